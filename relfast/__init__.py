@@ -1,0 +1,81 @@
+"""relfast: exact, fast and unkillable scoring for the REL, ReAlign and SeqBench reasoning benchmarks.
+
+The public names below load on first use, so that ``import relfast`` costs next to nothing and loads
+neither numba, rdkit nor onnxruntime.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from relfast.api import evaluate_response, score, score_batch, score_file
+    from relfast.engine.scorer import Scorer
+    from relfast.errors import (
+        InputError,
+        MissingExtraError,
+        OutputError,
+        RelfastError,
+        ResumeMismatchError,
+        UnknownTaskError,
+        UsageError,
+        WorkerError,
+    )
+    from relfast.records import Score
+    from relfast.results import ScoreBatch
+    from relfast.stats import Summary
+
+_HOMES: Final = {
+    "InputError": "relfast.errors",
+    "MissingExtraError": "relfast.errors",
+    "OutputError": "relfast.errors",
+    "RelfastError": "relfast.errors",
+    "ResumeMismatchError": "relfast.errors",
+    "Score": "relfast.records",
+    "ScoreBatch": "relfast.results",
+    "Scorer": "relfast.engine.scorer",
+    "Summary": "relfast.stats",
+    "UnknownTaskError": "relfast.errors",
+    "UsageError": "relfast.errors",
+    "WorkerError": "relfast.errors",
+    "evaluate_response": "relfast.api",
+    "score": "relfast.api",
+    "score_batch": "relfast.api",
+    "score_file": "relfast.api",
+}
+
+__all__ = [
+    "InputError",
+    "MissingExtraError",
+    "OutputError",
+    "RelfastError",
+    "ResumeMismatchError",
+    "Score",
+    "ScoreBatch",
+    "Scorer",
+    "Summary",
+    "UnknownTaskError",
+    "UsageError",
+    "WorkerError",
+    "__version__",
+    "evaluate_response",
+    "score",
+    "score_batch",
+    "score_file",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'relfast' has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

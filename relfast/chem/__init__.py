@@ -1,0 +1,1 @@
+"""Molecules. RDKit is imported here and nowhere else."""

@@ -1,0 +1,106 @@
+"""The ``strict`` reading of a SMILES: one whole, ordinary molecule and nothing else."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+from rdkit import Chem
+from rdkit.Chem import rdMolDescriptors
+
+from relfast.chem.molecule import CACHED_MOLECULES, Molecule
+
+MAX_CHARS: Final = 1_000
+"""Longest SMILES that strict reads; the longest published gold has 90 characters."""
+
+_CANONICAL_PASSES: Final = 4
+"""RDKit's canonical SMILES can change when it is read and written again; it settles within two or three."""
+
+# letters, digits, bonds, branches, rings, charges and chirality; no '~', '*', '$', '.', ':', '?'
+_ALPHABET: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()=#/\\%]+")
+
+_PARAMETERS: Final = Chem.SmilesParserParams()
+_PARAMETERS.allowCXSMILES = False
+_PARAMETERS.parseName = False
+
+
+@lru_cache(maxsize=CACHED_MOLECULES)
+def _parse_clean(smiles: str) -> tuple[Molecule | None, str | None]:
+    if not smiles:
+        return None, "empty"
+    if len(smiles) > MAX_CHARS:
+        return None, "too_long"
+    if "." in smiles:
+        return None, "several_fragments"
+    # an aromatic bond may be written out as ':'; an atom map is a ':' with a number inside brackets
+    if not _ALPHABET.fullmatch(smiles.replace(":", "")) or re.search(r"\[[^\]]*:", smiles):
+        return None, "not_plain_smiles"
+    mol = Chem.MolFromSmiles(smiles, _PARAMETERS)
+    if mol is None:
+        return None, "invalid_smiles"
+    if mol.GetNumHeavyAtoms() == 0:
+        return None, "no_heavy_atom"
+    for atom in mol.GetAtoms():
+        if atom.GetIsotope():
+            return None, "isotope"
+        if atom.GetAtomicNum() == 0 or atom.HasQuery():
+            return None, "not_plain_smiles"
+    return Molecule(mol), None
+
+
+def parse_clean(smiles: Any) -> tuple[Molecule | None, str | None]:
+    """The molecule, or None and the code of what is wrong with the text.
+
+    Codes: ``not_text``, ``empty``, ``too_long``, ``several_fragments``, ``not_plain_smiles`` (names,
+    CXSMILES, wildcards, atom maps, anything outside plain SMILES), ``invalid_smiles``,
+    ``no_heavy_atom``, ``isotope``.
+    """
+    if not isinstance(smiles, str):
+        return None, "not_text"
+    if len(smiles) > MAX_CHARS:
+        return None, "too_long"
+    return _parse_clean(smiles)
+
+
+def clean_key(molecule: Molecule, tautomers: Literal["apart", "joined"]) -> str:
+    """A text equal for clean molecules that are the same.
+
+    ``apart``: canonical SMILES without stereo, written again until it stays. ``joined``: the skeleton
+    of elements, charges and bonds regardless of where hydrogens and double bonds sit (RDKit's tautomer
+    hash), so that tautomers fall together.
+    """
+    if tautomers == "joined":
+        return _tautomer_key(molecule.key)
+    return _settled(molecule.key)
+
+
+@lru_cache(maxsize=CACHED_MOLECULES)
+def _settled(smiles: str) -> str:
+    seen = [smiles]
+    for _ in range(_CANONICAL_PASSES):
+        mol = Chem.MolFromSmiles(seen[-1])
+        if mol is None:
+            break
+        again = str(Chem.MolToSmiles(mol))
+        if again in seen:
+            # a fixed point, or a cycle: its smallest member stands for it
+            return min(seen[seen.index(again) :])
+        seen.append(again)
+    return seen[-1]
+
+
+@lru_cache(maxsize=CACHED_MOLECULES)
+def _tautomer_key(smiles: str) -> str:
+    from rdkit.Chem import rdMolHash
+
+    mol = Chem.MolFromSmiles(smiles)
+    if mol is None:
+        return smiles
+    formula = rdMolDescriptors.CalcMolFormula(mol)
+    return f"{formula} {rdMolHash.MolHash(mol, rdMolHash.HashFunction.HetAtomTautomer)}"
+
+
+def same_clean_molecule(a: Molecule, b: Molecule, tautomers: Literal["apart", "joined"]) -> bool:
+    """Whether two clean molecules are the same, tautomers apart or joined."""
+    return clean_key(a, tautomers) == clean_key(b, tautomers)

@@ -1,0 +1,46 @@
+"""The maximum common substructure of two molecules, with its cut-short flag."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rdkit import Chem
+from rdkit.Chem import rdFMCS
+
+from relfast.chem.molecule import Molecule
+
+
+class CommonSubstructure(NamedTuple):
+    """Heavy atoms of the common substructure, and whether the search was cut short by its deadline."""
+
+    heavy_atoms: int
+    canceled: bool
+
+
+def common_substructure(a: Molecule, b: Molecule, timeout: int) -> CommonSubstructure:
+    """The published measure: RDKit's defaults (elements and bond orders, rings broken at will).
+
+    RDKit reads the clock only between seeds, so ``timeout`` (s) is no guarantee; a worker's deadline is.
+    """
+    result = rdFMCS.FindMCS([a.mol, b.mol], timeout=timeout)
+    return CommonSubstructure(_heavy_atoms(result), bool(result.canceled))
+
+
+def strict_common_substructure(a: Molecule, b: Molecule, timeout: int) -> CommonSubstructure:
+    """Rings match rings only, whole rings only, and charges count."""
+    parameters = rdFMCS.MCSParameters()
+    parameters.Timeout = timeout
+    parameters.AtomCompareParameters.RingMatchesRingOnly = True
+    parameters.AtomCompareParameters.MatchFormalCharge = True
+    parameters.BondCompareParameters.RingMatchesRingOnly = True
+    parameters.BondCompareParameters.CompleteRingsOnly = True
+    parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
+    result = rdFMCS.FindMCS([a.mol, b.mol], parameters)
+    return CommonSubstructure(_heavy_atoms(result), bool(result.canceled))
+
+
+def _heavy_atoms(result: rdFMCS.MCSResult) -> int:
+    if not result.numAtoms or not result.smartsString:
+        return 0
+    pattern = Chem.MolFromSmarts(result.smartsString)
+    return 0 if pattern is None else int(pattern.GetNumHeavyAtoms())

@@ -1,0 +1,80 @@
+"""A molecule as the scorers see it: parsed once, its derived forms made when they are asked for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property, lru_cache
+from typing import Any, Final
+
+from rdkit import Chem, RDLogger
+
+# On bad SMILES the log is the main cost (33 MB of it for 8 kB of open brackets), and nobody reads it.
+RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
+
+CACHED_MOLECULES: Final = 20_000
+"""Distinct SMILES kept per process: about 5 kB each with their derived forms, so 100 MB at most."""
+
+CACHED_CHARS: Final = 1_000
+"""Longest SMILES kept. Published golds have 90 characters at most; giants would fill the memory."""
+
+DUMMY: Final = 0
+
+
+class Molecule:
+    """A parsed molecule.
+
+    Attributes
+    ----------
+    mol
+        RDKit's molecule, as the published scorer gets it from ``MolFromSmiles``.
+    """
+
+    def __init__(self, mol: Any) -> None:
+        self.mol = mol
+
+    @cached_property
+    def key(self) -> str:
+        """Canonical SMILES without stereo and isotopes."""
+        return str(Chem.MolToSmiles(self.mol, isomericSmiles=False))
+
+    @cached_property
+    def flat(self) -> Molecule | None:
+        """The molecule without stereo: its key, parsed again. None where that does not parse."""
+        mol = Chem.MolFromSmiles(self.key)
+        return None if mol is None else Molecule(mol)
+
+    @cached_property
+    def n_atoms(self) -> int:
+        return int(self.mol.GetNumAtoms())
+
+    @cached_property
+    def n_bonds(self) -> int:
+        return int(self.mol.GetNumBonds())
+
+    @cached_property
+    def heavy_atoms(self) -> int:
+        return int(self.mol.GetNumHeavyAtoms())
+
+    @cached_property
+    def elements(self) -> Counter[int]:
+        """How often each atomic number occurs; dummies are 0."""
+        return Counter(atom.GetAtomicNum() for atom in self.mol.GetAtoms())
+
+
+def _parse(smiles: str) -> Molecule | None:
+    mol = Chem.MolFromSmiles(smiles) if smiles else None
+    return None if mol is None else Molecule(mol)
+
+
+_parse_cached = lru_cache(maxsize=CACHED_MOLECULES)(_parse)
+
+
+def parse(smiles: object) -> Molecule | None:
+    """The molecule that the published scorer sees in ``smiles``, or None.
+
+    No text, empty text and what RDKit refuses give None. What RDKit accepts beyond SMILES (a name after
+    a blank, CXSMILES, bytes above 127 at the ends) is accepted, as published.
+    """
+    if not isinstance(smiles, str):
+        return None
+    return _parse_cached(smiles) if len(smiles) <= CACHED_CHARS else _parse(smiles)

@@ -1,0 +1,1 @@
+"""The command line: one module a command. A command parses, calls the library, and maps errors."""

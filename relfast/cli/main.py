@@ -1,0 +1,102 @@
+"""``relfast``: the table of commands, and errors turned into one line and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any, Final, NamedTuple
+
+import click
+
+from relfast import __version__
+from relfast.errors import InputError, RelfastError, UnknownTaskError, UsageError
+
+EXIT_FAILED: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_ROWS_FAILED: Final = 3
+EXIT_SIGINT: Final = 130
+
+
+class _Command(NamedTuple):
+    """Where a command lives, and its line in ``relfast --help``: asking for help loads none of them."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: Final = {
+    "score": _Command("relfast.cli.score", "Score a run dump: one row per response, whatever happens."),
+    "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
+    "warmup": _Command(
+        "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
+    ),
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command = importlib.import_module(entry.module).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
+
+@click.group(
+    cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
+@click.version_option(__version__, prog_name="relfast")
+def cli() -> None:
+    """Score responses to the REL, ReAlign and SeqBench benchmarks: exactly, fast, one row a response."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Entry point: runs a command and leaves with the contract's exit code."""
+    try:
+        code = _run(arguments)
+        _flush_stdout()
+    except BrokenPipeError:
+        # the reader of our stdout went away (`| head`): nobody is left to tell
+        _discard_stdout()
+        code = 0
+    sys.exit(code)
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        result: Any = cli.main(arguments, prog_name="relfast", standalone_mode=False)
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("relfast: interrupted", err=True)
+        return EXIT_SIGINT
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except RelfastError as error:
+        click.echo(f"relfast: {error}", err=True)
+        usage = isinstance(error, (UsageError, InputError, UnknownTaskError))
+        return EXIT_USAGE if usage else EXIT_FAILED
+    return result if isinstance(result, int) else 0
+
+
+def _flush_stdout() -> None:
+    sys.stdout.flush()
+
+
+def _discard_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Everything relfast raises.
+
+::
+
+    RelfastError
+    ├── UsageError              an option or argument that cannot be used
+    ├── InputError              an input that cannot be read at all (file, line, field)
+    ├── UnknownTaskError        a task name nobody knows; lists the known ones
+    ├── MissingExtraError       an optional package is not installed; says what to type
+    ├── OutputError             the output cannot be written (path, reason)
+    ├── ResumeMismatchError     `--resume` of a run that was started differently; names the difference
+    └── WorkerError             the machinery of the pool failed (never a score)
+
+Bad data is a row with its status, not an exception. Foreign errors are translated where they enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class RelfastError(Exception):
+    """Base of every error that relfast raises on purpose; its text is one line a person understands."""
+
+
+class UsageError(RelfastError):
+    """An option or argument that cannot be used."""
+
+
+class InputError(RelfastError):
+    """An input that cannot be read at all.
+
+    Parameters name the place: ``file``, 1-based ``line`` and ``field`` where they are known.
+    """
+
+    def __init__(
+        self, message: str, *, file: str | None = None, line: int | None = None, field: str | None = None
+    ) -> None:
+        self.file, self.line, self.field = file, line, field
+        place = ":".join(str(part) for part in (file, line) if part is not None)
+        prefix = f"{place}: " if place else ""
+        where = f" (field {field!r})" if field else ""
+        super().__init__(f"{prefix}{message}{where}")
+
+
+class UnknownTaskError(RelfastError):
+    """A task name nobody knows."""
+
+    def __init__(self, name: object, known: Iterable[str]) -> None:
+        self.name = name
+        super().__init__(f"unknown task {name!r}; known tasks: {', '.join(known)}")
+
+
+class MissingExtraError(RelfastError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{what} needs an optional package: pip install 'relfast[{extra}]'")
+
+
+class OutputError(RelfastError):
+    """The output cannot be written."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        self.path = str(path)
+        super().__init__(f"{path}: {reason}")
+
+
+class ResumeMismatchError(RelfastError):
+    """A run to be resumed was started with something else."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(f"cannot resume: {what}; start over with --overwrite")
+
+
+class WorkerError(RelfastError):
+    """The worker machinery failed. It is never turned into a score."""

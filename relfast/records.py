@@ -1,0 +1,162 @@
+"""The data that flows: a `Record` comes in, a room makes an `Outcome` of it, a `Score` goes out.
+
+Nothing here knows a benchmark; everything here is plain data and cheap to make by the million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+Policy = Literal["reference", "strict"]
+Status = Literal["ok", "no_answer", "invalid_record", "timeout", "crashed"]
+
+STATUSES: Final[tuple[Status, ...]] = ("ok", "no_answer", "invalid_record", "timeout", "crashed")
+SCORED: Final = frozenset({"ok", "no_answer"})
+"""The statuses whose rows carry a score; every other row has ``correct`` and ``reward`` null."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What decides a score. Part of the signature and of the check on resume.
+
+    Attributes
+    ----------
+    policy
+        ``reference`` (the published scorers, bug for bug) or ``strict`` (their holes closed).
+    strip_reasoning
+        Drop ``<think>…</think>`` before extraction. ``strict`` always does.
+    b1_min_f1
+        Smallest set F1 of a REL-B1 "yes" that counts as correct under ``strict``.
+    tautomers
+        Under ``strict``, whether two molecules that differ by the place of hydrogens only are the same
+        (``joined``) or not (``apart``).
+    mcs_timeout
+        Seconds RDKit's maximum common substructure search may take. The published scorer uses 5.
+    embedder, device
+        Embedding model and device of ReAlign.
+    grader
+        ReAlign's answer comparison: ``symbolic``, or ``math-verify`` beside it.
+    """
+
+    policy: Policy = "reference"
+    strip_reasoning: bool = False
+    b1_min_f1: float = 0.5
+    tautomers: Literal["apart", "joined"] = "apart"
+    mcs_timeout: int = 5
+    embedder: str = "auto"
+    device: str = "cpu"
+    grader: Literal["symbolic", "math-verify"] = "symbolic"
+
+    @property
+    def strict(self) -> bool:
+        return self.policy == "strict"
+
+    def with_(self, **changes: Any) -> Options:
+        """A copy with some fields changed."""
+        return replace(self, **changes)
+
+
+@dataclass(slots=True)
+class Record:
+    """One response to score.
+
+    ``index`` is the 0-based line number in the run, ``sample`` the place among the samples of one prompt.
+    ``task`` is a canonical name of `relfast.tasks.TASKS`. ``answer`` is the record's gold, ``response``
+    whatever stood in the dump (text if all is well), ``row`` the whole input row for rooms whose gold
+    is spread over it (SeqBench, ReAlign), or None.
+    """
+
+    index: int
+    id: Any
+    task: str
+    answer: Any
+    response: Any
+    question: Any = None
+    sample: int = 0
+    row: Mapping[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Extracted:
+    """What a response says, before it is held against gold.
+
+    Attributes
+    ----------
+    value
+        The answer in the room's own form.
+    found
+        Whether anything in the response could be read as an answer; without it the row is ``no_answer``.
+    reason
+        Under ``strict``, the code of why a response was turned down, else None.
+    error
+        The response has a type that the published scorer fails on; the row is ``invalid_record``.
+    """
+
+    value: Any
+    found: bool = True
+    reason: str | None = None
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a room says of one record.
+
+    ``metrics`` are the published scorer's keys without the texts, ``details`` its texts (``pred``,
+    ``gold``, …). ``error`` is the published error message of unusable gold or response: such a record
+    is not scored. ``vote`` is a short text equal for responses that give the same answer (maj@k).
+    """
+
+    correct: bool
+    metrics: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
+    found: bool = True
+    error: str | None = None
+    error_type: str = "InvalidGold"
+    vote: str | None = None
+
+
+@dataclass(slots=True)
+class Score:
+    """One row of the output. ``correct`` and ``reward`` are None unless ``status`` is ok or no_answer."""
+
+    index: int
+    id: Any
+    task: str | None
+    sample: int
+    status: Status
+    correct: bool | None
+    reward: float | None
+    metrics: dict[str, Any]
+    error: dict[str, str] | None = None
+    vote: str | None = None
+
+    def to_row(self) -> dict[str, Any]:
+        """The row of the output file, keys in the contract's order."""
+        return {
+            "index": self.index,
+            "id": self.id,
+            "task": self.task,
+            "sample": self.sample,
+            "status": self.status,
+            "correct": self.correct,
+            "reward": self.reward,
+            "metrics": self.metrics,
+            "error": self.error,
+        }
+
+
+def unscored(
+    record_index: int, record_id: Any, task: str | None, sample: int, status: Status, kind: str, message: str
+) -> Score:
+    """A row without a score: what went wrong, in one line."""
+    message = " ".join(message.split())[:500]
+    return Score(
+        record_index, record_id, task, sample, status, None, None, {}, {"type": kind, "message": message}
+    )
+
+
+Batch = Sequence[tuple[Record, Extracted]]
+"""What a room scores at once: records with what was extracted from their responses."""

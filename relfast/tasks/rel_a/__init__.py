@@ -1,0 +1,37 @@
+"""REL-A1…A7: Raven's progressive matrices of numbers.
+
+Eight context panels and eight choices; the model names the choice that completes the matrix. Gold is
+``answer.target``, 0-based, while the question counts from 1. The published scorer
+(`algebra_benchmark/evaluation.py` of REL) reads the first "Answer N", else the first lone digit, else
+takes choice 1; so a silent response is right one time in eight. See `extract`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from relfast.tasks.base import Task
+
+_RULES: Final = {
+    "REL-A1": "constant panels",
+    "REL-A2": "arithmetic progression over panels",
+    "REL-A3": "distribute three",
+    "REL-A4": "arithmetic within rows",
+    "REL-A5": "spatio-temporal rule",
+    "REL-A6": "spatio-temporal rule",
+    "REL-A7": "neighbourhood sum",
+}
+
+TASKS: Final = tuple(
+    Task(
+        name=name,
+        summary=f"Raven matrix, {rule}: which of 8 choices fits",
+        metrics=(),
+        reward_metric="correct",
+        revision=1,
+        module="relfast.tasks.rel_a.score",
+        engine="text",
+        generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
+    )
+    for name, rule in _RULES.items()
+)

@@ -1,0 +1,47 @@
+"""Scoring REL-A1…A7: is the chosen panel the target?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.tasks.rel_a import extract as reading
+
+
+def extract(record: Record, options: Options) -> Extracted:
+    return reading.extract(record.response, options)
+
+
+def score(batch: Batch, options: Options) -> list[Outcome]:
+    return [_judge(record.answer, extracted, options) for record, extracted in batch]
+
+
+def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
+    target = answer.get("target") if isinstance(answer, Mapping) else None
+    # a bool passes as an integer in the published scorer; strict takes it for the mistake it is
+    good = isinstance(target, int) and not (options.strict and isinstance(target, bool))
+    if options.strict and good and not 0 <= target < reading.N_CHOICES:
+        good = False
+    if not good:
+        message = (
+            "Missing target in answer"
+            if target is None
+            else f"Target must be an integer from 0 to 7, got {target!r:.40}"
+            if options.strict
+            else f"Target must be an integer, got {type(target)}"
+        )
+        return Outcome(False, {}, {"pred": None, "gold": target}, found=False, error=message)
+    if extracted.error is not None:
+        return Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse")
+    pred = extracted.value
+    metrics: dict[str, Any] = {}
+    if options.strict:
+        metrics["reason"] = extracted.reason
+    return Outcome(
+        pred == target,
+        metrics,
+        {"pred": pred, "gold": target},
+        found=extracted.found,
+        vote=str(pred) if extracted.found else None,
+    )

@@ -1,0 +1,33 @@
+"""Scoring REL-C1: is the first ``<Yes>`` or ``<No>`` the label?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.tasks.rel_c.extract import extract_label
+
+
+def extract(record: Record, options: Options) -> Extracted:
+    return extract_label(record.response, options)
+
+
+def score(batch: Batch, options: Options) -> list[Outcome]:
+    return [_judge(record.answer, extracted, options) for record, extracted in batch]
+
+
+def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
+    gold = answer.get("label") if isinstance(answer, Mapping) else None
+    pred = extracted.value
+    details = {"pred": pred, "gold": gold}
+    if gold is None:
+        return Outcome(False, {}, details, found=False, error="Missing label in answer")
+    metrics: dict[str, Any] = {}
+    label = gold
+    if options.strict:
+        label = gold.strip().capitalize() if isinstance(gold, str) else None
+        if label not in ("Yes", "No"):
+            return Outcome(False, {}, details, found=False, error=f"Invalid label in answer: {gold!r:.40}")
+        metrics["reason"] = extracted.reason
+    return Outcome(bool(pred == label), metrics, details, found=extracted.found, vote=pred)
