@@ -50,15 +50,18 @@ _DIRECTORY: Final = _cache_directory()
 CACHED: Final[bool] = "NUMBA_CACHE_DIR" in os.environ or _make_writable(_DIRECTORY)
 """Whether compiled kernels are kept on disk."""
 
-if CACHED and "NUMBA_CACHE_DIR" not in os.environ:
-    # numba's own setting is process-wide; ours applies to the kernels declared below and is put back
-    numba.config.CACHE_DIR = str(_DIRECTORY)
-
 
 def kernel(function: F) -> F:
     """Compile a plain loop over arrays at its first call.
 
     The function releases the GIL, is never fast-math or parallel, and is cached on disk if it can be.
     """
-    compiled: F = numba.njit(cache=CACHED, nogil=True, fastmath=False)(function)
+    before = numba.config.CACHE_DIR
+    # numba's own setting is process-wide and read when a function is decorated: ours holds for that moment
+    if CACHED and not before:
+        numba.config.CACHE_DIR = str(_DIRECTORY)
+    try:
+        compiled: F = numba.njit(cache=CACHED, nogil=True, fastmath=False)(function)
+    finally:
+        numba.config.CACHE_DIR = before
     return compiled
