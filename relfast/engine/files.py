@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from relfast.engine.job import Job
+from relfast.engine.pool import usable_cores
 from relfast.engine.reader import Block
-from relfast.engine.run import Progress, in_process, open_output, run
+from relfast.engine.run import Progress, in_process, on_pool, open_output, run
 from relfast.engine.sources import STDIN, Source, find_sources
 from relfast.errors import UsageError
 from relfast.stats import Summary
@@ -48,10 +49,11 @@ def score_files(
     if output != STDIN and any(_same_file(source.path, output) for source in sources):
         raise UsageError(f"{output} is an input; rows would overwrite it")
     keep = None if shard is None else _shard(sources, *shard)
-    score = in_process(job)
     writer = open_output(output, job, sources, resume=resume, overwrite=overwrite, limit=limit, shard=shard)
+    workers = usable_cores() if workers is None else workers
     try:
-        summary = run(job, sources, writer, score, limit=limit, keep=keep, progress=progress)
+        with on_pool(job, workers) if workers else in_process(job) as score:
+            summary = run(job, sources, writer, score, limit=limit, keep=keep, progress=progress)
     finally:
         writer.close()
     summary.output = output

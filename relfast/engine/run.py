@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -14,7 +16,9 @@ import orjson
 
 from relfast import __version__
 from relfast.engine.block_scoring import Segment, score_block
+from relfast.engine.block_tasks import score_on_pool
 from relfast.engine.job import Job
+from relfast.engine.pool import Pool
 from relfast.engine.reader import Block, Position, blocks
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
@@ -51,7 +55,8 @@ class Blocks(Protocol):
     def __call__(self, todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]: ...
 
 
-def in_process(job: Job) -> Blocks:
+@contextmanager
+def in_process(job: Job) -> Iterator[Blocks]:
     """Score in this process (``--workers 0``): nothing can be killed, so a hang stays a hang."""
     scoring = Scoring(job, read_gold(job.data))
 
@@ -59,7 +64,17 @@ def in_process(job: Job) -> Blocks:
         for block in todo:
             yield block, list(score_block(block, scoring))
 
-    return score
+    yield score
+
+
+@contextmanager
+def on_pool(job: Job, workers: int) -> Iterator[Blocks]:
+    """Score on worker processes, which are gone when the context is left."""
+    pool = Pool(job, workers)
+    try:
+        yield partial(score_on_pool, pool)
+    finally:
+        pool.close()
 
 
 def fingerprint(job: Job, sources: Sequence[Source], **more: Any) -> dict[str, Any]:
