@@ -1037,4 +1037,3 @@ def write_rows(
         sample += SAMPLE_BYTES
     written[0], written[1] = at, sample
     return stop
-
