@@ -139,7 +139,7 @@ class TextLane:
         for number, score in enumerate(self._scores):
             if counts[number]:
                 tally.add(score, counts[number])
-        tally.samples = [ctypes.string_at(samples, self._written[1])]
+        tally.samples += ctypes.string_at(samples, self._written[1])
         return ctypes.string_at(out, self._written[0]), tally
 
     def _add_template(self, key: int) -> None:
