@@ -141,7 +141,9 @@ def test_records_to_rows(source: str, tmp_path: Path, capsys: pytest.CaptureFixt
         if difference:
             wrong.append(f"{case.name}: {difference}")
     with capsys.disabled():
-        print(f"\n{source}: {len(cases) - len(wrong)} of {len(cases)} published outputs agree as rows", end="")
+        print(
+            f"\n{source}: {len(cases) - len(wrong)} of {len(cases)} published outputs agree as rows", end=""
+        )
     assert not wrong, "\n".join(wrong)
 
 

@@ -67,7 +67,9 @@ def test_any_pair_of_molecules(capsys: pytest.CaptureFixture[str]) -> None:
         pred = rng.choice(pool) if rng.random() < 0.7 else gold + rng.choice(FRAGMENTS)
         agree("REL-C2", {"smiles": gold}, f"<smiles>{pred}</smiles>")
         n += 1
-        same += relfast.evaluate_response("", {"smiles": gold}, f"<smiles>{pred}</smiles>", "REL-C2")["correct"]
+        same += relfast.evaluate_response("", {"smiles": gold}, f"<smiles>{pred}</smiles>", "REL-C2")[
+            "correct"
+        ]
     with capsys.disabled():
         print(f"\nREL-C2 against its twin: {n} pairs, {same} of them the same molecule", end="")
     assert same > 20
