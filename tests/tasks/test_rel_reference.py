@@ -14,18 +14,24 @@ import relfast
 
 # pieces that the published patterns look at, or nearly
 WORDS = [
-    "Answer", "ANSWER", "answer", "an\u017fwer", "Answers", "option", "#", "##", " ", "  ", "\t", "\n", "\r\n", "\u00a0",
-    "\u2003", "\x1c", "\u200b", "0", "1", "4", "8", "9", "10", "08", "4.5", "\uff14", "\u0664", "\u00b2", "-", "_", "4th", "x4",
-    "yes", "no", "Yes", "NO", "ye\u017f", "eyes", "taxon", "Taxon_", "taxon_7", "TAXON 12", "taxon\u00a03", "taxon__4", "15",
-    "\u0130", "\ufb01", "<", ">", "<yes>", "< No >", "<YES", "</yes>", "<ye\u017f>", "<smiles>", "<SMILES>", "<\u017fmiles>",
-    "<sm\u0131les>", "</smiles>", "<smiles >", "CCO", "C1CC(", " CCO name", "C~C", "*", "[2H]C", "C.C", "\u2028", "\x85", "<<",
+    "Answer", "ANSWER", "answer", "an\u017fwer", "Answers", "option", "#", "##", " ", "  ", "\t", "\n",
+    "\r\n", "\u00a0", "\u2003", "\x1c", "\u200b", "0", "1", "4", "8", "9", "10", "08", "4.5", "\uff14",
+    "\u0664", "\u00b2", "-", "_", "4th", "x4", "yes", "no", "Yes", "NO", "ye\u017f", "eyes", "taxon",
+    "Taxon_", "taxon_7", "TAXON 12", "taxon\u00a03", "taxon__4", "15", "\u0130", "\ufb01", "<", ">",
+    "<yes>", "< No >", "<YES", "</yes>", "<ye\u017f>", "<smiles>", "<SMILES>", "<\u017fmiles>",
+    "<sm\u0131les>", "</smiles>", "<smiles >", "CCO", "C1CC(", " CCO name", "C~C", "*", "[2H]C", "C.C",
+    "\u2028", "\x85", "<<",
 ]  # fmt: skip
 
 TEXTS = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=25).map("".join)
 
 ANSWERS: dict[str, list[dict[str, Any]]] = {
     "REL-A1": [{"target": target} for target in range(8)],
-    "REL-B1": [{"label": "yes", "taxa": [7, 15, "12"]}, {"label": "No", "taxa": []}, {"label": "YES", "taxa": []}],
+    "REL-B1": [
+        {"label": "yes", "taxa": [7, 15, "12"]},
+        {"label": "No", "taxa": []},
+        {"label": "YES", "taxa": []},
+    ],
     "REL-C1": [{"label": "Yes"}, {"label": "No"}, {"label": "yes"}],
     "REL-C2": [{"smiles": "CCO"}, {"smiles": "C.C"}, {"smiles": ""}],
     "REL-C3": [{"missing_smiles": ["CCO", "OCC", "C"]}, {"missing_smiles": []}, {}],
@@ -47,9 +53,10 @@ def test_any_text(task: str, data: st.DataObject) -> None:
 
 
 FRAGMENTS = [
-    "C", "CC", "c1ccccc1", "N", "O", "=O", "C(=O)O", "[nH]", "c1cc[nH]c1", "c1ncc[nH]1", "Cl", "F", "*", "~C", "~*", "[NH3+]",
-    "[O-]", "[2H]", "[13CH3]", "[CH2:7]", "C1CC1", "C#N", "S(=O)(=O)", ".C", ".O", "[Na+].", "C/C=C/C", "[C@H](O)", "[H]", "B",
-    "OC1=NC=CC=C1", "O=C1NC=CC=C1", "[*:1]", "[#6]", " name", " |$a$|",
+    "C", "CC", "c1ccccc1", "N", "O", "=O", "C(=O)O", "[nH]", "c1cc[nH]c1", "c1ncc[nH]1", "Cl", "F", "*",
+    "~C", "~*", "[NH3+]", "[O-]", "[2H]", "[13CH3]", "[CH2:7]", "C1CC1", "C#N", "S(=O)(=O)", ".C", ".O",
+    "[Na+].", "C/C=C/C", "[C@H](O)", "[H]", "B", "OC1=NC=CC=C1", "O=C1NC=CC=C1", "[*:1]", "[#6]", " name",
+    " |$a$|",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Reading the chosen panel out of a response to REL-A1…A7, as published; see `strict` for the other policy."""
+"""Reading the chosen panel out of a response to REL-A1…A7 as published; `strict` has the other policy."""
 
 from __future__ import annotations
 

@@ -21,8 +21,9 @@ _FLAGS: Final = re.IGNORECASE | re.ASCII
 
 # what may stand between the word and its number; the question's own "(1-8)" is none of the numbers
 _FILLER: Final = (
-    r"(?:\s*+\(1\s?(?:-|–|to)\s?8\)|[\s:=#*_`\"'(\[{$\\<>~→]++|[-–—][ \t]++|(?:is|are|be|will|must|should|would|no\.|"
-    r"number|index|boxed|text|textbf|mathbf|mathrm|the|a|correct|right|final|missing|best|most likely|"
+    r"(?:\s*+\(1\s?(?:-|–|to)\s?8\)|[\s:=#*_`\"'(\[{$\\<>~→]++|[-–—][ \t]++|"
+    r"(?:is|are|be|will|must|should|would|no\.|number|index|boxed|text|textbf|mathbf|mathrm|the|a|"
+    r"correct|right|final|missing|best|most likely|"
     r"answer|option|choice|panel|therefore|thus|clearly)\b){0,12}+"
 )
 _NUMBER: Final = r"([0-9]{1,9}+)(?!\w|[.,][0-9]|\s?[-–—]\s?[0-9])"
@@ -44,9 +45,13 @@ _ANOTHER: Final = re.compile(
     _FLAGS,
 )
 _BEFORE_ON_LINE: Final = re.compile(
-    r"(?:[\W_]++|(?:so|therefore|thus|hence|the|my|correct|right|final|best|missing|is)\b)*+", _FLAGS
+    r"(?:[\W_]++|[0-9]{1,2}[.)](?=\s)|(?:so|therefore|thus|hence|the|my|correct|right|final|best|missing|is)\b)*+",
+    _FLAGS,
 )
 _AFTER_ON_LINE: Final = re.compile(r"[\W_]*+", re.ASCII)
+
+_MAX_TEXT: Final = 200_000
+"""Characters at the end of a response within which its answer is looked for."""
 
 _MAX_MARKUP: Final = 80
 """Longest filler and markup around an answer on its line; more of it is prose."""
@@ -79,6 +84,7 @@ def extract_strict(response: object) -> Extracted:
     text, reason = read_strictly(response)
     if reason is not None:
         return Extracted(None, found=False, reason=reason)
+    text = text[-_MAX_TEXT:]
     choices = _without_listing(sorted(_choices(text)))
     if not choices:
         return Extracted(None, found=False, reason="no_answer")

@@ -1,4 +1,4 @@
-"""Reading label and taxa out of a response to REL-B1, as published; see `strict` for the other policy."""
+"""Reading label and taxa out of a response to REL-B1 as published; `strict` has the other policy."""
 
 from __future__ import annotations
 

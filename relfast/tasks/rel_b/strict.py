@@ -16,7 +16,7 @@ from relfast.tasks.final import offers_alternatives, on_one_line
 from relfast.tasks.reasoning import read_strictly
 from relfast.tasks.rel_b.claim import NOTHING, Homoplasy
 
-# no verdicts: the question's own "Yes/No and if Yes, list …" (no group here), and "no" that only says "not any"
+# no verdicts: the question's own "Yes/No and if Yes, list …" (it has no group), and "no" for "not any"
 _WORD: Final = re.compile(r"\b(?:yes\s?(?:/|\||or)\s?no|no\s?(?:/|\||or)\s?yes|(yes|no))\b", re.IGNORECASE)
 _CONDITION: Final = re.compile(r"\b(?:if|whether|when)\s+$", re.IGNORECASE)
 _NOT_ANY: Final = re.compile(
@@ -26,7 +26,8 @@ _NOT_ANY: Final = re.compile(
 )
 
 _STATED: Final = re.compile(
-    r"(?:^|[\n.!?:;>|]|\b(?:answer|verdict|label|conclusion)(?:\s+(?:is|would be|must be))?)[\s*_#`\"'(\[{<>–—-]*$",
+    r"(?:^|[\n.!?:;>|]|\b(?:answer|verdict|label|conclusion)(?:\s+(?:is|would be|must be))?)"
+    r"[\s*_#`\"'(\[{<>–—-]*$",
     re.IGNORECASE,
 )
 _ENDS: Final = re.compile(r"[\s*_`\"')\]}]*(?:$|[\n.,;:!?<>/–—-]|[0-9(\[]|tax(?:on|a)\b)", re.IGNORECASE)
@@ -37,6 +38,12 @@ _LOOK_BACK: Final = 60
 
 _REACH: Final = 2_000
 """Characters within which two verdicts can be one statement."""
+
+_MAX_TEXT: Final = 200_000
+"""Characters at the end of a response within which its answer is looked for."""
+
+_MAX_STATEMENT: Final = 50_000
+"""Characters of the answer itself: a list of several thousand taxa."""
 
 _MOST_NEAR: Final = 500
 """Verdicts looked at on each side: more do not fit within reach."""
@@ -77,6 +84,7 @@ def extract_strict(response: object) -> Extracted:
     text, reason = read_strictly(response)
     if reason is not None:
         return Extracted(NOTHING, found=False, reason=reason)
+    text = text[-_MAX_TEXT:]
     verdicts = list(_verdicts(text))
     at = _final(verdicts)
     if at is None:
@@ -84,7 +92,8 @@ def extract_strict(response: object) -> Extracted:
     final = verdicts[at]
     if _hedges(text, verdicts, at):
         return Extracted(NOTHING, found=False, reason="several_answers")
-    taxa = _taxa(text[text.rfind("\n", 0, final.start) + 1 :], final.label)
+    line_start = text.rfind("\n", 0, final.start) + 1
+    taxa = _taxa(text[line_start : line_start + _MAX_STATEMENT], final.label)
     return Extracted(Homoplasy(final.label, list(dict.fromkeys(taxa))))
 
 

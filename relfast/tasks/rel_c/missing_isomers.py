@@ -92,8 +92,8 @@ def _judge_strict(
 ) -> Outcome:
     from relfast.chem.clean import clean_key, parse_clean
 
+    # a molecule's own key → the key it is compared by, which tautomers share where they are joined
     wanted: dict[str, str] = {}
-    """Each gold molecule's own key → the key that predictions are compared by (equal for tautomers joined)."""
     for smiles in gold:
         molecule, flaw = parse_clean(smiles)
         if molecule is None:
