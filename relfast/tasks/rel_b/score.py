@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_b import extract as reading
-from relfast.tasks.rel_b.claim import Homoplasy
+from relfast.tasks.rel_b.claim import Homoplasy, vote
 
 UNDEFINED: Final = -1
 """What the published scorer gives for precision, recall and F1 where gold has no taxa."""
@@ -78,7 +78,7 @@ def _judge(record: Record, extracted: Extracted, options: Options) -> Outcome:
             "gold_taxa": taxa,
         },
         found=extracted.found,
-        vote=f"{claim.label}:{','.join(sorted(set(claim.taxa)))}" if extracted.found else None,
+        vote=vote(claim) if extracted.found else None,
     )
 
 
@@ -86,9 +86,13 @@ def overlap(pred: set[str], gold: set[str]) -> dict[str, Any]:
     """Precision, recall and F1 of two sets; all -1 where gold is empty, 0 where undefined."""
     if not gold:
         return dict(_NO_SCORE)
-    common = len(pred & gold)
-    precision = common / len(pred) if pred else 0.0
-    recall = common / len(gold)
+    return measures(len(pred & gold), len(pred), len(gold))
+
+
+def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
+    """Precision, recall and F1 from counts; ``n_gold`` is not 0."""
+    precision = common / n_pred if n_pred else 0.0
+    recall = common / n_gold
     f1 = 2 * precision * recall / (precision + recall) if common else 0.0
     return {"precision": precision, "recall": recall, "f1": f1}
 
