@@ -23,6 +23,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 from rdkit import Chem, rdBase
+from rdkit.Chem import rdMolDescriptors
 
 from relfast.chem import molecule  # noqa: F401 -- silences RDKit's log
 from relfast.errors import UsageError
@@ -80,6 +81,12 @@ def hill(formula: str) -> str:
     first = [e for e in ("C", "H") if "C" in counts and e in counts]
     order = first + sorted(e for e in counts if e not in first)
     return "".join(e + (str(counts[e]) if counts[e] > 1 else "") for e in order if counts[e])
+
+
+@lru_cache(maxsize=100_000)
+def formula_of(smiles: str) -> str:
+    """The formula of a molecule, in Hill order."""
+    return str(rdMolDescriptors.CalcMolFormula(Chem.MolFromSmiles(smiles)))
 
 
 def structures(formula: str, chunk: int = CHUNK) -> Iterator[tuple[list[str], npt.NDArray[np.int8]]]:
