@@ -6,18 +6,14 @@ generators', the published ones, one's own.
 
 from __future__ import annotations
 
-import gzip
-import io
-import sys
-import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeGuard
 
 import orjson
 
-from relfast.errors import InputError, MissingExtraError
+from relfast.engine.sources import iterate_lines
+from relfast.errors import InputError
 
 DOMAINS: Final = {"A": "algebra", "B": "biology", "C": "chemistry"}
 TASKS: Final = {
@@ -29,7 +25,7 @@ TASKS: Final = {
 
 N_CHOICES: Final = 8
 MAX_SMILES_CHARS: Final = 1_000
-"""Longer SMILES are refused unread: the longest published one has 119 characters, and giants hang the toolkit."""
+"""Longer SMILES are refused unread: the longest published one has 119, and giants hang the toolkit."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -92,8 +88,10 @@ def _check_answer(task: str, answer: Mapping[str, Any]) -> Iterator[Problem]:
         target = answer.get("target")
         if "target" not in answer:
             yield Problem("answer.target", "missing")
-        elif not _is_int(target) or not 0 <= target < N_CHOICES:
-            yield Problem("answer.target", f"must be an integer from 0 to {N_CHOICES - 1}, not {_show(target)}")
+        elif not (_is_int(target) and 0 <= target < N_CHOICES):
+            yield Problem(
+                "answer.target", f"must be an integer from 0 to {N_CHOICES - 1}, not {_show(target)}"
+            )
     elif task == "REL-B1":
         yield from _check_homoplasy(answer)
     else:
@@ -205,7 +203,7 @@ def _check_text(record: Mapping[str, Any], name: str) -> Iterator[Problem]:
         yield Problem(name, "is empty")
 
 
-def _is_int(value: Any) -> bool:
+def _is_int(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -233,10 +231,12 @@ def _show(value: Any) -> str:
 class FileCheck:
     """The check of one file: go through it for its flaws, then read the counts.
 
+    Going through it raises `InputError` if the file cannot be read at all.
+
     Attributes
     ----------
     path
-        Plain, gzip or zstd; ``-`` is stdin.
+        Plain, gzip, zstd or Parquet; ``-`` is stdin.
     n_records, n_good
         Records seen so far, and those without a flaw. Blank lines are no records.
     tasks
@@ -252,13 +252,13 @@ class FileCheck:
         first_line: dict[str, int] = {}
         number = 0
         try:
-            with _open(self.path) as lines:
-                for number, line in enumerate(lines, 1):
-                    yield from self._check_line(number, line, first_line)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            yield Flaw(self.path, number + 1, Problem("", f"the compressed data ends or is damaged here: {error}"))
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror or error}", file=self.path) from error
+            for number, line in enumerate(iterate_lines(self.path), 1):
+                yield from self._check_line(number, line, first_line)
+        except InputError as error:
+            if not number:
+                raise
+            # a compressed file that ends early: what came before has been checked
+            yield Flaw(self.path, number + 1, Problem("", str(error)))
 
     def _check_line(self, number: int, line: bytes, first_line: dict[str, int]) -> Iterator[Flaw]:
         if number == 1:
@@ -282,23 +282,3 @@ class FileCheck:
             self.tasks[record["task"]] = self.tasks.get(record["task"], 0) + 1
         for problem in problems:
             yield Flaw(self.path, number, problem)
-
-
-def _open(path: str) -> IO[bytes]:
-    if path == "-":
-        return io.BufferedReader(sys.stdin.buffer)  # type: ignore[arg-type]
-    file = Path(path).open("rb")
-    magic = file.peek(4)[:4]
-    opener: Callable[[IO[bytes]], IO[bytes]] | None = None
-    if magic.startswith(b"\x1f\x8b"):
-        file.close()
-        return gzip.open(path, "rb")  # type: ignore[return-value]
-    if magic == b"\x28\xb5\x2f\xfd":
-        file.close()
-        try:
-            import zstandard
-        except ImportError:
-            raise MissingExtraError("reading zstd files", "zstd") from None
-        opener = zstandard.open  # type: ignore[assignment]
-        return opener(path, "rb")  # type: ignore
-    return file

@@ -11,8 +11,12 @@ Hydrogens are not vertices: they fill the valences that the ``bonds`` between he
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from relfast_kernels._jit import kernel
+
+Bonds = npt.NDArray[np.int8]
+Counts = npt.NDArray[np.int64]
 
 MAX_BOND = 3
 """Highest bond order between two atoms."""
@@ -21,7 +25,7 @@ ENTER, LOWER, DONE = 0, 1, 2
 
 
 @kernel
-def is_maximal(matrix, blocks, known):  # type: ignore[no-untyped-def]
+def is_maximal(matrix: Bonds, blocks: Bonds, known: int) -> bool:
     """Whether no permutation inside the blocks makes the matrix larger, as far as its known rows tell.
 
     Parameters
@@ -99,7 +103,7 @@ def is_maximal(matrix, blocks, known):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _may_connect(matrix, last):  # type: ignore[no-untyped-def]
+def _may_connect(matrix: Bonds, last: int) -> bool:
     """Whether the graph can still become connected when rows up to ``last`` are final."""
     n = matrix.shape[0]
     seen = np.zeros(n, dtype=np.bool_)
@@ -127,20 +131,20 @@ def _may_connect(matrix, last):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _limit(matrix, blocks, free, i, j, left):  # type: ignore[no-untyped-def]
+def _limit(matrix: Bonds, blocks: Bonds, free: Counts, i: int, j: int, left: int) -> int:
     """The highest bond order that entry ``(i, j)`` may take."""
-    most = min(MAX_BOND, free[i], free[j], left)
+    most = int(min(MAX_BOND, free[i], free[j], left))
     if j - 1 > i and blocks[j - 1] == blocks[j]:
         for row in range(i):
             if matrix[row, j - 1] != matrix[row, j]:
                 return most
         # two columns alike so far could change places: the larger entry stands first
-        most = min(most, matrix[i, j - 1])
+        return min(most, int(matrix[i, j - 1]))
     return most
 
 
 @kernel
-def _row_is_good(matrix, blocks, free, i, left):  # type: ignore[no-untyped-def]
+def _row_is_good(matrix: Bonds, blocks: Bonds, free: Counts, i: int, left: int) -> bool:
     """Whether row ``i``, just filled, leaves a way to a connected maximal matrix."""
     n = matrix.shape[0]
     rest = 0
@@ -152,7 +156,9 @@ def _row_is_good(matrix, blocks, free, i, left):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def next_isomers(valences, blocks, cursor, matrix, free, out):  # type: ignore[no-untyped-def]
+def next_isomers(
+    valences: Counts, blocks: Bonds, cursor: Counts, matrix: Bonds, free: Counts, out: Bonds
+) -> int:
     """Write the next isomers to ``out`` and say how many; fewer than ``len(out)`` means there are no more.
 
     Parameters
@@ -187,8 +193,8 @@ def next_isomers(valences, blocks, cursor, matrix, free, out):  # type: ignore[n
             if i < 0:
                 step = DONE
                 break
-            value = np.int64(matrix[i, j]) - 1
-        change = value - np.int64(matrix[i, j])
+            value = int(matrix[i, j]) - 1
+        change = value - int(matrix[i, j])
         matrix[i, j] = value
         matrix[j, i] = value
         free[i] -= change
@@ -209,3 +215,16 @@ def next_isomers(valences, blocks, cursor, matrix, free, out):  # type: ignore[n
             step = LOWER
     cursor[0], cursor[1], cursor[2], cursor[3] = i, j, left, step
     return found
+
+
+def warm_up() -> None:
+    """Compile for the types that `relfast.chem.isomers` passes: the isomers of C2H6O."""
+    valences = np.array([4, 4, 2], dtype=np.int64)
+    next_isomers(
+        valences,
+        np.array([0, 0, 1], dtype=np.int8),
+        np.array([0, 1, 2, ENTER], dtype=np.int64),
+        np.zeros((3, 3), dtype=np.int8),
+        valences.copy(),
+        np.zeros((4, 3, 3), dtype=np.int8),
+    )

@@ -99,7 +99,7 @@ class Bank:
     def similar_group(
         self, numbers: random.Random, size: int, lowest: float, highest: float
     ) -> list[Molecule] | None:
-        """A random molecule and ``size - 1`` others of a similarity to it between the bounds, least similar first.
+        """A random molecule, then ``size - 1`` whose similarity to it is in the bounds, least similar first.
 
         None if the molecule drawn has too few such others.
         """
@@ -121,7 +121,9 @@ class Bank:
 
 
 def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
-    """The bank in a file of one SMILES a line (plain or gzip, what follows a blank is a name), or the built-in one.
+    """The bank in a file, or the built-in one.
+
+    A file, plain or gzip, has one SMILES a line; after a blank there may be a name. ``#`` begins a comment line.
 
     Raises
     ------

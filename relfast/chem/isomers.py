@@ -32,7 +32,8 @@ VALENCES: Final = {"C": 4, "N": 3, "O": 2, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I"
 """Bonds of each element; the order, highest valence first, is that of the atoms in the search."""
 
 MAX_HEAVY_ATOMS: Final = 10
-"""Formulas of 8 heavy atoms have up to some 10^5 isomers (ten seconds, most of it for SMILES); each more costs a factor of ten."""
+"""Formulas of 8 heavy atoms have up to some 10^5 isomers (ten seconds, most of it to write the SMILES); each
+atom more costs a factor of ten."""
 
 MAX_ISOMERS: Final = 2_000_000
 """Where an enumeration gives up: 2 million SMILES are 200 MB in memory."""

@@ -1,6 +1,6 @@
 """The largest connected motif that many molecules share, as gold of REL-C2.
 
-Elements and bond orders are compared, rings match rings only and whole rings only, and of the motifs with most
+Elements and bond orders are compared, rings match rings only and whole rings only; of the motifs with most
 atoms the one with most bonds is meant. A search that is cut short gives nothing: its result is never gold.
 """
 
@@ -60,7 +60,7 @@ def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int)
 
     None if it has fewer than ``min_atoms`` heavy atoms, if several different motifs are equally large, if the
     search took more than ``max_steps`` steps, or if the motif cut out of the first molecule is no
-    molecule that the scorer reads and finds in all of them (half an aromatic system, a charge that others lack).
+    molecule that the scorer reads and finds in all of them (half an aromatic system, a charge others lack).
     """
     chosen = list(molecules[:FIRST_MOLECULES])
     others = list(molecules[FIRST_MOLECULES:])
@@ -89,7 +89,7 @@ def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int)
 
 
 def _cut_out(molecule: Molecule, pattern: Any) -> str | None:
-    """The atoms and bonds that match ``pattern``, as canonical SMILES without stereo; None if that is no molecule."""
+    """The matched atoms and bonds as canonical SMILES without stereo; None if that is no molecule."""
     mol = molecule.mol
     atoms = mol.GetSubstructMatch(pattern)
     bonds = [

@@ -1,4 +1,4 @@
-"""What the generators of all rooms share: random streams, balanced plans, and gold that our own scorer confirms."""
+"""What the generators of all rooms share: random streams, balanced plans, gold that our scorer confirms."""
 
 from __future__ import annotations
 
@@ -35,17 +35,19 @@ def check_count(n: int, seed: int) -> None:
 
 
 def check_range(name: str, value: Any, low: float, high: float) -> None:
-    """Raise `UsageError` unless ``value`` is a number from ``low`` to ``high`` (an integer if ``low`` is one)."""
-    kinds: tuple[type, ...] = (int,) if isinstance(low, int) else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
+    """Raise `UsageError` unless ``value`` is a number in the range (an integer if ``low`` is one)."""
+    is_number = isinstance(value, int if isinstance(low, int) else (int, float)) and not isinstance(
+        value, bool
+    )
+    if not is_number or not low <= value <= high:
         kind = "an integer" if isinstance(low, int) else "a number"
         raise UsageError(f"{name} must be {kind} from {low} to {high}, not {value!r}")
 
 
 class Slot(NamedTuple):
-    """What record ``index`` is to be: its class and its size."""
+    """What the record at a place of the run is to be: its class and its size."""
 
-    index: int
+    place: int
     yes: bool
     size: int
 
@@ -66,7 +68,7 @@ def plan(n: int, yes_fraction: float, sizes: Sequence[int]) -> Iterator[Slot]:
 
 
 class UnconfirmedGoldError(RelfastError):
-    """A generated record whose gold our own scorer does not accept: a bug here, never a record for anybody."""
+    """A generated record whose gold our own scorer does not accept: a bug, and no record for anybody."""
 
 
 def confirm(task: Task, record: dict[str, Any], response: str) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """New REL-A1…A4 records: eight context panels, eight choices, gold by construction and by `rules`.
 
 With ``distractors="random"`` the other choices are random real matrices, as published: only one choice looks
-like the panels at all. With ``"hard"`` all eight choices are the true ninth panel with one element of the rule
-set to eight evenly spaced values (or the orders of one row), one of them right. Which place in that series is right
-is drawn uniformly, and no value leaves the range of the panels, of its row or of its column, so neither
-the choices alone (in the original RAVEN, a majority vote over choices finds the answer) nor ranges of values tell.
+like the panels at all. With ``"hard"`` all eight choices are the true ninth panel with one element of the
+rule set to eight evenly spaced values (or one row in eight orders), one of them right. Which place in that
+series is right is drawn uniformly, and no value leaves the range of the panels, so neither the choices alone
+nor ranges of values tell. (In the original RAVEN a majority vote over the choices finds the answer.)
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_GRIDSIZE: Final = 20
 """A question of 16 panels of 20 × 20 has 60 kB of text; models are not asked more."""
 
 MAX_TRIES: Final = 10_000
-"""Draws until a matrix has room for hard distractors; 3 × 3 takes about three, so this many means it cannot be."""
+"""Draws until a matrix has room for hard distractors; 3 × 3 takes about five, so this many means never."""
 
 Distractors = Literal["random", "hard"]
 Matrix = list[list[float]]
@@ -209,21 +209,21 @@ def _hard(
 def _series(
     name: str, numbers: random.Random, panels: Series, gold: Matrix, size: int, maxval: int
 ) -> tuple[Series, int, str] | None:
-    true_place = numbers.randrange(N_CHOICES)
+    place = numbers.randrange(N_CHOICES)
     if name == "REL-A2":
         if numbers.random() < 0.5:
-            made = _row_shifts(numbers, panels, gold, true_place, maxval)
-            return made and (made, true_place, "start of a row")
-        made = _cell_in_progression(numbers, panels, gold, true_place, maxval)
-        return made and (made, true_place, "value of a cell")
-    if name == "REL-A3" and size > 3 and numbers.random() < 0.5:
-        return _row_orders(numbers, gold, true_place), true_place, "order of a row"
-    row = numbers.randrange(size)
-    # the larger addend lies between the smaller one and the sum, so its row's range does not give it away
-    column = numbers.randrange(size) if name != "REL-A4" else int(gold[row][1] > gold[row][0])
-    made = _cell_values(numbers, gold, row, column, true_place, whole=name != "REL-A1")
-    element = {"REL-A1": "value of a cell", "REL-A3": "members of a row", "REL-A4": "sum of a row"}[name]
-    return made and (made, true_place, element)
+            broken, made = "start of a row", _row_shifts(numbers, panels, gold, place, maxval)
+        else:
+            broken, made = "value of a cell", _cell_in_progression(numbers, panels, gold, place, maxval)
+    elif name == "REL-A3" and size > 3 and numbers.random() < 0.5:
+        broken, made = "order of a row", _row_orders(numbers, gold, place)
+    else:
+        row = numbers.randrange(size)
+        # the larger addend lies between the smaller one and the sum: the range of its row tells nothing
+        column = int(gold[row][1] > gold[row][0]) if name == "REL-A4" else numbers.randrange(size)
+        broken = {"REL-A1": "value of a cell", "REL-A3": "members of a row", "REL-A4": "sum of a row"}[name]
+        made = _cell_values(numbers, gold, row, column, place, whole=name != "REL-A1")
+    return None if made is None else (made, place, broken)
 
 
 def _with_row(matrix: Matrix, row: int, values: list[float]) -> Matrix:
@@ -261,7 +261,7 @@ def _cell_values(
 
 
 def _row_orders(numbers: random.Random, gold: Matrix, true_place: int) -> Series:
-    """Choices with one row in other orders; the true order and those it could be taken for are equally likely."""
+    """Choices with one row in other orders, each as likely as the true one."""
     row = numbers.randrange(1, len(gold))
     orders: list[list[float]] = [gold[row]]
     while len(orders) < N_CHOICES:

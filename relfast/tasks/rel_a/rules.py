@@ -1,6 +1,6 @@
 """The rules of REL-A1…A4, read from the eight context panels alone: does a choice complete the matrix?
 
-This is the generator's judge and shares no code with it. It solves a puzzle as a careful reader would: collect
+This is the generator's judge and shares no code with it. It solves a puzzle as a careful reader would: find
 every rule of the task's kind that all context panels obey, and accept a choice if one of them predicts it.
 """
 
@@ -50,7 +50,9 @@ def distribute_three(panels: Sequence[Panel], maxval: float) -> Predicate:
             is_the_matrix(choice)
             and len(set(first)) == n
             and any(
-                all(list(row) == [first[(c - turn * r) % n] for c in range(n)] for r, row in enumerate(choice))
+                all(
+                    list(row) == [first[(c - turn * r) % n] for c in range(n)] for r, row in enumerate(choice)
+                )
                 for turn in (1, -1)
             )
         )

@@ -1,8 +1,8 @@
 """New REL-B1 records: an alignment evolved along a random tree, with or without planted convergence.
 
-In a yes record, blocks of neighbouring columns are set to one random motif each in a few taxa that are far apart in
-the tree. A checker then reads the finished alignment: every block joins exactly those taxa, and outside the
-blocks no equally long stretch does.
+In a yes record, blocks of neighbouring columns are set to one random motif each in a few taxa that are far
+apart in the tree. A checker then reads the finished alignment: the blocks join exactly those taxa, and
+outside of them no equally long stretch does.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def generate(
     check_range("yes_fraction", yes_fraction, 0.0, 1.0)
     if n_convergent_sites * length_convergent_block > seq_len:
         raise UsageError(
-            f"{n_convergent_sites} blocks of {length_convergent_block} columns do not fit into {seq_len} columns"
+            f"{n_convergent_sites} blocks of {length_convergent_block} columns do not fit into {seq_len}"
         )
     if selection not in get_args(Selection):
         raise UsageError(f"selection: {' or '.join(get_args(Selection))}, not {selection!r}")
@@ -123,7 +123,7 @@ def generate(
 
 def _record(name: str, seed: int, slot: Slot, parameters: _Parameters) -> dict[str, Any]:
     # how gold is written down does not change what is asked
-    numbers = stream(name, seed, slot.index, *parameters[:-1], slot.yes)
+    numbers = stream(name, seed, slot.place, *parameters[:-1], slot.yes)
     case = _convergent(numbers, parameters) if slot.yes else _neutral(numbers, parameters)
     tree, gold = case.tree, sorted(case.tree.name[leaf] for leaf in case.taxa)
     metadata: dict[str, Any] = {"num_leaves": parameters.num_leaves, "seq_len": parameters.seq_len}
@@ -137,7 +137,7 @@ def _record(name: str, seed: int, slot: Slot, parameters: _Parameters) -> dict[s
         order = sorted(map(str, tree.name.values()))
         gold = [order.index(str(taxon)) for taxon in gold]
     record = {
-        "id": f"biology_{name}_s{seed}_{slot.index:05d}",
+        "id": f"biology_{name}_s{seed}_{slot.place:05d}",
         "domain": "biology",
         "task": name,
         "question": question(tree, case.sequences),
@@ -191,9 +191,8 @@ def _convergent(numbers: random.Random, parameters: _Parameters) -> _Case:
         if joins_only(sequences, tree.leaves(), taxa, blocks, parameters.block_length):
             return _Case(tree, sequences, taxa, blocks)
     raise UsageError(
-        f"no tree of {MAX_TRIES} has {parameters.n_taxa} taxa ({parameters.selection}) that share"
-        f" {parameters.block_length}-column motifs in their blocks only; take longer blocks, fewer taxa or shorter"
-        " sequences"
+        f"no tree of {MAX_TRIES} has {parameters.n_taxa} taxa ({parameters.selection}) that share motifs of"
+        f" {parameters.block_length} columns in their blocks only; longer blocks or shorter sequences help"
     )
 
 

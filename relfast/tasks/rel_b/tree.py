@@ -149,7 +149,7 @@ def distant_leaves(numbers: random.Random, tree: Tree, n_taxa: int) -> list[int]
 
 
 def distant_clades(numbers: random.Random, tree: Tree, n_taxa: int) -> list[int] | None:
-    """All leaves of two or more clades, ``n_taxa`` in sum, their tops at least `MIN_EDGES_CLADES` edges apart.
+    """All leaves of two or more clades, ``n_taxa`` in sum, tops at least `MIN_EDGES_CLADES` edges apart.
 
     From four taxa on each clade has two leaves or more. None if no such clades are found.
     """

@@ -29,7 +29,8 @@ or
 No explanation."""
 
 _C3_QUESTION: Final = """\
-Given the following list of constitutional isomers, complete the set by identifying the missing constitutional isomers.
+Given the following list of constitutional isomers, complete the set by \
+identifying the missing constitutional isomers.
 
 Given SMILES:
 {molecules}
@@ -107,7 +108,7 @@ def isomer_sets(
     yes_fraction
         Share of yes records, 0 to 1; kept to within one record in any prefix of the run.
     formulas
-        Formulas to draw from, else `DEFAULT_FORMULAS`. A no record takes its odd molecule from another one of them.
+        Formulas to draw from, else `DEFAULT_FORMULAS`; also those of the odd molecule of a no record.
     universe_min, universe_max
         Bounds of the number of isomers of a formula.
     keep
@@ -145,7 +146,7 @@ def _isomer_set(slot: Slot, seed: int, universes: _Universes) -> dict[str, Any]:
     label = "Yes" if slot.yes else "No"
     _check_label(label, molecules)
     record = {
-        "id": f"q2_n{slot.size}_s{seed}_{slot.index:05d}",
+        "id": f"q2_n{slot.size}_s{seed}_{slot.place:05d}",
         "domain": "chemistry",
         "task": "REL-C1",
         "question": _C1_QUESTION.format(molecules=numbered(molecules)),
@@ -191,14 +192,14 @@ def missing_isomers(
 
 
 def _missing_isomers(slot: Slot, seed: int, universes: _Universes) -> dict[str, Any]:
-    numbers = stream("REL-C3", seed, slot.index, slot.size, *universes.key)
+    numbers = stream("REL-C3", seed, slot.place, slot.size, *universes.key)
     formula = numbers.choice(universes.larger_than(slot.size, "given"))
     universe = universes.of[formula]
     molecules = numbers.sample(universe, slot.size)
     shown = set(molecules)
     missing = [smiles for smiles in universe if smiles not in shown]
     record = {
-        "id": f"q3_given{slot.size}_s{seed}_{slot.index:05d}",
+        "id": f"q3_given{slot.size}_s{seed}_{slot.place:05d}",
         "domain": "chemistry",
         "task": "REL-C3",
         "question": _C3_QUESTION.format(molecules=numbered(molecules)),

@@ -22,8 +22,8 @@ TANIMOTO: Final = (0.35, 0.90)
 """Bounds of the published records."""
 
 MCS_STEPS: Final = 1_000
-"""Steps of a motif search before its group is given up, some 50 ms. Groups that take longer are mostly pairs of
-large fused ring systems; of the searches that end within 20,000 steps, three of four end within 1,000."""
+"""Steps of a motif search before its group is given up, some 50 ms. Groups that take longer are mostly large
+fused ring systems."""
 
 MAX_GROUPS: Final = 20_000
 """Groups drawn for one record: 50 similar molecules of the built-in bank take 20 to 100 draws."""
@@ -64,18 +64,18 @@ def common_motifs(
     n, seed
         Number of records and seed (a non-negative integer).
     bank
-        File of one SMILES a line (plain or gzip) or a bank already read; default: the molecules of the published
-        records.
+        File of one SMILES a line (plain or gzip), or a bank already read; default: the molecules of the
+        published records.
     sizes
         Molecules of a question, gone through in turn.
     strategy
-        ``similarity`` (to the first molecule), ``scaffold`` (one Murcko scaffold) or ``mixed``, half and half.
+        ``similarity`` (to one of the group), ``scaffold`` (one Murcko scaffold) or ``mixed``, half and half.
     min_atoms
         Fewest heavy atoms of gold.
     tanimoto
-        Lowest and highest similarity to the first molecule.
+        Lowest and highest similarity to that molecule.
     mcs_steps
-        Steps after which a motif search is given up and its group with it: more steps, larger motifs, more time.
+        Steps after which a motif search is given up and its group with it: more steps, larger motifs.
 
     Raises
     ------
@@ -127,8 +127,8 @@ def _records(
                 break
         else:
             raise UsageError(
-                f"{bank.source}: none of {MAX_GROUPS} groups of {size} molecules ({strategy}) has a clear motif of"
-                f" {min_atoms} atoms or more within {mcs_steps} search steps"
+                f"{bank.source}: none of {MAX_GROUPS:,} groups of {size} molecules ({strategy}) has a clear"
+                f" motif of {min_atoms} atoms or more within {mcs_steps:,} search steps"
             )
 
 
