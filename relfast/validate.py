@@ -258,7 +258,7 @@ class FileCheck:
             if not number:
                 raise
             # a compressed file that ends early: what came before has been checked
-            yield Flaw(self.path, number + 1, Problem("", str(error)))
+            yield Flaw(self.path, number + 1, Problem("", str(error).removeprefix(f"{self.path}: ")))
 
     def _check_line(self, number: int, line: bytes, first_line: dict[str, int]) -> Iterator[Flaw]:
         if number == 1:

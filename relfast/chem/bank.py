@@ -123,7 +123,7 @@ class Bank:
 def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
     """The bank in a file, or the built-in one.
 
-    A file, plain or gzip, has one SMILES a line; after a blank there may be a name. ``#`` begins a comment line.
+    A file, plain or gzip, has one SMILES a line, a name after a blank if you like; ``#`` begins a comment.
 
     Raises
     ------

@@ -211,10 +211,9 @@ def _series(
 ) -> tuple[Series, int, str] | None:
     place = numbers.randrange(N_CHOICES)
     if name == "REL-A2":
-        if numbers.random() < 0.5:
-            broken, made = "start of a row", _row_shifts(numbers, panels, gold, place, maxval)
-        else:
-            broken, made = "value of a cell", _cell_in_progression(numbers, panels, gold, place, maxval)
+        whole_row = numbers.random() < 0.5
+        broken = "start of a row" if whole_row else "value of a cell"
+        made = _elsewhere_in_progression(numbers, panels, gold, place, maxval, whole_row)
     elif name == "REL-A3" and size > 3 and numbers.random() < 0.5:
         broken, made = "order of a row", _row_orders(numbers, gold, place)
     else:
@@ -239,7 +238,7 @@ def _window(
     values ``value`` itself stays as it is, so that the digits of all eight look alike.
     """
     room = (high - low) / N_CHOICES
-    if room < 1 and whole:
+    if room < (1 if whole else 0):
         return None
     step: float = numbers.randint(1, int(room)) if whole else (0.02 + 0.98 * numbers.random()) * room
     values = [value + (place - true_place) * step for place in range(N_CHOICES)]
@@ -272,39 +271,26 @@ def _row_orders(numbers: random.Random, gold: Matrix, true_place: int) -> Series
     return [_with_row(gold, row, order) for order in orders]
 
 
-def _panel_range(panels: Series) -> tuple[float, float]:
-    values = [v for panel in panels for line in panel for v in line]
-    return min(values), max(values)
-
-
-def _row_shifts(
-    numbers: random.Random, panels: Series, gold: Matrix, true_place: int, maxval: int
+def _elsewhere_in_progression(
+    numbers: random.Random, panels: Series, gold: Matrix, true_place: int, maxval: int, whole_row: bool
 ) -> Series | None:
-    """Choices with one row of the ninth panel moved as a whole, inside the range of the panels."""
-    row = numbers.randrange(len(gold))
-    low, high = _panel_range([[line for r, line in enumerate(p) if r != row] for p in panels])
+    """Choices with one row of the ninth panel, or one cell of it, moved up or down.
+
+    All moved values lie inside the range of the other rows' panels. The moves are 4 to 8 panels long: the next
+    lower or higher choice then mostly falls among the values that its row has shown, so that neither "inside its
+    row's range" nor "outside" nor "closest to it" is a way to find gold.
+    """
+    size = len(gold)
+    row, column = (numbers.randrange(size) for _ in range(2))
     line = gold[row]
-    window = _window(numbers, line[0], true_place, low, high, whole=True)
-    if window is None:
+    if not all(0 < v < maxval for v in line):
         return None
-    rows = [[v + new - line[0] for v in line] for new in window]
-    inside = all(low < v < high for values in rows for v in values)
-    return [_with_row(gold, row, values) for values in rows] if inside and _unclamped(line, maxval) else None
-
-
-def _cell_in_progression(
-    numbers: random.Random, panels: Series, gold: Matrix, true_place: int, maxval: int
-) -> Series | None:
-    """Choices with other values of one cell of the ninth panel, inside the range of the panels."""
-    row, column = (numbers.randrange(len(gold)) for _ in range(2))
-    low, high = _panel_range([[line for r, line in enumerate(p) if r != row] for p in panels])
-    line = gold[row]
-    window = _window(numbers, line[column], true_place, low, high, whole=True)
-    if window is None or not _unclamped(line, maxval):
+    step = abs(int(line[1] - line[0]))
+    spacing = numbers.randint((4 * size + 1) * step, (8 * size - 1) * step)
+    moves = [(place - true_place) * spacing for place in range(N_CHOICES)]
+    moved = range(size) if whole_row else (column,)
+    others = [v for panel in panels for r, values in enumerate(panel) if r != row for v in values]
+    first, last = line[min(moved)], line[max(moved)]
+    if min(first, last) + moves[0] <= min(others) or max(first, last) + moves[-1] >= max(others):
         return None
-    rows = ([v if c != column else new for c, v in enumerate(line)] for new in window)
-    return [_with_row(gold, row, values) for values in rows]
-
-
-def _unclamped(line: list[float], maxval: int) -> bool:
-    return all(0 < v < maxval for v in line)
+    return [_with_row(gold, row, [v + m if c in moved else v for c, v in enumerate(line)]) for m in moves]
