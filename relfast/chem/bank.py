@@ -21,7 +21,7 @@ from relfast.chem.molecule import Molecule
 from relfast.errors import InputError
 
 BUILT_IN: Final = "rel_c2_molecules.smi.gz"
-"""The 3,530 molecules of the published REL-C2 records (ada-f/rel, MIT)."""
+"""The molecules of the published REL-C2 records (ada-f/rel, MIT): 3,530 SMILES of 3,518 molecules."""
 
 MAX_HEAVY_ATOMS: Final = 100
 """Larger molecules are left out: motif search is exponential, and the largest published one has 60."""

@@ -120,7 +120,7 @@ def _rel_c2() -> click.Command:
     @click.option("--strategy", type=click.Choice(["similarity", "scaffold", "mixed"]), default="similarity", show_default=True, help="What the molecules of a group have in common.")  # fmt: skip
     @click.option("--min-atoms", type=int, default=8, show_default=True, help="Fewest heavy atoms of gold.")
     @click.option("--tanimoto", type=float, nargs=2, default=(0.35, 0.90), show_default=True, metavar="LOW HIGH", help="Similarity to the group's first molecule.")  # fmt: skip
-    @click.option("--mcs-steps", type=int, default=1_000, show_default=True, help="Search steps after which a group is given up; more steps, larger motifs.")  # fmt: skip
+    @click.option("--mcs-steps", type=int, default=500, show_default=True, help="Search steps after which a group is given up; more steps, larger motifs.")  # fmt: skip
     def command(**options: Any) -> None:
         """Make REL-C2 records: the largest connected motif of similar molecules."""
         _generate("REL-C2", **options)

@@ -221,8 +221,8 @@ def test_choices_of_taxa() -> None:
 
 
 # Jukes-Cantor. With S sites the standard error of a pair's divergence p is sqrt(p (1 - p) / S) <= 0.0010
-# for S = 250,000; a test at 4.5 standard errors per pair (2-sided level 7e-6, 100 comparisons or fewer in all)
-# sees a branch that is 5 % too long with near certainty: at d = 0.8 that shifts p by 0.0103 = 10 errors.
+# for S = 250,000; a test at 4.5 standard errors per pair (2-sided level 7e-6, fewer than 100 pairs in all) sees
+# a branch that is 5 % too long with near certainty: at d = 0.8 that shifts p by 0.0103 = 10 errors.
 
 SITES = 250_000
 Z = 4.5
@@ -247,7 +247,7 @@ def path_length(tree: Tree, a: int, b: int) -> float:
 
 
 def worst_z(tree: Tree, truth: Tree, seed: int) -> float:
-    """Largest deviation of a pair's divergence on ``tree`` from what ``truth`` predicts, in standard errors."""
+    """Largest deviation of a pair's divergence from what ``truth`` predicts, in standard errors."""
     sequences = evolve(random.Random(seed), tree, SITES)
     worst = 0.0
     for a, b in combinations(tree.leaves(), 2):
@@ -268,7 +268,7 @@ def test_the_divergence_test_sees_branches_five_percent_too_long(seed: int) -> N
 
 
 def test_base_frequencies_and_changes_are_even() -> None:
-    """Chi-squared at level 1e-5 on independent sites: 4 bases of each leaf, 12 kinds of change along a branch."""
+    """Chi-squared at level 1e-5: the 4 bases of each leaf, the 12 kinds of change along a branch."""
     tree = known_tree()
     sequences = evolve(random.Random(9), tree, SITES)
     for leaf in tree.leaves():
@@ -292,7 +292,7 @@ def test_neighbouring_sites_are_independent() -> None:
 
 
 def test_printed_trees_predict_printed_alignments() -> None:
-    """End to end, from questions alone: mean divergence over close pairs of 60 no records against the tree."""
+    """From questions alone: mean divergence of siblings in 60 no records against their trees."""
     excess, variance, n = 0.0, 0.0, 0
     for record in generate(TASK, 60, 12, yes_fraction=0.0, num_leaves=20):
         sequences = fasta(record)
@@ -318,7 +318,9 @@ def test_printed_trees_predict_printed_alignments() -> None:
 def test_the_checker_sees_every_flaw() -> None:
     from relfast.tasks.rel_b.generate import Block
 
-    clean = np.array([[0, 1, 2, 3, 0, 1, 2, 3], [0, 1, 2, 3, 1, 0, 3, 2], [3, 2, 1, 0, 3, 3, 3, 3]], dtype=np.uint8)
+    clean = np.array(
+        [[0, 1, 2, 3, 0, 1, 2, 3], [0, 1, 2, 3, 1, 0, 3, 2], [3, 2, 1, 0, 3, 3, 3, 3]], dtype=np.uint8
+    )
     blocks = [Block(0, np.array([0, 1, 2], dtype=np.uint8))]
     leaves, taxa = [0, 1, 2], [0, 1]
     assert joins_only(clean, leaves, taxa, blocks, 3)

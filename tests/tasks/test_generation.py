@@ -97,7 +97,7 @@ def test_fresh_processes_write_the_same_bytes(arguments: list[str], tmp_path: Pa
     ("n", "seed"), [(-1, 0), (1.5, 0), (True, 0), (10**9, 0), (1, -1), (1, "x"), (1, None)]
 )
 def test_bad_counts_and_seeds(task: str, n: Any, seed: Any) -> None:
-    with pytest.raises(UsageError, match="number of records|seed"):
+    with pytest.raises(UsageError, match=r"number of records|seed"):
         get_task(task).source.generate(task, n, seed)
 
 

@@ -276,9 +276,9 @@ def _elsewhere_in_progression(
 ) -> Series | None:
     """Choices with one row of the ninth panel, or one cell of it, moved up or down.
 
-    All moved values lie inside the range of the other rows' panels. The moves are 4 to 8 panels long: the next
-    lower or higher choice then mostly falls among the values that its row has shown, so that neither "inside its
-    row's range" nor "outside" nor "closest to it" is a way to find gold.
+    All moved values lie inside the range of the other rows' panels. The moves are 4 to 8 panels long: the
+    next lower or higher choice then mostly falls among the values that its row has shown, so that neither
+    "inside its row's range" nor "outside" nor "closest to it" is a way to find gold.
     """
     size = len(gold)
     row, column = (numbers.randrange(size) for _ in range(2))
