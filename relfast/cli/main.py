@@ -27,6 +27,10 @@ class _Command(NamedTuple):
 
 COMMANDS: Final = {
     "score": _Command("relfast.cli.score", "Score a run dump: one row per response, whatever happens."),
+    "generate": _Command("relfast.cli.generate", "Make new records of a benchmark, with gold answers."),
+    "validate": _Command(
+        "relfast.cli.validate", "Check records against the REL record format, line by line."
+    ),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
