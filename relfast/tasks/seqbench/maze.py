@@ -98,13 +98,8 @@ class Maze:
             if door.locked:
                 doors[index] = len(door_keys)
                 door_keys.append(key_at.get(door.key, NO_KEY))
-        sources = np.concatenate((ends[:, 0], ends[:, 1]))
-        order = np.argsort(sources, kind="stable")
-        counts = np.bincount(sources, minlength=len(rooms))
         tables = MazeTables(
-            first_edge=np.concatenate(([0], np.cumsum(counts))).astype(np.int32),
-            neighbors=np.concatenate((ends[:, 1], ends[:, 0]))[order],
-            doors=np.concatenate((doors, doors))[order],
+            *edge_lists(len(rooms), ends, doors),
             door_keys=np.array(door_keys, np.int32),
             key_rooms=np.array([room_at.get(layout.key_rooms.get(key, ""), -1) for key in keys], np.int32),
             start=room_at[layout.start],
@@ -147,6 +142,21 @@ class Maze:
         parts = [name.encode("utf-8", "surrogatepass") for name in (*self.rooms, *self.keys, self.target)]
         text = np.frombuffer(b"".join(parts), np.uint8)
         return index_names(text, np.cumsum([len(part) for part in parts], dtype=np.int32))
+
+
+def edge_lists(
+    n_rooms: int, ends: NDArray[np.int32], doors: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """The first three of `MazeTables`, from passages (pairs of rooms) and their doors."""
+    sources = np.concatenate((ends[:, 0], ends[:, 1]))
+    order = np.argsort(sources, kind="stable")
+    first_edge = np.zeros(n_rooms + 1, np.int32)
+    np.cumsum(np.bincount(sources, minlength=n_rooms), out=first_edge[1:])
+    return (
+        first_edge,
+        np.concatenate((ends[:, 1], ends[:, 0]))[order],
+        np.concatenate((doors, doors))[order],
+    )
 
 
 def validate(maze: Maze, actions: Any) -> Verdict:
