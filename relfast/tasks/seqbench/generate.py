@@ -6,6 +6,7 @@ nor names, so variants of one seed are variants of one maze.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -21,8 +22,13 @@ from relfast.tasks.seqbench.rows import Growth, Lock, write_row
 ATTEMPTS_PER_TREE: Final = 40
 """Placements of doors and keys tried in one tree before another is grown."""
 
-MAX_TREES: Final = 100
-"""Trees tried for one row: 4,000 placements, some 0.1 s on a 10 × 10 grid and 1 s on 40 × 40."""
+MAX_TREES: Final = 1_000
+"""Trees tried for one row: 40,000 placements, some seconds on a 40 × 40 grid."""
+
+SMALLEST_SIDE: Final = 10
+"""Rows and columns where neither they nor L are given."""
+
+ANY_LENGTH: Final = 1 << 30
 
 MAX_SIDE: Final = 200
 """Rows or columns of the largest grid."""
@@ -54,7 +60,7 @@ class Parameters:
     Attributes
     ----------
     rows, cols
-        Size of the grid.
+        Size of the grid. None takes the other one's value, or both as L and B need (10 × 10 at least).
     L
         Logical depth: a number, bounds (both included), or None for whatever comes. Hit exactly.
     B
@@ -70,8 +76,8 @@ class Parameters:
         L and B above are the whole maze's, which is that of the same seed without removals.
     """
 
-    rows: int = 10
-    cols: int = 10
+    rows: int | None = None
+    cols: int | None = None
     L: int | tuple[int, int] | None = None
     B: int = 2
     N: float = 0.0
@@ -80,19 +86,24 @@ class Parameters:
     remove_keys: int = 0
 
     def __post_init__(self) -> None:
-        for name, least, most in (("rows", 1, MAX_SIDE), ("cols", 1, MAX_SIDE), ("B", 0, MAX_DOORS)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or not least <= value <= most:
-                raise UsageError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
+        if not isinstance(self.B, int) or not 0 <= self.B <= MAX_DOORS:
+            raise UsageError(f"B must be a whole number from 0 to {MAX_DOORS}, not {self.B!r}")
+        for name, value in (("rows", self.rows), ("cols", self.cols)):
+            if value is not None and not (isinstance(value, int) and 1 <= value <= MAX_SIDE):
+                raise UsageError(f"{name} must be a whole number from 1 to {MAX_SIDE}, not {value!r}")
         if not 0 <= self.remove_keys <= self.B:
             raise UsageError(f"remove_keys must be from 0 to B = {self.B}, not {self.remove_keys!r}")
         if not 0 <= self.N <= 1:
             raise UsageError(f"N must be from 0 to 1, not {self.N!r}")
         low, high = self.moves
-        if high < low or high < 1:
-            raise UsageError(f"no plan with B={self.B} has L={self.L}: start, rescue and doors take {self.extra}")
-        if low > (self.B + 1) * (self.rows * self.cols - 1):
-            raise UsageError(f"a {self.rows} × {self.cols} maze with B={self.B} is too small for L={self.L}")
+        if high < low:
+            raise UsageError(
+                f"no maze with B={self.B} has L={self.L}: with start, rescue, and detours, keys and doors it"
+                f" takes {self.extra + self.fewest_moves} actions at least"
+            )
+        rows, cols = self.size
+        if low > (self.B + 1) * (rows * cols - 1):
+            raise UsageError(f"a {rows} × {cols} maze with B={self.B} is too small for L={self.L}")
         if self.names != "random" and not _are_names(self.names):
             raise UsageError(
                 f"names must be 'random' or two different names without line breaks, full stops or"
@@ -107,16 +118,28 @@ class Parameters:
     @property
     def moves(self) -> tuple[int, int]:
         """Bounds of the moves of the shortest plan."""
-        most = (self.B + 1) * self.rows * self.cols
-        low, high = (1, most + self.extra) if self.L is None else _bounds(self.L)
-        return max(low - self.extra, 1), min(high - self.extra, most)
+        if self.L is None:
+            return self.fewest_moves, ANY_LENGTH
+        low, high = (self.L, self.L) if isinstance(self.L, int) else self.L
+        return max(low - self.extra, self.fewest_moves), high - self.extra
 
+    @property
+    def fewest_moves(self) -> int:
+        """One move, and two for each detour: into the key's room and out again."""
+        return 1 + 2 * self.B
 
-def _bounds(length: int | Sequence[int]) -> tuple[int, int]:
-    if isinstance(length, int):
-        return length, length
-    low, high = length
-    return low, high
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns of the grid."""
+        rows, cols = self.rows or self.cols, self.cols or self.rows
+        if rows is not None and cols is not None:
+            return rows, cols
+        side = SMALLEST_SIDE
+        if self.L is not None:
+            # one leg of the walk is a path in a random tree, whose length grows like side^1.25
+            leg = self.moves[1] / (self.B + 1)
+            side = max(side, round(2 * leg**0.7), round(math.sqrt(3 * self.moves[1])))
+        return min(side, MAX_SIDE), min(side, MAX_SIDE)
 
 
 def _are_names(names: object) -> bool:
@@ -139,11 +162,21 @@ def make_rows(n: int = 1, seed: int = 0, **parameters: Any) -> Iterator[dict[str
         A parameter is out of range, or the grid cannot carry B and L.
     """
     settings = Parameters(**parameters)
+    check_run(n, seed)
+    return (make_row(maze_seed(seed, index), settings) for index in range(n))
+
+
+def check_run(n: int, seed: int) -> None:
+    """Raise UsageError unless a run can have so many mazes and that seed."""
     if not 0 <= n <= SEEDS_PER_RUN:
         raise UsageError(f"n must be from 0 to {SEEDS_PER_RUN}, not {n}")
     if not 0 <= seed <= MAX_SEED:
         raise UsageError(f"seed must be from 0 to {MAX_SEED}, not {seed}")
-    return (make_row(seed * SEEDS_PER_RUN + index, settings) for index in range(n))
+
+
+def maze_seed(seed: int, index: int) -> int:
+    """The maze seed of the run's maze number ``index``; it stands in the row's id."""
+    return seed * SEEDS_PER_RUN + index
 
 
 def generate(task: str, n: int, seed: int, **parameters: Any) -> Iterator[dict[str, Any]]:
@@ -151,7 +184,7 @@ def generate(task: str, n: int, seed: int, **parameters: Any) -> Iterator[dict[s
     return make_rows(n, seed, **parameters)
 
 
-def make_row(maze_seed: int, settings: Parameters) -> dict[str, Any]:
+def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
     """The row of one maze seed.
 
     Raises
@@ -161,20 +194,20 @@ def make_row(maze_seed: int, settings: Parameters) -> dict[str, Any]:
     """
     names = settings.names
     if isinstance(names, str):
-        picks = np.random.Generator(np.random.PCG64([maze_seed, _NAME_STREAM])).random(len(NAMES))
+        picks = np.random.Generator(np.random.PCG64([seed, _NAME_STREAM])).random(len(NAMES))
         agent, target = np.argsort(picks, kind="stable")[:2].tolist()
         names = NAMES[agent], NAMES[target]
     return write_row(
-        grow(maze_seed, settings).without_keys(settings.remove_keys),
-        f"{maze_seed}_rkc{settings.remove_keys}_n{float(settings.N)}",
+        grow(seed, settings).without_keys(settings.remove_keys),
+        f"{seed}_rkc{settings.remove_keys}_n{float(settings.N)}",
         names,
         float(settings.N),
         settings.shuffle,
-        (maze_seed, _TEXT_STREAM),
+        (seed, _TEXT_STREAM),
     )
 
 
-def grow(maze_seed: int, settings: Parameters) -> Growth:
+def grow(seed: int, settings: Parameters) -> Growth:
     """The maze of a seed, all keys in place. Every number of removed keys leaves one shortest plan.
 
     Raises
@@ -184,14 +217,14 @@ def grow(maze_seed: int, settings: Parameters) -> Growth:
     """
     from relfast_kernels.maze_growth import DRAWS_PER_POINT, rewind, spanning_tree
 
-    cells = grid(settings.rows, settings.cols)
+    rows, cols = settings.size
+    cells = grid(rows, cols)
     fewest, most = settings.moves
-    draws = np.random.Generator(np.random.PCG64([maze_seed, _MAZE_STREAM]))
+    draws = np.random.Generator(np.random.PCG64([seed, _MAZE_STREAM]))
     for _ in range(MAX_TREES):
         order = np.argsort(draws.random(len(cells.edges)), kind="stable")
         chosen = spanning_tree(cells.edges, order, cells.n_rooms)
-        no_doors = np.zeros(len(chosen), np.int32)
-        first_edge, neighbors, _ = edge_lists(cells.n_rooms, cells.edges[chosen], no_doors)
+        first_edge, neighbors, edges = edge_lists(cells.n_rooms, cells.edges[chosen], chosen)
         for _ in range(ATTEMPTS_PER_TREE):
             placing = draws.random((settings.B + 2) * DRAWS_PER_POINT)
             moves, points, doors = rewind(first_edge, neighbors, settings.B, fewest, most, placing)
@@ -201,6 +234,9 @@ def grow(maze_seed: int, settings: Parameters) -> Growth:
             growth = Growth(
                 cells,
                 chosen,
+                first_edge,
+                neighbors,
+                edges,
                 tuple(
                     Lock(cells.edge_of[min(pair), max(pair)], key, room)
                     for pair, key, room in zip(
@@ -215,7 +251,7 @@ def grow(maze_seed: int, settings: Parameters) -> Growth:
             if _is_sound(growth, moves + settings.extra, settings.B):
                 return growth
     raise UsageError(
-        f"no {settings.rows} × {settings.cols} maze with B={settings.B} and L={settings.L} was found in"
+        f"no {rows} × {cols} maze with B={settings.B} and L={settings.L} was found in"
         f" {MAX_TREES * ATTEMPTS_PER_TREE} attempts: take a larger grid, or another L or B"
     )
 

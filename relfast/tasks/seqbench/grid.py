@@ -7,9 +7,10 @@ coordinate, and its label is the column's letters and ``rows - y``: ``"3,6"`` is
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 OPEN: Final = "open"
@@ -26,11 +27,19 @@ def column_letters(column: int) -> str:
     return letters
 
 
+class Fact(NamedTuple):
+    """A fact as it stands in ``canonical_facts`` (JSON) and as a sentence of the context."""
+
+    canonical: orjson.Fragment
+    sentence: str
+
+
 class Grid(NamedTuple):
     """What all mazes of ``rows`` × ``cols`` rooms share.
 
-    ``edges`` (edges × 2, int32): rooms next to each other, the smaller coordinate first. Per edge:
-    ``door_ids``, and the fact that an open door is there, as an object and as a sentence.
+    ``edges`` (edges × 2, int32): rooms next to each other, the smaller coordinate first; ``edge_of`` finds
+    them. Per edge: ``door_ids``, and the fact that an open door is there: ``plain_facts`` for a distracting
+    one, ``used_facts`` for a supporting one. ``mappings``: the JSON of all coordinates' names.
     """
 
     rows: int
@@ -38,14 +47,32 @@ class Grid(NamedTuple):
     coordinates: list[str]
     labels: list[str]
     edges: NDArray[np.int32]
-    door_ids: list[str]
-    open_facts: list[dict[str, Any]]
-    open_sentences: list[str]
     edge_of: dict[tuple[int, int], int]
+    door_ids: list[str]
+    plain_facts: list[Fact]
+    used_facts: list[Fact]
+    mappings: orjson.Fragment
 
     @property
     def n_rooms(self) -> int:
         return self.rows * self.cols
+
+    def connection(self, edge: int, status: str, supporting: bool) -> Fact:
+        """The fact that the rooms of an edge are connected."""
+        one, other = self.edges[edge].tolist()
+        article = "an" if status == OPEN else "a"
+        return fact(
+            "connected_rooms",
+            [self.coordinates[one], self.coordinates[other], status],
+            supporting,
+            f"Room {self.labels[one]} and {self.labels[other]} are connected by {article} {status} door.",
+        )
+
+
+def fact(kind: str, args: list[str], supporting: bool, sentence: str) -> Fact:
+    """A fact of that type."""
+    canonical = orjson.dumps({"type": kind, "args": args, "supporting": supporting})
+    return Fact(orjson.Fragment(canonical), sentence)
 
 
 @lru_cache(maxsize=8)
@@ -60,25 +87,19 @@ def grid(rows: int, cols: int) -> Grid:
             pairs.append((room, room + 1))
         if x + 1 < cols:
             pairs.append((room, room + rows))
-    return Grid(
+    cells = Grid(
         rows,
         cols,
         coordinates,
         labels,
         np.array(pairs, np.int32).reshape(-1, 2),
-        ["_".join(sorted((coordinates[one], coordinates[other]))) for one, other in pairs],
-        [connection(coordinates[one], coordinates[other], OPEN) for one, other in pairs],
-        [connection_sentence(labels[one], labels[other], OPEN) for one, other in pairs],
         {pair: edge for edge, pair in enumerate(pairs)},
+        ["_".join(sorted((coordinates[one], coordinates[other]))) for one, other in pairs],
+        [],
+        [],
+        orjson.Fragment(orjson.dumps({"coordinate_to_name": dict(zip(coordinates, labels, strict=True))})),
     )
-
-
-def connection(one: str, other: str, status: str) -> dict[str, Any]:
-    """The canonical fact that two rooms are connected; never supporting by itself."""
-    return {"type": "connected_rooms", "args": [one, other, status], "supporting": False}
-
-
-def connection_sentence(one: str, other: str, status: str) -> str:
-    """The same in a context."""
-    article = "an" if status == OPEN else "a"
-    return f"Room {one} and {other} are connected by {article} {status} door."
+    for edge in range(len(pairs)):
+        cells.plain_facts.append(cells.connection(edge, OPEN, False))
+        cells.used_facts.append(cells.connection(edge, OPEN, True))
+    return cells

@@ -147,7 +147,7 @@ class Maze:
 def edge_lists(
     n_rooms: int, ends: NDArray[np.int32], doors: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """The first three of `MazeTables`, from passages (pairs of rooms) and their doors."""
+    """The first three of `MazeTables`, from passages (pairs of rooms) and their doors (or other marks)."""
     sources = np.concatenate((ends[:, 0], ends[:, 1]))
     order = np.argsort(sources, kind="stable")
     first_edge = np.zeros(n_rooms + 1, np.int32)

@@ -10,8 +10,7 @@ import numpy as np
 import orjson
 
 from relfast.tasks.seqbench.actions import ACTIONS, CODES
-from relfast.tasks.seqbench.grid import LOCKED, OPEN, Grid, connection, connection_sentence
-from relfast.tasks.seqbench.maze import edge_lists
+from relfast.tasks.seqbench.grid import LOCKED, OPEN, Fact, Grid, fact
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,11 +36,18 @@ class Solution(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A maze on a grid. ``chosen`` (int32): the grid's edges that are passages; ``locks``: in the order in
-    which keys are removed."""
+    """A maze on a grid.
+
+    ``chosen`` (int32): the grid's edges that are passages, in the order in which they were joined;
+    ``first_edge``, ``neighbors``: these passages as `relfast_kernels.maze.MazeTables` has them, ``edges``
+    (int32) the grid's edge of each row there. ``locks``: in the order in which keys are removed.
+    """
 
     grid: Grid
     chosen: NDArray[np.int32]
+    first_edge: NDArray[np.int32]
+    neighbors: NDArray[np.int32]
+    edges: NDArray[np.int32]
     locks: tuple[Lock, ...]
     start: int
     goal: int
@@ -58,7 +64,9 @@ class Growth:
         door_of_edge = np.full(len(self.grid.edges), OPEN_DOOR, np.int32)
         door_of_edge[[lock.edge for lock in self.locks]] = np.arange(len(self.locks), dtype=np.int32)
         return MazeTables(
-            *edge_lists(self.grid.n_rooms, self.grid.edges[self.chosen], door_of_edge[self.chosen]),
+            self.first_edge,
+            self.neighbors,
+            door_of_edge[self.edges],
             door_keys=np.arange(len(self.locks), dtype=np.int32),
             key_rooms=np.array([lock.key_room for lock in self.locks], np.int32),
             start=self.start,
@@ -71,13 +79,6 @@ class Growth:
 
         found = shortest_plan(self.tables())
         return Solution(found.kinds.tolist(), found.arguments.tolist(), bool(found.unique))
-
-
-class _Fact(NamedTuple):
-    """A fact as the canonical object and as a sentence of the context."""
-
-    canonical: dict[str, Any]
-    sentence: str
 
 
 def write_row(
@@ -137,7 +138,7 @@ def _plan(growth: Growth, solution: Solution, target: str) -> list[str]:
     return plan
 
 
-def _facts(growth: Growth, solution: Solution) -> tuple[list[_Fact], list[_Fact]]:
+def _facts(growth: Growth, solution: Solution) -> tuple[list[Fact], list[Fact]]:
     """Facts that the plan uses, in the order of its path, and all others. A locked door is three facts."""
     grid = growth.grid
     locks = {lock.edge: lock for lock in growth.locks}
@@ -147,66 +148,61 @@ def _facts(growth: Growth, solution: Solution) -> tuple[list[_Fact], list[_Fact]
         if kind == CODES["move_to"]:
             used[grid.edge_of[min(here, room), max(here, room)]] = None
             here = room
-
-    def facts_of(edge: int, supporting: bool) -> list[_Fact]:
-        lock = locks.get(edge)
-        if lock is None:
-            fact = grid.open_facts[edge]
-            return [_Fact({**fact, "supporting": True} if supporting else fact, grid.open_sentences[edge])]
-        one, other = grid.edges[edge].tolist()
-        ends = grid.coordinates[one], grid.coordinates[other]
-        labels = grid.labels[one], grid.labels[other]
-        key = str(lock.key)
-        return [
-            _Fact({**connection(*ends, LOCKED), "supporting": supporting}, connection_sentence(*labels, LOCKED)),
-            _Fact(
-                {"type": "locked_door_key", "args": [*ends, key], "supporting": supporting},
-                f"The locked door between {labels[0]} and {labels[1]} requires key {key}.",
-            ),
-            _Fact(
-                {
-                    "type": "key_location",
-                    "args": [key, grid.coordinates[lock.key_room]],
-                    "supporting": supporting,
-                },
-                f"Key {key} is in room {grid.labels[lock.key_room]}.",
-            ),
-        ]
-
-    supporting = [fact for edge in used for fact in facts_of(edge, True)]
-    distracting = [fact for edge in growth.chosen.tolist() if edge not in used for fact in facts_of(edge, False)]
+    supporting: list[Fact] = []
+    for edge in used:
+        supporting += _locked_door(grid, locks[edge], True) if edge in locks else [grid.used_facts[edge]]
+    apart = {*used, *locks}
+    distracting = [grid.plain_facts[edge] for edge in growth.chosen.tolist() if edge not in apart]
+    for edge in locks:
+        if edge not in used:
+            distracting += _locked_door(grid, locks[edge], False)
     return supporting, distracting
 
 
-def _people(growth: Growth, people: tuple[str, str]) -> list[_Fact]:
+def _locked_door(grid: Grid, lock: Lock, supporting: bool) -> list[Fact]:
+    one, other = grid.edges[lock.edge].tolist()
+    key = str(lock.key)
     return [
-        _Fact(
-            {"type": kind, "args": [name, growth.grid.coordinates[room]], "supporting": True},
-            f"{name} is in room {growth.grid.labels[room]}.",
-        )
-        for kind, name, room in zip(
-            ("agent_location", "target_location"), people, (growth.start, growth.goal), strict=True
-        )
+        grid.connection(lock.edge, LOCKED, supporting),
+        fact(
+            "locked_door_key",
+            [grid.coordinates[one], grid.coordinates[other], key],
+            supporting,
+            f"The locked door between {grid.labels[one]} and {grid.labels[other]} requires key {key}.",
+        ),
+        fact(
+            "key_location",
+            [key, grid.coordinates[lock.key_room]],
+            supporting,
+            f"Key {key} is in room {grid.labels[lock.key_room]}.",
+        ),
     ]
 
 
-def _structure(growth: Growth, facts: Sequence[_Fact]) -> str:
+def _people(growth: Growth, people: tuple[str, str]) -> list[Fact]:
+    places = zip(("agent_location", "target_location"), people, (growth.start, growth.goal), strict=True)
+    return [
+        fact(kind, [name, growth.grid.coordinates[room]], True, f"{name} is in room {growth.grid.labels[room]}.")
+        for kind, name, room in places
+    ]
+
+
+def _structure(growth: Growth, facts: Sequence[Fact]) -> str:
     """``structural_details``: the maze as JSON text."""
-    grid = growth.grid
-    coordinates = grid.coordinates
-    behind: list[list[str]] = [[] for _ in coordinates]
-    chosen = growth.chosen.tolist()
-    for one, other in grid.edges[growth.chosen].tolist():
-        behind[one].append(coordinates[other])
-        behind[other].append(coordinates[one])
-    open_door = {"status": OPEN, "key_id": ""}
-    doors = dict.fromkeys((grid.door_ids[edge] for edge in chosen), open_door)
+    coordinates, door_ids = growth.grid.coordinates, growth.grid.door_ids
+    behind = [coordinates[room] for room in growth.neighbors.tolist()]
+    first = growth.first_edge.tolist()
+    open_door = orjson.Fragment(orjson.dumps({"status": OPEN, "key_id": ""}))
+    doors: dict[str, Any] = dict.fromkeys([door_ids[edge] for edge in growth.chosen.tolist()], open_door)
     for lock in growth.locks:
-        doors[grid.door_ids[lock.edge]] = {"status": LOCKED, "key_id": str(lock.key)}
+        doors[door_ids[lock.edge]] = {"status": LOCKED, "key_id": str(lock.key)}
     details = {
-        "mappings": {"coordinate_to_name": dict(zip(coordinates, grid.labels, strict=True))},
+        "mappings": growth.grid.mappings,
         "structure": {
-            "adjacency_list": dict(zip(coordinates, behind, strict=True)),
+            "adjacency_list": {
+                room: behind[low:high]
+                for room, low, high in zip(coordinates, first[:-1], first[1:], strict=True)
+            },
             "door_details": doors,
             "key_locations": {str(lock.key): coordinates[lock.key_room] for lock in growth.locks},
             "start_room_coord": coordinates[growth.start],
