@@ -22,6 +22,7 @@ NO_KEY: Final = -1
 """In place of a key index: nothing opens that door."""
 
 VIOLATIONS: Final = (
+    "unparsable",
     "bad_action",
     "wrong_start",
     "not_adjacent",
@@ -37,6 +38,7 @@ VIOLATIONS: Final = (
 """Names of the violation codes below, in their order."""
 
 (
+    UNPARSABLE,
     BAD_ACTION,
     WRONG_START,
     NOT_ADJACENT,
@@ -84,16 +86,20 @@ class NameTables(NamedTuple):
 
 
 class GoldTables(NamedTuple):
-    """A gold plan: (action, argument) of each step as one code, `step_code`; and the distinct codes,
-    sorted, with how often each occurs. All int32."""
+    """A gold plan: (action, argument) of each step as one code, `step_code`; the distinct codes, sorted, with
+    how often each occurs; and where among them each step's code is. All int32."""
 
     codes: NDArray[np.int32]
     distinct: NDArray[np.int32]
     counts: NDArray[np.int32]
+    places: NDArray[np.int32]
 
 
-JUDGED: Final = ("violation", "violation_index", "prefix", "overlap", "n_actions")
-"""Columns of what `judge_plans` says of a plan."""
+JUDGED: Final = ("violation", "violation_index", "n_actions", "exact_match", "optimal")
+"""Columns of what `judge_plans` says of a plan, in whole numbers. A row of zeros is that of no plan."""
+
+RATIOS: Final = ("progress_ratio", "precision", "recall", "f1", "legal_ratio")
+"""Columns of what it says in fractions."""
 
 
 @kernel
@@ -218,26 +224,43 @@ def _find_name(
 
 
 @kernel
+def _search(ordered: NDArray[np.int32], value: int) -> int:
+    """Place of a value in an ordered array, or -1."""
+    low, high = 0, len(ordered)
+    while low < high:
+        middle = (low + high) // 2
+        if ordered[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(ordered) and ordered[low] == value else -1
+
+
+@kernel
 def judge_plans(
     maze: MazeTables,
     names: NameTables,
     gold: GoldTables,
+    best: int,
     text: NDArray[np.uint8],
     plans: Plans,
     rows: NDArray[np.int64],
     judged: NDArray[np.int32],
+    ratios: NDArray[np.float64],
 ) -> None:
     """Hold plans against their maze and their gold.
 
     Parameters
     ----------
+    best
+        Actions of the shortest plan.
     text, plans
         What `plan_text.read_plans` took and gave.
     rows
         Which of the plans belong to this maze (int64).
-    judged
-        Receives, in these rows, the columns JUDGED; ``prefix`` counts actions equal to gold before the first
-        difference, ``overlap`` is the size of the common multiset.
+    judged, ratios
+        Receive, in these rows, the columns JUDGED and RATIOS. They are expected to hold zeros, which is what a
+        row without a plan keeps.
     """
     n_rooms = len(maze.first_edge) - 1
     n_keys = len(maze.key_rooms)
@@ -254,6 +277,8 @@ def judge_plans(
         row = rows[order]
         first = plans.offsets[row]
         n_actions = plans.offsets[row + 1] - first
+        if n_actions == 0:
+            continue
         left[:] = gold.counts
         prefix = 0
         overlap = 0
@@ -268,7 +293,7 @@ def judge_plans(
             else:
                 low, high = 0, n_rooms
             if kind != BAD:
-                argument = _find_name(names, text, item[2], item[3], plans.hashes[first + index], low, high)
+                argument = _find_name(names, text, item[2], item[3], item[4], low, high)
                 if argument >= 0:
                     argument -= low
             kinds[index] = kind
@@ -278,8 +303,10 @@ def judge_plans(
                 continue
             if prefix == index and index < n_gold and gold.codes[index] == code:
                 prefix += 1
-            place = np.searchsorted(gold.distinct, code)
-            if place < len(left) and gold.distinct[place] == code and left[place] > 0:
+                place = gold.places[index]
+            else:
+                place = _search(gold.distinct, code)
+            if place >= 0 and left[place] > 0:
                 left[place] -= 1
                 overlap += 1
         violation, index = _first_violation(
@@ -287,9 +314,16 @@ def judge_plans(
         )
         judged[row, 0] = violation
         judged[row, 1] = index
-        judged[row, 2] = prefix
-        judged[row, 3] = overlap
-        judged[row, 4] = n_actions
+        judged[row, 2] = n_actions
+        judged[row, 3] = prefix == n_actions and n_actions == n_gold
+        judged[row, 4] = violation == LEGAL and n_actions <= best
+        precision = overlap / n_actions
+        recall = overlap / n_gold
+        ratios[row, 0] = prefix / n_gold
+        ratios[row, 1] = precision
+        ratios[row, 2] = recall
+        ratios[row, 3] = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
+        ratios[row, 4] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
 
 
 @kernel

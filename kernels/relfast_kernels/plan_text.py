@@ -33,24 +33,31 @@ _DOUBLE, _SINGLE, _COMMA, _COLON, _BACKSLASH = 34, 39, 44, 58, 92
 _ROUND_OPEN, _ROUND_CLOSE, _SQUARE_OPEN, _SQUARE_CLOSE = 40, 41, 91, 93
 _MINUS, _ZERO, _NINE = 45, 48, 57
 
+_STOPS: Final = np.zeros(256, np.bool_)
+"""The bytes that matter within a string: one look-up a byte, a third faster than four comparisons."""
+_STOPS[[_NEWLINE, _DOUBLE, _SINGLE, _COLON, _BACKSLASH]] = True
+
 _SHORTEST_ITEM: Final = 3  # two quotes and a comma: how many items a text of given length can hold
 
-_KIND, _TEXT_AT, _PARAM_AT, _PARAM_END = range(4)  # columns of an item
+_KIND, _TEXT_AT, _PARAM_AT, _PARAM_END, _HASH = range(5)
+N_COLUMNS: Final = 5
+"""Columns of an item: action code, where its text begins, where its parameter begins and ends (the text of a
+BAD one), `hash_bytes` of the parameter."""
+
+_MASK: Final = (1 << 62) - 1
+_MIX: Final = 0x1E3779B97F4A7C15  # an odd number that spreads bits, below 2^63
 
 
 class Plans(NamedTuple):
     """The plans of some texts, one after the other.
 
     ``offsets`` (texts + 1, int64): items of text i are offsets[i]:offsets[i+1]; none = no plan found.
-    ``items`` (items × 4, int32): action code, where the item's text begins, where its parameter begins
-    and ends (of the item's text, for a BAD one). ``hashes`` (items, int32): `hash_bytes` of the parameter.
-    ``lists`` (texts × 3, int64): begin and end of the list, and how many plans the text holds.
-    ``votes`` (texts, int64): equal for equal plans.
+    ``items`` (items × N_COLUMNS, int32). ``lists`` (texts × 3, int64): begin and end of the list, and how
+    many plans the text holds. ``votes`` (texts, int64): equal for equal plans.
     """
 
     offsets: NDArray[np.int64]
     items: NDArray[np.int32]
-    hashes: NDArray[np.int32]
     lists: NDArray[np.int64]
     votes: NDArray[np.int64]
 
@@ -144,14 +151,20 @@ def _fold(
 
 
 @kernel
-def _vote(text: NDArray[np.uint8], items: NDArray[np.int32]) -> int:
-    """A 60-bit number that is equal for equal plans."""
-    low, high = 1, 2
+def _accept(text: NDArray[np.uint8], items: NDArray[np.int32], plan: NDArray[np.int32]) -> int:
+    """Copy items to the plan, with their hashes; returns a 62-bit number that is equal for equal plans."""
+    vote = len(items)
     for row in range(len(items)):
-        value = hash_bytes(text, items[row, _PARAM_AT], items[row, _PARAM_END]) * 7 + items[row, _KIND]
-        low = (low * 1000003 + value) % 1073741789  # the largest prime below 2^30
-        high = (high * 998244353 + value) % 1073741783  # the next one
-    return high * 1073741824 + low
+        begin, end = items[row, _PARAM_AT], items[row, _PARAM_END]
+        value = hash_bytes(text, begin, end)
+        plan[row, _KIND] = items[row, _KIND]
+        plan[row, _TEXT_AT] = items[row, _TEXT_AT]
+        plan[row, _PARAM_AT] = begin
+        plan[row, _PARAM_END] = end
+        plan[row, _HASH] = value
+        vote = ((vote ^ (value * 8 + int(items[row, _KIND]))) * _MIX) & _MASK
+        vote ^= vote >> 31
+    return vote
 
 
 @kernel
@@ -168,7 +181,7 @@ def scan(
     Parameters
     ----------
     work, plan
-        Room for items (× 4), at least a third of the text's length each. ``plan`` receives the last plan.
+        Room for items (× N_COLUMNS), at least a third of the text's length each. ``plan`` receives the last plan.
     spans
         Receives begin, end and vote of as many plans as it has rows (× 3), the last one in row
         (number of plans - 1) modulo rows.
@@ -188,14 +201,15 @@ def scan(
     inner_square = False
     at = begin
     while at < end:
-        byte = int(text[at])
         if level == 0:
-            if byte == _SQUARE_OPEN:
-                level = 1
-                after_value = False
-                outer_at, outer_base, outer_count, outer_known, outer_plans = at, 0, 0, 0, n_plans
+            while at < end and text[at] != _SQUARE_OPEN:
+                at += 1
+            level = 1
+            after_value = False
+            outer_at, outer_base, outer_count, outer_known, outer_plans = at, 0, 0, 0, n_plans
             at += 1
             continue
+        byte = int(text[at])
         if _is_space(byte):
             at += 1
             continue
@@ -208,13 +222,14 @@ def scan(
             colon = -1
             close = at + 1
             while close < end:
-                inside = int(text[close])
-                if inside == byte or inside == _NEWLINE:
-                    break
-                if inside == _BACKSLASH:
-                    close += 1
-                elif inside == _COLON and colon < 0:
-                    colon = close
+                inside = text[close]
+                if _STOPS[inside]:
+                    if inside == byte or inside == _NEWLINE:
+                        break
+                    if inside == _BACKSLASH:
+                        close += 1
+                    elif inside == _COLON and colon < 0:
+                        colon = close
                 close += 1
             if close < end and text[close] == byte:
                 row = outer_base + outer_count if level == 1 else inner_base + inner_count
@@ -250,10 +265,9 @@ def scan(
             at += 1
             if inner_square and inner_known > 0:
                 n_items = inner_count
-                plan[:n_items] = work[inner_base : inner_base + n_items]
                 slot = n_plans % len(spans)
                 spans[slot, 0], spans[slot, 1] = inner_at, at
-                spans[slot, 2] = _vote(text, plan[:n_items])
+                spans[slot, 2] = _accept(text, work[inner_base : inner_base + n_items], plan)
                 n_plans += 1
             if inner_count == 0:
                 _put_string(text, inner_at, at, -1, work[inner_base])
@@ -269,12 +283,11 @@ def scan(
             level = 0
             if outer_known > 0:
                 n_items = outer_count
-                plan[:n_items] = work[outer_base : outer_base + n_items]
                 # plans inside this one were its pairs
                 n_plans = outer_plans
                 slot = n_plans % len(spans)
                 spans[slot, 0], spans[slot, 1] = outer_at, at
-                spans[slot, 2] = _vote(text, plan[:n_items])
+                spans[slot, 2] = _accept(text, work[outer_base : outer_base + n_items], plan)
                 n_plans += 1
             continue
         if level == 2 and not after_value and (_ZERO <= byte <= _NINE or byte == _MINUS):
@@ -306,8 +319,8 @@ def read_plans(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Plans:
     for row in range(n_texts):
         longest = max(longest, ends[row] - begin)
         begin = ends[row]
-    work = np.empty((longest // _SHORTEST_ITEM + 2, 4), np.int32)
-    items = np.empty((begin // _SHORTEST_ITEM + 2 * n_texts + 2, 4), np.int32)
+    work = np.empty((longest // _SHORTEST_ITEM + 2, N_COLUMNS), np.int32)
+    items = np.empty((begin // _SHORTEST_ITEM + 2 * n_texts + 2, N_COLUMNS), np.int32)
     offsets = np.zeros(n_texts + 1, np.int64)
     lists = np.zeros((n_texts, 3), np.int64)
     votes = np.zeros(n_texts, np.int64)
@@ -322,8 +335,4 @@ def read_plans(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Plans:
             lists[row, 0], lists[row, 1], lists[row, 2] = span[0, 0], span[0, 1], n_plans
             votes[row] = span[0, 2]
         begin = ends[row]
-    items = items[:total]
-    hashes = np.empty(total, np.int32)
-    for item in range(total):
-        hashes[item] = hash_bytes(text, items[item, _PARAM_AT], items[item, _PARAM_END])
-    return Plans(offsets, items, hashes, lists, votes)
+    return Plans(offsets, items[:total], lists, votes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -16,6 +16,22 @@ ACTIONS: Final = ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open
 """The six actions; their places are the kernels' codes."""
 
 CODES: Final = {name: code for code, name in enumerate(ACTIONS)}
+
+VIOLATIONS: Final = (
+    "unparsable",
+    "bad_action",
+    "wrong_start",
+    "not_adjacent",
+    "door_locked",
+    "key_not_here",
+    "key_not_held",
+    "wrong_key",
+    "no_such_door",
+    "wrong_rescue",
+    "no_rescue",
+    "after_rescue",
+)
+"""What can be wrong with a plan; their places are the kernels' codes."""
 
 MAX_BYTES: Final = 1 << 30
 """Longest response that is read, in bytes: the kernel counts in 32 bits. Readers stop lines far earlier."""
@@ -60,20 +76,25 @@ def _number(value: object) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
 
 
-def read(texts: Iterable[str]) -> Reading:
+def read(texts: Sequence[str]) -> Reading:
     """Find the plan of each text. Linear time; nothing in a text is evaluated."""
     from relfast_kernels.plan_text import read_plans
 
-    parts = [encode(text) for text in texts]
-    raw = b"".join(parts)
+    joined = "".join(texts)
+    if joined.isascii() and "\\" not in joined and len(joined) <= MAX_BYTES:
+        raw = joined.encode()
+        sizes = [len(text) for text in texts]
+    else:
+        parts = [encode(text) for text in texts]
+        raw = b"".join(parts)
+        sizes = [len(part) for part in parts]
     text = np.frombuffer(raw, np.uint8)
-    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-    return Reading(raw, text, read_plans(text, ends))
+    return Reading(raw, text, read_plans(text, np.cumsum(sizes, dtype=np.int64)))
 
 
 def encode(text: str) -> bytes:
     """UTF-8, with JSON's escapes of characters beyond ASCII undone (those within may be syntax)."""
-    if "\\u" in text:
+    if "\\" in text:
         text = _UNICODE_ESCAPE.sub(_undo, text)
     raw = text.encode("utf-8", "surrogatepass")
     return raw if len(raw) <= MAX_BYTES else b""
@@ -103,7 +124,7 @@ def parse_actions(text: object) -> list[str] | None:
 
 
 def _write(raw: bytes, item: Sequence[int]) -> str:
-    kind, _, begin, end = item
+    kind, _, begin, end, _ = item
     text = raw[begin:end].decode("utf-8", "surrogatepass")
     if "\\" in text:
         text = _ESCAPE.sub(r"\1", text)

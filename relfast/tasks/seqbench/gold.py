@@ -6,14 +6,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import orjson
 
 from relfast.errors import InputError
-from relfast.records import Record
-from relfast.tasks.seqbench.actions import Action, as_action, as_plan
+from relfast.tasks.seqbench.actions import Action, as_plan
 from relfast.tasks.seqbench.layout import Layout, from_facts, from_structure
 from relfast.tasks.seqbench.maze import Maze, Source
 
@@ -26,74 +25,70 @@ CACHE_BYTES: Final = 64 << 20
 _OBJECT_BYTES: Final = 2_000  # an entry's Python objects beside its arrays
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The parts of a record that SeqBench's gold is spread over, wherever they stood."""
+class Fields(NamedTuple):
+    """The parts of a record that SeqBench's gold is spread over, wherever they stood.
+
+    ``structure`` is ``structural_details`` as text or decoded, ``context`` the facts. ``depth``,
+    ``backtracking`` and ``noise`` are L, B and N as the record states them; like the names of the people,
+    None where it does not.
+    """
 
     completion: Any
     structure: str | Mapping[str, Any] | None
     context: str | None
-    metadata: Mapping[str, Any]
-    parameters: Mapping[str, Any]
+    agent: str | None
+    target: str | None
+    depth: int | None
+    backtracking: int | None
+    noise: float | None
 
     @classmethod
     def of(cls, answer: Any, question: Any, row: Mapping[str, Any] | None = None) -> Fields:
         """Read ``answer`` (an object, or its JSON text), then the row; a field that is None is absent."""
-        if isinstance(answer, str) and answer.lstrip().startswith("{"):
-            try:
-                answer = orjson.loads(answer)
-            except orjson.JSONDecodeError:
-                answer = None
-        places = [place for place in (answer, row) if isinstance(place, Mapping)]
-
-        def first(*names: str) -> Any:
-            for place in places:
-                for name in names:
-                    if (value := place.get(name)) is not None:
-                        return value
-            return None
-
-        context = question if isinstance(question, str) else first("context", "question")
-        structure = first("structural_details")
+        if type(answer) is not dict:
+            answer = _decoded(answer)
+        completion = answer.get("actions")
+        if completion is None:
+            completion = answer.get("completion")
+        structure, context = answer.get("structural_details"), question
+        metadata, parameters = answer.get("instance_metadata"), answer.get("complexity_parameters")
+        if row is not None:
+            completion = row.get("completion") if completion is None else completion
+            structure = row.get("structural_details") if structure is None else structure
+            context = row.get("context") if context is None else context
+            metadata = row.get("instance_metadata") if metadata is None else metadata
+            parameters = row.get("complexity_parameters") if parameters is None else parameters
+        if context is None:
+            context = answer.get("context")
+        if type(metadata) is not dict:
+            metadata = _decoded(metadata)
+        if type(parameters) is not dict:
+            parameters = _decoded(parameters)
         return cls(
-            first("actions", "completion"),
-            structure if isinstance(structure, (str, Mapping)) and structure else None,
+            completion,
+            structure if structure and isinstance(structure, (str, Mapping)) else None,
             context if isinstance(context, str) else None,
-            _mapping(first("instance_metadata")),
-            _mapping(first("complexity_parameters")),
+            _text(metadata.get("agent_name")),
+            _text(metadata.get("target_name")),
+            _count(parameters.get("logical_depth_L")),
+            _count(parameters.get("backtracking_count_B")),
+            _number(parameters.get("noise_ratio_N")),
         )
-
-    @property
-    def noise(self) -> float | None:
-        return _number(self.parameters.get("noise_ratio_N"))
-
-    @property
-    def depth(self) -> int | None:
-        """Logical depth as the record states it."""
-        return _count(self.parameters.get("logical_depth_L"))
-
-    @property
-    def backtracking(self) -> int | None:
-        """Backtracking count as the record states it."""
-        return _count(self.parameters.get("backtracking_count_B"))
 
     @property
     def key(self) -> Hashable:
-        """Equal for equal fields (but for a chance of 2^-64), and small: the texts themselves are not kept."""
-        structure = self.structure
-        if isinstance(structure, Mapping):
-            structure = orjson.dumps(structure, default=repr).decode()
-        text = structure if structure is not None else self.context
-        completion = self.completion if isinstance(self.completion, str) else repr(self.completion)
-        people = (self.metadata.get("agent_name"), self.metadata.get("target_name"))
-        return (
-            structure is None,
-            hash(text),
-            len(text) if text is not None else -1,
-            hash(completion),
-            len(completion),
-            hash(repr(people)),
-        )
+        """Equal for equal mazes and gold (but for a chance of 2^-64), and small: texts are not kept.
+
+        Python's own hash is keyed anew in each process and reads 1 to 2 GB/s, faster than any digest.
+        """
+        structure, completion = self.structure, self.completion
+        text = self.context if structure is None else structure
+        if text is not None and not isinstance(text, str):
+            text = repr(text)
+        if not isinstance(completion, str):
+            completion = repr(completion)
+        size = -1 if text is None else len(text)
+        return structure is None, hash(text), size, hash(completion), self.agent, self.target
 
     def gold(self) -> list[Action]:
         """The gold plan.
@@ -117,9 +112,8 @@ class Fields:
 
     def layout(self, gold: Sequence[Action] = ()) -> tuple[Layout, Source] | None:
         """The maze's names and where they were read from; None where nothing describes a maze."""
-        target = next((action.parameter for action in reversed(gold) if action.name == "rescue"), None)
-        target = target or _text(self.metadata.get("target_name"))
-        agent = _text(self.metadata.get("agent_name"))
+        rescued = next((action.parameter for action in reversed(gold) if action.name == "rescue"), None)
+        agent, target = self.agent, rescued or self.target
         if self.structure is not None:
             layout = from_structure(self.structure)
             layout.agent, layout.target = agent, target
@@ -140,23 +134,22 @@ class Fields:
 class Problem:
     """A maze with its gold plan.
 
-    ``shortest``: actions of the shortest plan; 0 where the maze cannot be solved, -1 where the search was
-    given up. ``source`` is None where nothing describes the maze: then only gold can be compared with.
+    ``tables``: what `relfast_kernels.maze.judge_plans` takes of it; the last of them is the length of the
+    shortest plan, or of gold where the search found none or was given up. ``source`` is None where nothing
+    describes the maze: then plans can only be compared with gold. ``length`` and ``unlocks`` are counted in
+    gold, whose ``text`` is as the record has it.
     """
 
-    maze: MazeTables
-    names: NameTables
-    gold: GoldTables
+    tables: tuple[MazeTables, NameTables, GoldTables, int]
     source: Source | None
-    shortest: int
     length: int
     unlocks: int
     text: str
 
     @property
     def n_bytes(self) -> int:
-        arrays = [*self.maze[:5], *self.names, *self.gold]
-        return sum(array.nbytes for array in arrays) + len(self.text) + _OBJECT_BYTES
+        maze, names, gold, _ = self.tables
+        return sum(array.nbytes for array in (*maze[:5], *names, *gold)) + len(self.text) + _OBJECT_BYTES
 
 
 def solve(fields: Fields) -> Problem:
@@ -182,13 +175,16 @@ def solve(fields: Fields) -> Problem:
     codes = np.array(
         [step_code(*step) for step in zip(kinds.tolist(), arguments.tolist(), strict=True)], np.int32
     )
-    distinct, counts = np.unique(codes, return_counts=True)
+    distinct, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    shortest = shortest_plan(maze.tables).length
     return Problem(
-        maze.tables,
-        maze.name_tables(),
-        GoldTables(codes, distinct, counts.astype(np.int32)),
+        (
+            maze.tables,
+            maze.name_tables(),
+            GoldTables(codes, distinct, counts.astype(np.int32), places.astype(np.int32)),
+            shortest if shortest > 0 else len(gold),
+        ),
         None if found is None else maze.source,
-        shortest_plan(maze.tables).length,
         len(gold),
         sum(action.name == "unlock_and_open_door_to" for action in gold),
         fields.completion if isinstance(fields.completion, str) else str([str(action) for action in gold]),
@@ -235,11 +231,13 @@ PROBLEMS: Final = ProblemCache()
 """The process's own: workers see the same mazes again and again."""
 
 
-def fields_of(record: Record) -> Fields:
-    return Fields.of(record.answer, record.question, record.row)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
+def _decoded(value: Any) -> Mapping[str, Any]:
+    """An object, given as such or as its JSON text; empty if it is neither."""
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return {}
     return value if isinstance(value, Mapping) else {}
 
 
@@ -248,8 +246,8 @@ def _text(value: Any) -> str | None:
 
 
 def _number(value: Any) -> float | None:
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return value if type(value) in (float, int) else None
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if type(value) is int else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import numpy as np
 
 from relfast.errors import InputError
-from relfast.tasks.seqbench.actions import ACTIONS, CODES, Action, as_plan
+from relfast.tasks.seqbench.actions import ACTIONS, CODES, VIOLATIONS, Action, as_plan
 from relfast.tasks.seqbench.layout import Layout, from_facts, from_structure
 
 if TYPE_CHECKING:
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from relfast_kernels.maze import MazeTables, NameTables
 
 Source = Literal["structural_details", "context"]
-
-UNPARSABLE: Final = "unparsable"
-"""The violation of a response in which no plan was found; the others are the kernel's."""
 
 _KEY_ACTIONS: Final = (CODES["pick_up_key"], CODES["use_key"])
 
@@ -167,11 +164,11 @@ def validate(maze: Maze, actions: Any) -> Verdict:
     actions
         ``"action: param"`` strings or (action, param) pairs; a text, which is parsed; or None (unparsable).
     """
-    from relfast_kernels.maze import VIOLATIONS, validate_plans
+    from relfast_kernels.maze import validate_plans
 
     plan = as_plan(actions)
     if plan is None:
-        return Verdict(False, UNPARSABLE, 0, 0, 0)
+        return Verdict(False, "unparsable", 0, 0, 0)
     kinds, arguments = maze.encode(plan)
     codes, indices = validate_plans(maze.tables, kinds, arguments, np.array([0, len(plan)], np.int64))
     if codes[0] < 0:

@@ -1,7 +1,7 @@
 """Scoring SeqBench: agreement with gold, and what running the plan in its maze shows.
 
-Whether a text holds a plan is found out in `score`, by the batch: the kernel that looks for it reads a
-batch in the time that one call costs.
+Whether a text holds a plan is found out in `score`, by the batch: one call of a kernel reads the texts,
+one for each maze runs its plans, and what is left to Python is one dict a response.
 """
 
 from __future__ import annotations
@@ -10,31 +10,36 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.final import Candidate, final_candidates
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
-from relfast.tasks.seqbench.actions import Reading, encode, read
-from relfast.tasks.seqbench.gold import PROBLEMS, Fields, Problem, fields_of
-from relfast.tasks.seqbench.maze import UNPARSABLE
-
-_OF_THE_MAZE: Final = ("valid", "optimal", "legal_ratio", "violation", "violation_index")
-"""Metrics that are null where nothing describes the maze."""
-
-MIN_PLAN_BYTES: Final = len("['start:A']")
+from relfast.tasks.seqbench.actions import VIOLATIONS, Reading, encode, read
+from relfast.tasks.seqbench.gold import PROBLEMS, Fields, Problem
 
 MAX_JOINED: Final = 16 << 20
 """Characters that are joined for one call of the kernel; longer batches take several."""
 
+MIN_PLAN_BYTES: Final = len("['start:A']")
+
+_VIOLATIONS: Final = (*VIOLATIONS, None)
+"""By the kernel's code, whose -1 is a legal plan."""
+
+_OF_NO_MAZE: Final = dict.fromkeys(("valid", "optimal", "legal_ratio", "violation", "violation_index"))
+"""What a plan's run shows where nothing describes the maze."""
+
+NO_MAZE: Final = "no maze to run the plan in: neither structural_details nor facts about rooms (field 'question')"
+
 
 def extract(record: Record, options: Options) -> Extracted:
-    """The text to look for a plan in. ``found`` says only that there is one."""
+    """The text to look for a plan in; `score` finds out whether it holds one."""
     response = record.response
     if options.strict:
         text, reason = read_strictly(response)
-        return Extracted(text, found=reason is None, reason=reason)
+        return Extracted(text, reason is None, reason)
     if not isinstance(response, str):
-        return Extracted("", found=False)
+        return Extracted("", False)
     return Extracted(strip_reasoning(response) if options.strip_reasoning else response)
 
 
@@ -50,113 +55,125 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 
 
 def _score(batch: Batch, options: Options) -> list[Outcome]:
-    from relfast_kernels.maze import JUDGED, judge_plans
-
+    fields = [Fields.of(record.answer, record.question, record.row) for record, _ in batch]
+    problems = [PROBLEMS.get(of_record) for of_record in fields]
     reading = read([extracted.value for _, extracted in batch])
-    judged = np.empty((len(batch), len(JUDGED)), np.int32)
+    reasons = [extracted.reason for _, extracted in batch]
+    judged, ratios = _judge(problems, reading)
+    if options.strict:
+        for row in _without_one_answer(batch, reading, reasons):
+            judged[row] = ratios[row] = 0
+    plans = reading.plans
+    rows = zip(
+        problems,
+        fields,
+        reasons,
+        judged.tolist(),
+        ratios.tolist(),
+        plans.lists.tolist(),
+        plans.votes.tolist(),
+        strict=True,
+    )
+    return [
+        Outcome(False, found=False, error=row[0])
+        if isinstance(row[0], str)
+        else _outcome(*row, reading.raw, options)
+        for row in rows
+    ]
+
+
+def _judge(
+    problems: Sequence[Problem | str], reading: Reading
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The kernel's judgements (columns JUDGED and RATIOS of `relfast_kernels.maze`): one call for each maze."""
+    from relfast_kernels.maze import JUDGED, RATIOS, judge_plans
+
+    judged = np.zeros((len(problems), len(JUDGED)), np.int32)
+    ratios = np.zeros((len(problems), len(RATIOS)))
     groups: dict[int, tuple[Problem, list[int]]] = {}
-    gold: list[tuple[Fields, Problem | str]] = []
-    for at, (record, _) in enumerate(batch):
-        fields = fields_of(record)
-        problem = PROBLEMS.get(fields)
-        gold.append((fields, problem))
+    for row, problem in enumerate(problems):
         if isinstance(problem, Problem):
-            groups.setdefault(id(problem), (problem, []))[1].append(at)
+            groups.setdefault(id(problem), (problem, []))[1].append(row)
     for problem, rows in groups.values():
-        at_rows = np.array(rows, np.int64)
-        judge_plans(problem.maze, problem.names, problem.gold, reading.text, reading.plans, at_rows, judged)
-    lists = reading.plans.lists.tolist()
-    votes = reading.plans.votes.tolist()
-    outcomes = []
-    for (_, extracted), (fields, problem), row, span, vote in zip(
-        batch, gold, judged.tolist(), lists, votes, strict=True
-    ):
-        if isinstance(problem, str):
-            outcomes.append(Outcome(False, found=False, error=problem))
+        judge_plans(
+            *problem.tables, reading.text, reading.plans, np.array(rows, np.int64), judged, ratios
+        )
+    return judged, ratios
+
+
+def _without_one_answer(batch: Batch, reading: Reading, reasons: list[str | None]) -> list[int]:
+    """Strict: the responses that hold no plan, or end with several that differ; ``reasons`` says which."""
+    n_plans = reading.plans.lists[:, 2]
+    rows = []
+    for row in np.flatnonzero(n_plans != 1).tolist():
+        if n_plans[row] == 0:
+            reasons[row] = reasons[row] or "no_answer"
+        elif _hedges(batch[row][1].value):
+            reasons[row] = "several_answers"
         else:
-            outcomes.append(_outcome(problem, fields, extracted, row, span, vote, reading, options))
-    return outcomes
+            continue
+        rows.append(row)
+    return rows
+
+
+def _hedges(text: str) -> bool:
+    """Whether the text ends with several plans that differ."""
+    from relfast_kernels.plan_text import N_COLUMNS, scan
+
+    raw = encode(text)
+    array = np.frombuffer(raw, np.uint8)
+    items = np.empty((2, len(raw) // 3 + 2, N_COLUMNS), np.int32)
+    spans = np.empty((len(raw) // MIN_PLAN_BYTES + 1, 3), np.int64)
+    _, n_plans = scan(array, 0, len(raw), items[0], items[1], spans)
+    text = raw.decode("utf-8", "surrogatepass")
+    candidates = []
+    before = at = 0  # bytes and characters read so far
+    for begin, end, vote in spans[:n_plans].tolist():
+        at += len(raw[before:begin].decode("utf-8", "surrogatepass"))
+        length = len(raw[begin:end].decode("utf-8", "surrogatepass"))
+        candidates.append(Candidate(at, at + length, vote))
+        before, at = end, at + length
+    return len({candidate.value for candidate in final_candidates(text, candidates)}) > 1
 
 
 def _outcome(
     problem: Problem,
     fields: Fields,
-    extracted: Extracted,
+    reason: str | None,
     judged: Sequence[int],
+    ratios: Sequence[float],
     span: Sequence[int],
     vote: int,
-    reading: Reading,
+    raw: bytes,
     options: Options,
 ) -> Outcome:
-    from relfast_kernels.maze import VIOLATIONS
-
-    if problem.source is None and options.strict:
-        return Outcome(
-            False, found=False, error="no maze: neither structural_details nor facts (field 'question')"
-        )
-    violation, index, prefix, overlap, n_actions = judged
-    found = n_actions > 0
-    reason = extracted.reason
-    begin, end, n_plans = span
-    if options.strict:
-        if not found:
-            reason = reason or "no_answer"
-        elif n_plans > 1 and _hedges(extracted.value):
-            found, reason = False, "several_answers"
-            violation, index, prefix, overlap, n_actions = -1, 0, 0, 0, 0
-    length = problem.length
-    exact = prefix == n_actions == length
-    precision = overlap / n_actions if n_actions else 0.0
-    recall = overlap / length
+    violation, index, n_actions, exact, optimal = judged
+    progress, precision, recall, f1, legal = ratios
     metrics: dict[str, Any] = {
-        "exact_match": exact,
-        "progress_ratio": prefix / length,
+        "exact_match": exact == 1,
+        "progress_ratio": progress,
         "precision": precision,
         "recall": recall,
-        "f1": 2 * precision * recall / (precision + recall) if overlap else 0.0,
+        "f1": f1,
+        "valid": violation < 0,
+        "optimal": optimal == 1,
+        "legal_ratio": legal,
+        "violation": _VIOLATIONS[violation],
+        "violation_index": None if violation < 0 else index,
+        "n_actions": n_actions,
+        "logical_depth": problem.length if fields.depth is None else fields.depth,
+        "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
+        "noise": fields.noise,
+        "maze": problem.source,
     }
-    valid = optimal = False
     if problem.source is None:
-        metrics.update(dict.fromkeys(_OF_THE_MAZE))
-    else:
-        valid = found and violation < 0
-        optimal = valid and n_actions <= (problem.shortest if problem.shortest > 0 else length)
-        metrics["valid"] = valid
-        metrics["optimal"] = optimal
-        metrics["legal_ratio"] = min((n_actions if valid else index) / length, 1.0)
-        metrics["violation"] = None if valid else VIOLATIONS[violation] if found else UNPARSABLE
-        metrics["violation_index"] = None if valid else index
-    metrics["n_actions"] = n_actions
-    metrics["logical_depth"] = fields.depth if fields.depth is not None else length
-    metrics["backtracking"] = fields.backtracking if fields.backtracking is not None else problem.unlocks
-    metrics["noise"] = fields.noise
-    metrics["maze"] = problem.source
+        if options.strict:
+            return Outcome(False, found=False, error=NO_MAZE)
+        metrics.update(_OF_NO_MAZE)
     if options.strict:
         metrics["reason"] = reason
-    pred = reading.raw[begin:end].decode("utf-8", "surrogatepass") if found else None
-    return Outcome(
-        optimal if options.strict else exact,
-        metrics,
-        {"pred": pred, "gold": problem.text},
-        found=found,
-        vote=f"{vote:x}" if found else None,
-    )
-
-
-def _hedges(text: str) -> bool:
-    """Whether the text ends with several plans that differ."""
-    from relfast_kernels.plan_text import scan
-
-    raw = np.frombuffer(encode(text), np.uint8)
-    items = np.empty((2, len(raw) // 3 + 2, 4), np.int32)
-    spans = np.empty((len(raw) // MIN_PLAN_BYTES + 1, 3), np.int64)
-    _, n_plans = scan(raw, 0, len(raw), items[0], items[1], spans)
-    candidates = []
-    before = at = 0  # bytes and characters read so far
-    for begin, end, vote in spans[:n_plans].tolist():
-        at += len(bytes(raw[before:begin]).decode("utf-8", "surrogatepass"))
-        length = len(bytes(raw[begin:end]).decode("utf-8", "surrogatepass"))
-        candidates.append(Candidate(at, at + length, vote))
-        before, at = end, at + length
-    text = bytes(raw).decode("utf-8", "surrogatepass")
-    return len({candidate.value for candidate in final_candidates(text, candidates)}) > 1
+    if not n_actions:
+        return Outcome(False, metrics, {"pred": None, "gold": problem.text}, False)
+    pred = raw[span[0] : span[1]].decode("utf-8", "surrogatepass")
+    correct = optimal == 1 if options.strict else exact == 1
+    return Outcome(correct, metrics, {"pred": pred, "gold": problem.text}, vote=f"{vote:x}")
