@@ -44,9 +44,7 @@ class L0Fit:
 
     def to_dict(self) -> dict[str, Any]:
         """The fields, with null for what is infinite or not a number (JSON has neither)."""
-        return {
-            name: value if math.isfinite(value) else None for name, value in asdict(self).items()
-        }
+        return {name: value if math.isfinite(value) else None for name, value in asdict(self).items()}
 
 
 def fit_l0(L: ArrayLike, correct: ArrayLike, *, bin_width: int = BIN_WIDTH) -> L0Fit:
@@ -172,9 +170,9 @@ def by_complexity(
     Returns
     -------
     dict
-        JSON-able. ``by_L`` (bins ``"0-4"``, ``"5-9"``, …), ``by_B``, ``by_N``: per value ``n``, ``pass_at_1``,
-        ``progress_ratio``; ``l0``: `L0Fit.to_dict` of all responses with an L, or None without any;
-        ``l0_by_B_N``: the same per ``"B=2,N=0.0"``, the form in which L0 is published.
+        JSON-able. ``by_L`` (bins ``"0-4"``, ``"5-9"``, …), ``by_B``, ``by_N``: per value ``n``,
+        ``pass_at_1``, ``progress_ratio``; ``l0``: `L0Fit.to_dict` of all responses with an L, or None
+        without any; ``l0_by_B_N``: the same per ``"B=2,N=0.0"``, the form in which L0 is published.
     """
     depth, doors, noise = (np.array(values, np.float64) for values in (L, B, N))
     solved = np.asarray(exact_match, bool)
@@ -195,7 +193,8 @@ def by_complexity(
         here = here & (depth > 0)
         return fit_l0(depth[here], solved[here], bin_width=bin_width).to_dict() if here.any() else None
 
-    cells = sorted({(b, n) for b, n in zip(doors.tolist(), noise.tolist(), strict=True) if b == b and n == n})
+    known = np.isfinite(doors) & np.isfinite(noise)
+    cells = sorted(set(zip(doors[known].tolist(), noise[known].tolist(), strict=True)))
     return {
         "by_L": table(depth // bin_width, lambda value: _bin_name(int(value), bin_width)),
         "by_B": table(doors, lambda value: f"{value:g}"),

@@ -94,7 +94,7 @@ def run(world: World, plan: list[str]) -> int | None:
 
 
 def all_shortest_plans(world: World, most: int = 200) -> list[list[str]]:
-    """Every shortest plan (``most`` at most): breadth first over all states, then back along all best ways."""
+    """Every shortest plan (``most`` at most): breadth first over all states, then back on all best ways."""
     origin: State = (world.start, frozenset(), frozenset(), None)
     depth = {origin: 0}
     ways: dict[State, list[tuple[State, str]]] = {origin: []}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast_kernels._jit import kernel
-from relfast_kernels.plan_text import BAD, MOVE, PICK_UP, RESCUE, START, UNLOCK, USE, Plans, hash_bytes
+from relfast_kernels.plan_text import BAD, MOVE, PICK_UP, RESCUE, START, UNLOCK, USE, Plans, hash_bytes, read_plans
 
 OPEN: Final = -1
 """In place of a door index: nothing is locked between the two rooms."""
@@ -218,7 +218,7 @@ def _find_name(
                 at += 1
                 read += 1
             if read == end and at == stop:
-                return thing
+                return int(thing)
         slot = (slot + 1) & mask
     return -1
 
@@ -233,7 +233,9 @@ def _search(ordered: NDArray[np.int32], value: int) -> int:
             low = middle + 1
         else:
             high = middle
-    return low if low < len(ordered) and ordered[low] == value else -1
+    if low < len(ordered) and ordered[low] == value:
+        return int(low)
+    return -1
 
 
 @kernel
@@ -259,8 +261,8 @@ def judge_plans(
     rows
         Which of the plans belong to this maze (int64).
     judged, ratios
-        Receive, in these rows, the columns JUDGED and RATIOS. They are expected to hold zeros, which is what a
-        row without a plan keeps.
+        Receive, in these rows, the columns JUDGED and RATIOS. They come in as zeros, which is what a row
+        without a plan keeps.
     """
     n_rooms = len(maze.first_edge) - 1
     n_keys = len(maze.key_rooms)
@@ -341,3 +343,27 @@ def index_names(text: NDArray[np.uint8], ends: NDArray[np.int32]) -> NameTables:
         slots[slot] = thing
         begin = ends[thing]
     return NameTables(text, ends, slots)
+
+
+def corridor() -> MazeTables:
+    """Two rooms, a locked door between them, and its key: the smallest maze with everything in it."""
+    return MazeTables(
+        first_edge=np.array([0, 1, 2], np.int32),
+        neighbors=np.array([1, 0], np.int32),
+        doors=np.array([0, 0], np.int32),
+        door_keys=np.array([0], np.int32),
+        key_rooms=np.array([0], np.int32),
+        start=0,
+        goal=1,
+    )
+
+
+def warm_up() -> None:
+    """Compile everything here for the types that the rooms use."""
+    text = np.frombuffer(b"['start: A1']", np.uint8)
+    plans = read_plans(text, np.array([len(text)]))
+    names = index_names(np.frombuffer(b"A1A27Al", np.uint8), np.array([2, 4, 5, 7], np.int32))
+    one = np.zeros(1, np.int32)
+    judged, ratios = np.zeros((1, len(JUDGED)), np.int32), np.zeros((1, len(RATIOS)))
+    judge_plans(corridor(), names, GoldTables(one, one, one, one), 1, text, plans, np.array([0]), judged, ratios)
+    validate_plans(corridor(), one, one, np.array([0, 1]))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast_kernels._jit import kernel
-from relfast_kernels.maze import NO_KEY, OPEN, MazeTables
+from relfast_kernels.maze import NO_KEY, OPEN, MazeTables, corridor
 from relfast_kernels.plan_text import MOVE, PICK_UP, RESCUE, START, UNLOCK, USE
 
 UNSOLVABLE: Final = 0
@@ -26,10 +26,15 @@ TOO_LARGE: Final = -1
 MAX_SWITCHES: Final = 60
 """Doors, and keys, that a search keeps apart (bits of an int64; published mazes have at most 8)."""
 
-MAX_STATES: Final = 1 << 22
-"""States of a search: 90 MB of tables, a second; a 40 × 40 maze with 5 doors has some thousand."""
+MAX_PAIRS: Final = 1024
+"""Pairs of a search: they are looked through one by one. A maze with 6 doors has at most 2^12, of which a
+tree's plan meets some 20."""
 
-_FEW_PAIRS: Final = 32  # enough for a chain of 15 doors; more are tried when these do not do
+MAX_STATES: Final = 1 << 22
+"""States of a search: 90 MB of tables. A 40 × 40 maze with 5 doors has some thousand."""
+
+_FEW_PAIRS: Final = 32
+"""Pairs that are tried first: enough for a chain of 15 doors."""
 
 
 class Search(NamedTuple):
@@ -314,7 +319,7 @@ def shortest_plan(maze: MazeTables) -> Search:
     part = _select(maze, alive, wanted)
     if len(part.keys) > MAX_SWITCHES or part.n_doors > MAX_SWITCHES:
         return _failure(TOO_LARGE)
-    most = max(MAX_STATES // len(part.rooms), 1)
+    most = max(min(MAX_STATES // len(part.rooms), MAX_PAIRS), 1)
     max_pairs = min(_FEW_PAIRS, most)
     while True:
         found = _search(maze, part, tree, max_pairs)
@@ -324,3 +329,8 @@ def shortest_plan(maze: MazeTables) -> Search:
     if tree:
         return found
     return Search(found.length, False, found.kinds, found.arguments)
+
+
+def warm_up() -> None:
+    """Compile everything here for the types that the rooms use."""
+    shortest_plan(corridor())

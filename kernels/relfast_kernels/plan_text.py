@@ -181,7 +181,8 @@ def scan(
     Parameters
     ----------
     work, plan
-        Room for items (× N_COLUMNS), at least a third of the text's length each. ``plan`` receives the last plan.
+        Room for items (× N_COLUMNS), at least a third of the text's length each; ``plan`` receives the
+        last plan.
     spans
         Receives begin, end and vote of as many plans as it has rows (× 3), the last one in row
         (number of plans - 1) modulo rows.
@@ -222,7 +223,7 @@ def scan(
             colon = -1
             close = at + 1
             while close < end:
-                inside = text[close]
+                inside = int(text[close])
                 if _STOPS[inside]:
                     if inside == byte or inside == _NEWLINE:
                         break
@@ -336,3 +337,11 @@ def read_plans(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Plans:
             votes[row] = span[0, 2]
         begin = ends[row]
     return Plans(offsets, items[:total], lists, votes)
+
+
+def warm_up() -> None:
+    """Compile everything here for the types that the rooms use."""
+    text = np.frombuffer(b"['start: A1']", np.uint8)
+    read_plans(text, np.array([len(text)]))
+    room = np.empty((2, len(text), N_COLUMNS), np.int32)
+    scan(text, 0, len(text), room[0], room[1], np.empty((1, 3), np.int64))

@@ -9,7 +9,7 @@ import click
 from relfast.errors import UsageError
 
 
-class _Length(click.ParamType):
+class _Length(click.ParamType[tuple[int, int]]):
     """A number, or bounds such as 40:60."""
 
     name = "L | LOW:HIGH"
@@ -29,7 +29,9 @@ class _Length(click.ParamType):
 @click.command("seqbench")
 @click.option("--rows", type=int, help="Rows of the grid. [default: as L and B need]")
 @click.option("--cols", type=int, help="Columns of the grid. [default: as L and B need]")
-@click.option("-L", "length", type=_Length(), help="Logical depth: actions of the shortest plan, hit exactly.")
+@click.option(
+    "-L", "length", type=_Length(), help="Logical depth: actions of the shortest plan, hit exactly."
+)
 @click.option("-B", "doors", type=int, default=2, show_default=True, help="Locked doors on the way.")
 @click.option(
     "-N",
@@ -40,7 +42,9 @@ class _Length(click.ParamType):
     show_default=True,
     help="Share of the distracting facts that is kept. Repeatable: each maze once per value.",
 )
-@click.option("--shuffle", is_flag=True, help="Mix the facts. [default: supporting ones first, in path order]")
+@click.option(
+    "--shuffle", is_flag=True, help="Mix the facts. [default: supporting ones first, in path order]"
+)
 @click.option(
     "--names", default="Bob,Alice", show_default=True, help="AGENT,TARGET, or random: others in each maze."
 )

@@ -49,7 +49,9 @@ BROKEN = st.lists(
 def read(texts: list[str]) -> tuple[bytes, Plans]:
     parts = [text.encode() for text in texts]
     raw = b"".join(parts)
-    return raw, read_plans(np.frombuffer(raw, np.uint8), np.cumsum([len(part) for part in parts], dtype=np.int64))
+    return raw, read_plans(
+        np.frombuffer(raw, np.uint8), np.cumsum([len(part) for part in parts], dtype=np.int64)
+    )
 
 
 def items_of(raw: bytes, plans: Plans, row: int) -> list[naive.Item]:
@@ -58,7 +60,8 @@ def items_of(raw: bytes, plans: Plans, row: int) -> list[naive.Item]:
 
 
 def test_names_of_actions() -> None:
-    assert tuple(name.decode() for name in ACTIONS) == naive.ACTIONS and naive.BAD == BAD
+    assert tuple(name.decode() for name in ACTIONS) == naive.ACTIONS
+    assert naive.BAD == BAD
 
 
 @settings(deadline=None)
@@ -156,20 +159,11 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_linear_time(unit: str) -> None:
-    """Eight times the text takes about eight times as long (sixteen allowed; quadratic would take 64)."""
-    small = (20_000 if INTERPRETED else 1_250_000) // len(unit)
-    read([unit * 10])
-    times = []
-    for count in (small, 8 * small):
-        best = min(_timed(unit * count) for _ in range(3))
-        times.append(best)
-    assert times[1] < 16 * times[0] + 0.05
-
-
-def _timed(text: str) -> float:
+    """Some 0.1 s here; a trillion steps, were time quadratic."""
+    size = 20_000 if INTERPRETED else 5_000_000
     started = time.perf_counter()
-    read([text])
-    return time.perf_counter() - started
+    read([unit * (size // len(unit))])
+    assert time.perf_counter() - started < 10
 
 
 @settings(max_examples=30, deadline=None)
@@ -177,4 +171,5 @@ def _timed(text: str) -> float:
 def test_empty_texts_among_others(texts: list[str]) -> None:
     _, plans = read(["", *texts, ""])
     assert len(plans.offsets) == len(texts) + 3
-    assert plans.offsets[1] == 0 and plans.offsets[-1] == plans.offsets[-2] == len(plans.items)
+    assert plans.offsets[1] == 0
+    assert plans.offsets[-1] == plans.offsets[-2] == len(plans.items)

@@ -63,7 +63,7 @@ class Reading(NamedTuple):
 def as_action(item: object) -> Action | None:
     """The action that ``"action: param"`` or a pair ``(action, param)`` stands for, or None."""
     if isinstance(item, str):
-        name, colon, parameter = item.partition(":")
+        name, _, parameter = item.partition(":")
         name, parameter = name.strip(), parameter.strip()
     elif isinstance(item, Sequence) and len(item) == 2:
         name, parameter = (part.strip() if isinstance(part, str) else _number(part) for part in item)

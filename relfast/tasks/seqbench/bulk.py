@@ -31,7 +31,13 @@ GZIP_LEVEL: Final = 6
 
 
 def write_rows(
-    output: str, n: int, seed: int, variants: Sequence[Parameters], workers: int = 1, *, overwrite: bool = False
+    output: str,
+    n: int,
+    seed: int,
+    variants: Sequence[Parameters],
+    workers: int = 1,
+    *,
+    overwrite: bool = False,
 ) -> int:
     """Write ``n`` mazes, each in all variants, as JSON lines; returns the number of rows.
 
@@ -105,14 +111,13 @@ def _blocks(n: int, seed: int, variants: tuple[Parameters, ...], codec: str, wor
 
 def _make(chunk: tuple[int, int, int, tuple[Parameters, ...], str]) -> bytes:
     seed, low, high, variants, codec = chunk
-    rows = [
-        make_row(maze_seed(seed, index), settings) for index in range(low, high) for settings in variants
-    ]
+    rows = [make_row(maze_seed(seed, index), settings) for index in range(low, high) for settings in variants]
     data = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
     if codec == "gz":
         return gzip.compress(data, GZIP_LEVEL, mtime=0)
     if codec == "zst":
         import zstandard
 
-        return zstandard.compress(data)
+        compressed: bytes = zstandard.compress(data)
+        return compressed
     return data

@@ -10,7 +10,7 @@ import numpy as np
 
 from relfast.errors import InputError
 from relfast.tasks.seqbench.actions import ACTIONS, CODES, VIOLATIONS, Action, as_plan
-from relfast.tasks.seqbench.layout import Layout, from_facts, from_structure
+from relfast.tasks.seqbench.layout import Layout
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,7 +90,7 @@ class Maze:
             (room_at[room] for pair in layout.passages for room in pair), np.int32, 2 * count
         ).reshape(count, 2)
         doors = np.full(count, OPEN, np.int32)
-        door_keys = []
+        door_keys: list[int] = []
         for index, door in enumerate(layout.passages.values()):
             if door.locked:
                 doors[index] = len(door_keys)

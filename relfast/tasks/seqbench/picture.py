@@ -52,7 +52,9 @@ class Picture:
     notes: list[str]
 
 
-def picture_of(question: Any, answer: Any, response: Any = None, row: Mapping[str, Any] | None = None) -> Picture:
+def picture_of(
+    question: Any, answer: Any, response: Any = None, row: Mapping[str, Any] | None = None
+) -> Picture:
     """The picture of a record and, if it has one, of its response.
 
     Raises
@@ -146,7 +148,8 @@ def draw_text(picture: Picture, paint: Paint = lambda text, _: text) -> str:
     """
     margin = len(str(picture.top_row)) + 2
     header = "".join(
-        column_letters(picture.first_column + column).center(_CELL_WIDTH + 1) for column in range(picture.columns)
+        column_letters(picture.first_column + column).center(_CELL_WIDTH + 1)
+        for column in range(picture.columns)
     )
     lines = [" " * (margin + 1) + header.rstrip()]
     for row in range(picture.rows):

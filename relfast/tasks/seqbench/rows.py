@@ -82,7 +82,12 @@ class Growth:
 
 
 def write_row(
-    growth: Growth, instance_id: str, people: tuple[str, str], noise: float, shuffle: bool, seed: Sequence[int]
+    growth: Growth,
+    instance_id: str,
+    people: tuple[str, str],
+    noise: float,
+    shuffle: bool,
+    seed: Sequence[int],
 ) -> dict[str, Any]:
     """The row in the dataset card's schema.
 
@@ -99,7 +104,9 @@ def write_row(
     solution = growth.solve()
     supporting, distracting = _facts(growth, solution)
     draws = np.random.Generator(np.random.PCG64(list(seed)))
-    distracting = [distracting[at] for at in np.argsort(draws.random(len(distracting)), kind="stable").tolist()]
+    distracting = [
+        distracting[at] for at in np.argsort(draws.random(len(distracting)), kind="stable").tolist()
+    ]
     who = _people(growth, people)
     facts = [*supporting, *distracting[: round(noise * len(distracting))], *who]
     if shuffle:
@@ -126,15 +133,14 @@ def write_row(
 
 def _plan(growth: Growth, solution: Solution, target: str) -> list[str]:
     labels, locks = growth.grid.labels, growth.locks
-    parameters = {
-        "pick_up_key": lambda key: str(locks[key].key),
-        "use_key": lambda key: str(locks[key].key),
-        "rescue": lambda _: target,
-    }
     plan = []
     for kind, argument in zip(solution.kinds, solution.arguments, strict=True):
         name = ACTIONS[kind]
-        plan.append(f"{name}: {parameters.get(name, labels.__getitem__)(argument)}")
+        if name in ("pick_up_key", "use_key"):
+            parameter = str(locks[argument].key)
+        else:
+            parameter = target if name == "rescue" else labels[argument]
+        plan.append(f"{name}: {parameter}")
     return plan
 
 
@@ -182,7 +188,12 @@ def _locked_door(grid: Grid, lock: Lock, supporting: bool) -> list[Fact]:
 def _people(growth: Growth, people: tuple[str, str]) -> list[Fact]:
     places = zip(("agent_location", "target_location"), people, (growth.start, growth.goal), strict=True)
     return [
-        fact(kind, [name, growth.grid.coordinates[room]], True, f"{name} is in room {growth.grid.labels[room]}.")
+        fact(
+            kind,
+            [name, growth.grid.coordinates[room]],
+            True,
+            f"{name} is in room {growth.grid.labels[room]}.",
+        )
         for kind, name, room in places
     ]
 

@@ -29,7 +29,9 @@ _VIOLATIONS: Final = (*VIOLATIONS, None)
 _OF_NO_MAZE: Final = dict.fromkeys(("valid", "optimal", "legal_ratio", "violation", "violation_index"))
 """What a plan's run shows where nothing describes the maze."""
 
-NO_MAZE: Final = "no maze to run the plan in: neither structural_details nor facts about rooms (field 'question')"
+NO_MAZE: Final = (
+    "no maze to run the plan in: neither structural_details nor facts about rooms (field 'question')"
+)
 
 
 def extract(record: Record, options: Options) -> Extracted:
@@ -65,7 +67,6 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
             judged[row] = ratios[row] = 0
     plans = reading.plans
     rows = zip(
-        problems,
         fields,
         reasons,
         judged.tolist(),
@@ -75,17 +76,17 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
         strict=True,
     )
     return [
-        Outcome(False, found=False, error=row[0])
-        if isinstance(row[0], str)
-        else _outcome(*row, reading.raw, options)
-        for row in rows
+        Outcome(False, found=False, error=problem)
+        if isinstance(problem, str)
+        else _outcome(problem, reading.raw, options, *row)
+        for problem, row in zip(problems, rows, strict=True)
     ]
 
 
 def _judge(
     problems: Sequence[Problem | str], reading: Reading
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The kernel's judgements (columns JUDGED and RATIOS of `relfast_kernels.maze`): one call for each maze."""
+    """Columns JUDGED and RATIOS of `relfast_kernels.maze`: one call of the kernel for each maze."""
     from relfast_kernels.maze import JUDGED, RATIOS, judge_plans
 
     judged = np.zeros((len(problems), len(JUDGED)), np.int32)
@@ -95,9 +96,7 @@ def _judge(
         if isinstance(problem, Problem):
             groups.setdefault(id(problem), (problem, []))[1].append(row)
     for problem, rows in groups.values():
-        judge_plans(
-            *problem.tables, reading.text, reading.plans, np.array(rows, np.int64), judged, ratios
-        )
+        judge_plans(*problem.tables, reading.text, reading.plans, np.array(rows, np.int64), judged, ratios)
     return judged, ratios
 
 
@@ -138,14 +137,14 @@ def _hedges(text: str) -> bool:
 
 def _outcome(
     problem: Problem,
+    raw: bytes,
+    options: Options,
     fields: Fields,
     reason: str | None,
     judged: Sequence[int],
     ratios: Sequence[float],
     span: Sequence[int],
     vote: int,
-    raw: bytes,
-    options: Options,
 ) -> Outcome:
     violation, index, n_actions, exact, optimal = judged
     progress, precision, recall, f1, legal = ratios

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -18,7 +19,9 @@ from relfast.tasks.seqbench.generate import Parameters, make_row, make_rows
 # (rows, cols, L, B), each taken with all noise ratios
 GRID = [
     (rows, cols, length, doors)
-    for rows, cols, all_doors in (((5, 5, (0, 1, 2)), (6, 4, (0, 1, 2)), (7, 7, (0, 1, 2, 3)), (9, 8, (4, 5, 6))))
+    for rows, cols, all_doors in (
+        ((5, 5, (0, 1, 2)), (6, 4, (0, 1, 2)), (7, 7, (0, 1, 2, 3)), (9, 8, (4, 5, 6)))
+    )
     for doors in all_doors
     for length in (None, (3 + 5 * doors, 12 + 5 * doors), 14 + 6 * doors)
 ]
@@ -79,7 +82,9 @@ def score_gold(row: dict[str, Any], policy: Any = "reference") -> dict[str, Any]
     record = Record(0, row["instance_id"], "SeqBench", answer, row["completion"], row["context"])
     options = Options(policy=policy)
     (outcome,) = room.score([(record, room.extract(record, options))], options)
-    assert outcome.correct and outcome.found and outcome.error is None
+    assert outcome.correct
+    assert outcome.found
+    assert outcome.error is None
     return outcome.metrics
 
 
@@ -87,7 +92,9 @@ def check_score(row: dict[str, Any]) -> None:
     """The round trip: through JSON, the dataset's fields and the scorer."""
     metrics = score_gold(row)
     stated = row["complexity_parameters"]
-    assert metrics["exact_match"] and metrics["valid"] and metrics["optimal"]
+    assert metrics["exact_match"]
+    assert metrics["valid"]
+    assert metrics["optimal"]
     assert metrics["progress_ratio"] == metrics["f1"] == metrics["legal_ratio"] == 1.0
     assert metrics["logical_depth"] == metrics["n_actions"] == stated["logical_depth_L"]
     assert metrics["backtracking"] == stated["backtracking_count_B"]
@@ -133,7 +140,8 @@ def test_removed_keys(removed: int) -> None:
         check(row, None, None)
         before, after = checker.from_details(whole), checker.from_details(row)
         assert set(before.graph.edges) == set(after.graph.edges)
-        assert len(after.keys) == 3 - removed and set(after.keys) <= set(before.keys)
+        assert len(after.keys) == 3 - removed
+        assert set(after.keys) <= set(before.keys)
         assert (before.start, before.goal) == (after.start, after.goal)
         assert row["complexity_parameters"]["backtracking_count_B"] <= 3 - removed
 
@@ -157,7 +165,7 @@ def test_noise_levels_are_variants_of_one_maze() -> None:
     assert len({row["structural_details"] for row in rows}) == 1
     assert len({row["completion"] for row in rows}) == 1
     contexts = [set(facts_of(row["context"])) for row in rows]
-    assert all(less < more for less, more in zip(contexts, contexts[1:], strict=False))
+    assert all(less < more for less, more in pairwise(contexts))
 
 
 def test_order_of_facts_as_in_the_real_row() -> None:
@@ -166,8 +174,10 @@ def test_order_of_facts_as_in_the_real_row() -> None:
     details = json.loads(row["structural_details"])
     flags = [fact["supporting"] for fact in details["canonical_facts"]]
     supporting = flags.index(False)
-    assert not any(flags[supporting:-2]) and all(flags[-2:])
-    assert sentences[-2].startswith("Bob is in room") and sentences[-1].startswith("Alice is in room")
+    assert not any(flags[supporting:-2])
+    assert all(flags[-2:])
+    assert sentences[-2].startswith("Bob is in room")
+    assert sentences[-1].startswith("Alice is in room")
     for index, sentence in enumerate(sentences):
         if "closed and locked" in sentence:
             assert sentences[index + 1].startswith("The locked door between")
@@ -185,7 +195,10 @@ def test_shuffled_facts_are_the_same_facts() -> None:
 def test_labels_past_z() -> None:
     row = make_row(1, Parameters(2, 30, (3, 400), 0))
     names = json.loads(row["structural_details"])["mappings"]["coordinate_to_name"]
-    assert names["0,0"] == "A2" and names["25,1"] == "Z1" and names["26,0"] == "AA2" and names["29,1"] == "AD1"
+    assert names["0,0"] == "A2"
+    assert names["25,1"] == "Z1"
+    assert names["26,0"] == "AA2"
+    assert names["29,1"] == "AD1"
 
 
 def test_the_card_names_every_field() -> None:
