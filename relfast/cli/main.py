@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "validate": _Command(
         "relfast.cli.validate", "Check records against the REL record format, line by line."
     ),
+    "show": _Command("relfast.cli.show", "Draw a maze of SeqBench with the gold plan and the model's."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
