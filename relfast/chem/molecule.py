@@ -9,7 +9,7 @@ from typing import Any, Final
 from rdkit import Chem, RDLogger
 
 # On bad SMILES the log is the main cost (33 MB of it for 8 kB of open brackets), and nobody reads it.
-RDLogger.DisableLog("rdApp.*")  # type: ignore[attr-defined]
+RDLogger.DisableLog("rdApp.*")
 
 CACHED_MOLECULES: Final = 20_000
 """Distinct SMILES kept per process: about 5 kB each with their derived forms, so 100 MB at most."""

@@ -25,7 +25,21 @@ _HOMES: Final = {
     "resolve": "relfast.embed.models",
 }
 
-__all__ = ["Embedder", "Model", "get_embedder", "known_models", "resolve"]
+__all__ = ["Embedder", "Model", "describe", "get_embedder", "known_models", "resolve"]
+
+
+def describe(embedder: str, device: str) -> str:
+    """The embedder's name, weight hash and device, for the signature: ``minilm@7256a72be61c``.
+
+    What its vectors cannot promise (batches of int8, devices other than the CPU) is said.
+    """
+    from relfast.embed.models import describe_model, resolve
+    from relfast.errors import RelfastError
+
+    try:
+        return describe_model(resolve(embedder), device)
+    except RelfastError:
+        return f"{embedder} (not on this machine)"
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast.embed import cache
-from relfast.embed.models import Model, resolve
+from relfast.embed.models import Model, describe_model, resolve
 from relfast.embed.session import Session
 
 TOKENS_PER_BATCH: Final = 1024
@@ -67,7 +67,7 @@ class Embedder:
 
     def describe(self) -> str:
         """For the signature: model, weights' hash, precision, device, and what is not reproducible."""
-        return describe(self.model, self.device)
+        return describe_model(self.model, self.device)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of length 1, (texts, dimensions) float32, in the order of the texts."""
@@ -140,13 +140,6 @@ class Embedder:
             return False
         row[:] = np.frombuffer(found, "<f4")
         return True
-
-
-def describe(model: Model, device: str = "cpu") -> str:
-    """A model and its device for a signature; what they cannot promise is said."""
-    if device == "cpu":
-        return model.describe()
-    return f"{model.describe()} on {device} (last bits depend on the batch)"
 
 
 _embedders: dict[tuple[int, str, str], Embedder] = {}

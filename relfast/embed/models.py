@@ -84,11 +84,17 @@ class Model:
     def tokenizer_path(self) -> Path:
         return Path(self.path) / "tokenizer.json"
 
-    def describe(self) -> str:
-        """Name and hash for a signature: ``minilm@3f2a9c1b7d04``, with what is not the default."""
-        extra = "" if self.precision == "fp32" else f" {self.precision}"
-        unstable = "" if self.batch_stable else " (vectors depend on their batch)"
-        return f"{self.name}@{self.hash[:12]}{extra}{unstable}"
+
+def describe_model(model: Model, device: str) -> str:
+    """A model on a device for a signature, with what is not the default and what is not promised."""
+    parts = [f"{model.name}@{model.hash[:12]}"]
+    if model.precision != "fp32":
+        parts.append(model.precision)
+    if device != "cpu":
+        parts.append(f"on {device}")
+    if device != "cpu" or not model.batch_stable:
+        parts.append("(last bits depend on the batch)")
+    return " ".join(parts)
 
 
 def cache_directory() -> Path:

@@ -8,8 +8,8 @@ hedges and has no answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 _BETWEEN_ALTERNATIVES: Final = re.compile(r"[\W_]*+(?:(?:or|and)\b[\W_]*+)?", re.IGNORECASE)
 
@@ -19,7 +19,7 @@ class Candidate(NamedTuple):
 
     start: int
     end: int
-    value: Hashable
+    value: Any
 
 
 def final_candidates(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -20,9 +20,9 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
     target = answer.get("target") if isinstance(answer, Mapping) else None
     # a bool passes as an integer in the published scorer; strict takes it for the mistake it is
-    good = isinstance(target, int) and not (options.strict and isinstance(target, bool))
-    if options.strict and good and not 0 <= target < reading.N_CHOICES:
-        good = False
+    good = isinstance(target, int)
+    if options.strict:
+        good = isinstance(target, int) and target is not True and 0 <= target < reading.N_CHOICES
     if not good:
         message = (
             "Missing target in answer"

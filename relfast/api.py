@@ -1,0 +1,195 @@
+"""The Python face: one response, some records, a batch, a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from relfast.engine.job import DEFAULT_TIMEOUT, Job, check_rewards, mcs_timeout
+from relfast.errors import UsageError
+from relfast.records import Options, Policy, Record, Score
+from relfast.results import ScoreBatch
+from relfast.stats import Summary
+from relfast.tasks import find_task, get_task, infer_task
+
+
+def evaluate_response(
+    question: Any,
+    answer: Any,
+    response: Any,
+    task: str | None = None,
+    *,
+    policy: Policy = "reference",
+    **options: Any,
+) -> dict[str, Any]:
+    """One response, in this process, as the published scorers return it.
+
+    Parameters
+    ----------
+    question
+        The question's text; only REL-B1 (strict) and SeqBench look at it.
+    answer
+        Gold: the record's ``answer``.
+    response
+        The model's text.
+    task
+        Task name in any case; inferred from the keys of ``answer`` without it.
+    policy
+        ``reference`` or ``strict``.
+    **options
+        Further fields of `relfast.records.Options`.
+
+    Returns
+    -------
+    dict
+        The published scorer's flat dict: ``correct``, the texts (``pred``, ``gold``, …) and the metrics;
+        ``error`` where gold or response cannot be used. Never raises for what is in ``answer`` or
+        ``response``. Nothing stops a hostile molecule from taking long: `relfast.Scorer` does.
+
+    Raises
+    ------
+    UsageError
+        An option that does not exist.
+    """
+    settled = make_options(policy=policy, **options)
+    found = infer_task(answer) if task is None else find_task(task)
+    if found is None:
+        message = "Could not infer task from answer structure" if task is None else f"Unknown task: {task}"
+        return {"error": message, "correct": False}
+    settled = replace(settled, mcs_timeout=mcs_timeout(0))
+    record = Record(0, None, found.name, answer, response, question)
+    try:
+        room = found.room
+        (outcome,) = room.score([(record, room.extract(record, settled))], settled)
+    except Exception as error:
+        return {"correct": False, "error": f"{type(error).__name__}: {error}"}
+    result = {"correct": outcome.correct, **outcome.details, **outcome.metrics}
+    if outcome.error is not None:
+        result["error"] = outcome.error
+    return result
+
+
+def make_options(**given: Any) -> Options:
+    """`Options` from keywords.
+
+    Raises
+    ------
+    UsageError
+        A name or value that does not exist.
+    """
+    known = {field.name for field in fields(Options)}
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise UsageError(f"unknown option {unknown[0]!r}; options: {', '.join(sorted(known))}")
+    if given.get("policy", "reference") not in ("reference", "strict"):
+        raise UsageError(f"policy must be 'reference' or 'strict', not {given['policy']!r}")
+    return Options(**given)
+
+
+_JOB_FIELDS = frozenset(field.name for field in fields(Job)) - {"options"}
+
+
+def make_job(**options: Any) -> Job:
+    """A `Job` from the keywords that `score`, `score_batch`, `score_file` and `Scorer` share.
+
+    ``input_format``, ``map`` and ``reward`` are accepted under their command-line names.
+    """
+    for alias, name in (("input_format", "dialect"), ("map", "field_map"), ("reward", "rewards")):
+        if alias in options:
+            options[name] = options.pop(alias)
+    job_options = {name: options.pop(name) for name in list(options) if name in _JOB_FIELDS}
+    if job_options.get("task") is not None:
+        job_options["task"] = get_task(job_options["task"]).name
+    if "rewards" in job_options:
+        job_options["rewards"] = check_rewards(job_options["rewards"])
+    data = job_options.get("data", ())
+    job_options["data"] = (str(data),) if isinstance(data, str | Path) else tuple(map(str, data))
+    return Job(options=make_options(**options), **job_options)
+
+
+def score(records: Iterable[Mapping[str, Any]], **options: Any) -> list[Score]:
+    """Score records (dicts in any input dialect); one `Score` per sample, in order.
+
+    ``workers`` (default 0 for chemistry-free records, else usable cores), ``timeout``, ``policy``,
+    ``rewards``, ``details``, ``task`` and the fields of `relfast.records.Options` are accepted.
+    """
+    from relfast.engine.scorer import Scorer
+
+    with Scorer(**options) as scorer:
+        return scorer.score(records)
+
+
+def score_batch(
+    tasks: str | Sequence[str | None] | None,
+    answers: Sequence[Any],
+    responses: Sequence[Any],
+    *,
+    questions: Sequence[Any] | None = None,
+    **options: Any,
+) -> ScoreBatch:
+    """Score parallel sequences; results have their length and order.
+
+    ``tasks`` is one name for all, a sequence, or None to infer each from its answer.
+    """
+    from relfast.engine.scorer import Scorer
+
+    with Scorer(**options) as scorer:
+        return scorer.score_batch(tasks, answers, responses, questions=questions)
+
+
+def score_file(
+    path: str | Path | Sequence[str | Path],
+    output: str | Path | None = None,
+    *,
+    workers: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    limit: int | None = None,
+    shard: tuple[int, int] | None = None,
+    progress: Callable[..., None] | None = None,
+    **options: Any,
+) -> Summary:
+    """Score a run dump: ``relfast score`` as a function.
+
+    Parameters
+    ----------
+    path
+        A file, pattern or folder, or a sequence of them.
+    output
+        Where rows go; default ``PATH.scored.jsonl``.
+    workers
+        Worker processes; default: usable cores; 0: in this process.
+    resume, overwrite, limit, shard
+        As on the command line; ``shard`` is (I, N) with I from 0.
+    **options
+        As `score`.
+
+    Returns
+    -------
+    Summary
+        Per task means, errors, counts; ``to_dict()`` is what ``--summary`` writes.
+
+    Raises
+    ------
+    InputError, OutputError, ResumeMismatchError, UsageError
+    """
+    from relfast.engine.files import score_files
+
+    inputs = [path] if isinstance(path, str | Path) else list(path)
+    return score_files(
+        [str(item) for item in inputs],
+        None if output is None else str(output),
+        make_job(**options),
+        workers=workers,
+        resume=resume,
+        overwrite=overwrite,
+        limit=limit,
+        shard=shard,
+        progress=progress,
+    )
+
+
+# kept importable from here for those who type their options
+__all__ = ["DEFAULT_TIMEOUT", "evaluate_response", "score", "score_batch", "score_file"]

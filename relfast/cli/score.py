@@ -1,0 +1,132 @@
+"""``relfast score``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+import orjson
+
+from relfast.cli.main import EXIT_ROWS_FAILED
+from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
+from relfast.errors import OutputError, UsageError
+
+
+@click.command(name="score")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("-o", "--output", metavar="OUT", help="Rows: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
+@click.option("--data", multiple=True, metavar="PATH", help="Gold records to join on id, when the dump holds only id and response.")  # fmt: skip
+@click.option("--task", metavar="NAME", help="Task of records that do not say.")
+@click.option("--policy", type=click.Choice(["reference", "strict"]), default="reference", show_default=True, help="Published scores, bug for bug; or their holes closed.")  # fmt: skip
+@click.option(
+    "--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task."
+)
+@click.option("--details", is_flag=True, help="Put the texts (pred, gold) into metrics.")
+@click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes; 0 = in this process.  [default: usable cores]")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(0), default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
+@click.option("--resume", is_flag=True, help="Go on with an output that was interrupted.")
+@click.option("--overwrite", is_flag=True, help="Start an existing output over.")
+@click.option("--limit", type=click.IntRange(0), metavar="N", help="Only the first N lines.")
+@click.option("--shard", metavar="I/N", help="Only part I (from 0) of N; the parts' outputs concatenate to the whole.")  # fmt: skip
+@click.option("--summary", "summary_path", metavar="FILE.json", help="Write the summary as JSON.")
+@click.option("--embedder", default="auto", show_default=True, metavar="NAME|DIR", help="Embedding model of ReAlign.")  # fmt: skip
+@click.option("--device", default="cpu", show_default=True, help="Device of the embedding model.")
+@click.option("--grader", type=click.Choice(["symbolic", "math-verify"]), default="symbolic", show_default=True, help="ReAlign's answer comparison.")  # fmt: skip
+@click.option("--input-format", "dialect", type=click.Choice(["auto", "native", "openai-batch", "lm-eval", "verl", "seqbench", "realign"]), default="auto", show_default=True, help="How the dump is written.")  # fmt: skip
+@click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices.0.message.content.")  # fmt: skip
+@click.option("--strip-reasoning", is_flag=True, help="Drop <think>…</think> before extraction.")
+@click.option("--b1-min-f1", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="strict: smallest F1 of a right REL-B1 yes.")  # fmt: skip
+@click.option("--tautomers", type=click.Choice(["apart", "joined"]), default="apart", show_default=True, help="strict: are tautomers one molecule?")  # fmt: skip
+@click.option("--max-line-bytes", type=click.IntRange(1), default=MAX_LINE_BYTES, show_default=True, metavar="N", help="Longer lines are skipped with a row that says so.")  # fmt: skip
+@click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some rows have no score.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
+@click.option("-v", "--verbose", is_flag=True, help="Say what is done.")
+def command(inputs: tuple[str, ...], **options: Any) -> int:
+    """Score a run dump: one row per response, whatever happens.
+
+    INPUT is a file (.jsonl, .gz, .zst, .parquet), a pattern, a folder, or - for stdin. Rows go to the
+    output and nothing else does; table and progress go to stderr.
+    """
+    return score(inputs, **options)
+
+
+def score(
+    inputs: tuple[str, ...],
+    *,
+    output: str | None,
+    reward: tuple[str, ...],
+    field_map: tuple[str, ...],
+    shard: str | None,
+    summary_path: str | None,
+    workers: int | None,
+    resume: bool,
+    overwrite: bool,
+    limit: int | None,
+    fail_on_error: bool,
+    quiet: bool,
+    verbose: bool,
+    **job_options: Any,
+) -> int:
+    from relfast.api import make_job
+    from relfast.cli.progress import Reporter
+    from relfast.cli.table import print_summary
+    from relfast.engine.files import score_files
+
+    job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
+    reporter = Reporter(quiet=quiet)
+    signal.signal(signal.SIGTERM, _terminate)
+    with reporter:
+        summary = score_files(
+            inputs,
+            output,
+            job,
+            workers=workers,
+            resume=resume,
+            overwrite=overwrite,
+            limit=limit,
+            shard=_shard(shard),
+            progress=reporter.update,
+        )
+    if summary_path is not None:
+        _write_summary(summary_path, orjson.dumps(summary.to_dict(), option=orjson.OPT_INDENT_2))
+    if not quiet:
+        print_summary(summary)
+        if summary.output not in (None, "-"):
+            click.echo(f"{summary.rows} rows in {summary.output}", err=True)
+    if fail_on_error and summary.count("invalid_record", "timeout", "crashed"):
+        return EXIT_ROWS_FAILED
+    return 0
+
+
+def _terminate(signum: int, frame: FrameType | None) -> None:
+    sys.exit(128 + signum)
+
+
+def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise UsageError(f"{option} {text!r} is not of the form NAME=VALUE")
+        pairs[name] = value
+    return pairs
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    number, slash, count = text.partition("/")
+    if not (slash and number.isdecimal() and count.isdecimal()):
+        raise UsageError(f"--shard {text!r} is not of the form I/N, such as 0/4")
+    return int(number), int(count)
+
+
+def _write_summary(path: str, data: bytes) -> None:
+    try:
+        Path(path).write_bytes(data + b"\n")
+    except OSError as error:
+        raise OutputError(path, error.strerror or str(error)) from error

@@ -1,0 +1,85 @@
+"""Bytes to a JSON object: the fast parser first, the tolerant one where it refuses.
+
+orjson turns integers beyond 64 bits into floats and refuses a byte order mark, NaN and lone surrogates;
+Python's own parser takes all of them. Where both refuse, the line is an ``invalid_record``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final
+
+import orjson
+
+_BOM: Final = b"\xef\xbb\xbf"
+
+_EXACT_LIMIT: Final = 2.0**63
+"""Where a float from orjson may have been an integer."""
+
+# the document's position is in the message's tail; the line's own number says more
+_POSITION: Final = re.compile(r": line \d+ column \d+ \(char \d+\)$")
+
+
+class Undecodable(ValueError):
+    """A line that is no JSON object; the text says why, in one line."""
+
+
+def decode_object(line: bytes) -> dict[str, Any]:
+    """The JSON object a line holds.
+
+    Raises
+    ------
+    Undecodable
+        It holds none.
+    """
+    value: Any
+    try:
+        value = orjson.loads(line)
+        if type(value) is dict and _may_be_rounded(value):
+            value = _tolerant(line)
+    except (ValueError, RecursionError):
+        value = _tolerant(line)
+    if type(value) is not dict:
+        raise Undecodable(f"not a JSON object but {_kind(value)}")
+    return value
+
+
+def _may_be_rounded(row: dict[str, Any]) -> bool:
+    """Whether a field that is compared or shown may have lost digits: the id, a target, taxa."""
+    answer = row.get("answer")
+    candidates: list[Any] = [row.get("id")]
+    if type(answer) is dict:
+        candidates.append(answer.get("target"))
+        taxa = answer.get("taxa")
+        if type(taxa) is list:
+            candidates += taxa
+    return any(type(value) is float and abs(value) >= _EXACT_LIMIT for value in candidates)
+
+
+def _tolerant(line: bytes) -> Any:
+    try:
+        return json.loads(line.removeprefix(_BOM).decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise Undecodable(f"not UTF-8: byte 0x{line[error.start]:02x} at position {error.start}") from None
+    except RecursionError:
+        raise Undecodable("nested too deeply") from None
+    except ValueError as error:
+        raise Undecodable(f"not JSON: {_POSITION.sub('', str(error))}") from None
+
+
+def _kind(value: Any) -> str:
+    names = {list: "an array", str: "a string", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def encode_row(row: dict[str, Any]) -> bytes:
+    """One line of output, newline included.
+
+    Raises nothing for what JSON can hold: lone surrogates and big integers go through Python's own
+    writer, escaped.
+    """
+    try:
+        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    except (TypeError, ValueError):
+        return json.dumps(row, separators=(",", ":"), default=str).encode("ascii") + b"\n"

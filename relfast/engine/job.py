@@ -1,0 +1,100 @@
+"""What a run is asked to do: everything a worker must know besides the records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from relfast.errors import UsageError
+from relfast.records import Options
+from relfast.tasks import get_task
+
+DEFAULT_TIMEOUT: Final = 5.0
+"""Seconds a record may take; REL-C2's published substructure search has 5 s."""
+
+MAX_LINE_BYTES: Final = 16 * 2**20
+"""Longest line read; the longest published record has 20 kB, the longest real response 500 kB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The settings of a run. Immutable and picklable: it is sent to every worker.
+
+    Attributes
+    ----------
+    options
+        What decides a score.
+    task
+        Task of records that do not say.
+    rewards
+        Task name → metric that becomes ``reward``, where it is not the task's own.
+    details
+        Put the texts (``pred``, ``gold``) into ``metrics``.
+    timeout
+        Seconds a record may take; 0 = no limit.
+    dialect
+        Input dialect, or ``auto``.
+    field_map
+        Field → dotted path in the input row (``--map``).
+    data
+        Files with gold records to join on ``id``.
+    """
+
+    options: Options = field(default_factory=Options)
+    task: str | None = None
+    rewards: Mapping[str, str] = field(default_factory=dict)
+    details: bool = False
+    timeout: float = DEFAULT_TIMEOUT
+    dialect: str = "auto"
+    field_map: Mapping[str, str] = field(default_factory=dict)
+    data: tuple[str, ...] = ()
+    max_line_bytes: int = MAX_LINE_BYTES
+
+    def decides(self) -> dict[str, Any]:
+        """All that can change a row, for the check on resume."""
+        options = {name: getattr(self.options, name) for name in Options.__dataclass_fields__}
+        return {
+            **options,
+            "task": self.task,
+            "rewards": dict(sorted(self.rewards.items())),
+            "details": self.details,
+            "timeout": self.timeout,
+            "input_format": self.dialect,
+            "map": dict(sorted(self.field_map.items())),
+            "data": list(self.data),
+            "max_line_bytes": self.max_line_bytes,
+        }
+
+
+def check_rewards(rewards: Mapping[str, str]) -> dict[str, str]:
+    """Canonical task names → metrics.
+
+    Raises
+    ------
+    UnknownTaskError
+        A task nobody knows.
+    UsageError
+        A metric the task does not have.
+    """
+    checked: dict[str, str] = {}
+    for name, metric in rewards.items():
+        task = get_task(name)
+        if metric not in task.reward_metrics:
+            raise UsageError(
+                f"{task.name} has no numeric metric {metric!r}; it has {', '.join(task.reward_metrics)}"
+            )
+        checked[task.name] = metric
+    return checked
+
+
+def mcs_timeout(timeout: float) -> int:
+    """Whole seconds for RDKit's MCS search within a record's deadline.
+
+    The published scorer gives it 5. It must end before the record's own deadline for its result, cut
+    short and flagged, to become a row; so it gets a second less than the record where that is tighter.
+    """
+    published = 5
+    if timeout <= 0:
+        return published
+    return max(1, min(published, int(timeout) - 1))

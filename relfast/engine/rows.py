@@ -1,0 +1,127 @@
+"""Input rows to records: dialect, field map, join with gold, samples, task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from relfast.engine.decode import Undecodable, decode_object
+from relfast.engine.job import Job
+from relfast.formats import Entry, read_row
+from relfast.formats.entry import MISSING, samples_of
+from relfast.records import Record, Score, unscored
+from relfast.tasks import TASKS, find_task, infer_task
+
+Gold = Mapping[Any, Entry]
+"""Gold records by id."""
+
+
+def read_gold(paths: Sequence[str]) -> dict[Any, Entry]:
+    """The gold records of ``--data``, by id.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or a line of it is no record with an id.
+    """
+    from relfast.engine.sources import iterate_lines
+    from relfast.errors import InputError
+
+    gold: dict[Any, Entry] = {}
+    for path in paths:
+        for number, line in enumerate(iterate_lines(path), 1):
+            if not line.strip():
+                continue
+            try:
+                entry = read_row(decode_object(line), "auto")
+            except Undecodable as error:
+                raise InputError(str(error), file=path, line=number) from None
+            if entry.id is MISSING or not _hashable(entry.id):
+                raise InputError("gold record has no usable id", file=path, line=number, field="id")
+            # a gold file is kept for the whole run: what scoring never reads is not
+            if entry.task != "ReAlign":
+                entry.row = None
+            gold[entry.id] = entry
+    return gold
+
+
+def _hashable(value: Any) -> bool:
+    return isinstance(value, str | int | float | bool) or value is None
+
+
+def records_of(row: Mapping[str, Any], index: int, job: Job, gold: Gold) -> Iterator[Record | Score]:
+    """The records of one input row, one a sample; a row that holds none gives an unscored `Score`."""
+    if job.field_map:
+        row = {**row, **{field: follow(row, path) for field, path in job.field_map.items()}}
+        row = {key: value for key, value in row.items() if value is not MISSING}
+    entry = read_row(row, job.dialect)
+    shown_id = None if entry.id is MISSING else entry.id
+    problem = _complete(entry, job, gold)
+    task_name = find_task(entry.task)
+    shown_task = (
+        task_name.name if task_name is not None else entry.task if isinstance(entry.task, str) else None
+    )
+    if problem is not None:
+        yield unscored(index, shown_id, shown_task, 0, "invalid_record", *problem)
+        return
+    assert task_name is not None
+    question = None if entry.question is MISSING else entry.question
+    for sample, response in enumerate(samples_of(entry.response)):
+        yield Record(index, shown_id, task_name.name, entry.answer, response, question, sample, entry.row)
+
+
+def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
+    """Fill in what the row leaves out; the kind and text of a problem, or None."""
+    if job.data:
+        known = gold.get(entry.id) if _hashable(entry.id) else None
+        if known is not None:
+            for field in ("task", "question", "answer"):
+                if getattr(entry, field) in (MISSING, None):
+                    setattr(entry, field, getattr(known, field))
+        elif entry.answer in (MISSING, None):
+            return "MissingGold", f"no gold record with id {entry.id!r:.80} in --data"
+    if entry.problem is not None:
+        return "MissingResponse", entry.problem
+    if isinstance(entry.answer, str):
+        entry.answer = _unquote(entry.answer)
+    if entry.answer is MISSING or entry.answer is None:
+        return "MissingField", "field 'answer' (the gold) is missing; --data FILE joins gold records on id"
+    if not isinstance(entry.answer, Mapping):
+        return "InvalidField", f"field 'answer' must be an object, got {type(entry.answer).__name__}"
+    if entry.task is MISSING or entry.task is None:
+        inferred = find_task(job.task) if job.task else infer_task(entry.answer)
+        if inferred is None:
+            return "MissingField", "field 'task' is missing and cannot be inferred from the answer's keys"
+        entry.task = inferred.name
+    elif find_task(entry.task) is None:
+        if job.task is None:
+            known_names = ", ".join(TASKS)
+            return "UnknownTask", f"field 'task' is {entry.task!r:.60}; known tasks: {known_names}"
+        entry.task = job.task
+    if entry.response is MISSING:
+        return "MissingField", "field 'response' is missing; --map response=PATH says where it is"
+    if isinstance(entry.response, list) and not entry.response:
+        return "InvalidField", "field 'response' is an empty list"
+    return None
+
+
+def _unquote(answer: str) -> Any:
+    """Gold that was stored as JSON text; other text comes back as it is."""
+    try:
+        return orjson.loads(answer)
+    except ValueError:
+        return answer
+
+
+def follow(row: Any, path: str) -> Any:
+    """The value at a dotted path (numbers index lists), or MISSING."""
+    for step in path.split("."):
+        if isinstance(row, Mapping):
+            row = row.get(step, MISSING)
+        elif isinstance(row, list) and step.lstrip("-").isdigit() and -len(row) <= int(step) < len(row):
+            row = row[int(step)]
+        else:
+            return MISSING
+    return row

@@ -1,0 +1,186 @@
+"""Records to scores: grouping by task, one call to a room per group, and no failure that spreads.
+
+A `Guard` watches the records that can hang or crash (those that reach RDKit). In a worker it arms the
+kernel's timer and notes the record in flight; in-process it does nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Literal, Protocol
+
+from relfast.engine.decode import Undecodable, decode_object
+from relfast.engine.job import Job, mcs_timeout
+from relfast.engine.rows import Gold, records_of
+from relfast.records import Options, Outcome, Record, Score, Status, unscored
+from relfast.tasks import TASKS
+from relfast.tasks.base import Task
+
+Place = tuple[int, int]
+"""A record's place in the run: line index and sample."""
+
+GUARDED: Final = frozenset({"chem"})
+"""Engines whose records are scored one at a time under the guard; the others in batches."""
+
+
+class Guard(Protocol):
+    """Told before and after whatever may never come back."""
+
+    def enter(self, place: Place | None) -> None:
+        """One record starts (or, with None, a batch of harmless ones)."""
+
+    def leave(self) -> None: ...
+
+
+class NoGuard:
+    """In-process: nothing can be done about a hang, so nothing is."""
+
+    def enter(self, place: Place | None) -> None:
+        pass
+
+    def leave(self) -> None:
+        pass
+
+
+Verdict = tuple[Literal["timeout", "crashed"], str, str]
+"""A status decided outside: what a record that hung or crashed its worker gets (status, type, message)."""
+
+
+class Scoring:
+    """A job made ready to score: options settled, rewards resolved."""
+
+    def __init__(self, job: Job, gold: Gold | None = None, guard: Guard | None = None) -> None:
+        self.job = job
+        self.gold: Gold = gold or {}
+        self.guard: Guard = guard or NoGuard()
+        self.options: Options = replace(job.options, mcs_timeout=mcs_timeout(job.timeout))
+        self._reward_metric = {
+            name: job.rewards.get(name) or task.default_reward(self.options.policy)
+            for name, task in TASKS.items()
+        }
+
+    def lines(
+        self,
+        lines: Sequence[bytes],
+        first_index: int,
+        verdicts: Mapping[Place, Verdict] | None = None,
+        *,
+        one_by_one: bool = False,
+    ) -> Iterator[Score]:
+        """Scores of the records in ``lines``, in order; blank lines have none."""
+        entries: list[Record | Score] = []
+        for index, line in enumerate(lines, first_index):
+            if line.isspace() or not line:
+                continue
+            try:
+                row = decode_object(line)
+            except Undecodable as error:
+                entries.append(unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error)))
+                continue
+            entries.extend(self.row(row, index))
+        return self.entries(entries, verdicts, one_by_one=one_by_one)
+
+    def row(self, row: Mapping[str, Any], index: int) -> list[Record | Score]:
+        """The records of one decoded input row."""
+        try:
+            return list(records_of(row, index, self.job, self.gold))
+        except Exception as error:
+            # a dialect met something nobody thought of: a row says so, the run goes on
+            return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]
+
+    def entries(
+        self,
+        entries: Sequence[Record | Score],
+        verdicts: Mapping[Place, Verdict] | None = None,
+        *,
+        one_by_one: bool = False,
+    ) -> Iterator[Score]:
+        """Scores of records, in order; entries that are scores already pass through."""
+        results: list[Score | None] = [entry if isinstance(entry, Score) else None for entry in entries]
+        groups: dict[str, list[int]] = {}
+        for at, entry in enumerate(entries):
+            if isinstance(entry, Score):
+                continue
+            verdict = verdicts.get((entry.index, entry.sample)) if verdicts else None
+            if verdict is not None:
+                results[at] = unscored(entry.index, entry.id, entry.task, entry.sample, *verdict)
+            else:
+                groups.setdefault(entry.task, []).append(at)
+        for name, places in groups.items():
+            task = TASKS[name]
+            records = [entry for entry in (entries[at] for at in places) if isinstance(entry, Record)]
+            singly = one_by_one or task.engine in GUARDED
+            scores = self._singly(task, records) if singly else self._together(task, records)
+            for at, score in zip(places, scores, strict=True):
+                results[at] = score
+        return (score for score in results if score is not None)
+
+    def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
+        self.guard.enter(None)
+        try:
+            outcomes = self.outcomes(task, records)
+        except Exception:
+            # one record spoils the batch: find it by scoring each on its own
+            return self._singly(task, records)
+        finally:
+            self.guard.leave()
+        return [self.score_of(task, *pair) for pair in zip(records, outcomes, strict=True)]
+
+    def _singly(self, task: Task, records: Sequence[Record]) -> list[Score]:
+        scores = []
+        for record in records:
+            self.guard.enter((record.index, record.sample))
+            try:
+                scores.append(self.score_of(task, record, self.outcomes(task, [record])[0]))
+            except Exception as error:
+                scores.append(_failed(record, error))
+            finally:
+                self.guard.leave()
+        return scores
+
+    def outcomes(self, task: Task, records: Sequence[Record]) -> list[Outcome]:
+        """What the room says; raises what the room raises."""
+        room, options = task.room, self.options
+        batch = [(record, room.extract(record, options)) for record in records]
+        outcomes = room.score(batch, options)
+        if len(outcomes) != len(records):
+            raise RuntimeError(f"{task.name} gave {len(outcomes)} scores for {len(records)} records")
+        return outcomes
+
+    def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
+        """The row of a record from its outcome."""
+        if outcome.error is not None:
+            return unscored(
+                record.index,
+                record.id,
+                task.name,
+                record.sample,
+                "invalid_record",
+                outcome.error_type,
+                outcome.error,
+            )
+        metric = self._reward_metric[task.name]
+        value = outcome.correct if metric == "correct" else outcome.metrics.get(metric)
+        metrics = {**outcome.metrics, **outcome.details} if self.job.details else outcome.metrics
+        status: Status = "ok" if outcome.found else "no_answer"
+        return Score(
+            record.index,
+            record.id,
+            task.name,
+            record.sample,
+            status,
+            outcome.correct,
+            None if value is None else float(value),
+            metrics,
+            None,
+            outcome.vote,
+        )
+
+
+def _failed(record: Record, error: Exception) -> Score:
+    """A record that made the toolkit raise: unscored, with the toolkit's own words."""
+    message = str(error) or type(error).__name__
+    return unscored(
+        record.index, record.id, record.task, record.sample, "invalid_record", type(error).__name__, message
+    )

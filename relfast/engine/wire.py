@@ -1,0 +1,127 @@
+"""Parent and worker: frames on pipes, and the page of shared memory that says which record is in flight."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import struct
+from typing import Any, Final, NamedTuple
+
+from relfast.engine.job import Job
+from relfast.engine.reader import Block
+from relfast.engine.scoring import Place, Verdict
+from relfast.records import Record, Score
+
+_LENGTH: Final = struct.Struct("<Q")
+_IN_FLIGHT: Final = struct.Struct("<qq")
+_NOTHING: Final = (-1, -1)
+_BATCH: Final = (-2, -2)
+
+PAGE: Final = mmap.PAGESIZE
+
+OUT_OF_MEMORY: Final = 86
+"""Exit status of a worker that ran out of memory and could say so."""
+
+
+class Setup(NamedTuple):
+    """The first frame a worker gets: what to score with, and its limits (bytes; 0 = none)."""
+
+    job: Job
+    memory: int
+    stack: int
+
+
+class BlockRequest(NamedTuple):
+    """Score lines ``start`` to ``stop`` of a block; answered by `Segment` frames and None."""
+
+    block: Block
+    start: int
+    stop: int
+    verdicts: dict[Place, Verdict]
+    one_by_one: bool
+
+
+class EntriesRequest(NamedTuple):
+    """Score records; answered by one list of scores and None."""
+
+    entries: list[Record | Score]
+    verdicts: dict[Place, Verdict]
+    one_by_one: bool
+
+
+class Ready(NamedTuple):
+    """A worker's first frame."""
+
+    pid: int
+
+
+class Failure(NamedTuple):
+    """A worker met an error of our own making: the machinery failed, not a record."""
+
+    kind: str
+    message: str
+
+
+def send(descriptor: int, message: Any) -> None:
+    """Write a message as one frame; blocks while the pipe is full."""
+    payload = pickle.dumps(message, protocol=5)
+    view = memoryview(_LENGTH.pack(len(payload)) + payload)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def receive(descriptor: int) -> Any:
+    """The next message.
+
+    Raises
+    ------
+    EOFError
+        The other side is gone; a frame it had not finished is dropped.
+    """
+    (length,) = _LENGTH.unpack(_exactly(descriptor, _LENGTH.size))
+    return pickle.loads(_exactly(descriptor, length))
+
+
+def _exactly(descriptor: int, length: int) -> bytearray:
+    data = bytearray(length)
+    view = memoryview(data)
+    while view:
+        got = os.readv(descriptor, [view])
+        if not got:
+            raise EOFError
+        view = view[got:]
+    return data
+
+
+class InFlight:
+    """The record that a worker is scoring, in memory that outlives the worker.
+
+    An anonymous file (no name, nothing to clean up) mapped by both sides.
+    """
+
+    def __init__(self, descriptor: int | None = None) -> None:
+        if descriptor is None:
+            descriptor = os.memfd_create("relfast-in-flight")
+            os.ftruncate(descriptor, PAGE)
+        self.descriptor = descriptor
+        self._page = mmap.mmap(descriptor, PAGE)
+        self.nothing()
+
+    def record(self, place: Place) -> None:
+        _IN_FLIGHT.pack_into(self._page, 0, *place)
+
+    def batch(self) -> None:
+        _IN_FLIGHT.pack_into(self._page, 0, *_BATCH)
+
+    def nothing(self) -> None:
+        _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING)
+
+    def read(self) -> Place | None:
+        """The record in flight, or None where it was a batch or nothing."""
+        place = _IN_FLIGHT.unpack_from(self._page, 0)
+        return None if place in (_NOTHING, _BATCH) else (place[0], place[1])
+
+    def close(self) -> None:
+        self._page.close()
+        os.close(self.descriptor)

@@ -1,0 +1,134 @@
+"""A worker: ``python -m relfast.engine.worker``, requests on stdin, answers on stdout.
+
+It is started by exec, never by fork of the caller, so it works from threads, daemonic processes, event
+loops and scripts without a ``__main__`` guard. It dies with its parent, ignores the terminal's Ctrl-C
+(the parent decides), and lets the kernel kill it when a record takes too long: C++ that never returns
+cannot be interrupted in any other way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+from typing import Final
+
+from relfast.engine.block_scoring import SEGMENT_LINES, score_block
+from relfast.engine.rows import read_gold
+from relfast.engine.scoring import Place, Scoring
+from relfast.engine.wire import (
+    OUT_OF_MEMORY,
+    BlockRequest,
+    EntriesRequest,
+    Failure,
+    InFlight,
+    Ready,
+    Setup,
+    receive,
+    send,
+)
+
+_PR_SET_PDEATHSIG: Final = 1
+
+BATCH_SECONDS: Final = 60.0
+"""Longest time for a batch of records that cannot hang by themselves (text, mazes); then they are tried
+one by one."""
+
+
+class KernelGuard:
+    """Arms the kernel's timer around a record; at its default action SIGALRM ends the process."""
+
+    def __init__(self, in_flight: InFlight, timeout: float) -> None:
+        self._in_flight, self._timeout = in_flight, timeout
+
+    def enter(self, place: Place | None) -> None:
+        if place is None:
+            self._in_flight.batch()
+            signal.setitimer(signal.ITIMER_REAL, BATCH_SECONDS if self._timeout else 0)
+        else:
+            self._in_flight.record(place)
+            signal.setitimer(signal.ITIMER_REAL, self._timeout)
+
+    def leave(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self._in_flight.nothing()
+
+
+def _die_with_parent(parent: int) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)  # it died before we asked
+
+
+def _limit(what: int, value: int) -> None:
+    if not value:
+        return
+    _, hard = resource.getrlimit(what)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(what, (value, hard))
+
+
+def _serve(answers: int, scoring: Scoring) -> None:
+    while True:
+        try:
+            request = receive(0)
+        except EOFError:
+            return
+        try:
+            if isinstance(request, BlockRequest):
+                for segment in score_block(
+                    request.block,
+                    scoring,
+                    request.start,
+                    request.stop,
+                    request.verdicts,
+                    one_by_one=request.one_by_one,
+                    segment_lines=SEGMENT_LINES,
+                ):
+                    send(answers, segment)
+            elif isinstance(request, EntriesRequest):
+                scores = scoring.entries(request.entries, request.verdicts, one_by_one=request.one_by_one)
+                send(answers, list(scores))
+            send(answers, None)
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)
+        except BrokenPipeError:
+            return
+        except Exception as error:
+            send(answers, Failure(type(error).__name__, str(error)))
+
+
+def main() -> None:
+    """Serve the parent named on the command line: its pid, and the descriptor of the in-flight page."""
+    parent, page = int(sys.argv[1]), int(sys.argv[2])
+    _die_with_parent(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    answers = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 1)  # what a library prints must not land between frames
+    try:
+        setup = receive(0)
+    except EOFError:
+        return
+    assert isinstance(setup, Setup)
+    _limit(resource.RLIMIT_CORE, 1)
+    _limit(resource.RLIMIT_STACK, setup.stack)
+    _limit(resource.RLIMIT_AS, setup.memory)
+    try:
+        guard = KernelGuard(InFlight(page), setup.job.timeout)
+        scoring = Scoring(setup.job, read_gold(setup.job.data), guard)
+    except Exception as error:
+        send(answers, Failure(type(error).__name__, str(error)))
+        return
+    send(answers, Ready(os.getpid()))
+    os.dup2(nowhere, 2)  # the toolkit can write gigabytes about one bad answer
+    _serve(answers, scoring)
+
+
+if __name__ == "__main__":
+    main()

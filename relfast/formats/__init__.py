@@ -1,0 +1,50 @@
+"""Input dialects: one module each, a function from an input row to an `Entry`.
+
+An `Entry` is what every dialect is brought to; `relfast.formats.expand` makes records of it. The dialect
+is chosen row by row from the row's own keys, so that it depends on nothing read before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from relfast.formats import lm_eval, native, openai_batch, realign, seqbench, verl
+from relfast.formats.entry import Entry
+
+__all__ = ["DIALECTS", "Dialect", "Entry", "detect", "read_row"]
+
+
+class Dialect(NamedTuple):
+    """A way runs are written down.
+
+    ``matches`` recognises a row by its keys, ``read`` brings it to an `Entry`.
+    """
+
+    matches: Callable[[Mapping[str, Any]], bool]
+    read: Callable[[Mapping[str, Any]], Entry]
+    summary: str
+
+
+DIALECTS: Final[Mapping[str, Dialect]] = {
+    "openai-batch": Dialect(openai_batch.matches, openai_batch.read, "OpenAI/vLLM batch output"),
+    "lm-eval": Dialect(lm_eval.matches, lm_eval.read, "lm-evaluation-harness samples"),
+    "verl": Dialect(verl.matches, verl.read, "verl rollout dump"),
+    "seqbench": Dialect(seqbench.matches, seqbench.read, "SeqBench rows with responses"),
+    "realign": Dialect(realign.matches, realign.read, "ReAlign result rows"),
+    "native": Dialect(native.matches, native.read, "relfast records"),
+}
+"""Most particular first: the first that matches reads the row."""
+
+
+def detect(row: Mapping[str, Any]) -> str:
+    """The name of the dialect a row is written in (``native`` if no other fits)."""
+    for name, dialect in DIALECTS.items():
+        if dialect.matches(row):
+            return name
+    return "native"
+
+
+def read_row(row: Mapping[str, Any], dialect: str) -> Entry:
+    """An `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``."""
+    return DIALECTS[detect(row) if dialect == "auto" else dialect].read(row)

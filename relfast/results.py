@@ -1,0 +1,97 @@
+"""Scores as columns: what `relfast.score_batch` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from relfast.errors import MissingExtraError
+from relfast.records import Score
+
+
+@dataclass(frozen=True)
+class ScoreBatch:
+    """Scores of a batch, in input order, of input length.
+
+    Attributes
+    ----------
+    correct
+        bool, shape (n,); False where unscored.
+    reward
+        float64, shape (n,); NaN where unscored.
+    status
+        object (str), shape (n,).
+    metrics
+        Name → array of shape (n,): float64 with NaN where a row does not have the metric, or object for
+        metrics that are words.
+    scores
+        The same as rows.
+    """
+
+    correct: npt.NDArray[np.bool_]
+    reward: npt.NDArray[np.float64]
+    status: npt.NDArray[np.object_]
+    metrics: dict[str, npt.NDArray[Any]]
+    scores: tuple[Score, ...]
+
+    @classmethod
+    def of(cls, scores: Sequence[Score]) -> ScoreBatch:
+        n = len(scores)
+        names = dict.fromkeys(name for score in scores for name in score.metrics)
+        return cls(
+            np.fromiter((bool(score.correct) for score in scores), np.bool_, n),
+            np.fromiter((np.nan if s.reward is None else s.reward for s in scores), np.float64, n),
+            np.array([score.status for score in scores], dtype=object),
+            {name: _column([score.metrics.get(name) for score in scores]) for name in names},
+            tuple(scores),
+        )
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __getitem__(self, at: int) -> Score:
+        return self.scores[at]
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """The rows of the output format."""
+        return [score.to_row() for score in self.scores]
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table`: one column per field, ``metrics.NAME`` per metric.
+
+        Raises
+        ------
+        MissingExtraError
+            pyarrow is not installed.
+        """
+        try:
+            import pyarrow
+        except ImportError:
+            raise MissingExtraError("ScoreBatch.to_arrow", "parquet") from None
+        columns: dict[str, Any] = {
+            "index": pyarrow.array([s.index for s in self.scores], pyarrow.int64()),
+            "id": pyarrow.array([None if s.id is None else str(s.id) for s in self.scores], pyarrow.string()),
+            "task": pyarrow.array([s.task for s in self.scores], pyarrow.string()),
+            "sample": pyarrow.array([s.sample for s in self.scores], pyarrow.int64()),
+            "status": pyarrow.array(list(self.status), pyarrow.string()),
+            "correct": pyarrow.array([s.correct for s in self.scores], pyarrow.bool_()),
+            "reward": pyarrow.array([s.reward for s in self.scores], pyarrow.float64()),
+        }
+        for name, column in self.metrics.items():
+            values = [None if value != value else value for value in column.tolist()]
+            columns[f"metrics.{name}"] = pyarrow.array(values, from_pandas=True)
+        errors = [s.error["message"] if s.error else None for s in self.scores]
+        columns["error"] = pyarrow.array(errors, pyarrow.string())
+        return pyarrow.table(columns)
+
+
+def _column(values: list[Any]) -> npt.NDArray[Any]:
+    if all(value is None or isinstance(value, int | float) for value in values):
+        return np.array([np.nan if value is None else value for value in values], np.float64)
+    column = np.empty(len(values), object)
+    column[:] = values
+    return column

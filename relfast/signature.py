@@ -1,0 +1,53 @@
+"""What was run, in one line: the numbers of two papers compare only if their signatures do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import metadata
+
+from relfast import __version__
+from relfast.engine.job import Job
+from relfast.tasks import TASKS
+
+
+def signature(job: Job, tasks: Iterable[str]) -> str:
+    """``relfast 0.1.0 | tasks REL-C2:1 | policy strict | rdkit 2026.9.1 | timeout 5s | …``.
+
+    A task's number is its scorer revision; it changes whenever a score can.
+    """
+    named = [TASKS[name] for name in tasks if name in TASKS]
+    parts = [
+        f"relfast {__version__}",
+        "tasks " + (",".join(f"{task.name}:{task.revision}" for task in named) or "none"),
+        f"policy {job.options.policy}",
+    ]
+    if job.options.strip_reasoning:
+        parts.append("reasoning stripped")
+    if job.options.strict:
+        parts.append(f"b1-min-f1 {job.options.b1_min_f1:g}")
+        parts.append(f"tautomers {job.options.tautomers}")
+    rewards = [f"{name}={metric}" for name, metric in sorted(job.rewards.items())]
+    if rewards:
+        parts.append("reward " + ",".join(rewards))
+    engines = {task.engine for task in named}
+    if "chem" in engines:
+        parts.append(f"rdkit {version('rdkit')}")
+    if "embed" in engines:
+        parts.append(f"embedder {_embedder(job)}")
+        parts.append(f"grader {job.options.grader}")
+    parts.append(f"timeout {job.timeout:g}s")
+    return " | ".join(parts)
+
+
+def version(package: str) -> str:
+    """The installed version of a package, or ``missing``; imports nothing of it."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "missing"
+
+
+def _embedder(job: Job) -> str:
+    from relfast.embed import describe
+
+    return describe(job.options.embedder, job.options.device)
