@@ -27,6 +27,10 @@ class _Command(NamedTuple):
 
 COMMANDS: Final = {
     "score": _Command("relfast.cli.score", "Score a run dump: one row per response, whatever happens."),
+    "report": _Command("relfast.cli.report", "Figures, tables and one HTML page from scored rows."),
+    "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),
+    "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
+    "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."

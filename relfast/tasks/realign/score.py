@@ -112,9 +112,13 @@ def _judge(
         metrics["verified_correct"] = verdict
     if options.strict:
         metrics["reason"] = extracted.reason
-    details: dict[str, Any] = {"pred": solution.boxed, "gold": reference.boxed}
-    if alignment is not None:
-        details["alignment"] = alignment.entries(pair.benchmark, pair.llm)
+    details: dict[str, Any] = {
+        "pred": solution.boxed,
+        "gold": reference.boxed,
+        "benchmark_steps": reference.steps,
+        "llm_steps": solution.steps,
+        "alignment": alignment.entries(pair.benchmark, pair.llm) if alignment is not None else [],
+    }
     answer = without_spaces(solution.boxed)[:_MAX_VOTE_CHARS]
     return Outcome(correct, metrics, details, found=extracted.found, vote=answer or None)
 
