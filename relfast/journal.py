@@ -70,7 +70,7 @@ class Journal:
             raise UsageError(f"{path} exists; --resume continues it, --overwrite starts over")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = open(path, "r+b" if path.exists() else "w+b")
+            self._file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115 - held
         except OSError as error:
             raise OutputError(path, error.strerror or str(error)) from error
         try:
@@ -181,7 +181,7 @@ class Journal:
         target = self.path.with_name(self.path.name + ".sorting")
         moved: dict[Hashable, tuple[int, int]] = {}
         try:
-            new = open(target, "w+b")
+            new = open(target, "w+b")  # noqa: SIM115 - held
             fcntl.flock(new, fcntl.LOCK_EX | fcntl.LOCK_NB)
             for start, end in places:
                 at = new.tell()

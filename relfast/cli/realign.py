@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -40,7 +39,9 @@ DEFAULT_API: Final = "http://127.0.0.1:1234/v1/completions"
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=300.0, show_default=True, metavar="SECONDS", help="Longest time of one attempt.")  # fmt: skip
 @click.option("--attempts", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Attempts of one request.")  # fmt: skip
 @click.option("--backoff", type=click.FloatRange(0), default=0.5, show_default=True, metavar="SECONDS", help="Mean pause before the second attempt; it doubles.")  # fmt: skip
-@click.option("--resume", is_flag=True, help="Go on with an interrupted run; failed requests are asked again.")
+@click.option(
+    "--resume", is_flag=True, help="Go on with an interrupted run; failed requests are asked again."
+)
 @click.option("--overwrite", is_flag=True, help="Start existing results over.")
 @click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some problems have no score.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
@@ -75,6 +76,7 @@ def command(
 
     DIR gets realign_benchmark_results.jsonl, an entry a problem, and figures-and-statistics/ with the report.
     """
+    from relfast.cli.counting import end_on_sigterm
     from relfast.llm import Settings
     from relfast.realign.aligner import StepAligner
     from relfast.realign.benchmark import Judge, Plan
@@ -106,6 +108,7 @@ def command(
     )
     folder = Path(output)
     results = folder / RESULTS_FILE
+    end_on_sigterm()
     progress = _run(plan, problems, results, source, resume, overwrite, quiet)
     report = generate_analysis_report(results, folder / REPORT_DIR, aligner=StepAligner(embedder, device))
     click.echo(f"{progress.total:,} problems in {results}", err=True)
@@ -145,27 +148,13 @@ def _run(
     overwrite: bool,
     quiet: bool,
 ) -> Progress:
-    from rich.console import Console
-    from rich import progress as rich_progress
-
+    from relfast.cli.counting import counting
     from relfast.realign.benchmark import run_benchmark
 
-    console = Console(file=sys.stderr)
-    columns = (
-        rich_progress.TextColumn("{task.description}"),
-        rich_progress.BarColumn(),
-        rich_progress.MofNCompleteColumn(),
-        rich_progress.TextColumn("{task.fields[failed]} failed"),
-        rich_progress.TimeRemainingColumn(),
-    )
-    with rich_progress.Progress(*columns, console=console, disable=quiet or not console.is_terminal) as bar:
-        shown = bar.add_task("problems", total=len(problems), failed=0)
+    with counting("problems", len(problems), quiet) as show:
 
         def report(progress: Progress) -> None:
-            done = progress.before + progress.done
-            bar.update(shown, completed=done, failed=progress.failed)
-            if not quiet and not console.is_terminal:
-                click.echo(f"{done:,}/{progress.total:,} problems, {progress.failed:,} failed", err=True)
+            show(progress.before + progress.done, progress.failed)
 
         return run_benchmark(
             plan, problems, results, dataset=source, resume=resume, overwrite=overwrite, report=report

@@ -64,7 +64,9 @@ def add(
         origin = str(checkpoint.resolve())
         default = checkpoint.resolve().name
     else:
-        raise UsageError(f"{source!r} is no directory and none of the known names ({', '.join(models.KNOWN)})")
+        raise UsageError(
+            f"{source!r} is no directory and none of the known names ({', '.join(models.KNOWN)})"
+        )
     if precision != "fp32":
         default = f"{default}-{precision}"
     chosen = name or default

@@ -67,7 +67,7 @@ class MemoryCache:
 
 
 class DiskCache:
-    """Vectors in an SQLite file. Whatever fails there is said once, and the cache is left alone after that."""
+    """Vectors in an SQLite file. What fails there is said once, and the cache is left alone after that."""
 
     def __init__(self, path: Path, dimensions: int) -> None:
         self.path = path

@@ -134,7 +134,9 @@ class _Graph:
         tokens = self.op("Squeeze", self.op("Shape", "input_ids", start=1, end=2))
         positions = self.op("Range", self.integer(0), tokens, self.integer(1))
         present = self.op(
-            "Less", self.op("Unsqueeze", positions, self.integers(0)), self.op("Unsqueeze", "lengths", self.integers(1))
+            "Less",
+            self.op("Unsqueeze", positions, self.integers(0)),
+            self.op("Unsqueeze", "lengths", self.integers(1)),
         )
         masked = MASKED if self._float is np.float32 else float(np.finfo(np.float16).min)
         mask = self.op("Where", present, self.number(0.0), self.number(masked))
@@ -168,7 +170,9 @@ class _Graph:
             x = self.norm(self.op("Add", attended, x), block + "attention.output.LayerNorm", epsilon)
             inner = self.op("Gelu", self.linear(x, block + "intermediate.dense"))
             x = self.norm(
-                self.op("Add", self.linear(inner, block + "output.dense"), x), block + "output.LayerNorm", epsilon
+                self.op("Add", self.linear(inner, block + "output.dense"), x),
+                block + "output.LayerNorm",
+                epsilon,
             )
 
         if self._float is np.float16:
@@ -179,7 +183,9 @@ class _Graph:
             x = self.op("Gather", x, self.integers(0), axis=1)
         else:
             weight = self.op("Cast", present, to=self._onnx.TensorProto.FLOAT)
-            share = self.op("Cast", self.op("Unsqueeze", "lengths", self.integers(1)), to=self._onnx.TensorProto.FLOAT)
+            share = self.op(
+                "Cast", self.op("Unsqueeze", "lengths", self.integers(1)), to=self._onnx.TensorProto.FLOAT
+            )
             weight = self.op("Unsqueeze", self.op("Div", weight, share), self.integers(1))
             x = self.op("MatMul", weight, x)
         square = self.op("MatMul", x, self.op("Transpose", x, perm=[0, 2, 1]))

@@ -39,7 +39,9 @@ class Known(NamedTuple):
 
 
 KNOWN: Final = {
-    "bge-large": Known("BAAI/bge-large-en-v1.5", "1,024 dimensions, 24 layers; the model of ReAlign's document"),
+    "bge-large": Known(
+        "BAAI/bge-large-en-v1.5", "1,024 dimensions, 24 layers; the model of ReAlign's document"
+    ),
     "bge-base": Known("BAAI/bge-base-en-v1.5", "768 dimensions, 12 layers"),
     "bge-small": Known("BAAI/bge-small-en-v1.5", "384 dimensions, 12 layers"),
     "minilm": Known(
@@ -276,7 +278,9 @@ def pooling_of(directory: Path) -> Literal["cls", "mean"]:
     if isinstance(facts.get("pooling_mode"), str):
         chosen = [facts["pooling_mode"]]
     if chosen not in (["cls"], ["mean"]):
-        raise InputError(f"pools by {' and '.join(chosen) or 'nothing'}; known are cls and mean", file=str(path))
+        raise InputError(
+            f"pools by {' and '.join(chosen) or 'nothing'}; known are cls and mean", file=str(path)
+        )
     return cast(Literal["cls", "mean"], chosen[0])
 
 

@@ -105,7 +105,8 @@ def _pool(tokens: NDArray[np.float32], lengths: NDArray[np.int64], pooling: str)
             tokens = (tokens * present[:, :, None]).sum(axis=1) / lengths[:, None].astype(np.float32)
     # a zero vector stays one: its cosine with anything is 0
     norm = np.sqrt((tokens * tokens).sum(axis=1, keepdims=True))
-    return tokens / np.where(norm > 0, norm, np.float32(1))
+    unit: NDArray[np.float32] = (tokens / np.where(norm > 0, norm, np.float32(1))).astype(np.float32)
+    return unit
 
 
 def _providers(device: str, onnxruntime: Any) -> list[Any]:

@@ -27,7 +27,9 @@ class StepAligner:
         self.embedding_model_name = embedding_model_name
         self.device = device or "cpu"
 
-    def compute_similarity_matrix(self, steps_a: Sequence[str], steps_b: Sequence[str]) -> NDArray[np.float32]:
+    def compute_similarity_matrix(
+        self, steps_a: Sequence[str], steps_b: Sequence[str]
+    ) -> NDArray[np.float32]:
         """Cosines, (steps_a, steps_b) float32. A subclass may bring its own.
 
         Raises

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar
@@ -42,6 +43,9 @@ Student's answer:
 
 Reply with CORRECT or INCORRECT alone on the first line, and with your reason on the second.
 """
+
+_BOX: Final = re.compile(r"\\boxed\{([^{}]*+)\}")
+_CONTENT: Final = r"\1"
 
 MAX_ANSWER_CHARS: Final = 4_000
 """What a judge reads of a solution that boxes nothing: its end, where an answer stands."""
@@ -121,7 +125,7 @@ def mock_solution(question: str, reference: str | None = None) -> str:
     final = answer if is_right and answer else str(digest[2])
     lines = ["Sure, here is the solution."]
     if follows and steps:
-        lines += [f"Step {n}: {step.replace(chr(92) + 'boxed', '')}" for n, step in enumerate(steps, 1)]
+        lines += [f"Step {n}: {_BOX.sub(_CONTENT, step)}" for n, step in enumerate(steps, 1)]
     else:
         lines += [f"{n}. {step}" for n, step in enumerate(_vague(question), 1)]
     lines.append(f"The answer is $\\boxed{{{final}}}$.")
@@ -131,7 +135,10 @@ def mock_solution(question: str, reference: str | None = None) -> str:
 def mock_verdict(benchmark_answer: str, llm_answer: str) -> tuple[bool, str]:
     """A stand-in for a judge: right if the answers are equal but for spaces."""
     is_right = same_answer(benchmark_answer, llm_answer)
-    return is_right, f"{'CORRECT' if is_right else 'INCORRECT'}\nMock verdict: the answers are compared as texts."
+    return (
+        is_right,
+        f"{'CORRECT' if is_right else 'INCORRECT'}\nMock verdict: the answers are compared as texts.",
+    )
 
 
 def _vague(question: str) -> Sequence[str]:

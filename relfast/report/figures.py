@@ -24,12 +24,11 @@ _MIN_FOR_DENSITY: Final = 3
 _ANNOTATED_CELLS: Final = 15 * 15
 _LABELLED_STEPS: Final = 40
 _LABEL_CHARS: Final = 26
-_PATH_COLOUR: Final = "#111111"
+_PATH_COLOUR: Final = "#ff8c1a"
+"""Seen on the light and on the dark end of the heatmap's colours."""
 
 _STYLE: Final = {
     "font.size": 10.0,
-    "axes.titlesize": 12.0,
-    "axes.titleweight": "bold",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -62,6 +61,16 @@ class Canvas:
     @property
     def axes(self) -> Any:
         return self.panels[0]
+
+    def title(self, text: str) -> None:
+        self.axes.set_title(plain(text), fontsize=12, fontweight="bold", pad=10)
+
+    def count_axis(self, label: str) -> None:
+        """The vertical axis counts: whole numbers only."""
+        from matplotlib.ticker import MaxNLocator
+
+        self.axes.set_ylabel(label)
+        self.axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
     def save(self, path: Path) -> None:
         with warnings.catch_warnings():
@@ -96,7 +105,7 @@ def bars(
     """Horizontal bars of shares from 0 to 1, each with its per cent and its count."""
     canvas = Canvas(height=max(2.6, 1.4 + 0.42 * len(shares)))
     axes = canvas.axes
-    axes.set_title(title)
+    canvas.title(title)
     if not shares:
         say(axes, "no scored solution")
         canvas.save(path)
@@ -111,7 +120,11 @@ def bars(
     for place, name, value in zip(places, names, values, strict=True):
         end = value + (1.96 * (errors.get(name) or 0.0) if errors is not None else 0.0)
         axes.text(
-            min(end, 1.0) + 0.012, place, f"{100 * value:.1f}%  (n = {counts[name]:,})", va="center", fontsize=9
+            min(end, 1.0) + 0.012,
+            place,
+            f"{100 * value:.1f}%  (n = {counts[name]:,})",
+            va="center",
+            fontsize=9,
         )
     axes.set_yticks(places, [plain(name) for name in names])
     axes.invert_yaxis()
@@ -122,11 +135,13 @@ def bars(
     canvas.save(path)
 
 
-def distribution(path: Path, title: str, scores: NDArray[np.float64], correct: NDArray[np.bool_], label: str) -> None:
+def distribution(
+    path: Path, title: str, scores: NDArray[np.float64], correct: NDArray[np.bool_], label: str
+) -> None:
     """Histogram with density of a score, by correctness."""
     canvas = Canvas()
     axes = canvas.axes
-    axes.set_title(title)
+    canvas.title(title)
     if not scores.size:
         say(axes, "no scored solution")
         canvas.save(path)
@@ -151,7 +166,7 @@ def distribution(path: Path, title: str, scores: NDArray[np.float64], correct: N
             ax=axes,
         )
     axes.set_xlabel(label)
-    axes.set_ylabel("solutions")
+    canvas.count_axis("solutions")
     axes.legend(frameon=False)
     canvas.save(path)
 
@@ -166,7 +181,7 @@ def quadrants(
     """Alignment against correctness, the four quadrants named with their shares."""
     canvas = Canvas(width=8.4, height=5.2)
     axes = canvas.axes
-    axes.set_title("Alignment against correctness")
+    canvas.title("Alignment against correctness")
     if not scores.size:
         say(axes, "no scored solution")
         canvas.save(path)
@@ -174,7 +189,7 @@ def quadrants(
     # fixed seed: the same results give the same picture
     jitter = np.random.default_rng(0).uniform(-0.17, 0.17, scores.size)
     low = min(0.0, float(scores.min()) - 0.02)
-    size = 26 if scores.size < 500 else 10
+    size = 70 if scores.size < 50 else 26 if scores.size < 500 else 10
     for outcome in (True, False):
         chosen = correct == outcome
         axes.scatter(
@@ -210,7 +225,7 @@ def divergence(path: Path, first: Sequence[int], without: int, threshold: float)
     """Histogram of the first step at which a solution leaves the reference."""
     canvas = Canvas()
     axes = canvas.axes
-    axes.set_title("First step of divergence")
+    canvas.title("First step of divergence")
     if not first:
         reason = f"none of {without:,} solutions diverges" if without else "no scored solution"
         say(axes, reason)
@@ -232,7 +247,7 @@ def divergence(path: Path, first: Sequence[int], without: int, threshold: float)
         f"entry of the alignment that is a skip or a match under {threshold:g} (1 = the first)"
         f"\n{len(first):,} solutions diverge, {without:,} do not"
     )
-    axes.set_ylabel("solutions")
+    canvas.count_axis("solutions")
     axes.grid(axis="x", visible=False)
     canvas.save(path)
 
@@ -251,7 +266,7 @@ def heatmap(
         width=min(16.0, 4.2 + 0.62 * max(columns, 3)), height=min(13.0, 2.9 + 0.46 * max(rows, 3))
     )
     axes = canvas.axes
-    axes.set_title(plain(title))
+    canvas.title(title)
     axes.grid(visible=False)
     if not rows or not columns:
         say(axes, "a solution without steps has no similarities")
@@ -273,7 +288,9 @@ def heatmap(
     from matplotlib.patches import Rectangle
 
     for i, j in matches:
-        axes.add_patch(Rectangle((j + 0.04, i + 0.04), 0.92, 0.92, fill=False, edgecolor=_PATH_COLOUR, lw=1.8))
+        axes.add_patch(
+            Rectangle((j + 0.04, i + 0.04), 0.92, 0.92, fill=False, edgecolor=_PATH_COLOUR, lw=2.4)
+        )
     axes.tick_params(axis="x", rotation=38, labelsize=8)
     axes.tick_params(axis="y", rotation=0, labelsize=8)
     for tick in axes.get_xticklabels():
@@ -288,7 +305,9 @@ def histograms(path: Path, title: str, groups: Mapping[str, NDArray[np.float64]]
     """One small histogram a group."""
     columns = min(3, max(1, len(groups)))
     rows = -(-max(1, len(groups)) // columns)
-    canvas = Canvas(width=3.6 * columns + 0.6, height=2.5 * rows + 0.7, panels=max(1, len(groups)), columns=columns)
+    canvas = Canvas(
+        width=3.6 * columns + 0.6, height=2.5 * rows + 0.7, panels=max(1, len(groups)), columns=columns
+    )
     canvas.figure.suptitle(title, fontweight="bold")
     if not groups:
         say(canvas.axes, "no scored row")
@@ -298,7 +317,9 @@ def histograms(path: Path, title: str, groups: Mapping[str, NDArray[np.float64]]
             say(axes, "no scored row")
             continue
         low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
-        axes.hist(values, bins=np.linspace(low, high, 26), color=CORRECT_COLOUR, edgecolor="white", linewidth=0.5)
+        axes.hist(
+            values, bins=np.linspace(low, high, 26), color=CORRECT_COLOUR, edgecolor="white", linewidth=0.5
+        )
         axes.axvline(float(values.mean()), color="#222222", linestyle="--", linewidth=1)
         axes.set_xlabel(label)
     canvas.save(path)
@@ -308,7 +329,7 @@ def stacked(path: Path, title: str, counts: Mapping[str, Mapping[str, int]], ord
     """Horizontal bars of shares that add up to one: a bar a group, a colour a label."""
     canvas = Canvas(width=9.2, height=max(2.6, 1.6 + 0.42 * len(counts)))
     axes = canvas.axes
-    axes.set_title(title)
+    canvas.title(title)
     names = [name for name in counts if sum(counts[name].values())]
     if not names:
         say(axes, "no row")
@@ -334,7 +355,7 @@ def curves(path: Path, title: str, lines: Mapping[str, Mapping[int, float]], lab
     """A line a group over k."""
     canvas = Canvas()
     axes = canvas.axes
-    axes.set_title(title)
+    canvas.title(title)
     for name, points in lines.items():
         axes.plot(list(points), list(points.values()), marker="o", markersize=4, label=plain(name))
     ticks = sorted({k for points in lines.values() for k in points})

@@ -16,12 +16,13 @@ _TEMPLATE: Final = "page.html.j2"
 
 @dataclass
 class Table:
-    """Rows of texts under a header; the first column is text, the others are numbers."""
+    """Rows of texts under a header; the first columns (``text_columns``) are words, the others numbers."""
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+    text_columns: int = 1
 
 
 @dataclass
@@ -79,7 +80,9 @@ def write_page(page: Page, directory: Path) -> Path:
         data = (directory / file).read_bytes()
         return f"data:image/png;base64,{base64.b64encode(data).decode('ascii')}"
 
-    html = environment.get_template(_TEMPLATE).render(page=page, version=__version__, picture_data=picture_data)
+    html = environment.get_template(_TEMPLATE).render(
+        page=page, version=__version__, picture_data=picture_data
+    )
     target = directory / "index.html"
     try:
         target.write_text(html, encoding="utf-8", errors="replace")

@@ -148,7 +148,9 @@ def _facts(results: Path, solved: Solved) -> list[tuple[str, str]]:
     except (OSError, ValueError):
         return facts
     if isinstance(settings, dict):
-        facts += [(name.replace("_", " "), str(value)) for name, value in settings.items() if value is not None]
+        facts += [
+            (name.replace("_", " "), str(value)) for name, value in settings.items() if value is not None
+        ]
     return facts
 
 
@@ -178,7 +180,7 @@ def _quadrant_table(solved: Solved) -> Table:
         for name, share in quadrant_shares(solved).items()
     ]
     note = f"An alignment score of {DIVERGENCE_THRESHOLD:g} or more is high."
-    return Table("Quadrants", ["quadrant", "meaning", "share"], rows, note)
+    return Table("Quadrants", ["quadrant", "meaning", "share"], rows, note, text_columns=2)
 
 
 def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
@@ -258,7 +260,8 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report) -> Sectio
             texts.append(f"No solution is {words}: there is no {name} case.")
             continue
         entry = solved.entries[chosen]
-        title = f"{name.capitalize()} case: {entry.get('subset')} {entry.get('id')}, alignment {score_of(chosen):.2f}"
+        problem = f"{entry.get('subset')} {entry.get('id')}"
+        title = f"{name.capitalize()} case: {problem}, alignment {score_of(chosen):.2f}"
         if aligner is None:
             from relfast.realign.aligner import StepAligner
 
@@ -269,7 +272,11 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report) -> Sectio
         except (UsageError, InputError) as error:
             texts.append(f"Heatmaps are left out: {error}.")
             break
-        pictures.append(Picture(path.name, f"{name.capitalize()} case", f"{words.capitalize()}. Aligned steps are framed."))
+        pictures.append(
+            Picture(
+                path.name, f"{name.capitalize()} case", f"{words.capitalize()}. Aligned steps are framed."
+            )
+        )
         report.files.append(path)
     report.notes += texts
     section.text, section.pictures = texts, pictures
@@ -278,13 +285,19 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report) -> Sectio
 
 def _failures(path: str, solved: Solved) -> Section:
     """What has no score, with the reason: failed requests are never silent."""
-    rows = []
+    rows: list[list[str]] = []
     for entry in _entries(path):
         error = entry.get("error")
         if isinstance(error, dict) and len(rows) < _MAX_FAILURES_SHOWN:
-            rows.append([f"{entry.get('subset')} {entry.get('id')}", str(error.get("type")), str(error.get("message"))])
+            rows.append(
+                [
+                    f"{entry.get('subset')} {entry.get('id')}",
+                    str(error.get("type")),
+                    str(error.get("message")),
+                ]
+            )
     note = f"{len(rows)} of {solved.failed} shown." if solved.failed > len(rows) else ""
-    table = Table("", ["problem", "error", "message"], rows, note)
+    table = Table("", ["problem", "error", "message"], rows, note, text_columns=3)
     return Section(
         "Without a score",
         [f"{solved.failed:,} solutions have an error or no grade; they count nowhere above."],

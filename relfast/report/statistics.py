@@ -1,4 +1,4 @@
-"""ReAlign's numbers: per-subset statistics, correlations, quadrants. What is undefined is said, never a crash."""
+"""ReAlign's numbers: statistics by subset, correlations, quadrants. What is undefined is said."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def _cosines(
 
 
 def _windows(pairs: Sequence[Pair]) -> Iterator[list[int]]:
-    """Indices of the pairs with two sides, cut so that a window holds `STEPS_PER_WINDOW` steps or one pair."""
+    """Indices of the pairs with two sides, a window holding `STEPS_PER_WINDOW` steps or one pair."""
     window: list[int] = []
     steps = 0
     for k, pair in enumerate(pairs):

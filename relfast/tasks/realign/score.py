@@ -45,9 +45,7 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
         if isinstance(reference, str):
             outcomes.append(Outcome(False, found=False, error=reference))
         elif extracted.error is not None:
-            outcomes.append(
-                Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse")
-            )
+            outcomes.append(Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse"))
         else:
             outcomes.append(_judge(record, extracted, reference, pair, alignment, verdict, options))
     return outcomes
@@ -65,7 +63,9 @@ def coverage(matches: int, n_benchmark: int, n_llm: int) -> float:
 
 def final_correct(symbolic: bool, row: Any) -> bool:
     """ReAlign's ``final_correct = symbolic or llm``, with the judge's verdict where the row carries one."""
-    return symbolic or (row is not None and (row.get("llm_correct") is True or row.get("final_correct") is True))
+    return symbolic or (
+        row is not None and (row.get("llm_correct") is True or row.get("final_correct") is True)
+    )
 
 
 def _pair(reference: Solution | str, extracted: Extracted, options: Options) -> Pair:
@@ -123,9 +123,7 @@ def _judge(
     return Outcome(correct, metrics, details, found=extracted.found, vote=answer or None)
 
 
-def _verify(
-    batch: Batch, references: Sequence[Solution | str], options: Options
-) -> Sequence[bool | None]:
+def _verify(batch: Batch, references: Sequence[Solution | str], options: Options) -> Sequence[bool | None]:
     """math-verify's opinion of each record, where that grader is chosen."""
     if options.grader != "math-verify":
         return [None] * len(batch)
