@@ -161,7 +161,7 @@ def trace_back(
         if move == MATCH:
             i -= 1
             j -= 1
-            score = similarity[i * columns + j]
+            score = np.float64(similarity[i * columns + j])
             matches += 1
             total += score
             if score < threshold:
