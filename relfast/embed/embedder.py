@@ -142,8 +142,22 @@ class Embedder:
         return True
 
 
-_embedders: dict[tuple[int, str, str], Embedder] = {}
+_embedders: dict[tuple[str, str], Embedder] = {}
 _embedders_lock = threading.Lock()
+_of_parent: list[Embedder] = []
+
+
+def _start_anew() -> None:
+    """In a forked child: a session's threads stayed with the parent, and whoever uses it, or even frees
+    it, waits for them for ever. So the parent's embedders are kept, unused."""
+    global _embedders_lock
+    _of_parent.extend(_embedders.values())
+    _embedders.clear()
+    _embedders_lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_start_anew)
 
 
 def get_embedder(name: str = "auto", device: str = "cpu") -> Embedder:
@@ -155,13 +169,10 @@ def get_embedder(name: str = "auto", device: str = "cpu") -> Embedder:
         As `resolve` and `Session` do.
     """
     model = resolve(name)
-    key = (os.getpid(), model.hash, device)
+    key = (model.hash, device)
     with _embedders_lock:
         embedder = _embedders.get(key)
         if embedder is None:
-            # a parent's session in a forked child has no threads: it would wait for ever
-            for stale in [k for k in _embedders if k[0] != os.getpid()]:
-                del _embedders[stale]
             embedder = _embedders[key] = Embedder(model, device)
         return embedder
 

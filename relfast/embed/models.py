@@ -60,7 +60,7 @@ class Model:
     """A model directory, read.
 
     ``hash`` covers graph, tokenizer and settings: all that a vector depends on. ``batch_stable`` says
-    whether a text's vector is the same bits in every batch on a CPU.
+    whether a text's vector was found to be the same bits in every batch, when the model was added.
     """
 
     name: str
@@ -72,11 +72,7 @@ class Model:
     pooling: Pooling
     precision: Precision = "fp32"
     graph: str = "model.onnx"
-
-    @property
-    def batch_stable(self) -> bool:
-        # dynamic int8 takes its scale from the whole batch: off by up to 3.6e-2 beside other batch mates
-        return self.precision != "int8"
+    batch_stable: bool = False
 
     @property
     def graph_path(self) -> Path:

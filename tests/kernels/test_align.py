@@ -10,7 +10,13 @@ from naive_realign import align, dot, first_divergence
 from numpy.typing import NDArray
 from relfast_kernels import align as kernels
 
-from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, GAP_PENALTY, MOVES, Alignment, align_matrices
+from relfast.tasks.realign.alignment import (
+    DIVERGENCE_THRESHOLD,
+    GAP_PENALTY,
+    MOVES,
+    Alignment,
+    align_matrices,
+)
 
 Matrix = NDArray[np.float32]
 
