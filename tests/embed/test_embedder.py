@@ -23,7 +23,9 @@ from relfast.embed.session import Session, usable_threads
 from relfast.errors import InputError, UsageError
 
 WORDS = ["the", "answer", "is", "x", "=", "42", "equal", "to", "step", "\\boxed{7}", "+", "13"]
-texts_strategy = st.lists(st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join), min_size=1, max_size=24)
+texts_strategy = st.lists(
+    st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join), min_size=1, max_size=24
+)
 
 
 @given(texts=texts_strategy, cuts=st.lists(st.integers(1, 7), min_size=1), threads=st.integers(1, 3))
@@ -112,7 +114,7 @@ def test_the_memory_cache_is_bounded() -> None:
     assert small.get(bytes([5])) is None
 
 
-@pytest.fixture()
+@pytest.fixture
 def with_disk(tiny: models.Model, monkeypatch: pytest.MonkeyPatch) -> models.Model:
     monkeypatch.setenv("RELFAST_EMBED_CACHE", "1")
     return tiny

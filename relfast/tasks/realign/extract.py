@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from relfast.records import Extracted, Options, Record
@@ -61,7 +61,7 @@ def read_reference(record: Record, options: Options) -> Solution | str:
         return "benchmark_solution is missing"
     value = answer[field]
     if field == "benchmark_steps":
-        if not isinstance(value, Sequence) or not all(isinstance(step, str) for step in value):
+        if not isinstance(value, list | tuple) or not all(isinstance(step, str) for step in value):
             return "benchmark_steps must be a list of texts"
         steps, text = list(value), "\n".join(value)
     elif isinstance(value, str):

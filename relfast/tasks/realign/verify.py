@@ -8,6 +8,7 @@ signal handler, and its own timeouts work in a main thread only. The child is
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib.util
 import json
@@ -16,6 +17,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -44,25 +46,36 @@ def verify_answers(questions: Sequence[tuple[str, str] | None]) -> list[bool | N
     """
     if importlib.util.find_spec("math_verify") is None:
         raise MissingExtraError("--grader math-verify", "math")
-    verdicts: list[bool | None] = []
     known: dict[tuple[str, str], bool | None] = {}
-    child: _Child | None = None
-    try:
+    with _lock:
         for question in questions:
-            if question is None or max(map(len, question)) > MAX_ANSWER_CHARS:
-                verdicts.append(None)
-                continue
-            if question not in known:
-                child = child or _Child()
-                known[question], alive = child.ask(question)
-                if not alive:
-                    child.kill()
-                    child = None
-            verdicts.append(known[question])
-    finally:
-        if child is not None:
-            child.kill()
-    return verdicts
+            if question is not None and question not in known and max(map(len, question)) <= MAX_ANSWER_CHARS:
+                known[question] = _ask(question)
+    return [None if question is None else known.get(question) for question in questions]
+
+
+_lock = threading.Lock()
+_children: dict[int, _Child] = {}
+"""The verifying process of each process of ours (a forked one must not use its parent's pipes)."""
+
+
+def _ask(question: tuple[str, str]) -> bool | None:
+    pid = os.getpid()
+    child = _children.get(pid)
+    if child is None:
+        child = _children[pid] = _Child()
+    verdict, alive = child.ask(question)
+    if not alive:
+        child.kill()
+        del _children[pid]
+    return verdict
+
+
+@atexit.register
+def _end_child() -> None:
+    child = _children.pop(os.getpid(), None)
+    if child is not None:
+        child.kill()
 
 
 class _Child:
