@@ -32,6 +32,10 @@ COMMANDS: Final = {
         "relfast.cli.validate", "Check records against the REL record format, line by line."
     ),
     "show": _Command("relfast.cli.show", "Draw a maze of SeqBench with the gold plan and the model's."),
+    "report": _Command("relfast.cli.report", "Figures, tables and one HTML page from scored rows."),
+    "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),
+    "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
+    "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
