@@ -126,6 +126,14 @@ class Worker:
     def kill(self) -> None:
         self._process.kill()
 
+    def abandon(self) -> None:
+        """Close this process's ends of the pipes: in a forked child, whose parent goes on with the worker."""
+        for descriptor in (self.requests, self.answers):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        self.in_flight.close()
+        self._process.returncode = 0  # not ours to wait for
+
     def end(self) -> int:
         """Make sure it is gone; its exit status."""
         with contextlib.suppress(OSError):
@@ -214,6 +222,12 @@ class Pool:
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(5.0)
+
+    def abandon(self) -> None:
+        """In a forked child: let go of the parent's workers without touching them."""
+        for worker in list(self._live.values()):
+            worker.abandon()
+        self._live.clear()
 
     def _next_task(self) -> Task | None:
         with self._changed:
