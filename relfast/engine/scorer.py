@@ -237,11 +237,7 @@ class Scorer:
 
     def value_of(self, score: Score) -> float | None:
         """The reward of a score, ``on_error`` applied. Raises `UnscoredError` if that says so."""
-        if score.reward is not None:
-            return score.reward
-        if self.on_error == "raise":
-            raise UnscoredError(score.task, score.status, score.error["message"] if score.error else "")
-        return None if self.on_error is None else float(self.on_error)
+        return value_of(score, self.on_error)
 
     def stats(self) -> dict[str, int]:
         """Responses so far by status, and what the machinery did: ``scored_before`` (answers known from
@@ -249,7 +245,7 @@ class Scorer:
         ``workers_replaced``."""
         with self._lock:
             queue = self._queue
-            counts = {status: self._counts[status] for status in STATUSES}
+            counts: dict[str, int] = {status: self._counts[status] for status in STATUSES}
             replaced = self._replaced
         return {
             **counts,
@@ -377,6 +373,23 @@ class Scorer:
         if self._queue is not None:
             self._queue.abandon()
         self._start_anew()
+
+
+def value_of(score: Score, on_error: OnError) -> float | None:
+    """The reward of a score, or what ``on_error`` says of one that has none.
+
+    Raises
+    ------
+    UnscoredError
+        It has none and ``on_error`` is ``"raise"``.
+    """
+    if score.reward is not None:
+        return score.reward
+    if on_error is None:
+        return None
+    if isinstance(on_error, str):
+        raise UnscoredError(score.task, score.status, score.error["message"] if score.error else "no reward")
+    return float(on_error)
 
 
 _alive: weakref.WeakSet[Scorer] = weakref.WeakSet()

@@ -18,6 +18,10 @@ REMEMBERED: Final = 10_000
 MAX_VOTE_CHARS: Final = 4_000
 """Longest ``vote`` of a remembered score: REL-C3's is a list of molecules as long as the model likes."""
 
+_HASHED_WITH_GIL: Final = 2047
+"""hashlib lets go of the interpreter lock for more bytes than these, and getting it back from busy threads
+takes a thousand times as long as the hash."""
+
 Key = bytes
 
 
@@ -33,7 +37,11 @@ def key_of(task: str, answer: Any, extracted: Extracted) -> Key:
         ``answer`` cannot be pickled (whatever its own methods raise).
     """
     told = (task, answer, extracted.value, extracted.found, extracted.reason, extracted.error)
-    return blake2b(pickle.dumps(told, protocol=5), digest_size=16).digest()
+    text = pickle.dumps(told, protocol=5)
+    digest = blake2b(digest_size=16)
+    for at in range(0, len(text), _HASHED_WITH_GIL):
+        digest.update(text[at : at + _HASHED_WITH_GIL])
+    return digest.digest()
 
 
 class SeenScores:
