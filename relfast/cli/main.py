@@ -27,6 +27,7 @@ class _Command(NamedTuple):
 
 COMMANDS: Final = {
     "score": _Command("relfast.cli.score", "Score a run dump: one row per response, whatever happens."),
+    "serve": _Command("relfast.cli.serve", "Serve rewards over HTTP: OpenRLHF, slime, batches of records."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
