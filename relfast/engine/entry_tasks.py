@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from relfast.engine.block_tasks import ATTEMPTS, IDLE_DEATHS
 from relfast.engine.pool import Death, Pool, Task
+from relfast.engine.scoring import Place
 from relfast.engine.wire import EntriesRequest
 from relfast.errors import WorkerError
 from relfast.records import Record, Score, Status, unscored
@@ -134,30 +135,32 @@ class EntryQueue:
             self._unclaimed -= 1
             task.claimed = True
             task.last_heard = time.monotonic()
-            self._drop_settled()
-            if self._pending:
-                suspect = self._pending[0].attempts > 0
-                # fewer as the queue runs dry, so that the last ones end together
-                fair = len(self._pending) // (2 * self.pool.workers)
-                for _ in range(1 if suspect else max(1, min(MAX_TASK, fair))):
-                    ticket = self._pending[0]
-                    if ticket.attempts and task.tickets:
-                        break
-                    self._pending.popleft()
-                    ticket.queued = False
-                    ticket.holders += 1
-                    task.tickets[ticket.record.index] = ticket
-                    self._drop_settled()
-                    if not self._pending:
-                        break
+            for ticket in self._next_tickets():
+                ticket.holders += 1
+                task.tickets[ticket.record.index] = ticket
             if not self._at_work:
                 self._changed.notify_all()
             self._at_work.add(task)
         self._ensure_tasks()
 
-    def _drop_settled(self) -> None:
-        while self._pending and self._pending[0].settled:
-            self._pending.popleft().queued = False
+    def _next_tickets(self) -> list[Ticket]:
+        """What a free worker gets: fewer as the queue runs dry, so that the last ones end together."""
+        fair = max(1, min(MAX_TASK, len(self._pending) // (2 * self.pool.workers)))
+        chosen: list[Ticket] = []
+        while self._pending and len(chosen) < fair:
+            ticket = self._pending[0]
+            # one that killed its worker, or that another worker may be at, has no neighbours to harm
+            alone = ticket.attempts > 0 or ticket.doubled
+            if alone and chosen:
+                break
+            self._pending.popleft()
+            ticket.queued = False
+            if ticket.settled or (ticket.doubled and _place(ticket) in self.pool.in_flight()):
+                continue
+            chosen.append(ticket)
+            if alone:
+                break
+        return chosen
 
     def _take_scores(self, task: EntryTask, scores: Sequence[Score]) -> None:
         settled: list[tuple[Ticket, Score]] = []
@@ -264,15 +267,19 @@ class EntryQueue:
                 late = time.monotonic() - STRAGGLER_SECONDS
                 for task in self._at_work:
                     if task.last_heard < late:
-                        self._double(task)
+                        self._double(task, self.pool.in_flight())
             self._ensure_tasks()
 
-    def _double(self, task: EntryTask) -> None:
-        # the first is the one that takes long
-        for ticket in list(task.tickets.values())[1:]:
-            if not (ticket.doubled or ticket.settled or ticket.queued):
+    def _double(self, task: EntryTask, in_flight: set[Place]) -> None:
+        # all but the one that takes long: those before it are scored, and lost if it ends its worker
+        for ticket in task.tickets.values():
+            if not (ticket.doubled or ticket.settled or ticket.queued or _place(ticket) in in_flight):
                 ticket.doubled = ticket.queued = True
                 self._pending.append(ticket)
+
+
+def _place(ticket: Ticket) -> Place:
+    return ticket.record.index, 0
 
 
 def _tell(settled: Sequence[tuple[Ticket, Score]]) -> None:

@@ -211,6 +211,14 @@ class Pool:
         """Process ids of the live workers."""
         return [worker.pid for worker in list(self._live.values())]
 
+    def in_flight(self) -> set[Place]:
+        """The records that workers are scoring at this moment."""
+        places = set()
+        for worker in list(self._live.values()):
+            with contextlib.suppress(ValueError):  # ended at this moment, its page is closed
+                places.add(worker.in_flight.read())
+        return {place for place in places if place is not None}
+
     def close(self) -> None:
         """End all workers now; tasks that are not finished are dropped."""
         with self._changed:
