@@ -98,6 +98,7 @@ class EntryQueue:
         self._pending: deque[Ticket] = deque()
         self._at_work: set[EntryTask] = set()
         self._unclaimed = 0
+        self._failed_starts = 0
         self._closed = False
         threading.Thread(target=self._watch, name="relfast-watch", daemon=True).start()
 
@@ -133,6 +134,7 @@ class EntryQueue:
     def _claim(self, task: EntryTask) -> None:
         with self._changed:
             self._unclaimed -= 1
+            self._failed_starts = 0
             task.claimed = True
             task.last_heard = time.monotonic()
             for ticket in self._next_tickets():
@@ -212,11 +214,14 @@ class EntryQueue:
             self._at_work.discard(task)
             tickets = list(task.tickets.values())
             if not task.claimed:
-                # no worker could be started for it: there is none for the others either
                 self._unclaimed -= 1
-                tickets += self._pending
-                self._pending.clear()
+                self._failed_starts += 1
+                if self._failed_starts >= self.pool.workers:
+                    # no slot has a worker for it: there is none for the others either
+                    tickets += self._pending
+                    self._pending.clear()
         self._settle_all(tickets, error)
+        self._ensure_tasks()
 
     # inside
 

@@ -116,7 +116,8 @@ class Worker:
             os.close(answers_in)
         self.requests, self.answers = requests, answers
         self.pid = self._process.pid
-        wire.send(self.requests, wire.Setup(job, memory, STACK_BYTES))
+        with contextlib.suppress(BrokenPipeError):  # gone already: reading its answer will show it
+            wire.send(self.requests, wire.Setup(job, memory, STACK_BYTES))
 
     def wait_answer(self, seconds: float | None) -> bool:
         """Whether something can be read from the worker within ``seconds`` (None: for ever)."""
