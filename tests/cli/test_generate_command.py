@@ -23,10 +23,25 @@ from relfast.cli.main import _run
         (["rel-a3", "--gridsize", "4", "--maxval", "99"], "REL-A3", {"gridsize": 4, "maxval": 99}),
         (["rel-a4"], "REL-A4", {}),
         (
-            (
-                "rel-b1 --num-leaves 9 --seq-len 70 --n-convergent-sites 3 --length-convergent-block 6"
-                " --n-convergent-taxa 3 --selection clades --taxa-as index --yes-fraction 0.75"
-            ).split(),
+            [
+                "rel-b1",
+                "--num-leaves",
+                "9",
+                "--seq-len",
+                "70",
+                "--n-convergent-sites",
+                "3",
+                "--length-convergent-block",
+                "6",
+                "--n-convergent-taxa",
+                "3",
+                "--selection",
+                "clades",
+                "--taxa-as",
+                "index",
+                "--yes-fraction",
+                "0.75",
+            ],
             "REL-B1",
             {
                 "num_leaves": 9,
@@ -55,7 +70,20 @@ from relfast.cli.main import _run
             {"sizes": (3, 6, 9), "formulas": ("C4H6Br2", "C3H8O2"), "keep": "unstrained"},
         ),
         (
-            "rel-c2 --sizes 3,4 --min-atoms 9 --tanimoto 0.4 0.8 --mcs-steps 400 --strategy mixed".split(),
+            [
+                "rel-c2",
+                "--sizes",
+                "3,4",
+                "--min-atoms",
+                "9",
+                "--tanimoto",
+                "0.4",
+                "0.8",
+                "--mcs-steps",
+                "400",
+                "--strategy",
+                "mixed",
+            ],
             "REL-C2",
             {
                 "sizes": (3, 4),
