@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
-from typing import Any, Final, Protocol
+from collections.abc import Iterator
+from typing import IO, Any, Final, Protocol, Self
 
-from relfast.errors import MissingExtraError
+from relfast.errors import InputError, MissingExtraError
 
 CHUNK: Final = 1 << 20
 
@@ -16,17 +18,51 @@ _EXPANSION_GRACE: Final = 64 * 2**20
 _READ: Final = 1 << 17
 
 
-class Stream(Protocol):
-    """Bytes to be read forward."""
+class Damaged(InputError):
+    """A compressed stream that ends early or is broken; what came before it has been delivered."""
+
+
+class Stream:
+    """Bytes to be read forward; a context manager, and an iterator of lines with their ends."""
 
     def read(self, size: int, /) -> bytes:
         """Up to ``size`` bytes, or about as many; empty at the end."""
+        raise NotImplementedError
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Iterator[bytes]:
+        rest = b""
+        while chunk := self.read(CHUNK):
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                yield line + b"\n"
+        if rest:
+            yield rest
 
 
-class Damaged(Exception):
-    """A compressed stream that ends early or is broken; what came before it has been delivered."""
+class Plain(Stream):
+    """A file or pipe as it is; ``head`` are bytes that were read from it already."""
+
+    def __init__(self, file: IO[bytes], head: bytes = b"") -> None:
+        self._file, self._head = file, head
+
+    def read(self, size: int, /) -> bytes:
+        if self._head:
+            head, self._head = self._head, b""
+            return head
+        return self._file.read(size)
+
+    def close(self) -> None:
+        if self._file is not getattr(sys.stdin, "buffer", None):  # the caller's, and open before us
+            self._file.close()
 
 
 class _Codec(Protocol):
@@ -120,7 +156,7 @@ class Unzstd:
         return self._frame is None
 
 
-class Expanding:
+class Expanding(Stream):
     """A compressed stream read forward, with a bound on how much it may expand."""
 
     def __init__(self, raw: Stream, codec: _Codec) -> None:

@@ -91,19 +91,20 @@ def encode_json(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
     except (TypeError, ValueError, RecursionError):
-        plain = _plain(value, _MAX_DEPTH)
-        return json.dumps(plain, separators=(",", ":"), default=str, allow_nan=False).encode("ascii")
+        text = json.dumps(shallow(value), separators=(",", ":"), default=str, allow_nan=False)
+        return text.encode("ascii")
 
 
-_MAX_DEPTH: Final = 200
-"""As deep as orjson writes, nearly; readers of other languages stop earlier."""
+MAX_SHOWN_DEPTH: Final = 100
+"""Nesting of values that rows repeat (ids, gold); both JSON writers can write it from any stack."""
 
 
-def _plain(value: Any, depth: int) -> Any:
+def shallow(value: Any, depth: int = MAX_SHOWN_DEPTH) -> Any:
+    """A JSON value with what is nested deeper than ``depth`` replaced by an ellipsis, and NaN by null."""
     if isinstance(value, dict):
-        return {str(key): _plain(item, depth - 1) for key, item in value.items()} if depth else "…"
+        return {str(key): shallow(item, depth - 1) for key, item in value.items()} if depth else "…"
     if isinstance(value, list | tuple):
-        return [_plain(item, depth - 1) for item in value] if depth else "…"
+        return [shallow(item, depth - 1) for item in value] if depth else "…"
     if isinstance(value, float) and not math.isfinite(value):
         return None  # as orjson has it
     return value

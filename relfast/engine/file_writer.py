@@ -235,18 +235,10 @@ class FileWriter:
         if self._encode and not self._size:
             # an empty file is no gzip or zstd file
             self._append(self._out, self._encode(b""), 0, self.path)
-        self._on_disk(self._out, self.path)
         if self._is_parquet:
             self._write_parquet()
         self._append(self._journal, finished_line(n_rows), self._journal_size, self.journal_path)
-        self._on_disk(self._journal, self.journal_path)
         self._finished = True
-
-    def _on_disk(self, descriptor: int, path: str) -> None:
-        try:
-            os.fsync(descriptor)
-        except OSError as error:
-            raise OutputError(path, f"{error.strerror or error}; --resume finishes it") from error
 
     def _write_parquet(self) -> None:
         from relfast.engine.parquet import write_rows

@@ -24,8 +24,10 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
+
+from relfast.engine.launch import start
 
 _REPLY: Final = struct.Struct("<cqq")
 _STARTED, _ENDED, _READY, _REFUSED = b"s", b"e", b"r", b"x"
@@ -43,6 +45,7 @@ class ForkedProcess:
 
     def __init__(self, server: ForkServer, pid: int) -> None:
         self.pid = pid
+        self.returncode: int | None = None
         self._server = server
 
     def kill(self) -> None:
@@ -61,8 +64,8 @@ class ForkServer:
     that started it ends.
     """
 
-    def __init__(self, start: Callable[..., subprocess.Popen[bytes]], gold: Sequence[str]) -> None:
-        self._start, self._gold = start, tuple(gold)
+    def __init__(self, gold: Sequence[str]) -> None:
+        self._gold = tuple(gold)
         self._changed = threading.Condition()
         self._ours: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -123,13 +126,15 @@ class ForkServer:
             ours.send(message, flags)
 
     def _run(self) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # see `children.shield_thread`
         process = None
         try:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with ours:
                 with theirs:
-                    process = self._start("relfast.engine.forkserver", stdin=theirs.fileno())
+                    nowhere = subprocess.DEVNULL
+                    process = start(
+                        "relfast.engine.forkserver", stdin=theirs.fileno(), stdout=nowhere, stderr=nowhere
+                    )
                 self._process = process
                 self._ours = ours
                 ours.send(pickle.dumps(self._gold))
@@ -243,7 +248,7 @@ class _Helper:
         self._control.send(_REPLY.pack(kind, pid, status), socket.MSG_NOSIGNAL)
 
 
-def _import_what_workers_need(gold: Sequence[str]) -> Any:
+def _import_what_workers_need(gold: Sequence[str]) -> None:
     from relfast.engine import worker
     from relfast.tasks import TASKS
 

@@ -35,7 +35,7 @@ class Commit:
         CRC-32 of the bytes this block added to the output: a power failure may keep the journal and lose
         what it speaks of.
     input_sum
-        `relfast.engine.reader.checksum` of the block: the input may have changed since.
+        `relfast.engine.reader.Block.checksum`: the input may have changed since.
     """
 
     size: int

@@ -18,11 +18,17 @@ from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from relfast.engine import wire
-from relfast.engine.children import MEMORY_BYTES, Worker, failure_of, shield_thread, start_helper
+from relfast.engine.children import Worker, failure_of, shield_thread
 from relfast.engine.forkserver import LOST, ForkServer
 from relfast.engine.job import Job
 from relfast.engine.scoring import BATCH_SECONDS, Place
 from relfast.errors import WorkerError
+
+STACK_BYTES: Final = 64 * 2**20
+"""Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
+
+MEMORY_BYTES: Final = 4 * 2**30
+"""Address space of a worker; a ring of 20,000 atoms would take 11 GB."""
 
 GRACE_SECONDS: Final = 10.0
 """How long past its deadline a worker may stay silent before the parent kills it itself. The kernel's
@@ -122,12 +128,15 @@ class Pool:
         How many.
     memory
         Address space of each, in bytes; 0 = no limit.
+    large
+        A large input is coming: load what pays only then.
     """
 
-    def __init__(self, job: Job, workers: int, memory: int = MEMORY_BYTES) -> None:
+    def __init__(self, job: Job, workers: int, memory: int = MEMORY_BYTES, *, large: bool = False) -> None:
         # workers that are started later should find the files, wherever the caller has gone by then
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
-        self.workers, self._memory = workers, memory
+        self.workers = workers
+        self._setup = wire.Setup(self.job, memory, STACK_BYTES, large)
         self._queue: deque[Task] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -158,6 +167,20 @@ class Pool:
     def pids(self) -> list[int]:
         """Process ids of the live workers."""
         return [worker.pid for worker in list(self._live.values())]
+
+    def in_flight(self) -> set[Place]:
+        """The records that workers are scoring at this moment."""
+        with self._changed:
+            places = {worker.in_flight.read() for worker in self._live.values()}
+        return {place for place in places if place is not None}
+
+    def abandon(self) -> None:
+        """In a forked child: let go of the parent's workers without touching them."""
+        # without the lock: a thread that is not here may have held it
+        for worker in list(self._live.values()):
+            worker.abandon()
+        self._live.clear()
+        self._server = None
 
     def close(self) -> None:
         """End all workers now; tasks that are not finished are dropped."""
@@ -218,7 +241,7 @@ class Pool:
         failures = kills = 0
         while not self._closing and failures < MAX_STARTS and kills < MAX_KILLED_STARTS:
             try:
-                worker = Worker(self.job, self._memory, self._server)
+                worker = Worker(self._setup, self._server)
             except OSError as reason:
                 error = WorkerError(f"cannot start a worker: {reason.strerror or reason}")
                 failures += 1
@@ -326,7 +349,7 @@ class Pool:
                 return
             if self._server is None or self._server.gone:
                 self._server_after = time.monotonic() + _SERVER_EVERY
-                self._server = ForkServer(start_helper, self.job.data)
+                self._server = ForkServer(self.job.data)
 
 
 class _Died(Exception):

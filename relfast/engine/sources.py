@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Literal
 
-from relfast.engine.codecs import CHUNK, Damaged, Expanding, Gunzip, Stream, Unzstd
+from relfast.engine.codecs import Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
 from relfast.errors import InputError, ReadError, UsageError
 
 Codec = Literal["plain", "gz", "zst", "parquet"]
@@ -59,13 +59,12 @@ class Source:
         MissingExtraError
             It is zst and zstandard is not installed.
         """
-        if self.codec == "gz":
-            return Expanding(_open(self.path), Gunzip())
-        if self.codec == "zst":
-            return Expanding(_open(self.path), Unzstd())
-        if self.regular:
-            return _open(self.path)
-        return _by_first_bytes(_open(self.path), self.path)
+        file = _open(self.path)
+        head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
+        stream = Plain(file, head)
+        if codec == "plain":
+            return stream
+        return Expanding(stream, Gunzip() if codec == "gz" else Unzstd())
 
 
 def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Source]:
@@ -150,32 +149,15 @@ def _open(path: str) -> IO[bytes]:
         raise InputError(error.strerror or str(error), file=path) from error
 
 
-class _Begun:
-    """A stream whose first bytes have been read already."""
-
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
-        self._head, self._rest = head, rest
-
-    def read(self, size: int, /) -> bytes:
-        if self._head:
-            head, self._head = self._head, b""
-            return head
-        return self._rest.read(size)
-
-    def close(self) -> None:
-        self._rest.close()
-
-
-def _by_first_bytes(stream: IO[bytes], path: str) -> Stream:
+def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
+    """The first bytes of what can be read only once, and the codec they speak of."""
     head = b""
-    while len(head) < 4 and (more := stream.read(4 - len(head))):
+    while len(head) < 4 and (more := file.read(4 - len(head))):
         head += more
-    begun, codec = _Begun(head, stream), _by_magic(head)
+    codec = _by_magic(head)
     if codec == "parquet":
         raise InputError("Parquet cannot be read from a pipe: name the file", file=path)
-    if codec == "plain":
-        return begun
-    return Expanding(begun, Gunzip() if codec == "gz" else Unzstd())
+    return head, codec
 
 
 def iterate_lines(path: str) -> Iterator[bytes]:
@@ -196,18 +178,11 @@ def iterate_lines(path: str) -> Iterator[bytes]:
 
 
 def _lines_of(source: Source) -> Iterator[bytes]:
-    rest = b""
-    stream = source.open()
     try:
-        while chunk := stream.read(CHUNK):
-            *lines, rest = (rest + chunk).split(b"\n")
-            yield from lines
+        with source.open() as stream:
+            for line in stream:
+                yield line.removesuffix(b"\n")
     except Damaged as error:
         raise InputError(str(error), file=source.path) from None
     except OSError as error:
         raise ReadError(error.strerror or str(error), file=source.path) from error
-    finally:
-        if source.path != STDIN:
-            stream.close()
-    if rest:
-        yield rest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import mmap
 import os
 import pickle
@@ -28,11 +27,13 @@ OUT_OF_MEMORY: Final = 86
 
 
 class Setup(NamedTuple):
-    """The first frame a worker gets: what to score with, and its limits (bytes; 0 = none)."""
+    """The first frame a worker gets: what to score with, its limits (bytes; 0 = none), and whether a large
+    input is coming."""
 
     job: Job
     memory: int
     stack: int
+    large: bool
 
 
 class BlockRequest(NamedTuple):
@@ -46,7 +47,7 @@ class BlockRequest(NamedTuple):
 
 
 class EntriesRequest(NamedTuple):
-    """Score records; answered by one list of scores and None."""
+    """Score records; answered by lists of scores and None."""
 
     entries: list[Record | Score]
     verdicts: dict[Place, Verdict]
@@ -109,10 +110,7 @@ class InFlight:
     monotonic clock, which all processes share.
     """
 
-    def __init__(self, descriptor: int | None = None) -> None:
-        if descriptor is None:
-            descriptor = _above_stdio(os.memfd_create("relfast-in-flight"))
-            os.ftruncate(descriptor, PAGE)
+    def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self._page = mmap.mmap(descriptor, PAGE)
         self.nothing()
@@ -140,13 +138,3 @@ class InFlight:
     def close(self) -> None:
         self._page.close()
         os.close(self.descriptor)
-
-
-def _above_stdio(descriptor: int) -> int:
-    """The same file under a number above 2, where the caller has closed its stdin: a child's own stdin and
-    stdout will take the low ones."""
-    if descriptor > 2:
-        return descriptor
-    higher: int = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
-    os.close(descriptor)
-    return higher
