@@ -45,7 +45,13 @@ def test_workers_give_the_same_rows_as_this_process(policy: str) -> None:
     """Also for hostile texts, and again when the answers have been seen before."""
     texts = [response for _, response in distinct_c2(20)]
     texts += [text for text in HOSTILE_TEXTS if len(text) < 20_000 and ".C.C." not in text]
-    golds: list[Any] = [{"smiles": "CCCCO"}, {"smiles": 5}, {"smiles": "C1CC"}, {}, {"missing_smiles": ["CO"]}]
+    golds: list[Any] = [
+        {"smiles": "CCCCO"},
+        {"smiles": 5},
+        {"smiles": "C1CC"},
+        {},
+        {"missing_smiles": ["CO"]},
+    ]
     golds += [{"missing_smiles": []}, {"missing_smiles": [None, "CO"]}, [], "x", None, 7]
     rows = [(gold, text) for gold in golds for text in texts]
     with (
