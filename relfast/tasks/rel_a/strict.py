@@ -21,7 +21,7 @@ _FLAGS: Final = re.IGNORECASE | re.ASCII
 
 # what may stand between the word and its number; the question's own "(1-8)" is none of the numbers
 _FILLER: Final = (
-    r"(?:\s*+\(1\s?(?:-|–|to)\s?8\)|[\s:=#*_`\"'(\[{$\\<>~→]++|[-–—][ \t]++|"
+    r"(?:\s*+\(1\s?(?:-|–|to)\s?8\)|[\s:=#*_`\"'“”‘’(\[{$\\<>~→\u00a0\u202f]++|[-–—][ \t]++|"
     r"(?:is|are|be|will|must|should|would|no\.|number|index|boxed|text|textbf|mathbf|mathrm|the|a|"
     r"correct|right|final|missing|best|most likely|"
     r"answer|option|choice|panel|therefore|thus|clearly)\b){0,12}+"
@@ -39,13 +39,15 @@ _ALONE: Final = re.compile(
     r"^[ \t*_`\"'$(\[{\\]*+([0-9]{1,9}+)[ \t*_`\"'$)\]}.!\\]*+$", _FLAGS | re.MULTILINE
 )
 _ASSERTS: Final = re.compile(r"[:=→]|\b(?:is|are|be)\b", _FLAGS)
+_MISSING: Final = re.compile(r"\b(?:missing|correct|right|final|best|next|last|ninth|9th|chosen)\b", _FLAGS)
 _ANOTHER: Final = re.compile(
     r"[^\w\n]*+(?:(?:or|and|to|through|maybe|perhaps|possibly|else|also|either|alternatively|the|answer|"
     r"option|choice|number)\b[^\w\n]*+){0,6}+([0-9]++)(?![\w]|[.,][0-9])",
     _FLAGS,
 )
 _BEFORE_ON_LINE: Final = re.compile(
-    r"(?:[\W_]++|[0-9]{1,2}[.)](?=\s)|(?:so|therefore|thus|hence|the|my|correct|right|final|best|missing|is)\b)*+",
+    r"(?:[\W_]++|[0-9]{1,2}[.)](?=\s)|(?:so|therefore|thus|hence|the|my|correct|right|final|best|missing|is|it|it's|"
+    r"this|that|would|could|might|may|must|be|or|and|i|we|choose|pick|select|think|believe|say|maybe|perhaps|possibly)\b)*+",
     _FLAGS,
 )
 _AFTER_ON_LINE: Final = re.compile(r"[\W_]*+", re.ASCII)
@@ -55,6 +57,9 @@ _MAX_TEXT: Final = 200_000
 
 _MAX_MARKUP: Final = 80
 """Longest filler and markup around an answer on its line; more of it is prose."""
+
+_NAMED_WITHIN: Final = 30
+"""Characters before a panel that say which one is meant."""
 
 _REACH: Final = 2_000
 """Characters within which two answers can be one statement."""
@@ -106,8 +111,11 @@ def _choices(text: str) -> Iterator[_Choice]:
         asserted = boxed or _ASSERTS.search(filler) is not None
         spans.add(match.span(3))
         leading, bare = _place(text, match.start(), match.end(3))
-        # "Panel 7 has sum 20" speaks of a panel that is given; the missing one is asserted or stands bare
-        leading = bare or (leading and word != "panel")
+        if word == "panel" and not boxed:
+            # "Panel 7 has sum 20", "each panel is 6 less": most panels spoken of are those that are given
+            leading = bare
+            before = text[max(0, match.start() - _NAMED_WITHIN) : match.start()]
+            asserted = asserted and (_MISSING.search(before) is not None or "index" in filler.lower())
         described = match[4] is not None
         yield _Choice(match.start(), match.end(3), int(match[3]), asserted, leading, bare, described, boxed)
     for match in _REVERSED.finditer(text):
