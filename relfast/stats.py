@@ -111,13 +111,13 @@ class Tally:
     """
 
     tasks: dict[str, TaskTally] = field(default_factory=dict)
-    samples: list[bytes] = field(default_factory=list)
+    samples: bytearray = field(default_factory=bytearray)
 
     @classmethod
     def of(cls, scores: Iterable[Score]) -> Tally:
         """The tally of some scores."""
         tally = cls()
-        tally.samples.append(b"".join([tally.add(score) for score in scores]))
+        tally.samples += b"".join([tally.add(score) for score in scores])
         return tally
 
     def add(self, score: Score, times: int = 1) -> bytes:
@@ -198,9 +198,9 @@ class TaskSummary:
     majority: dict[int, list[float]]
 
     @classmethod
-    def of(cls, tally: TaskTally, samples: npt.NDArray[Any]) -> TaskSummary:
-        """From counts and the task's samples (structured, fields prompt, vote, correct)."""
-        histogram, majority = _collapse(samples)
+    def of(cls, tally: TaskTally, samples: npt.NDArray[Any], chosen: npt.NDArray[Any]) -> TaskSummary:
+        """From counts and the ``chosen`` (bool) of all samples (structured; prompt, vote, correct)."""
+        histogram, majority = _collapse(samples, chosen)
         return cls(
             sum(tally.statuses.values()),
             sum(histogram.values()),
@@ -288,18 +288,21 @@ def _shown(value: float | None) -> float | None:
 
 
 def _collapse(
-    samples: npt.NDArray[Any],
+    samples: npt.NDArray[Any], chosen: npt.NDArray[Any]
 ) -> tuple[dict[tuple[int, int], int], dict[int, list[float]]]:
     """Samples in order → prompts by (samples, right samples), and majority votes by number of samples."""
     import numpy as np
 
-    if not len(samples):
+    # one field at a time: a run has millions of samples, and this is where memory peaks
+    prompts = samples["prompt"][chosen]
+    if not len(prompts):
         return {}, {}
-    prompts = np.sort(samples["prompt"])
+    prompts.sort()
     if (prompts[1:] != prompts[:-1]).all():
         # one sample a prompt, the usual case: nothing to group, and sorting keys alone is 20 times quicker
-        n_right = int(samples["correct"].sum())
-        return {(1, c): n for c, n in ((0, len(samples) - n_right), (1, n_right)) if n}, {}
+        n_right = int(samples["correct"][chosen].sum())
+        return {(1, c): n for c, n in ((0, len(prompts) - n_right), (1, n_right)) if n}, {}
+    samples = samples[chosen]
     samples = samples[np.argsort(samples["prompt"], kind="stable")]
     starts = np.flatnonzero(np.r_[True, samples["prompt"][1:] != samples["prompt"][:-1]])
     sizes = np.diff(np.r_[starts, len(samples)])
@@ -418,18 +421,20 @@ def summarize(tally: Tally, signature: str) -> Summary:
     """The summary of a tally, tasks in the order of the task table."""
     import numpy as np
 
-    samples = np.frombuffer(b"".join(tally.samples), np.dtype(_SAMPLE_FIELDS))
+    samples = np.frombuffer(tally.samples, np.dtype(_SAMPLE_FIELDS))
     names = sorted(tally.tasks, key=lambda name: TASK_NUMBERS.get(name, len(TASK_NUMBERS)))
-    parts = {name: samples[samples["task"] == TASK_NUMBERS.get(name, 255)] for name in names}
-    return Summary({name: TaskSummary.of(tally.tasks[name], parts[name]) for name in names}, signature)
+    of_task = {name: samples["task"] == TASK_NUMBERS.get(name, 255) for name in names}
+    return Summary(
+        {name: TaskSummary.of(tally.tasks[name], samples, of_task[name]) for name in names}, signature
+    )
 
 
-def votes_of(samples: bytes) -> bytes:
+def votes_of(samples: bytes | bytearray) -> bytes:
     """The votes of some `SAMPLE` records: all their lowest bytes, then the next ones, … (4 n bytes)."""
     return b"".join([samples[at :: SAMPLE.size] for at in _VOTE_BYTES])
 
 
-def with_votes(samples: bytes, votes: bytes) -> bytes:
+def with_votes(samples: bytes | bytearray, votes: bytes) -> bytes | bytearray:
     """The records with other votes; unchanged if their numbers differ."""
     n = len(samples) // SAMPLE.size
     if len(votes) != 4 * n:
@@ -437,7 +442,7 @@ def with_votes(samples: bytes, votes: bytes) -> bytes:
     changed = bytearray(samples)
     for plane, at in enumerate(_VOTE_BYTES):
         changed[at :: SAMPLE.size] = votes[plane * n : (plane + 1) * n]
-    return bytes(changed)
+    return changed
 
 
 _VOTE_BYTES: Final = range(9, 13)

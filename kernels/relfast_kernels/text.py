@@ -1,7 +1,8 @@
 """Reading text records without decoding them: the fields and the answer straight from a line's bytes.
 
 `scan_lines` finds, in a block of JSON lines, the records of the text tasks (REL-A, B1, C1) that are plain
-enough to be read exactly as they stand: ASCII, no ``\\u`` escapes, the fields a record has. It extracts
+enough to be read exactly as they stand: UTF-8 without ``\\u`` escapes, in the response only characters that
+`classify` knows, the fields a record has. It extracts
 the answer under the ``reference`` policy and leaves a key per line; `write_rows` turns keys into rows by
 templates. Every other line is marked `SLOW` and takes the exact way. A line that is marked otherwise has
 been read exactly as JSON and `re` would read it, including what must not be valid JSON.
@@ -30,6 +31,9 @@ MAX_TAXA = 128
 
 MAX_DIGITS = 4000
 """Digits of an answer number read here; Python refuses more than 4,300, which the exact way reports."""
+
+MAX_ID_DIGITS = 18
+"""Digits of a number that every JSON parser keeps exactly."""
 
 MAX_DEPTH = 60
 """Nesting followed in values that scoring does not read."""
@@ -82,6 +86,110 @@ def _is_plain(data: Any, start: int, end: int) -> bool:
     for at in range(np.uint64(start), np.uint64(end)):
         bad |= (data[at] < 32) | (data[at] > 126)
     return not bad
+
+
+# classes of non-ASCII characters
+SYMBOL, LETTER, OTHER = 0, 1, 2
+
+
+@kernel
+def classify(point: int) -> int:
+    r"""What a non-ASCII character is to the published patterns.
+
+    ``SYMBOL``: punctuation, no ``\w``, ``\s`` or ``\d``. ``LETTER``: ``\w`` but no ``\d``. ``OTHER``:
+    white space, digits, letters that fold to ASCII ones, or a block nobody looked at; text that has
+    any of them takes the exact way. Held against Python's tables for every code point by a test.
+    """
+    if point < 0xC0:
+        if point <= 0xA0 or point == 0xAA or point == 0xB5 or point == 0xBA:
+            return OTHER
+        return OTHER if point == 0xB2 or point == 0xB3 or point == 0xB9 or 0xBC <= point <= 0xBE else SYMBOL
+    if point == 0xD7 or point == 0xF7:
+        return SYMBOL
+    if point < 0x2C0:
+        # dotted capital I, dotless i and long s match ASCII letters where case is ignored
+        return OTHER if point == 0x130 or point == 0x131 or point == 0x17F else LETTER
+    if 0x391 <= point <= 0x3C9:
+        return LETTER if point != 0x3A2 else OTHER
+    if 0x400 <= point <= 0x481:
+        return LETTER
+    if 0x2010 <= point <= 0x2027 or 0x2030 <= point <= 0x205E:
+        return SYMBOL
+    if 0x2190 <= point <= 0x2426 or 0x2500 <= point <= 0x2775 or 0x2794 <= point <= 0x2BFF:
+        return SYMBOL if not (0x2B74 <= point <= 0x2B75) else OTHER
+    if 0x4E00 <= point <= 0x9FA5:
+        return LETTER
+    if 0x3001 <= point <= 0x3003 or 0x3008 <= point <= 0x3020:
+        return SYMBOL
+    if 0x1F300 <= point <= 0x1F64F or 0x1F680 <= point <= 0x1F6C5 or 0x1F900 <= point <= 0x1F9FF:
+        return SYMBOL
+    return OTHER
+
+
+@kernel
+def _decode(data: Any, at: int, end: int) -> Any:
+    """Code point and length of the UTF-8 sequence at ``at``; length 0 where it is none."""
+    first = np.int64(data[at])
+    if first < 0xC2 or first > 0xF4:
+        return 0, 0
+    length = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
+    if at + length > end:
+        return 0, 0
+    point = first & (0x1F if length == 2 else 0x0F if length == 3 else 0x07)
+    for k in range(1, length):
+        byte = np.int64(data[at + k])
+        if byte & 0xC0 != 0x80:
+            return 0, 0
+        point = point << 6 | byte & 0x3F
+    # overlong forms, surrogates, beyond Unicode
+    if (length == 3 and point < 0x800) or (length == 4 and (point < 0x10000 or point > 0x10FFFF)):
+        return 0, 0
+    if 0xD800 <= point <= 0xDFFF:
+        return 0, 0
+    return point, length
+
+
+@kernel
+def _is_utf8(data: Any, start: int, end: int) -> bool:
+    """Whether bytes without ASCII control characters are UTF-8."""
+    at = start
+    while at < end:
+        stop = min(at + _CHUNK, end)
+        if _is_plain(data, at, stop):
+            at = stop
+            continue
+        while at < stop:
+            byte = data[at]
+            if byte < 0x80:
+                if byte < 32 or byte > 126:
+                    return False
+                at += 1
+                continue
+            _, length = _decode(data, at, end)
+            if length == 0:
+                return False
+            at += length
+    return True
+
+
+@kernel
+def _is_tame(data: Any, start: int, end: int) -> bool:
+    """Whether no character of UTF-8 text is `OTHER`."""
+    at = start
+    while at < end:
+        stop = min(at + _CHUNK, end)
+        if _is_plain(data, at, stop):
+            at = stop
+            continue
+        while at < stop:
+            if data[at] < 0x80:
+                at += 1
+                continue
+            point, length = _decode(data, at, end)
+            if classify(point) == OTHER:
+                return False
+            at += length
+    return True
 
 
 @kernel
@@ -154,6 +262,14 @@ def _skip_spaces(data: Any, at: int, end: int) -> int:
 @kernel
 def _is_digit(byte: int) -> bool:
     return 48 <= byte <= 57
+
+
+@kernel
+def _all_digits(data: Any, start: int, end: int) -> bool:
+    for at in range(start, end):
+        if not _is_digit(data[at]):
+            return False
+    return True
 
 
 @kernel
@@ -298,11 +414,17 @@ def _find_letter(data: Any, at: int, end: int, lower: int) -> int:
 
 @kernel
 def _is_word(data: Any, at: int, start: int) -> bool:
-    """Whether the character whose last byte is at ``at`` is a letter, digit or underscore.
+    """Whether the character that has a byte at ``at`` is a letter, digit or underscore.
 
     The letter of an escape (the ``n`` of a line end) is none.
     """
     byte = data[at]
+    if byte >= 0x80:
+        first = at
+        while first > start and data[first] & 0xC0 == 0x80:
+            first -= 1
+        point, _ = _decode(data, first, len(data))
+        return classify(point) == LETTER
     if byte == 95 or _is_digit(byte):
         return True
     if 65 <= byte <= 90 or 97 <= byte <= 122:
@@ -351,10 +473,10 @@ def _choice(data: Any, start: int, end: int) -> Any:
                 after += 1
             after = _skip_white(data, after, end)
             if after < end and _is_digit(data[after]):
-                value = 0
+                value: Any = 0
                 n_digits = 0
                 while after < end and _is_digit(data[after]):
-                    value = min(10 * value + data[after] - 48, 1000)
+                    value = min(10 * value + np.int64(data[after]) - 48, 1000)
                     n_digits += 1
                     after += 1
                 if n_digits > MAX_DIGITS:
@@ -376,7 +498,7 @@ def _choice(data: Any, start: int, end: int) -> Any:
                 if byte == 48:
                     zero = 0
                 else:
-                    return byte - 49
+                    return np.int64(byte) - 49
     return zero
 
 
@@ -576,14 +698,14 @@ def _is_key(data: Any, start: int, end: int, name: Any) -> bool:
 
 
 @kernel
-def _task_number(data: Any, start: int, end: int) -> int:
+def _task_number(data: Any, start: int, end: int) -> Any:
     """Number of a task name in any case, or -1: ``REL-A1`` … ``REL-A7``, ``REL-B1``, ``REL-C1``."""
     if end - start != 6 or data[start + 3] != 45:
         return -1
     if (data[start] | 32) != 114 or (data[start + 1] | 32) != 101 or (data[start + 2] | 32) != 108:
         return -1
     letter: int = data[start + 4] | 32
-    digit: int = data[start + 5]
+    digit: Any = np.int64(data[start + 5])
     if letter == 97 and 49 <= digit <= 55:
         return digit - 49
     if digit == 49 and letter == 98:
@@ -613,7 +735,8 @@ def _scan_line(data: Any, start: int, end: int, row: Any, pred_spans: Any, gold_
     """One line, its end excluded: its kind; fills id, key, hash and vote of ``row``."""
     if end > start and data[end - 1] == 13:
         end -= 1
-    if not _is_plain(data, start, end):
+    is_ascii = _is_plain(data, start, end)
+    if not is_ascii and not _is_utf8(data, start, end):
         return SLOW
     at = _skip_spaces(data, start, end)
     if at == end:
@@ -653,8 +776,11 @@ def _scan_line(data: Any, start: int, end: int, row: Any, pred_spans: Any, gold_
             if task < 0:
                 return SLOW
         elif _is_key(data, name, name_end, _ID):
-            # text is written back as it stands; other kinds of ids are rare
-            if data[value] != _QUOTE or find_byte(data, value, at, _BACKSLASH) < at:
+            # text and whole numbers are written back as they stand; other kinds of ids are rare
+            if data[value] == _QUOTE:
+                if find_byte(data, value, at, _BACKSLASH) < at:
+                    return SLOW
+            elif at - value > MAX_ID_DIGITS or not _all_digits(data, value, at):
                 return SLOW
             id_start, id_end = value, at
         elif (
@@ -677,6 +803,8 @@ def _scan_line(data: Any, start: int, end: int, row: Any, pred_spans: Any, gold_
         return SLOW
     if id_start < 0 or response < 0 or answer < 0 or task < 0:
         return SLOW
+    if not is_ascii and not _is_tame(data, response, response_end):
+        return SLOW
     row[ID_START], row[ID_END] = id_start, id_end
     row[HASH] = np.int64(_hash(data, id_start, id_end))
     return _score(data, task, answer, answer_end, response, response_end, row, pred_spans, gold_spans)
@@ -695,7 +823,7 @@ def _score(
     gold_spans: Any,
 ) -> int:
     """Read gold, extract, compare: `FAST` with key and vote filled in, or `SLOW`."""
-    target = -1
+    target: Any = -1
     label = label_end = -1
     n_gold = 0
     at = _skip_spaces(data, answer + 1, answer_end)
@@ -709,7 +837,7 @@ def _score(
         if task < B1 and _is_key(data, name, name_end, _TARGET):
             if at != value + 1 or not _is_digit(data[value]):
                 return SLOW
-            target = data[value] - 48
+            target = np.int64(data[value]) - 48
         elif task >= B1 and _is_key(data, name, name_end, _LABEL):
             if data[value] != _QUOTE or find_byte(data, value, at, _BACKSLASH) < at:
                 return SLOW
@@ -909,11 +1037,3 @@ def write_rows(
         sample += SAMPLE_BYTES
     written[0], written[1] = at, sample
     return stop
-
-
-def warm_up() -> None:
-    """Compile for the types that are used."""
-    data = np.frombuffer(b'{"id":"a","task":"REL-C1","answer":{"label":"No"},"response":"<No>"}\n', np.uint8)
-    lines = np.zeros((4, COLUMNS), np.int64)
-    spans = np.zeros((MAX_TAXA, 2), np.int64)
-    scan_lines(data, len(data), lines, spans, spans.copy())

@@ -135,7 +135,7 @@ def run(
         todo = filter(keep, todo)
     for block, segments in score(todo):
         rows = b"".join([segment.rows for segment in segments])
-        samples = b"".join([part for segment in segments for part in segment.tally.samples])
+        samples = b"".join([segment.tally.samples for segment in segments])
         for segment in segments:
             tally.merge(segment.tally)
         then = Position(block.seq + 1, block.source, block.end, block.first_index + block.n_lines)
@@ -181,7 +181,7 @@ def _tally_of(writer: Writer) -> Tally:
 
     def flush() -> None:
         part = Tally.of(pending)
-        part.samples = [with_votes(b"".join(part.samples), commit.votes)]
+        part.samples = bytearray(with_votes(part.samples, commit.votes))
         tally.merge(part)
         pending.clear()
 

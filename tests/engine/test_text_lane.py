@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ PIECES = [
     "Answer 0", "Answer 17", "Answer" + "0" * 30 + "3", "<Yes>", "<no>", "< YES >", "<\nNo\t>", "<Yes", "<Maybe>", "<", ">",
     "yes", "no", "Yes.", "No.", "eyes", "now", "\no", "n\no", "\\no", "\\\\no", "taxon_15", "taxon 3", "taxon\n7", "TAXON_4",
     "\taxon_5", "taxon", "taxon_", "xon", "15", "4th", "_4", "4_", "3.5", "-2", "\n4", "\\4", "4\\", "\"4\"", "8", "0", "00",
-    " ", "  ", "\n", "\t", "\r", "\f", "\b", "/", "\\", "\"", "é", "ſ", "４", "\u2028", "\x00", "\x1f", "\x7f", "😀", ",", ".", "#",
+    " ", "  ", "\n", "\t", "\r", "\f", "\b", "/", "\\", "\"", "é", "ſ", "４", "–", "“", "×", "→", "你", "Ω", "4é", "é4", "–4–", "4你", "②", "½", "\u00a0", "K", "İ", "\u2028", "\x00", "\x1f", "\x7f", "😀", ",", ".", "#",
     "a" * 70, "no" * 40, "1" * 5000,
 ]  # fmt: skip
 
@@ -86,7 +87,7 @@ def rows_of(lane: TextLane | None, data: bytes, n_lines: int) -> tuple[bytes, di
     block = Block(0, 0, 7, n_lines, 0, len(data), data=data)
     segments = list(blocks.segments(block, segment_lines=3))
     rows = b"".join(segment.rows for segment in segments)
-    samples = b"".join(part for segment in segments for part in segment.tally.samples)
+    samples = b"".join(segment.tally.samples for segment in segments)
     counts: dict[str, object] = {}
     for segment in segments:
         for name, task in segment.tally.tasks.items():
@@ -134,6 +135,28 @@ def test_the_fast_lane_takes_plain_lines(lane: TextLane) -> None:
     slow = sum(end - start for start, end, slow in scanned.runs(0, len(rows)) if slow)
     assert slow == 0
     assert rows_of(lane, data, len(rows)) == rows_of(None, data, len(rows))
+
+
+def test_classes_of_characters_are_pythons() -> None:
+    r"""For every code point: a symbol is no \\w, \\s, \\d; a letter is \\w and no \\d; neither folds to ASCII."""
+    word, space, digit = re.compile(r"\w"), re.compile(r"\s"), re.compile(r"\d")
+    ascii_letters = re.compile(r"[a-z]", re.IGNORECASE)
+    known = 0
+    for point in range(0x80, 0x110000):
+        if 0xD800 <= point <= 0xDFFF:
+            continue
+        kind = text.classify(point)
+        if kind == text.OTHER:
+            continue
+        known += 1
+        character = chr(point)
+        assert bool(word.match(character)) == (kind == text.LETTER), hex(point)
+        assert not space.match(character), hex(point)
+        assert not digit.match(character), hex(point)
+        assert not ascii_letters.match(character), hex(point)
+        assert not character.lower().isascii(), hex(point)
+        assert not set(character.lower()) & set("yesnotax"), hex(point)
+    assert known > 20_000
 
 
 def test_layouts_agree() -> None:
