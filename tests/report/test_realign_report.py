@@ -129,7 +129,7 @@ def test_what_is_undefined_is_said(tmp_path: Path, rows: list[Any], said: str) -
         f"{name} Correlation (Alignment vs Correctness): undefined ({said})"
         for name in ("Pearson", "Spearman")
     ]
-    assert said in page or not rows
+    assert said in page or "No solution was scored" in page
 
 
 def test_hostile_texts_are_shown_and_not_run(tmp_path: Path) -> None:

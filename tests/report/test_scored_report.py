@@ -34,7 +34,7 @@ def row(
 
 ROWS = [
     *(row(n, "REL-A1", n % 3 == 0, float(n % 3 == 0)) for n in range(40)),
-    *(row(n, "REL-C3", n % 2 == 0, n % 5 / 4, tp=n % 5, fp=1, fn=0, precision=0.5, recall=0.5, f1=n % 5 / 4) for n in range(40, 80)),
+    *(row(n, "REL-C3", n % 2 == 0, n % 5 / 4, tp=n % 5, fp=1, precision=0.5) for n in range(40, 80)),
     *(
         row(
             n, "ReAlign", n % 2 == 0, n / 160, alignment_score=n / 160, weighted_score=n / 320, coverage=0.5,
@@ -95,9 +95,9 @@ def test_several_files_are_one_run(tmp_path: Path) -> None:
 
 def test_a_run_its_rows_and_its_summary(tmp_path: Path) -> None:
     records = [
-        {"id": n // 2, "task": "REL-A1", "question": "?", "answer": {"target": n % 3}, "response": ["Answer #1", "Answer #2"]}
+        {"id": n // 2, "task": "REL-A1", "answer": {"target": n % 3}, "response": ["Answer #1", "Answer #2"]}
         for n in range(10)
-    ]  # fmt: skip
+    ]
     dump = write(tmp_path / "dump.jsonl", records)
     rows, summary = tmp_path / "rows.jsonl", tmp_path / "summary.json"
     with pytest.raises(SystemExit) as left:
