@@ -444,7 +444,7 @@ def test_any_response(text: str, at: int) -> None:
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.recursive(st.none() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["structure", "mappings", "adjacency_list", "door_details", "key_locations", "start_room_coord", "end_room_coord", "coordinate_to_name", "0,0", "0,0_0,1", "status"]), inner, max_size=4), max_leaves=12))  # fmt: skip  # noqa: E501
+@given(st.recursive(st.none() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["structure", "mappings", "adjacency_list", "door_details", "key_locations", "start_room_coord", "end_room_coord", "coordinate_to_name", "0,0", "0,0_0,1", "status"]), inner, max_size=4), max_leaves=12))  # fmt: skip
 def test_any_structure(structure: Any) -> None:
     for details in (structure, {"structure": structure}, json.dumps(structure)):
         answer = {"completion": "['start: A1', 'rescue: Al']", "structural_details": details}
