@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -186,7 +185,6 @@ def test_dump_against_decode_floor(
     n = size(benchmark, smoke=40, quick=10_000, full=100_000)
     path, out = tmp_path / "dump.jsonl", tmp_path / "out.jsonl"
     n_bytes = write_seqbench_dump(path, n, n_instances=min(n, 500))
-    before = _peak_of_children()
     against(
         benchmark,
         lambda: relfast_command("score", path, "-o", out, "--overwrite", "-q", "--workers", 2),
@@ -197,12 +195,16 @@ def test_dump_against_decode_floor(
         workers=2,
         check=lambda *_: out.read_bytes().count(b'"status":"ok"') > n // 2,
     )
-    benchmark.extra_info["peak_mb_of_a_process"] = round(max(_peak_of_children(), before))
+    benchmark.extra_info["peak_mb_of_a_process"] = _peak("score", path, "-o", out, "--overwrite", "-q")
     path.unlink()
 
 
-def _peak_of_children() -> float:
-    import resource
-
-    scale = 1e6 if os.uname().sysname == "Darwin" else 1e3
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / scale
+def _peak(*arguments: object) -> int:
+    """Megabytes of the largest process of a command."""
+    code = (
+        "import resource, subprocess, sys; subprocess.run([sys.executable, '-m', 'relfast', *sys.argv[1:]]);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    kilobytes = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    return round(int(kilobytes) / 1000)

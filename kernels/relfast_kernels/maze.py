@@ -377,7 +377,5 @@ def warm_up() -> None:
     one = np.zeros(1, np.int32)
     gold = GoldTables(one, one, one, one)
     judged, ratios = np.zeros((1, len(JUDGED)), np.int32), np.zeros((1, len(RATIOS)))
-    judge_plans(
-        corridor(), names, gold, 1, text, plans, np.array([0]), judged, ratios
-    )
+    judge_plans(corridor(), names, gold, 1, text, plans, np.array([0]), judged, ratios)
     validate_plans(corridor(), one, one, np.array([0, 1]))
