@@ -253,8 +253,10 @@ class TaskSummary:
             "statuses": self.statuses,
         }
         if samples and samples[-1] > 1:
-            result["pass@k"] = pass_at_k(self.histogram)
-            result["maj@k"] = {str(k): total / n for k, (n, total) in sorted(self.majority.items()) if k > 1}
+            result["pass@k"] = {k: _shown(value) for k, value in pass_at_k(self.histogram).items()}
+            result["maj@k"] = {
+                str(k): _shown(total / n) for k, (n, total) in sorted(self.majority.items()) if k > 1
+            }
         result["merge"] = {
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
             "majority": [[k, *value] for k, value in sorted(self.majority.items())],
@@ -356,10 +358,10 @@ def pass_at_k(histogram: Mapping[tuple[int, int], int]) -> dict[str, float]:
     for k in PASS_AT:
         if k > least:
             break
-        missed = sum(
-            count * math.comb(n - right, k) / math.comb(n, k) for (n, right), count in histogram.items()
+        passed = sum(
+            count * (1 - math.comb(n - right, k) / math.comb(n, k)) for (n, right), count in histogram.items()
         )
-        result[str(k)] = 1 - missed / prompts
+        result[str(k)] = passed / prompts
     return result
 
 

@@ -638,7 +638,7 @@ def _distinct(data: Any, spans: Any, n: int) -> int:
 
 @kernel
 def _vote_of_taxa(data: Any, label: int, spans: Any, n: int) -> Any:
-    """`relfast.tasks.rel_b.extract.vote` of a label (0 no, 1 yes) and distinct taxa."""
+    """`relfast.tasks.rel_b.claim.vote` of a label (0 no, 1 yes) and distinct taxa."""
     vote = np.uint32(2 + label)
     for k in range(n):
         value = np.uint32(2166136261)

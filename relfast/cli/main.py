@@ -27,7 +27,16 @@ class _Command(NamedTuple):
 
 COMMANDS: Final = {
     "score": _Command("relfast.cli.score", "Score a run dump: one row per response, whatever happens."),
+    "generate": _Command("relfast.cli.generate", "Make new records of a benchmark, with gold answers."),
+    "validate": _Command(
+        "relfast.cli.validate", "Check records against the REL record format, line by line."
+    ),
     "show": _Command("relfast.cli.show", "Draw a maze of SeqBench with the gold plan and the model's."),
+    "report": _Command("relfast.cli.report", "Figures, tables and one HTML page from scored rows."),
+    "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),
+    "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
+    "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),
+    "serve": _Command("relfast.cli.serve", "Serve rewards over HTTP: OpenRLHF, slime, batches of records."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."

@@ -34,28 +34,31 @@ class Segment:
     tally: Tally
 
 
-def load_data(block: Block) -> bytes:
-    """The bytes of a block of lines."""
-    if block.data is not None:
-        return block.data
-    assert block.path is not None
-    descriptor = os.open(block.path, os.O_RDONLY)
-    try:
-        return _read(descriptor, block.start, block.end - block.start)
-    finally:
-        os.close(descriptor)
+class _Loader:
+    """Reads blocks into one buffer: fresh memory for each costs as much as reading it."""
 
+    def __init__(self) -> None:
+        self._buffer = bytearray()
 
-def _read(descriptor: int, start: int, length: int) -> bytes:
-    parts = []
-    while length > 0:
-        part = os.pread(descriptor, length, start)
-        if not part:
-            break
-        parts.append(part)
-        start += len(part)
-        length -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    def load(self, block: Block) -> bytes | memoryview:
+        """The bytes of a block of lines, good until the next call."""
+        if block.data is not None:
+            return block.data
+        assert block.path is not None
+        if len(self._buffer) < block.size:
+            self._buffer = bytearray(block.size)
+        view = memoryview(self._buffer)
+        length = 0
+        descriptor = os.open(block.path, os.O_RDONLY)
+        try:
+            while length < block.size:
+                got = os.preadv(descriptor, [view[length : block.size]], block.start + length)
+                if not got:
+                    break  # the file shrank
+                length += got
+        finally:
+            os.close(descriptor)
+        return view[:length]
 
 
 def split_lines(data: bytes) -> list[bytes]:
@@ -73,6 +76,7 @@ class BlockScoring:
         self._scoring = scoring
         self._lane: TextLane | None = None
         self._bytes_without_lane = LANE_FROM_BYTES if large else 0
+        self._loader = _Loader()
 
     def segments(
         self,
@@ -103,12 +107,12 @@ class BlockScoring:
             lines = read_group(block.path, block.start)
             yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
         else:
-            data = load_data(block)
+            data = self._loader.load(block)
             lane = None if one_by_one else self._open_lane(len(data))
             if lane is not None:
                 yield from self._mixed(block, lane.scan(data, stop), start, stop, verdicts, segment_lines)
             else:
-                lines = split_lines(data)
+                lines = split_lines(bytes(data))
                 yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
 
     def _open_lane(self, size: int) -> TextLane | None:

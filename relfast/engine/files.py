@@ -52,6 +52,7 @@ def score_files(
         raise UsageError("--resume and --overwrite exclude each other")
     output = default_output(inputs) if output is None else output
     sources = find_sources(inputs)
+    find_sources(job.data)  # gold that is not there is said before an output is made
     if output != STDIN and any(_same_file(source.path, output) for source in sources):
         raise UsageError(f"{output} is an input; rows would overwrite it")
     keep = None if shard is None else _shard(sources, *shard)

@@ -99,6 +99,14 @@ class Worker:
     def kill(self) -> None:
         self._process.kill()
 
+    def abandon(self) -> None:
+        """Close this process's ends of the pipes: in a forked child, whose parent goes on with the worker."""
+        for descriptor in (self.requests, self.answers):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        self.in_flight.close()
+        self._process.returncode = 0  # not ours to wait for
+
     def end(self) -> int:
         """Make sure it is gone; its exit status."""
         with contextlib.suppress(OSError):
@@ -161,6 +169,14 @@ class Pool:
         """Process ids of the live workers."""
         return [worker.pid for worker in list(self._live.values())]
 
+    def in_flight(self) -> set[Place]:
+        """The records that workers are scoring at this moment."""
+        places = set()
+        for worker in list(self._live.values()):
+            with contextlib.suppress(ValueError):  # ended at this moment, its page is closed
+                places.add(worker.in_flight.read())
+        return {place for place in places if place is not None}
+
     def close(self) -> None:
         """End all workers now; tasks that are not finished are dropped."""
         with self._changed:
@@ -172,6 +188,12 @@ class Pool:
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(5.0)
+
+    def abandon(self) -> None:
+        """In a forked child: let go of the parent's workers without touching them."""
+        for worker in list(self._live.values()):
+            worker.abandon()
+        self._live.clear()
 
     def _next_task(self) -> Task | None:
         with self._changed:

@@ -18,7 +18,7 @@ BLOCK_BYTES: Final = 1 << 20
 """Target size: about 500 text records (1 ms of a kernel) or 200 of REL-C3; large enough that sending a
 block costs nothing, small enough that two workers finish together."""
 
-LARGE_BLOCK_BYTES: Final = 4 << 20
+LARGE_BLOCK_BYTES: Final = 3 << 20
 LARGE_FILE_BYTES: Final = 128 << 20
 """Files from this size on are cut into larger blocks: what a block costs by itself (0.3 ms in the parent)
 then no longer counts, and there are still enough of them."""

@@ -11,11 +11,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import orjson
-
 from relfast import __version__
 from relfast.engine.block_scoring import BlockScoring, Segment
 from relfast.engine.block_tasks import score_on_pool
+from relfast.engine.decode import decode_object
 from relfast.engine.job import Job
 from relfast.engine.pool import Pool
 from relfast.engine.reader import Block, Position, blocks
@@ -187,7 +186,7 @@ def _tally_of(writer: Writer) -> Tally:
         pending.clear()
 
     for line in writer.written_rows():
-        row = orjson.loads(line)
+        row = decode_object(line)
         while row["index"] >= index_limit:
             flush()
             commit = next(commits)

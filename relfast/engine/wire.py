@@ -45,7 +45,7 @@ class BlockRequest(NamedTuple):
 
 
 class EntriesRequest(NamedTuple):
-    """Score records; answered by one list of scores and None."""
+    """Score records; answered by lists of scores and None."""
 
     entries: list[Record | Score]
     verdicts: dict[Place, Verdict]

@@ -16,6 +16,7 @@ import sys
 from typing import Final
 
 from relfast.engine.block_scoring import SEGMENT_LINES, BlockScoring
+from relfast.engine.entry_scoring import score_entries
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Place, Scoring
 from relfast.engine.wire import (
@@ -90,8 +91,8 @@ def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
                 ):
                     send(answers, segment)
             elif isinstance(request, EntriesRequest):
-                scores = scoring.entries(request.entries, request.verdicts, one_by_one=request.one_by_one)
-                send(answers, list(scores))
+                for scores in score_entries(request, scoring):
+                    send(answers, scores)
             send(answers, None)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
