@@ -149,7 +149,8 @@ def _least_squares(
 
     # a coarse grid first, since the sum of squares has flat ends; then golden sections
     grid = np.linspace(math.log(_SLOWEST), math.log(_FASTEST), 600)
-    at = int(np.argmin([misfit(point) for point in grid]))
+    curves = np.exp(-np.exp(grid)[:, None] * centres)
+    at = int(np.argmin(((rates - curves) ** 2).sum(axis=1)))
     low, high = float(grid[max(at - 1, 0)]), float(grid[min(at + 1, len(grid) - 1)])
     golden = (math.sqrt(5) - 1) / 2
     for _ in range(60):
