@@ -9,6 +9,7 @@
     ├── MissingExtraError       an optional package is not installed; says what to type
     ├── OutputError             the output cannot be written (path, reason)
     ├── ResumeMismatchError     `--resume` of a run that was started differently; names the difference
+    ├── UnscoredError           a response has no reward and the caller wants to hear of it
     └── WorkerError             the machinery of the pool failed (never a score)
 
 Bad data is a row with its status, not an exception. Foreign errors are translated where they enter.
@@ -77,3 +78,11 @@ class ResumeMismatchError(RelfastError):
 
 class WorkerError(RelfastError):
     """The worker machinery failed. It is never turned into a score."""
+
+
+class UnscoredError(RelfastError):
+    """A response could not be scored, and ``on_error="raise"`` was asked for."""
+
+    def __init__(self, task: str | None, status: str, message: str) -> None:
+        self.task, self.status = task, status
+        super().__init__(f"{task or 'response'} has no reward ({status}): {message}")

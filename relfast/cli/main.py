@@ -31,6 +31,12 @@ COMMANDS: Final = {
     "validate": _Command(
         "relfast.cli.validate", "Check records against the REL record format, line by line."
     ),
+    "show": _Command("relfast.cli.show", "Draw a maze of SeqBench with the gold plan and the model's."),
+    "report": _Command("relfast.cli.report", "Figures, tables and one HTML page from scored rows."),
+    "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),
+    "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
+    "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),
+    "serve": _Command("relfast.cli.serve", "Serve rewards over HTTP: OpenRLHF, slime, batches of records."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
@@ -65,6 +71,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: runs a command and leaves with the contract's exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = _run(arguments)
         _flush_stdout()

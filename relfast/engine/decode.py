@@ -77,9 +77,23 @@ def encode_row(row: dict[str, Any]) -> bytes:
     """One line of output, newline included.
 
     Raises nothing for what JSON can hold: lone surrogates and big integers go through Python's own
-    writer, escaped.
+    writer, escaped; what is nested too deeply to be written is cut.
     """
     try:
         return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
     except (TypeError, ValueError):
-        return json.dumps(row, separators=(",", ":"), default=str).encode("ascii") + b"\n"
+        text = json.dumps(shallow(row), separators=(",", ":"), default=str)
+        return text.encode("ascii") + b"\n"
+
+
+MAX_SHOWN_DEPTH: Final = 100
+"""Nesting of values that rows repeat (ids, gold); both JSON writers can write it from any stack."""
+
+
+def shallow(value: Any, depth: int = MAX_SHOWN_DEPTH) -> Any:
+    """A JSON value with what is nested deeper than ``depth`` replaced by an ellipsis."""
+    if isinstance(value, dict):
+        return {key: shallow(item, depth - 1) for key, item in value.items()} if depth else "…"
+    if isinstance(value, list):
+        return [shallow(item, depth - 1) for item in value] if depth else "…"
+    return value

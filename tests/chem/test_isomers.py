@@ -39,7 +39,7 @@ KNOWN = {
 }
 
 # universes of published REL-C3 records (ada-f/rel, MIT), whole
-C3H3BR3 = "BrC1C(Br)C1Br BrC1CC1(Br)Br BrC=C(Br)CBr BrC=CC(Br)Br BrCC=C(Br)Br C=C(Br)C(Br)Br C=CC(Br)(Br)Br CC(Br)=C(Br)Br"  # noqa: E501
+C3H3BR3 = "BrC1C(Br)C1Br BrC1CC1(Br)Br BrC=C(Br)CBr BrC=CC(Br)Br BrCC=C(Br)Br C=C(Br)C(Br)Br C=CC(Br)(Br)Br CC(Br)=C(Br)Br"
 C3H10N2 = (
     "CC(C)(N)N CC(C)NN CC(N)CN CCC(N)N CCCNN CCN(C)N CCNCN CCNNC CN(C)CN CNC(C)N CNCCN CNCNC CNN(C)C NCCCN"
 )
