@@ -1,8 +1,8 @@
 """Generators: records a second on one core, against writing the same records as JSON.
 
 Each figure is the median of `ROUNDS` rounds in which a generator and its floor take turns. The floor of a
-record task is the standard library's ``json.dumps`` of the very same records (what any generator must at least
-pay), that of the enumerator RDKit's writing of the SMILES. ``items_per_s`` depends on the machine.
+record task is the standard library's ``json.dumps`` of the very same records (what any generator must at
+least pay), that of the enumerator RDKit's writing of the SMILES. ``items_per_s`` depends on the machine.
 """
 
 from __future__ import annotations
