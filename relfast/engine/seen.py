@@ -89,7 +89,7 @@ def _lasting(score: Score) -> bool:
     """Whether scoring it again would give the same: what a clock or a fault decided is not kept."""
     if score.status in ("timeout", "crashed") or score.metrics.get("mcs_canceled"):
         return False
-    return score.vote is None or len(score.vote) <= MAX_VOTE_CHARS
+    return not isinstance(score.vote, str) or len(score.vote) <= MAX_VOTE_CHARS
 
 
 def for_record(score: Score, record: Record) -> Score:

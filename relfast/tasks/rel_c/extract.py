@@ -7,16 +7,26 @@ an ``i``. On ASCII text a plain search for the literal finds the same places at 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from relfast.records import Extracted, Options
-from relfast.tasks.final import Candidate, final_candidates
+from relfast.tasks.final import Candidate, concludes, offers_alternatives, on_one_line
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 
 _YES_NO: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE)
 _SMILES: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
 _YES_NO_STRICT: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE | re.ASCII)
-_SMILES_STRICT: Final = re.compile(r"<smiles>\s*+([^<\r\n]++)(?:\s*+</smiles>)?+", re.IGNORECASE | re.ASCII)
+# strict: all that stands in the tag, so that text after the SMILES is seen and turned down
+_SMILES_STRICT: Final = re.compile(r"<smiles>([^<]++)(?:</smiles>)?+", re.IGNORECASE | re.ASCII)
+
+PLACEHOLDER: Final = "YOUR_SMILES_HERE"
+"""What the question writes where an answer goes; a response that repeats it answers nothing by it."""
+
+
+def _tags(text: str) -> list[Candidate]:
+    found = [Candidate(m.start(), m.end(), m[1].strip()) for m in _SMILES_STRICT.finditer(text)]
+    return [tag for tag in found if tag.value and tag.value != PLACEHOLDER]
 
 
 def _reference_text(response: object, options: Options) -> str | None:
@@ -48,11 +58,15 @@ def extract_molecule(response: object, options: Options) -> Extracted:
         text, reason = read_strictly(response)
         if reason is not None:
             return Extracted(None, found=False, reason=reason)
-        found = [Candidate(m.start(), m.end(), m[1].strip()) for m in _SMILES_STRICT.finditer(text)]
-        final = {c.value for c in final_candidates(text, found)}
-        if len(final) != 1:
-            return Extracted(None, found=False, reason="several_answers" if final else "no_answer")
-        return Extracted(final.pop())
+        tags = _tags(text)
+        if not tags:
+            return Extracted(None, found=False, reason="no_answer")
+        for earlier, later in reversed(list(pairwise(tags))):
+            if not _beside(text[earlier.end : later.start]):
+                break
+            if earlier.value != later.value:
+                return Extracted(None, found=False, reason="several_answers")
+        return Extracted(tags[-1].value)
     text_or_none = _reference_text(response, options)
     match = _SMILES.search(text_or_none) if text_or_none is not None else None
     if match is None:
@@ -61,13 +75,18 @@ def extract_molecule(response: object, options: Options) -> Extracted:
     return Extracted(smiles, found=bool(smiles))
 
 
+def _beside(between: str) -> bool:
+    """Whether two tags with this text between them are one statement."""
+    return offers_alternatives(between) or (on_one_line(between) and not concludes(between))
+
+
 def extract_molecules(response: object, options: Options) -> Extracted:
     """REL-C3: the list of SMILES texts, in order, duplicates kept."""
     if options.strict:
         text, reason = read_strictly(response)
         if reason is not None:
             return Extracted([], found=False, reason=reason)
-        smiles = [s.strip() for s in _SMILES_STRICT.findall(text)]
+        smiles = [tag.value for tag in _tags(text)]
         return Extracted(smiles, found=bool(smiles), reason=None if smiles else "no_answer")
     text_or_none = _reference_text(response, options)
     smiles = [s.strip() for s in _SMILES.findall(text_or_none)] if text_or_none is not None else []

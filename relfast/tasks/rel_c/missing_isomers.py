@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
+
+if TYPE_CHECKING:
+    from relfast.chem.molecule import Molecule
 
 
 def extract(record: Record, options: Options) -> Extracted:
@@ -66,7 +70,7 @@ def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, str
         molecule = parse(smiles)
         if molecule is None:
             continue
-        keys.add(molecule.key)
+        keys.add(_vote_of(smiles, molecule))
         for at, candidate in enumerate(left):
             if candidate is not None and same_molecule(molecule, candidate):
                 left[at] = None
@@ -75,33 +79,42 @@ def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, str
     return tp, ".".join(sorted(keys))
 
 
+def _vote_of(smiles: str, molecule: Molecule) -> str:
+    """The molecule's key; its text where the toolkit cannot write the key (only a comparison may fail)."""
+    try:
+        return molecule.key
+    except RuntimeError:
+        return smiles
+
+
 def _judge_strict(
     gold: Sequence[Any], extracted: Extracted, details: dict[str, Any], options: Options
 ) -> Outcome:
     from relfast.chem.clean import clean_key, parse_clean
 
-    wanted: set[str] = set()
+    # a molecule's own key → the key it is compared by, which tautomers share where they are joined
+    wanted: dict[str, str] = {}
     for smiles in gold:
         molecule, flaw = parse_clean(smiles)
         if molecule is None:
             return Outcome(False, details=details, error=f"missing_smiles has an unclean molecule: {flaw}")
-        wanted.add(clean_key(molecule, options.tautomers))
+        wanted[clean_key(molecule, "apart")] = clean_key(molecule, options.tautomers)
     if not wanted:
         return Outcome(False, details=details, error="missing_smiles is empty")
     reason = extracted.reason
-    named: set[str] = set()
+    named: dict[str, str] = {}
     pred: list[str] = extracted.value
     for smiles in pred:
         molecule, flaw = parse_clean(smiles)
         if molecule is None:
             reason = reason or flaw
             continue
-        key = clean_key(molecule, options.tautomers)
+        key = clean_key(molecule, "apart")
         if key in named:
             reason = reason or "duplicate"
-        named.add(key)
+        named[key] = clean_key(molecule, options.tautomers)
     # what is not a new right molecule (duplicates and unreadable ones too) is a false positive
-    tp = len(named & wanted)
+    tp = (Counter(named.values()) & Counter(wanted.values())).total()
     metrics = measures(tp, len(pred), len(wanted))
     metrics["reason"] = reason
     return Outcome(
