@@ -130,15 +130,18 @@ def _as_summary(source: Source) -> Summary | None:
         return None
 
 
-def _scores(source: Source) -> Iterator[Score]:
-    lines: Iterator[bytes]
+def _lines(source: Source) -> Iterator[bytes]:
     if source.codec == "parquet":
         from relfast.engine.parquet import iterate_rows
 
-        lines = iterate_rows(source.path)
-    else:
-        lines = iter(source.open())
-    for number, line in enumerate(lines, 1):
+        yield from iterate_rows(source.path)
+        return
+    with source.open() as stream:
+        yield from stream
+
+
+def _scores(source: Source) -> Iterator[Score]:
+    for number, line in enumerate(_lines(source), 1):
         if not line.strip():
             continue
         try:
