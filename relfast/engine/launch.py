@@ -22,7 +22,7 @@ _PIPE_BYTES: Final = 1 << 20
 
 
 class Process(Protocol):
-    """What is asked of a process; `subprocess.Popen` and `relfast.engine.forkserver.ForkedProcess` have it."""
+    """What is asked of a process: `subprocess.Popen` and `forkserver.ForkedProcess` have it."""
 
     pid: int
     returncode: int | Any

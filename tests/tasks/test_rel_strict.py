@@ -140,7 +140,9 @@ def test_empty_gold_is_no_free_point(response: Any) -> None:
         assert result["correct"] is False
         assert result["error"]
     (row,) = relfast.score(
-        [{"task": "REL-C3", "answer": {"missing_smiles": []}, "response": response}], policy="strict"
+        [{"task": "REL-C3", "answer": {"missing_smiles": []}, "response": response}],
+        policy="strict",
+        workers=0,
     )
     assert (row.status, row.correct, row.reward) == ("invalid_record", None, None)
 
