@@ -16,7 +16,42 @@ from relfast.tasks.realign.steps import parse_steps
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data" / "realign" / "model_solutions.jsonl.gz"
 SEED = 20240
 
-_WORDS = ["we", "have", "the", "total", "number", "of", "apples", "is", "then", "subtract", "from", "both", "sides", "so", "divide", "by", "two", "and", "each", "gets", "dollars", "per", "hour", "times", "equals", "therefore", "answer", "half", "first", "second", "remaining", "cost", "price", "of"]
+_WORDS = [
+    "we",
+    "have",
+    "the",
+    "total",
+    "number",
+    "of",
+    "apples",
+    "is",
+    "then",
+    "subtract",
+    "from",
+    "both",
+    "sides",
+    "so",
+    "divide",
+    "by",
+    "two",
+    "and",
+    "each",
+    "gets",
+    "dollars",
+    "per",
+    "hour",
+    "times",
+    "equals",
+    "therefore",
+    "answer",
+    "half",
+    "first",
+    "second",
+    "remaining",
+    "cost",
+    "price",
+    "of",
+]
 
 
 @cache
