@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relfast
+from relfast.estimates import clustered_mean, majority_score, pass_at_k
 from relfast.records import Score
-from relfast.stats import Summary, Tally, clustered_mean, majority_score, pass_at_k, summarize
+from relfast.stats import Summary, Tally, summarize
 
 Prompts = list[list[tuple[str | None, bool]]]
 """Per prompt its samples: the vote and whether it is right."""

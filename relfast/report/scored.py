@@ -15,12 +15,13 @@ import orjson
 from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.sources import Source, find_sources
 from relfast.errors import InputError, OutputError
+from relfast.estimates import clustered_mean, pass_at_k
 from relfast.records import SCORED, STATUSES, Score
 from relfast.report import figures
 from relfast.report.page import Page, Picture, Section, Table, write_page
 from relfast.report.realign import Report
 from relfast.report.statistics import QUADRANTS
-from relfast.stats import LABELS, Summary, Tally, TaskSummary, clustered_mean, pass_at_k, summarize
+from relfast.stats import LABELS, Summary, Tally, TaskSummary, summarize
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
 ROWS_AT_A_TIME: Final = 10_000
