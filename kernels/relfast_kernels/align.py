@@ -335,7 +335,7 @@ def dot(a: NDArray[np.float32], b: NDArray[np.float32], partial: NDArray[np.floa
 
 
 def warm_up() -> None:
-    """Compile everything here for the types that the room uses: a batch with a large pair and two small ones."""
+    """Compile everything here for the types that the room uses: two small pairs and a large one."""
     rows, columns = np.array([2, 1, LANE_CELLS + 1]), np.array([2, 2, 1])
     vectors = np.ones((2, PRODUCTS), np.float32)
     rows_of, columns_of = np.zeros(int(rows.sum()), np.int64), np.ones(int(columns.sum()), np.int64)
