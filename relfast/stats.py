@@ -275,7 +275,7 @@ class TaskSummary:
             result["complexity"] = self._complexity()
         result["merge"] = {
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
-            "majority": [[k, *value] for k, value in sorted(self.majority.items())],
+            "majority": [[k, n, _shown(total)] for k, (n, total) in sorted(self.majority.items())],
             "rewards": [self.rewards[0], _shown(self.rewards[1])],
             "found": self.found,
             "sums": {name: [n, _shown(total)] for name, (n, total) in self.sums.items()},
