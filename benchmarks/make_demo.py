@@ -134,7 +134,7 @@ WRITERS: Final[dict[str, Callable[[Record, random.Random, bool], str]]] = {
 REASONING: Final = [
     "{}",
     "{}",
-    "<think>\nFirst I compare the given items one by one. Then 3 of 8 remain, no, yes, 2 of 8.\n</think>\n\n{}",
+    "<think>\nI compare the items one by one. Then 3 of 8 remain, no, yes, 2 of 8.\n</think>\n\n{}",
     "Let me go through this step by step.\n\n1. I look at every item.\n2. One explanation is left.\n\n{}",
 ]
 
@@ -150,12 +150,14 @@ UNREADABLE: Final[list[Any]] = [
 HOSTILE: Final[dict[str, list[str]]] = {
     "REL-A": ["Answer" + " " * 20_000, "1 2 3 4 5 6 7 8", "Answer 1 or Answer 2", "Answer " + "9" * 5_000],
     "REL-B": [
-        "eyes 15", "Bayesian analysis: 15", "Yes " + ", ".join(f"taxon_{n}" for n in range(1, 101)), "Yes and no",
+        "eyes 15", "Bayesian analysis: 15", "Yes and no",
+        "Yes " + ", ".join(f"taxon_{n}" for n in range(1, 101)),
     ],
     "REL-C1": ["Return exactly one of:\n<Yes>\nor\n<No>", "<Yes> <No>", "<" + " " * 20_000],
     "REL-C2": [
         "<smiles>C.C.C.C.C.C.N.N</smiles>", "<smiles>CC |atomProp:0.molAtomMapNumber.x|</smiles>",
-        "<smiles>*~*~*(~*~*)~*1~*~*~*~*~*~1</smiles>", "<smiles>" + "C(" * 5_000 + "</smiles>", "<smiles>YOUR_SMILES_HERE</smiles>",
+        "<smiles>*~*~*(~*~*)~*1~*~*~*~*~*~1</smiles>", "<smiles>" + "C(" * 5_000 + "</smiles>",
+        "<smiles>YOUR_SMILES_HERE</smiles>",
     ],
     "REL-C3": ["<smiles>C~C~C(~C)~F</smiles>", "<smiles>C</smiles>" * 500, "<smiles>C1CC(</smiles>\n" * 50],
 }  # fmt: skip

@@ -47,13 +47,15 @@ def panel_hacks(question: str) -> list[Any]:
         "The answer is {}. The answer is {}.", "The answer is {} or maybe {}.", "\\boxed{{{}}} or \\boxed{{{}}}",
         "\\boxed{{{}}}\n\\boxed{{{}}}", "\\boxed{{{},{}}}", "Answer {}\nor\nAnswer {}", "Option {}, option {}", "Answer {}\n\n\nAnswer {}",
         "It could be Answer {} but also Answer {}", "panel {} or panel {}", "Answer: either {} or {}", "**Answer {}** / **Answer {}**",
-        "Answer {} | Answer {}", "Answer {} (or Answer {})", "- Answer {}\n- Answer {}", "1. Answer {}\n2. Answer {}",
+        "Answer {} | Answer {}", "Answer {} (or Answer {})", "- Answer {}\n- Answer {}", "It is Answer {}.\nIt is Answer {}.", "I choose option {}\nI choose option {}",
+        "Maybe Answer {}\nMaybe Answer {}", "Option {}\nAnswer {}", "The answer is {}.\n\nOr the answer is {}.", "So Answer {}.\nSo Answer {}.", "1. Answer {}\n2. Answer {}",
     ]  # fmt: skip
     every = range(1, 9)
     return [
         *(shape.format(*pair) for shape in shapes for pair in pairs),
         " ".join(map(str, every)), ", ".join(map(str, every)), "\n".join(map(str, every)), "Answer 1-8", "Answer 1..8", "Answer 1 to 8",
         "\n".join(f"Answer {n}" for n in every), " ".join(f"Answer {n}" for n in every), ". ".join(f"Answer {n}" for n in every),
+        "\n".join(f"It is Answer {n}." for n in every), "\n".join(f"{n}. Answer {n}" for n in every), "\n".join(f"- option {n}" for n in every),
         "\n".join(f"Answer {n}: yes" for n in every), "\n".join(f"Answer {n}: [1, 2]" for n in every),
         question, question.split("\n")[0], question[-700:],
         "I do not know.", "none", "Answer zero", "Answer nine", "Answer 0", "Answer 9", "Answer 44", "Answer -1", "-4", "Answer 1.5",

@@ -16,7 +16,7 @@ PANEL = [
     "Final answer: {n}", "**Final Answer:** Answer {n}", "So the answer is Answer {n}.", "I choose option {n}.",
     "Option {n}, because 9 > 8", "Therefore, the correct choice is {n}.", "{n} is the correct answer.", "<answer>{n}</answer>",
     "The panel that completes the matrix is panel {n}.", "Answer {n} completes the matrix.", "### Answer\n\n{n}",
-    "Answer:\n{n}", "Answer - {n}", '{{"answer": {n}}}', "Thus the answer must be {n} (all panels are equal).",
+    "Answer:\n{n}", "Answer:\u00a0{n}", "Answer “{n}”", "Answer - {n}", '{{"answer": {n}}}', "Thus the answer must be {n} (all panels are equal).",
 ]  # fmt: skip
 
 YES = [

@@ -17,7 +17,7 @@ from relfast.records import Options
 
 PUBLIC = [
     "InputError", "MissingExtraError", "OutputError", "RelfastError", "ResumeMismatchError", "Score", "ScoreBatch", "Scorer", "Summary",
-    "UnknownTaskError", "UsageError", "WorkerError", "__version__", "evaluate_response", "score", "score_batch", "score_file",
+    "UnknownTaskError", "UnscoredError", "UsageError", "WorkerError", "__version__", "evaluate_response", "score", "score_batch", "score_file",
 ]  # fmt: skip
 
 GOOD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
@@ -136,7 +136,7 @@ def test_score_batch() -> None:
 def test_score_batch_is_what_singles_are() -> None:
     together = relfast.score_batch(None, ANSWERS, RESPONSES)
     for at, (answer, response) in enumerate(zip(ANSWERS, RESPONSES, strict=True)):
-        alone = relfast.score_batch(None, [answer], [response])[0]
+        alone = relfast.score_batch(None, [answer], [response], workers=0)[0]
         alone.index = at
         assert together[at] == alone
 

@@ -37,6 +37,11 @@ def task(request: pytest.FixtureRequest) -> str:
     return name
 
 
+def in_process(records: list[dict[str, Any]], **options: Any) -> list[relfast.Score]:
+    """Without workers, whose start would be most of the time; `tests/engine` and `tests/rewards` have them."""
+    return relfast.score(records, workers=0, **options)
+
+
 def best_and_least(task: str, metric: str) -> tuple[float, float]:
     """A reward metric's range; B1's overlap is -1 where gold has no taxa."""
     return (0.0, 1.0) if metric == "correct" or task != "REL-B1" else (-1.0, 1.0)
@@ -45,7 +50,7 @@ def best_and_least(task: str, metric: str) -> tuple[float, float]:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_gold_is_right(task: str, policy: str) -> None:
     for record, response in gold(task):
-        (score,) = relfast.score([{**record, "response": response}], policy=policy)
+        (score,) = in_process([{**record, "response": response}], policy=policy)
         assert (score.status, score.error) == ("ok", None)
         assert score.correct is True
         assert score.reward == pytest.approx(1.0, abs=1e-6)
@@ -58,7 +63,7 @@ def test_metrics_are_those_of_the_table(task: str, policy: str) -> None:
     known = set(TASKS[task].metrics) | {"reason"} | {"mcs_canceled"}
     for record, response in gold(task):
         for text in (response, "", "garbage"):
-            (score,) = relfast.score([{**record, "response": text}], policy=policy)
+            (score,) = in_process([{**record, "response": text}], policy=policy)
             assert set(score.metrics) <= known
             assert set(TASKS[task].metrics) <= set(score.metrics)
             assert ("reason" in score.metrics) is (policy == "strict" and "reason" in score.metrics)
@@ -67,7 +72,7 @@ def test_metrics_are_those_of_the_table(task: str, policy: str) -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_empty_is_no_answer(task: str, policy: str) -> None:
     for record, _ in gold(task):
-        (score,) = relfast.score([{**record, "response": ""}], policy=policy)
+        (score,) = in_process([{**record, "response": ""}], policy=policy)
         assert score.status == "no_answer"
         if policy == "strict":
             assert score.correct is False
@@ -79,14 +84,17 @@ def test_empty_is_no_answer(task: str, policy: str) -> None:
 def test_garbage_never_raises(task: str, policy: str) -> None:
     least, best = best_and_least(task, TASKS[task].default_reward(policy))  # type: ignore[arg-type]
     for record, _ in gold(task)[:2]:
-        for response in GARBAGE:
+        together = relfast.score_batch(
+            task, [record["answer"]] * len(GARBAGE), GARBAGE, policy=policy, workers=0
+        )
+        assert len(together) == len(GARBAGE)
+        for at, response in enumerate(GARBAGE):
             flat = relfast.evaluate_response(
                 record["question"], record["answer"], response, task, policy=policy
             )
             assert isinstance(flat["correct"], bool)
-            batch = relfast.score_batch(task, [record["answer"]], [response], policy=policy)
-            assert batch.status[0] in ("ok", "no_answer", "invalid_record")
-            assert math.isnan(batch.reward[0]) or least <= batch.reward[0] <= best
+            assert together.status[at] in ("ok", "no_answer", "invalid_record")
+            assert math.isnan(together.reward[at]) or least <= together.reward[at] <= best
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -95,7 +103,7 @@ def test_bad_gold_never_raises(task: str, policy: str) -> None:
     for answer in BAD_GOLD:
         flat = relfast.evaluate_response("", answer, response, task, policy=policy)
         assert flat["correct"] is False
-        (score,) = relfast.score_batch(task, [answer], [response], policy=policy).scores
+        (score,) = relfast.score_batch(task, [answer], [response], policy=policy, workers=0).scores
         if score.status == "invalid_record":
             assert (score.correct, score.reward) == (None, None)
             assert score.error is not None
@@ -136,7 +144,7 @@ def test_round_trip_through_a_file(task: str, policy: str, tmp_path: Path) -> No
     summary = relfast.score_file(dump, out, workers=0, policy=policy)
     rows = [orjson.loads(line) for line in out.read_bytes().splitlines()]
     assert rows == [
-        orjson.loads(orjson.dumps(score.to_row())) for score in relfast.score(records, policy=policy)
+        orjson.loads(orjson.dumps(score.to_row())) for score in in_process(records, policy=policy)
     ]
     assert summary.tasks[task].rows == len(records)
     assert f"{task}:{TASKS[task].revision}" in summary.signature
@@ -146,7 +154,7 @@ def test_round_trip_through_a_file(task: str, policy: str, tmp_path: Path) -> No
 def test_every_reward_metric(task: str, policy: str) -> None:
     record, response = gold(task)[0]
     for metric in TASKS[task].reward_metrics:
-        (score,) = relfast.score([{**record, "response": response}], policy=policy, rewards={task: metric})
+        (score,) = in_process([{**record, "response": response}], policy=policy, rewards={task: metric})
         value = score.correct if metric == "correct" else score.metrics[metric]
         assert score.reward == (None if value is None else pytest.approx(float(value)))
 

@@ -6,8 +6,9 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING
 
+from relfast.estimates import clustered_mean, pass_at_k
 from relfast.records import STATUSES
-from relfast.stats import Summary, TaskSummary, clustered_mean, pass_at_k
+from relfast.stats import Summary, TaskSummary
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -23,8 +23,12 @@ def gold(tmp_path: Path) -> Path:
     return path
 
 
+def in_process(records: list[Any], **options: Any) -> list[relfast.Score]:
+    return relfast.score(records, workers=0, **options)
+
+
 def one(row: dict[str, Any], **options: Any) -> relfast.Score:
-    (score,) = relfast.score([row], workers=0, **options)
+    (score,) = in_process([row], **options)
     return score
 
 
@@ -99,7 +103,7 @@ def test_openai_batch(body: dict[str, Any], dialect: str, gold: Path) -> None:
 
 def test_openai_batch_with_several_choices(gold: Path) -> None:
     body = {"choices": [{"message": assistant(f"Answer {n}")} for n in (1, 4, 4)]}
-    scores = relfast.score([batch_row(body)], data=gold)
+    scores = in_process([batch_row(body)], data=gold)
     assert [(s.index, s.sample, s.correct) for s in scores] == [(0, 0, False), (0, 1, True), (0, 2, True)]
 
 
@@ -133,7 +137,7 @@ def test_lm_eval(dialect: str) -> None:
     score = one(LM_EVAL, input_format=dialect)
     assert (score.id, score.task, score.correct) == ("a", "REL-A1", True)
     repeated = {**LM_EVAL, "resps": [["Answer 4", "Answer 1"]]}
-    assert [s.correct for s in relfast.score([repeated], input_format=dialect)] == [True, False]
+    assert [s.correct for s in in_process([repeated], input_format=dialect)] == [True, False]
     filtered_only = {key: value for key, value in LM_EVAL.items() if key != "resps"} | {
         "filtered_resps": ["Answer 4"]
     }
@@ -215,7 +219,7 @@ def test_map_to_nothing(path: str) -> None:
 
 
 def test_data(gold: Path) -> None:
-    scores = relfast.score(
+    scores = in_process(
         [
             {"id": "c", "response": "<smiles>OCC</smiles>"},
             {"id": "a", "response": ["Answer 4", "Answer 1"]},
@@ -243,7 +247,7 @@ def test_unusable_data(lines: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_text(lines)
     with pytest.raises(relfast.InputError, match=message):
-        relfast.score([A1], data=path)
+        in_process([A1], data=path)
 
 
 @pytest.mark.parametrize(
@@ -278,7 +282,7 @@ def test_content() -> None:
 
 
 def test_samples_become_rows() -> None:
-    scores = relfast.score(
+    scores = in_process(
         [{**A1, "response": ["Answer 4", "Answer 1"]}, {**A1, "id": "b", "response": [assistant("Answer 4")]}]
     )
     assert [(s.index, s.id, s.sample, s.correct) for s in scores] == [
@@ -366,5 +370,5 @@ def test_unknown_task_is_a_row() -> None:
 
 
 def test_no_dict_at_all() -> None:
-    (score,) = relfast.score([["not", "a", "dict"]])  # type: ignore[list-item]
+    (score,) = in_process([["not", "a", "dict"]])  # type: ignore[list-item]
     assert score.error == {"type": "InvalidRecord", "message": "list, not a dict"}

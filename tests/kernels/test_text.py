@@ -9,11 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import naive_text as naive
 import numpy as np
 import pytest
 from relfast_kernels import text
 
-from kernels import naive
 from relfast.stats import hash_id
 from relfast.tasks import TASKS
 

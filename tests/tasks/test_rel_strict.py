@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import hacks
 import pytest
 from shared_data import rows
+from spellings import spell
 
 import relfast
 from relfast.tasks import get_task
@@ -120,6 +122,12 @@ def test_repeats_of_isomers_pay_nothing(record: dict[str, Any]) -> None:
     whole = strict("REL-C3", record["answer"], tags([*missing, missing[0]]))
     assert not whole["correct"]
     assert whole["f1"] < 1
+    # another spelling of a molecule is that molecule
+    rng = random.Random(5)
+    respelt = strict(
+        "REL-C3", record["answer"], tags([*missing, *(spell(smiles, rng) for smiles in missing)])
+    )
+    assert (respelt["tp"], respelt["fp"], respelt["correct"]) == (len(missing), len(missing), False)
     universe = strict("REL-C3", record["answer"], tags([*record["answer"]["molecules"], *missing] * 2))
     assert not universe["correct"]
     assert universe["fp"] == 2 * len(record["answer"]["molecules"]) + len(missing)
@@ -132,7 +140,9 @@ def test_empty_gold_is_no_free_point(response: Any) -> None:
         assert result["correct"] is False
         assert result["error"]
     (row,) = relfast.score(
-        [{"task": "REL-C3", "answer": {"missing_smiles": []}, "response": response}], policy="strict"
+        [{"task": "REL-C3", "answer": {"missing_smiles": []}, "response": response}],
+        policy="strict",
+        workers=0,
     )
     assert (row.status, row.correct, row.reward) == ("invalid_record", None, None)
 

@@ -12,41 +12,41 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from relfast.records import Extracted
-from relfast.tasks.final import concludes, offers_alternatives, on_one_line
+from relfast.tasks.final import concludes, lower, offers_alternatives, on_one_line
 from relfast.tasks.reasoning import read_strictly
 
 N_CHOICES: Final = 8
 
-_FLAGS: Final = re.IGNORECASE | re.ASCII
 
 # what may stand between the word and its number; the question's own "(1-8)" is none of the numbers
 _FILLER: Final = (
-    r"(?:\s*+\(1\s?(?:-|–|to)\s?8\)|[\s:=#*_`\"'(\[{$\\<>~→]++|[-–—][ \t]++|"
+    r"(?:\s*+\(1\s?(?:-|–|to)\s?8\)|[\s:=#*_`\"'“”‘’(\[{$\\<>~→\u00a0\u202f]++|[-–—][ \t]++|"
     r"(?:is|are|be|will|must|should|would|no\.|number|index|boxed|text|textbf|mathbf|mathrm|the|a|"
     r"correct|right|final|missing|best|most likely|"
     r"answer|option|choice|panel|therefore|thus|clearly)\b){0,12}+"
 )
 _NUMBER: Final = r"([0-9]{1,9}+)(?!\w|[.,][0-9]|\s?[-–—]\s?[0-9])"
-_TIED: Final = re.compile(
-    rf"\b(answer|option|choice|panel|boxed)(?:'?s)?+({_FILLER}){_NUMBER}(?=([\s*_`)\]]*+[:\[])?)", _FLAGS
-)
-_REVERSED: Final = re.compile(
-    r"(?<![\w.,-])([0-9]{1,9}+)[\s*_`)\]}$\"']{1,9}+(?:is|as|would be|must be)\s++(?:the\s++)?+"
-    r"(?:(?:correct|missing|right|final|best)\s++){0,2}+(?:answer|option|choice|panel)\b",
-    _FLAGS,
+_WORD: Final = re.compile("answer|option|choice|panel|boxed")
+_TIE: Final = re.compile(rf"(?:'?s)?+({_FILLER}){_NUMBER}(?=([\s*_`)\]]*+[:\[])?)", re.ASCII)
+_TIED_BEFORE: Final = re.compile(
+    r"(?<![\w.,-])([0-9]{1,9})[\s*_`)\]}$\"']{1,9}(?:is|as|would be|must be)\s+(?:the\s+)?"
+    r"(?:(?:correct|missing|right|final|best)\s+){0,2}$",
+    re.ASCII,
 )
 _ALONE: Final = re.compile(
-    r"^[ \t*_`\"'$(\[{\\]*+([0-9]{1,9}+)[ \t*_`\"'$)\]}.!\\]*+$", _FLAGS | re.MULTILINE
+    r"^[ \t*_`\"'$(\[{\\]*+([0-9]{1,9}+)[ \t*_`\"'$)\]}.!\\]*+$", re.ASCII | re.MULTILINE
 )
-_ASSERTS: Final = re.compile(r"[:=→]|\b(?:is|are|be)\b", _FLAGS)
+_ASSERTS: Final = re.compile(r"[:=→]|\b(?:is|are|be)\b", re.ASCII)
+_MISSING: Final = re.compile(r"\b(?:missing|correct|right|final|best|next|last|ninth|9th|chosen)\b", re.ASCII)
 _ANOTHER: Final = re.compile(
     r"[^\w\n]*+(?:(?:or|and|to|through|maybe|perhaps|possibly|else|also|either|alternatively|the|answer|"
     r"option|choice|number)\b[^\w\n]*+){0,6}+([0-9]++)(?![\w]|[.,][0-9])",
-    _FLAGS,
+    re.ASCII,
 )
 _BEFORE_ON_LINE: Final = re.compile(
-    r"(?:[\W_]++|[0-9]{1,2}[.)](?=\s)|(?:so|therefore|thus|hence|the|my|correct|right|final|best|missing|is)\b)*+",
-    _FLAGS,
+    r"(?:[\W_]++|[0-9]{1,2}[.)](?=\s)|(?:so|therefore|thus|hence|the|my|correct|right|final|best|missing|is|it|it's|"
+    r"this|that|would|could|might|may|must|be|or|and|i|we|choose|pick|select|think|believe|say|maybe|perhaps|possibly)\b)*+",
+    re.ASCII,
 )
 _AFTER_ON_LINE: Final = re.compile(r"[\W_]*+", re.ASCII)
 
@@ -55,6 +55,9 @@ _MAX_TEXT: Final = 200_000
 
 _MAX_MARKUP: Final = 80
 """Longest filler and markup around an answer on its line; more of it is prose."""
+
+_LOOK_BACK: Final = 50
+"""Characters before a word that can say what it is about."""
 
 _REACH: Final = 2_000
 """Characters within which two answers can be one statement."""
@@ -84,7 +87,7 @@ def extract_strict(response: object) -> Extracted:
     text, reason = read_strictly(response)
     if reason is not None:
         return Extracted(None, found=False, reason=reason)
-    text = text[-_MAX_TEXT:]
+    text = lower(text[-_MAX_TEXT:])
     choices = _without_listing(sorted(_choices(text)))
     if not choices:
         return Extracted(None, found=False, reason="no_answer")
@@ -100,20 +103,33 @@ def extract_strict(response: object) -> Extracted:
 
 def _choices(text: str) -> Iterator[_Choice]:
     spans = set()
-    for match in _TIED.finditer(text):
-        word, filler = match[1].lower(), match[2]
-        boxed = word == "boxed" or "boxed" in filler.lower()
+    at = 0
+    for found in _WORD.finditer(text):
+        start, end = found.span()
+        before = text[max(0, start - _LOOK_BACK) : start]
+        if start < at or before[-1:].isalnum() or before[-1:] == "_":
+            continue
+        word = found[0]
+        match = _TIE.match(text, end)
+        if match is None:
+            match = _TIED_BEFORE.search(before)
+            if match is not None:
+                first = start - len(before) + match.start()
+                spans.add((first, first + len(match[1])))
+                leading, bare = _place(text, first, end)
+                yield _Choice(first, end, int(match[1]), True, leading, bare, False, False)
+            continue
+        at = match.end(2)
+        filler = match[1]
+        boxed = word == "boxed" or "boxed" in filler
         asserted = boxed or _ASSERTS.search(filler) is not None
-        spans.add(match.span(3))
-        leading, bare = _place(text, match.start(), match.end(3))
-        # "Panel 7 has sum 20" speaks of a panel that is given; the missing one is asserted or stands bare
-        leading = bare or (leading and word != "panel")
-        described = match[4] is not None
-        yield _Choice(match.start(), match.end(3), int(match[3]), asserted, leading, bare, described, boxed)
-    for match in _REVERSED.finditer(text):
-        spans.add(match.span(1))
-        leading, bare = _place(text, match.start(), match.end())
-        yield _Choice(match.start(), match.end(), int(match[1]), True, leading, bare, False, False)
+        spans.add(match.span(2))
+        leading, bare = _place(text, start, at)
+        if word == "panel" and not boxed:
+            # "Panel 7 has sum 20", "each panel is 6 less": most panels spoken of are those that are given
+            leading = bare
+            asserted = asserted and (_MISSING.search(before) is not None or "index" in filler)
+        yield _Choice(start, at, int(match[2]), asserted, leading, bare, match[3] is not None, boxed)
     if _ALONE.search(text, text.rstrip().rfind("\n") + 1) is None:
         return
     # numbers alone on the lines just above belong to the same statement

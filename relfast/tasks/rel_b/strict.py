@@ -12,26 +12,24 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from relfast.records import Extracted
-from relfast.tasks.final import offers_alternatives, on_one_line
+from relfast.tasks.final import lower, offers_alternatives, on_one_line
 from relfast.tasks.reasoning import read_strictly
 from relfast.tasks.rel_b.claim import NOTHING, Homoplasy
 
 # no verdicts: the question's own "Yes/No and if Yes, list …" (it has no group), and "no" for "not any"
-_WORD: Final = re.compile(r"\b(?:yes\s?(?:/|\||or)\s?no|no\s?(?:/|\||or)\s?yes|(yes|no))\b", re.IGNORECASE)
-_CONDITION: Final = re.compile(r"\b(?:if|whether|when)\s+$", re.IGNORECASE)
+_WORD: Final = re.compile(r"(?:yes\s?(?:/|\||or)\s?no|no\s?(?:/|\||or)\s?yes|(yes|no))\b")
+_CONDITION: Final = re.compile(r"\b(?:if|whether|when)\s+$")
 _NOT_ANY: Final = re.compile(
     r"\s+(?:doubt|other|others|further|more|additional|one|longer|matter|wonder|need|explanation|exceptions?|"
     r"idea|taxa|taxon|single|particular|clear)\b",
-    re.IGNORECASE,
 )
 
 _STATED: Final = re.compile(
     r"(?:^|[\n.!?:;>|]|\b(?:answer|verdict|label|conclusion)(?:\s+(?:is|would be|must be))?)"
     r"[\s*_#`\"'(\[{<>–—-]*$",
-    re.IGNORECASE,
 )
-_ENDS: Final = re.compile(r"[\s*_`\"')\]}]*(?:$|[\n.,;:!?<>/–—-]|[0-9(\[]|tax(?:on|a)\b)", re.IGNORECASE)
-_NO_HOMOPLASY: Final = re.compile(r"\s+(?:\w+\s+){0,4}?(?:homoplasy|convergence)\b", re.IGNORECASE)
+_ENDS: Final = re.compile(r"[\s*_`\"')\]}]*(?:$|[\n.,;:!?<>/–—-]|[0-9(\[]|tax(?:on|a)\b)")
+_NO_HOMOPLASY: Final = re.compile(r"\s+(?:\w+\s+){0,4}?(?:homoplasy|convergence)\b")
 
 _LOOK_BACK: Final = 60
 """Characters before a verdict or list that decide what it is."""
@@ -54,14 +52,12 @@ _LIST: Final = re.compile(
     r"(?:\btax(?:ons?|a)[\s_#:-]{0,3}+[\"'`]?+[0-9]{1,9}+|(?<![\w.])[0-9]{1,9}+)(?![\w]|\.[0-9])"
     r"(?:(?:[\s,;&*•()\[\]{}\"'`+/|-]|\band\b)++"
     r"(?:\btax(?:ons?|a)[\s_#:-]{0,3}+[\"'`]?+[0-9]{1,9}+|(?<![\w.])[0-9]{1,9}+)(?![\w]|\.[0-9]))*+",
-    re.IGNORECASE,
 )
 _DIGITS: Final = re.compile(r"[0-9]+")
-_TAXON: Final = re.compile(r"tax(?:on|a)", re.IGNORECASE)
-_CALLED_TAXA: Final = re.compile(r"\btax(?:ons?|a)\b[^\d\n]*$", re.IGNORECASE)
+_TAXON: Final = re.compile(r"tax(?:on|a)")
+_CALLED_TAXA: Final = re.compile(r"\btax(?:ons?|a)\b[^\d\n]*$")
 _CALLED_OTHERWISE: Final = re.compile(
     r"\b(?:columns?|sites?|positions?|blocks?|motifs?|lengths?|steps?|nodes?|clades?|groups?|lines?|rows?)\b[\W_]*$",
-    re.IGNORECASE,
 )
 _COUNTED: Final = re.compile(
     r"\s+(?:taxa|taxons?|species|leaves|columns?|sites?|positions?|of|out|pairs?|groups?)\b"
@@ -84,7 +80,7 @@ def extract_strict(response: object) -> Extracted:
     text, reason = read_strictly(response)
     if reason is not None:
         return Extracted(NOTHING, found=False, reason=reason)
-    text = text[-_MAX_TEXT:]
+    text = lower(text[-_MAX_TEXT:])
     verdicts = list(_verdicts(text))
     at = _final(verdicts)
     if at is None:
@@ -99,11 +95,11 @@ def extract_strict(response: object) -> Extracted:
 
 def _verdicts(text: str) -> Iterator[_Verdict]:
     for match in _WORD.finditer(text):
-        if match[1] is None:
-            continue
         start, end = match.span()
+        if match[1] is None or text[start - 1 : start].isalnum() or text[start - 1 : start] == "_":
+            continue
         before = text[max(0, start - _LOOK_BACK) : start]
-        label = match[1].lower()
+        label = match[1]
         if _CONDITION.search(before) or (label == "no" and _NOT_ANY.match(text, end)):
             continue
         stated = _STATED.search(before) is not None and not (start > _LOOK_BACK and not before.strip())
@@ -144,10 +140,8 @@ def _beside(text: str, first: _Verdict, second: _Verdict, stated: bool) -> bool:
     return leading and offers_alternatives(_LEAD_IN.sub(" ", between))
 
 
-_LISTED: Final = re.compile(r"\btax(?:ons?|a)(?:[\s_]?[0-9]+)?|\b(?:yes|no|involved)\b|[0-9]+", re.IGNORECASE)
-_LEAD_IN: Final = re.compile(
-    rf"{_LISTED.pattern}|\b(?:final|answer|verdict|label|conclusion)\b", re.IGNORECASE
-)
+_LISTED: Final = re.compile(r"\btax(?:ons?|a)(?:[\s_]?[0-9]+)?|\b(?:yes|no|involved)\b|[0-9]+")
+_LEAD_IN: Final = re.compile(rf"{_LISTED.pattern}|\b(?:final|answer|verdict|label|conclusion)\b")
 
 
 def _taxa(statement: str, label: str) -> list[str]:

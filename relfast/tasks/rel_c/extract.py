@@ -7,11 +7,10 @@ an ``i``. On ASCII text a plain search for the literal finds the same places at 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import Final
 
 from relfast.records import Extracted, Options
-from relfast.tasks.final import Candidate, concludes, offers_alternatives, on_one_line
+from relfast.tasks.final import Candidate, final_candidates
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 
 _YES_NO: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE)
@@ -61,23 +60,16 @@ def extract_molecule(response: object, options: Options) -> Extracted:
         tags = _tags(text)
         if not tags:
             return Extracted(None, found=False, reason="no_answer")
-        for earlier, later in reversed(list(pairwise(tags))):
-            if not _beside(text[earlier.end : later.start]):
-                break
-            if earlier.value != later.value:
-                return Extracted(None, found=False, reason="several_answers")
-        return Extracted(tags[-1].value)
+        final = {tag.value for tag in final_candidates(text, tags)}
+        if len(final) > 1:
+            return Extracted(None, found=False, reason="several_answers")
+        return Extracted(final.pop())
     text_or_none = _reference_text(response, options)
     match = _SMILES.search(text_or_none) if text_or_none is not None else None
     if match is None:
         return Extracted(None, found=False)
     smiles = match[1].strip()
     return Extracted(smiles, found=bool(smiles))
-
-
-def _beside(between: str) -> bool:
-    """Whether two tags with this text between them are one statement."""
-    return offers_alternatives(between) or (on_one_line(between) and not concludes(between))
 
 
 def extract_molecules(response: object, options: Options) -> Extracted:
