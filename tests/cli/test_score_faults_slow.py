@@ -81,10 +81,10 @@ def _hostile_records() -> list[dict[str, Any]]:
         add_honest()
         add("hostile", golds["REL-C3"][0], tagged, {"missing_smiles": [pair["gold"]]})
         add_honest()
-    for nasty in lines("data/hostile/nasty_smiles.jsonl.gz"):
-        for task in ("REL-C2", "REL-C3"):
-            add("hostile", rng.choice(golds[task]), f"<smiles>{nasty['smiles']}</smiles>")
-            add_honest()
+    for number, nasty in enumerate(lines("data/hostile/nasty_smiles.jsonl.gz")):
+        task = ("REL-C2", "REL-C3")[number % 2]
+        add("hostile", rng.choice(golds[task]), f"<smiles>{nasty['smiles']}</smiles>")
+        add_honest()
     for line in shared("data/hostile/bad_smiles.txt").read_text("utf-8").split("\n"):
         if line and not line.startswith("# "):
             add("hostile", rng.choice(golds[rng.choice(["REL-C2", "REL-C3"])]), f"<smiles>{line}</smiles>")
