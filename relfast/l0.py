@@ -47,7 +47,9 @@ class L0Fit:
         return {name: value if math.isfinite(value) else None for name, value in asdict(self).items()}
 
 
-def fit_l0(L: ArrayLike, correct: ArrayLike, *, bin_width: int = BIN_WIDTH) -> L0Fit:
+def fit_l0(
+    L: ArrayLike, correct: ArrayLike, n: ArrayLike | None = None, *, bin_width: int = BIN_WIDTH
+) -> L0Fit:
     """Fit P(L) = exp(-L / L0).
 
     Parameters
@@ -55,7 +57,9 @@ def fit_l0(L: ArrayLike, correct: ArrayLike, *, bin_width: int = BIN_WIDTH) -> L
     L
         Logical depth of each problem, in actions, positive.
     correct
-        Whether each was solved, same length.
+        Whether each was solved, same length; with ``n``, how often.
+    n
+        How often each was tried, where outcomes are counted already; else once.
 
     Raises
     ------
@@ -63,15 +67,20 @@ def fit_l0(L: ArrayLike, correct: ArrayLike, *, bin_width: int = BIN_WIDTH) -> L
         The lengths differ, there is no outcome, or a depth is not positive.
     """
     depths = np.asarray(L, np.float64).ravel()
-    solved = np.asarray(correct).ravel().astype(bool)
-    if len(depths) != len(solved):
+    solved = np.asarray(correct).ravel().astype(bool if n is None else np.int64).astype(np.int64)
+    tried = np.ones(len(solved), np.int64) if n is None else np.asarray(n, np.int64).ravel()
+    if not len(depths) == len(solved) == len(tried):
         raise ValueError(f"{len(depths)} depths and {len(solved)} outcomes: the lengths differ")
-    if not len(depths):
+    if not tried.sum():
         raise ValueError("no outcomes to fit L0 to")
+    if (solved < 0).any() or (solved > tried).any():
+        raise ValueError("more problems solved than tried")
     if not (depths > 0).all() or not np.isfinite(depths).all():
         raise ValueError("every logical depth must be a positive number")
-    gain = float(depths[solved].sum())
-    missed, counts = np.unique(depths[~solved], return_counts=True)
+    gain = float((depths * solved).sum())
+    failed = tried > solved
+    missed, places = np.unique(depths[failed], return_inverse=True)
+    counts = np.bincount(places, (tried - solved)[failed])
 
     def log_likelihood(rate: float) -> float:
         return float(-rate * gain + (counts * np.log(-np.expm1(-rate * missed))).sum())
@@ -100,9 +109,9 @@ def fit_l0(L: ArrayLike, correct: ArrayLike, *, bin_width: int = BIN_WIDTH) -> L
         l0=_inverse(best),
         low=_inverse(fastest),
         high=_inverse(slowest),
-        least_squares=_least_squares(depths, solved, bin_width),
+        least_squares=_least_squares(depths, solved, tried, bin_width),
         bin_width=bin_width,
-        n=len(depths),
+        n=int(tried.sum()),
         n_correct=int(solved.sum()),
     )
 
@@ -123,13 +132,16 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
     return math.exp((low + high) / 2)
 
 
-def _least_squares(depths: NDArray[np.float64], solved: NDArray[np.bool_], bin_width: int) -> float:
+def _least_squares(
+    depths: NDArray[np.float64], solved: NDArray[np.int64], tried: NDArray[np.int64], bin_width: int
+) -> float:
     """L0 of least squared distance between the bins' success rates and the curve at their mean depths."""
-    if solved.all() or not solved.any():
+    if not 0 < solved.sum() < tried.sum():
         return math.nan
+    depths, solved, tried = depths[tried > 0], solved[tried > 0], tried[tried > 0]
     _, bins = np.unique(depths // bin_width, return_inverse=True)
-    sizes = np.bincount(bins)
-    centres = np.bincount(bins, depths) / sizes
+    sizes = np.bincount(bins, tried)
+    centres = np.bincount(bins, depths * tried) / sizes
     rates = np.bincount(bins, solved) / sizes
 
     def misfit(log_rate: float) -> float:
@@ -137,7 +149,8 @@ def _least_squares(depths: NDArray[np.float64], solved: NDArray[np.bool_], bin_w
 
     # a coarse grid first, since the sum of squares has flat ends; then golden sections
     grid = np.linspace(math.log(_SLOWEST), math.log(_FASTEST), 600)
-    at = int(np.argmin([misfit(point) for point in grid]))
+    curves = np.exp(-np.exp(grid)[:, None] * centres)
+    at = int(np.argmin(((rates - curves) ** 2).sum(axis=1)))
     low, high = float(grid[max(at - 1, 0)]), float(grid[min(at + 1, len(grid) - 1)])
     golden = (math.sqrt(5) - 1) / 2
     for _ in range(60):
@@ -153,8 +166,9 @@ def by_complexity(
     L: Sequence[float | None],
     B: Sequence[float | None],
     N: Sequence[float | None],
-    exact_match: Sequence[bool],
+    exact_match: Sequence[float],
     progress_ratio: Sequence[float],
+    n: Sequence[int] | None = None,
     *,
     bin_width: int = BIN_WIDTH,
 ) -> dict[str, Any]:
@@ -165,7 +179,10 @@ def by_complexity(
     L, B, N
         Complexity of each scored response; None (or NaN) where the record does not say.
     exact_match, progress_ratio
-        Its metrics.
+        Its metrics; with ``n``, their sums.
+    n
+        How many responses each entry stands for, where those of one complexity are summed up already (as a
+        run does that must merge with others); else one.
 
     Returns
     -------
@@ -175,23 +192,27 @@ def by_complexity(
         without any; ``l0_by_B_N``: the same per ``"B=2,N=0.0"``, the form in which L0 is published.
     """
     depth, doors, noise = (np.array(values, np.float64) for values in (L, B, N))
-    solved = np.asarray(exact_match, bool)
+    solved = np.asarray(exact_match, np.int64)
     progress = np.asarray(progress_ratio, np.float64)
+    tried = np.ones(len(solved), np.int64) if n is None else np.asarray(n, np.int64)
 
     def table(values: NDArray[np.float64], name: Callable[[float], str]) -> dict[str, dict[str, Any]]:
         rows = {}
         for value in np.unique(values[np.isfinite(values)]).tolist():
             here = values == value
+            count = int(tried[here].sum())
             rows[name(value)] = {
-                "n": int(here.sum()),
-                "pass_at_1": float(solved[here].mean()),
-                "progress_ratio": float(progress[here].mean()),
+                "n": count,
+                "pass_at_1": float(solved[here].sum() / count),
+                "progress_ratio": float(progress[here].sum() / count),
             }
         return rows
 
     def fit(here: NDArray[np.bool_]) -> dict[str, Any] | None:
         here = here & (depth > 0)
-        return fit_l0(depth[here], solved[here], bin_width=bin_width).to_dict() if here.any() else None
+        if not here.any():
+            return None
+        return fit_l0(depth[here], solved[here], tried[here], bin_width=bin_width).to_dict()
 
     known = np.isfinite(doors) & np.isfinite(noise)
     cells = sorted(set(zip(doors[known].tolist(), noise[known].tolist(), strict=True)))

@@ -6,6 +6,7 @@ generators', the published ones, one's own.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeGuard
@@ -223,7 +224,13 @@ def _kind(value: Any) -> str:
 
 
 def _show(value: Any) -> str:
-    text = orjson.dumps(value, default=str).decode()
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        # keys that are no text, integers of thousands of digits, nesting without end
+        return _kind(value)
+    # a lone surrogate cannot be printed
+    text = text.encode("utf-8", "replace").decode("utf-8")
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -121,6 +121,24 @@ def test_aggregates() -> None:
     json.dumps(tables, allow_nan=False)
 
 
+def test_counted_outcomes_are_outcomes() -> None:
+    depths, solved = simulate(20, 500, 1)
+    unique = np.unique(depths)
+    right = [int(solved[depths == depth].sum()) for depth in unique]
+    tried = [int((depths == depth).sum()) for depth in unique]
+    counted, single = fit_l0(unique, right, tried), fit_l0(depths, solved)
+    assert counted.to_dict() == pytest.approx(single.to_dict())
+    ones = [1] * 500
+    tables = by_complexity(depths, ones, ones, solved, solved / 2)
+    merged = by_complexity(unique, [1] * len(unique), [1] * len(unique), right, np.array(right) / 2, tried)
+    assert list(merged["by_L"]) == list(tables["by_L"])
+    for name, row in merged["by_L"].items():
+        assert row == pytest.approx(tables["by_L"][name])
+    assert merged["l0"] == pytest.approx(tables["l0"])
+    with pytest.raises(ValueError, match="more problems"):
+        fit_l0([1], [2], [1])
+
+
 def test_aggregates_of_nothing() -> None:
     assert by_complexity([], [], [], [], []) == {
         "by_L": {},

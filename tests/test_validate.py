@@ -138,6 +138,15 @@ def test_every_rule(record: dict[str, Any], path: str, value: Any, field: str, c
     assert complaint in problem.message
 
 
+@pytest.mark.parametrize(
+    "value", [2**64, 10**5000, "\ud800", float("nan"), {1: 2}, {(1,): 2}, b"x", {3}], ids=range(8)
+)
+def test_values_that_json_cannot_hold_are_shown_somehow(value: Any) -> None:
+    (problem,) = check_record(changed(A1, "domain", value))
+    assert problem.message.encode()
+    assert len(problem.message) < 150
+
+
 def test_all_problems_of_a_record_are_named() -> None:
     found = {p.field for p in check_record({"id": "", "task": "REL-B1", "answer": {"label": "maybe"}})}
     assert found == {"id", "question", "domain", "answer.label", "answer.taxa"}

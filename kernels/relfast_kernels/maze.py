@@ -375,8 +375,7 @@ def warm_up() -> None:
     plans = read_plans(text, np.array([len(text)]))
     names = index_names(np.frombuffer(b"A1A27Al", np.uint8), np.array([2, 4, 5, 7], np.int32))
     one = np.zeros(1, np.int32)
+    gold = GoldTables(one, one, one, one)
     judged, ratios = np.zeros((1, len(JUDGED)), np.int32), np.zeros((1, len(RATIOS)))
-    judge_plans(
-        corridor(), names, GoldTables(one, one, one, one), 1, text, plans, np.array([0]), judged, ratios
-    )
+    judge_plans(corridor(), names, gold, 1, text, plans, np.array([0]), judged, ratios)
     validate_plans(corridor(), one, one, np.array([0, 1]))

@@ -120,7 +120,7 @@ def structures(formula: str, chunk: int = CHUNK) -> Iterator[tuple[list[str], np
     found = chunk
     while found == chunk:
         found = int(next_isomers(valences, blocks, cursor, matrix, free, out))
-        yield atoms, out[:found]
+        yield atoms, out[:found].copy()
 
 
 def _smiles(atoms: Sequence[str], bonds: npt.NDArray[np.int8]) -> str:

@@ -39,6 +39,7 @@ DEFAULT_API: Final = "http://127.0.0.1:1234/v1/completions"
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=300.0, show_default=True, metavar="SECONDS", help="Longest time of one attempt.")  # fmt: skip
 @click.option("--attempts", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Attempts of one request.")  # fmt: skip
 @click.option("--backoff", type=click.FloatRange(0), default=0.5, show_default=True, metavar="SECONDS", help="Mean pause before the second attempt; it doubles.")  # fmt: skip
+@click.option("--no-report", is_flag=True, help="Results only; `relfast report` makes the report later.")
 @click.option(
     "--resume", is_flag=True, help="Go on with an interrupted run; failed requests are asked again."
 )
@@ -67,6 +68,7 @@ def command(
     timeout: float,
     attempts: int,
     backoff: float,
+    no_report: bool,
     resume: bool,
     overwrite: bool,
     fail_on_error: bool,
@@ -110,9 +112,11 @@ def command(
     results = folder / RESULTS_FILE
     end_on_sigterm()
     progress = _run(plan, problems, results, source, resume, overwrite, quiet)
-    report = generate_analysis_report(results, folder / REPORT_DIR, aligner=StepAligner(embedder, device))
     click.echo(f"{progress.total:,} problems in {results}", err=True)
-    click.echo(f"report in {report.directory / 'index.html'}", err=True)
+    if not no_report:
+        aligner = StepAligner(embedder, device)
+        report = generate_analysis_report(results, folder / REPORT_DIR, aligner=aligner)
+        click.echo(f"report in {report.directory / 'index.html'}", err=True)
     if progress.failed:
         click.echo(
             f"{progress.failed:,} without a score; --resume asks for them again (the report names the errors)",

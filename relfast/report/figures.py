@@ -24,6 +24,7 @@ _MIN_FOR_DENSITY: Final = 3
 _ANNOTATED_CELLS: Final = 15 * 15
 _LABELLED_STEPS: Final = 40
 _LABEL_CHARS: Final = 26
+_NAME_CHARS: Final = 36
 _PATH_COLOUR: Final = "#ff8c1a"
 """Seen on the light and on the dark end of the heatmap's colours."""
 
@@ -63,7 +64,8 @@ class Canvas:
         return self.panels[0]
 
     def title(self, text: str) -> None:
-        self.axes.set_title(plain(text), fontsize=12, fontweight="bold", pad=10)
+        line = text if len(text) <= 2 * _NAME_CHARS else f"{text[: 2 * _NAME_CHARS - 1]}…"
+        self.axes.set_title(plain(line), fontsize=12, fontweight="bold", pad=10)
 
     def count_axis(self, label: str) -> None:
         """The vertical axis counts: whole numbers only."""
@@ -89,8 +91,14 @@ def say(axes: Any, message: str) -> None:
 
 
 def plain(text: str) -> str:
-    """Text that is shown as it is: a dollar sign would start a formula."""
-    return text.replace("$", r"\$")
+    """Text that is shown as it is: a dollar sign would start a formula, a lone surrogate ends the drawing."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("$", r"\$")
+
+
+def short(name: str) -> str:
+    """A group's name beside an axis: one line, cut where it would push the drawing out of its figure."""
+    line = " ".join(name.split())
+    return plain(line if len(line) <= _NAME_CHARS else f"{line[: _NAME_CHARS - 1]}…")
 
 
 def bars(
@@ -126,7 +134,7 @@ def bars(
             va="center",
             fontsize=9,
         )
-    axes.set_yticks(places, [plain(name) for name in names])
+    axes.set_yticks(places, [short(name) for name in names])
     axes.invert_yaxis()
     axes.set_xlim(0, 1.28)
     axes.set_xticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0%", "20%", "40%", "60%", "80%", "100%"])
@@ -312,7 +320,7 @@ def histograms(path: Path, title: str, groups: Mapping[str, NDArray[np.float64]]
     if not groups:
         say(canvas.axes, "no scored row")
     for axes, (name, values) in zip(canvas.panels, groups.items(), strict=False):
-        axes.set_title(f"{plain(name)} (n = {values.size:,})", fontsize=10)
+        axes.set_title(f"{short(name)} (n = {values.size:,})", fontsize=10)
         if not values.size:
             say(axes, "no scored row")
             continue
@@ -342,7 +350,7 @@ def stacked(path: Path, title: str, counts: Mapping[str, Mapping[str, int]], ord
         if shares.any():
             axes.barh(range(len(names)), shares, left=left, color=colour, height=0.66, label=plain(label))
         left += shares
-    axes.set_yticks(range(len(names)), [plain(name) for name in names])
+    axes.set_yticks(range(len(names)), [short(name) for name in names])
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1.0], ["0%", "25%", "50%", "75%", "100%"])

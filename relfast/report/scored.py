@@ -15,12 +15,13 @@ import orjson
 from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.sources import Source, find_sources
 from relfast.errors import InputError, OutputError
+from relfast.estimates import clustered_mean, pass_at_k
 from relfast.records import SCORED, STATUSES, Score
 from relfast.report import figures
 from relfast.report.page import Page, Picture, Section, Table, write_page
 from relfast.report.realign import Report
 from relfast.report.statistics import QUADRANTS
-from relfast.stats import LABELS, Summary, Tally, TaskSummary, clustered_mean, pass_at_k, summarize
+from relfast.stats import LABELS, Summary, Tally, TaskSummary, summarize
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
 ROWS_AT_A_TIME: Final = 10_000
@@ -130,15 +131,18 @@ def _as_summary(source: Source) -> Summary | None:
         return None
 
 
-def _scores(source: Source) -> Iterator[Score]:
-    lines: Iterator[bytes]
+def _lines(source: Source) -> Iterator[bytes]:
     if source.codec == "parquet":
         from relfast.engine.parquet import iterate_rows
 
-        lines = iterate_rows(source.path)
-    else:
-        lines = iter(source.open())
-    for number, line in enumerate(lines, 1):
+        yield from iterate_rows(source.path)
+        return
+    with source.open() as stream:
+        yield from stream
+
+
+def _scores(source: Source) -> Iterator[Score]:
+    for number, line in enumerate(_lines(source), 1):
         if not line.strip():
             continue
         try:

@@ -48,13 +48,18 @@ def read_entries(entries: Iterable[dict[str, Any]]) -> Solved:
         else:
             kept.append(entry)
     return Solved(
-        subsets=[str(entry.get("subset", "")) for entry in kept],
+        subsets=[_writable(str(entry.get("subset", ""))) for entry in kept],
         scores=np.array([entry["alignment_score"] for entry in kept], np.float64),
         correct=np.array([entry["final_correct"] for entry in kept], np.bool_),
         divergence=[first_divergence(entry.get("alignment_details") or ()) or 0 for entry in kept],
         entries=kept,
         failed=failed,
     )
+
+
+def _writable(text: str) -> str:
+    """Text without lone surrogates: neither a table nor a picture can hold one."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def first_divergence(alignment: Sequence[dict[str, Any]]) -> int | None:

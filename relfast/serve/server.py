@@ -14,8 +14,11 @@ from relfast.errors import OutputError
 from relfast.serve.app import Settings, make_app
 from relfast.serve.limits import Gate
 
-LINGER_SECONDS: Final = 0.3
-"""How long requests that are already on their way are still read after the server was told to stop."""
+LINGER_SECONDS: Final = 1.0
+"""How long connections without a request are kept after the server was told to stop: a request may be on
+its way. Busy ones are closed by their answers, so this is for idle ones only."""
+
+_LOOK_EVERY: Final = 0.02
 
 
 class GracefulServer(uvicorn.Server):
@@ -30,13 +33,30 @@ class GracefulServer(uvicorn.Server):
         self._gate = gate
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._gate.draining = True
-        await asyncio.sleep(0)  # connections that wait to be accepted
+        # no await between the two: closing resets the connections that wait at the port
+        taken = [connection for listener in sockets or [] for connection in _waiting_at(listener)]
         for server in self.servers:
             server.close()
-        if not self.force_exit:
-            await asyncio.sleep(LINGER_SECONDS)
+        # from here on answers say that their connection ends, and who comes back is refused
+        self._gate.draining = True
+        for connection in taken:
+            await self._serve_on(connection)
+        lingered = 0.0
+        while self.server_state.connections and lingered < LINGER_SECONDS and not self.force_exit:
+            await asyncio.sleep(_LOOK_EVERY)
+            lingered += _LOOK_EVERY
         await super().shutdown(sockets)
+
+    async def _serve_on(self, connection: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        protocol: Callable[..., asyncio.Protocol] = self.config.http_protocol_class
+        with contextlib.suppress(OSError):  # its other side may be gone already
+            await loop.connect_accepted_socket(
+                lambda: protocol(
+                    config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+                ),
+                connection,
+            )
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -44,6 +64,17 @@ class GracefulServer(uvicorn.Server):
         with super().capture_signals():
             yield
             self._captured_signals.clear()
+
+
+def _waiting_at(listener: socket.socket) -> list[socket.socket]:
+    """The connections that wait at a port to be accepted."""
+    waiting = []
+    with contextlib.suppress(OSError):  # BlockingIOError: nobody else
+        while True:
+            connection, _ = listener.accept()
+            connection.setblocking(False)
+            waiting.append(connection)
+    return waiting
 
 
 def serve(
@@ -76,7 +107,8 @@ def serve(
     )
     server = GracefulServer(config, gate)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
+    # TCP by name: asyncio turns off Nagle's delay (40 ms a request) only where it knows the protocol
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))

@@ -18,30 +18,15 @@ from relfast.cli.main import _run
 @pytest.mark.parametrize(
     ("arguments", "task", "parameters"),
     [
-        (["rel-a1"], "REL-A1", {}),
-        (["REL-A2", "--distractors", "hard"], "REL-A2", {"distractors": "hard"}),
-        (["rel-a3", "--gridsize", "4", "--maxval", "99"], "REL-A3", {"gridsize": 4, "maxval": 99}),
-        (["rel-a4"], "REL-A4", {}),
+        ("rel-a1", "REL-A1", {}),
+        ("REL-A2 --distractors hard", "REL-A2", {"distractors": "hard"}),
+        ("rel-a3 --gridsize 4 --maxval 99", "REL-A3", {"gridsize": 4, "maxval": 99}),
+        ("rel-a4", "REL-A4", {}),
         (
-            [
-                "rel-b1",
-                "--num-leaves",
-                "9",
-                "--seq-len",
-                "70",
-                "--n-convergent-sites",
-                "3",
-                "--length-convergent-block",
-                "6",
-                "--n-convergent-taxa",
-                "3",
-                "--selection",
-                "clades",
-                "--taxa-as",
-                "index",
-                "--yes-fraction",
-                "0.75",
-            ],
+            (
+                "rel-b1 --num-leaves 9 --seq-len 70 --n-convergent-sites 3 --length-convergent-block 6"
+                " --n-convergent-taxa 3 --selection clades --taxa-as index --yes-fraction 0.75"
+            ),
             "REL-B1",
             {
                 "num_leaves": 9,
@@ -55,61 +40,38 @@ from relfast.cli.main import _run
             },
         ),
         (
-            [
-                "rel-c1",
-                "--sizes",
-                "3:9:3",
-                "--formula",
-                "C4H6Br2",
-                "--formula",
-                "C3H8O2",
-                "--keep",
-                "unstrained",
-            ],
+            "rel-c1 --sizes 3:9:3 --formula C4H6Br2 --formula C3H8O2 --keep unstrained",
             "REL-C1",
             {"sizes": (3, 6, 9), "formulas": ("C4H6Br2", "C3H8O2"), "keep": "unstrained"},
         ),
         (
-            [
-                "rel-c2",
-                "--sizes",
-                "3,4",
-                "--min-atoms",
-                "9",
-                "--tanimoto",
-                "0.4",
-                "0.8",
-                "--mcs-steps",
-                "400",
-                "--strategy",
-                "mixed",
-            ],
+            "rel-c2 --sizes 3,4 --min-atoms 9 --tanimoto 0.4 0.8 --mcs-steps 100 --strategy mixed",
             "REL-C2",
             {
                 "sizes": (3, 4),
                 "min_atoms": 9,
                 "tanimoto": (0.4, 0.8),
-                "mcs_steps": 400,
+                "mcs_steps": 100,
                 "strategy": "mixed",
             },
         ),
         (
-            ["rel-c3", "--given", "4", "--formula", "C4H8", "--universe-min", "5", "--universe-max", "5"],
+            "rel-c3 --given 4 --formula C4H8 --universe-min 5 --universe-max 5",
             "REL-C3",
             {"given": (4,), "formulas": ("C4H8",), "universe_min": 5, "universe_max": 5},
         ),
     ],
-    ids=lambda value: value[0] if isinstance(value, list) else None,
+    ids=lambda value: value.split()[0] if isinstance(value, str) else "",
 )
 def test_options_reach_the_generator(
-    arguments: list[str],
+    arguments: str,
     task: str,
     parameters: dict[str, object],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     output = tmp_path / "records.jsonl"
-    assert _run(["generate", *arguments, "-n", "5", "--seed", "3", "-o", str(output)]) == 0
+    assert _run(["generate", *arguments.split(), "-n", "5", "--seed", "3", "-o", str(output)]) == 0
     lines = output.read_bytes().splitlines()
     assert lines == [orjson.dumps(record) for record in generate(task, 5, 3, **parameters)]
     said = capsys.readouterr()

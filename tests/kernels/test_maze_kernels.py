@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import naive_seqbench as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -27,6 +26,7 @@ from relfast_kernels.maze_growth import DRAWS_PER_POINT, rewind, spanning_tree
 from relfast_kernels.maze_search import MAX_SWITCHES, TOO_LARGE, UNSOLVABLE, shortest_plan, walk_tree
 from relfast_kernels.plan_text import read_plans
 
+from kernels import naive_seqbench as naive
 from relfast.tasks.seqbench import actions as seqbench_actions
 from relfast.tasks.seqbench.grid import grid
 from relfast.tasks.seqbench.maze import edge_lists

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 
-import naive_seqbench as naive
 import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relfast_kernels.plan_text import ACTIONS, BAD, N_COLUMNS, Plans, hash_bytes, read_plans, scan
+
+from kernels import naive_seqbench as naive
 
 INTERPRETED = bool(numba.config.DISABLE_JIT)
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import naive
+import naive_text as naive
 import numpy as np
 import pytest
 from relfast_kernels import text

@@ -221,8 +221,8 @@ def test_choices_of_taxa() -> None:
 
 
 # Jukes-Cantor. With S sites the standard error of a pair's divergence p is sqrt(p (1 - p) / S) <= 0.0010
-# for S = 250,000; a test at 4.5 standard errors per pair (2-sided level 7e-6, fewer than 100 pairs in all) sees
-# a branch that is 5 % too long with near certainty: at d = 0.8 that shifts p by 0.0103 = 10 errors.
+# for S = 250,000; a test at 4.5 standard errors per pair (2-sided level 7e-6, fewer than 100 pairs in all)
+# sees a branch that is 5 % too long with near certainty: at d = 0.8 that shifts p by 0.0103 = 10 errors.
 
 SITES = 250_000
 Z = 4.5

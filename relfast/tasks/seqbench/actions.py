@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ def read(texts: Sequence[str]) -> Reading:
         raw = b"".join(parts)
         sizes = [len(part) for part in parts]
     text = np.frombuffer(raw, np.uint8)
-    return Reading(raw, text, read_plans(text, np.cumsum(sizes, dtype=np.int64)))
+    return Reading(raw, text, read_plans(text, np.array(list(accumulate(sizes)), np.int64)))
 
 
 def encode(text: str) -> bytes:

@@ -11,13 +11,14 @@ import orjson
 
 from relfast.errors import InputError
 
-_SENTENCE_END: Final = re.compile(r"\.(?:\s+|$)")
+_SENTENCE_END: Final = re.compile(r"\.(?:\s+|$)|\n")
+_BULLET: Final = " \t-*•"
 _PASSAGE: Final = re.compile(
     r"Room (\S+) and (?:Room )?(\S+) are connected by (an open|a closed and locked) door"
 )
 _LOCK: Final = re.compile(r"(?:The locked door|Door) between (\S+) and (\S+) requires key (\S+)")
 _KEY: Final = re.compile(r"Key (\S+) is in room (\S+)")
-_PERSON: Final = re.compile(r"(\S[^\n]{0,200}?) is in room (\S+)")
+_PERSON: Final = re.compile(r"(\S.{0,200}?) is in room (\S+)")
 
 USUAL_AGENT: Final = "Bob"
 """Who moves in the published contexts, in whatever order the sentences come."""
@@ -72,29 +73,38 @@ def from_structure(details: str | bytes | Mapping[str, Any]) -> Layout:
     structure = _part(details, "structure", "structural_details")
     mappings = details.get("mappings") if isinstance(details, Mapping) else None
     names = _part(mappings, "coordinate_to_name", "structural_details.mappings") if mappings else {}
+    if not all(isinstance(name, str) for name in names.values()):
+        raise _bad("a room's name is no text", "structural_details.mappings.coordinate_to_name")
     layout = Layout()
+    passages, rooms = layout.passages, layout.rooms
 
     def room(coordinate: object, place: str) -> str:
-        name = names.get(coordinate, coordinate) if isinstance(coordinate, str) else None
-        if not isinstance(name, str):
+        if not isinstance(coordinate, str):
             raise _bad("no coordinate", f"structural_details.structure.{place}")
-        layout.rooms[name] = None
+        name: str = names.get(coordinate, coordinate)
+        rooms[name] = None
         return name
 
+    for pair, door in _optional(structure, "door_details").items():
+        ends = pair.split("_")
+        if len(ends) != 2 or not isinstance(door, Mapping):
+            raise _bad(f"unreadable door {pair[:40]!r}", "structural_details.structure.door_details")
+        one, other = names.get(ends[0], ends[0]), names.get(ends[1], ends[1])
+        if door.get("status") == "open":
+            layout.connect(one, other)
+        else:
+            key = door.get("key_id")
+            layout.connect(one, other, True, "" if key is None else str(key))
+    # most neighbours are known from their door by now, and a maze has thousands
     for coordinate, behind in _part(structure, "adjacency_list", "structural_details.structure").items():
         here = room(coordinate, "adjacency_list")
         if not isinstance(behind, (list, tuple)):
             raise _bad("no list", "structural_details.structure.adjacency_list")
-        for other in behind:
-            layout.connect(here, room(other, "adjacency_list"))
-    for pair, door in (structure.get("door_details") or {}).items():
-        ends = pair.split("_")
-        if len(ends) != 2 or not isinstance(door, Mapping):
-            raise _bad(f"unreadable door {pair[:40]!r}", "structural_details.structure.door_details")
-        key = door.get("key_id")
-        one, other = (room(end, "door_details") for end in ends)
-        layout.connect(one, other, door.get("status") != "open", "" if key is None else str(key))
-    for key, coordinate in (structure.get("key_locations") or {}).items():
+        for neighbor in behind:
+            there = names.get(neighbor) if isinstance(neighbor, str) else None
+            if (here, there) not in passages and (there, here) not in passages:
+                layout.connect(here, room(neighbor, "adjacency_list"))
+    for key, coordinate in _optional(structure, "key_locations").items():
         layout.key_rooms[key] = room(coordinate, "key_locations")
     layout.start = room(structure.get("start_room_coord"), "start_room_coord")
     layout.goal = room(structure.get("end_room_coord"), "end_room_coord")
@@ -104,20 +114,20 @@ def from_structure(details: str | bytes | Mapping[str, Any]) -> Layout:
 def from_facts(text: str, agent: str | None = None, target: str | None = None) -> Layout | None:
     """The layout that a question's facts describe; None where it holds no fact about rooms.
 
-    Sentences that are no facts are passed over. Linear time. Unless they are given, the agent is Bob or
-    else the first person of the text, and the target the first other one.
+    Sentences and lines that are no facts are passed over. Linear time. Unless they are given, the agent is
+    Bob or else the first person of the text, and the target the first other one.
     """
     layout = Layout()
     people: dict[str, str] = {}
     for sentence in _SENTENCE_END.split(text):
-        if match := _PASSAGE.fullmatch(sentence):
+        if match := _PASSAGE.search(sentence):
             layout.connect(match[1], match[2], match[3] != "an open")
-        elif match := _LOCK.fullmatch(sentence):
+        elif match := _LOCK.search(sentence):
             layout.connect(match[1], match[2], True, match[3])
-        elif match := _KEY.fullmatch(sentence):
+        elif match := _KEY.search(sentence):
             layout.key_rooms[match[1]] = match[2]
             layout.rooms[match[2]] = None
-        elif match := _PERSON.fullmatch(sentence):
+        elif match := _PERSON.fullmatch(sentence.strip(_BULLET)):
             people[match[1]] = match[2]
             layout.rooms[match[2]] = None
     if not layout.passages:
@@ -139,6 +149,11 @@ def _part(value: object, key: str, place: str) -> Mapping[str, Any]:
     if not isinstance(part, Mapping):
         raise _bad("missing or no object", f"{place}.{key}")
     return part
+
+
+def _optional(structure: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    part = structure.get(key)
+    return {} if part is None else _part(structure, key, "structural_details.structure")
 
 
 def _bad(message: str, field_name: str) -> InputError:

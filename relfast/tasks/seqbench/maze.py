@@ -51,7 +51,7 @@ class Maze:
     def from_row(cls, row: Mapping[str, Any]) -> Maze:
         """The maze of a SeqBench row: from ``structural_details``, or else from ``context`` or ``question``.
 
-        Also takes records (``question`` and ``answer``).
+        Also takes records (``question`` and ``answer``) and, in place of a context, a list ``facts``.
 
         Raises
         ------
@@ -60,7 +60,10 @@ class Maze:
         """
         from relfast.tasks.seqbench.gold import Fields
 
-        return Fields.of(row.get("answer"), row.get("question"), row).maze()
+        question, facts = row.get("question"), row.get("facts")
+        if question is None and isinstance(facts, (list, tuple)):
+            question = " ".join(map(str, facts))
+        return Fields.of(row.get("answer"), question, row).maze()
 
     @classmethod
     def build(cls, layout: Layout, source: Source, extra: Iterable[Action] = ()) -> Maze:

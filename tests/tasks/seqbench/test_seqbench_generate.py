@@ -106,7 +106,7 @@ def check_cells(per_cell: int, seed: int) -> int:
     count = 0
     for number, (rows, cols, length, doors) in enumerate(GRID):
         for index in range(per_cell):
-            noise = NOISES[index % len(NOISES)]
+            noise = NOISES[(number + index) % len(NOISES)]
             settings = Parameters(rows, cols, length, doors, noise, shuffle=index % 4 == 3)
             row = make_row(seed + 1000 * number + index, settings)
             check(row, length, doors)
@@ -116,7 +116,7 @@ def check_cells(per_cell: int, seed: int) -> int:
 
 
 def test_instances_of_every_kind() -> None:
-    assert check_cells(6, seed=50_000_000) == 6 * len(GRID)
+    assert check_cells(2, seed=50_000_000) == 2 * len(GRID)
 
 
 @pytest.mark.slow

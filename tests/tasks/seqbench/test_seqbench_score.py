@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -508,6 +509,27 @@ def test_who_is_who_in_facts() -> None:
     assert shortest_plan(Maze.from_row(row)) == ["start: A1", "move_to: A2", "rescue: Carol"]
     row = {"context": facts.format("Carol", "Dan"), "completion": "['start: A1', 'rescue: Carol']"}
     assert shortest_plan(Maze.from_row(row)) == ["start: A1", "move_to: A2", "rescue: Carol"]
+
+
+def test_facts_within_a_prompt() -> None:
+    prompt = (
+        "You are in a maze. Bob has to rescue Alice.\nFacts:\n- Room A1 and A2 are connected by an open door.\n"
+        "- Bob is in room A1.\n* Alice is in room A2\n\nWhich way? Answer with a list."
+    )
+    plan = ["start: A1", "move_to: A2", "rescue: Alice"]
+    assert shortest_plan(Maze.from_row({"question": prompt, "answer": {"actions": plan}})) == plan
+    for example in EXAMPLES:
+        assert shortest_plan(Maze.from_row(example)) == example["completion"]
+
+
+@pytest.mark.parametrize(
+    "unit", ["Room ", "Room A1 and ", "x is in room", "Key ", "a", ". ", "Door between A and B requires key "]
+)
+def test_long_contexts_take_linear_time(unit: str) -> None:
+    started = time.perf_counter()
+    from_facts(unit * (2_000_000 // len(unit)))
+    from_facts("Room " + "x" * 2_000_000)
+    assert time.perf_counter() - started < 20
 
 
 def test_a_maze_without_a_way() -> None:
