@@ -172,7 +172,7 @@ def test_resume_of_a_finished_run_changes_nothing(tmp_path: Path) -> None:
     refused = relfast("score", dump, "-o", out, "--resume", "--policy", "strict")
     assert refused.returncode == 1
     assert (
-        b"relfast: cannot resume: options.policy was reference and is strict; start over with --overwrite"
+        b"relfast: cannot resume: option policy was reference and is strict; start over with --overwrite"
         in refused.stderr
     )
 
