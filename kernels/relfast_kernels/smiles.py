@@ -191,7 +191,7 @@ def _read(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph: In
         elif 48 <= c <= 57 or c == 37:
             number = c - 48
             if c == 37:
-                if at + 1 >= end or not (48 <= text[at] <= 57 and 48 <= text[at + 1] <= 57):
+                if at + 1 >= end or not (49 <= text[at] <= 57 and 48 <= text[at + 1] <= 57):
                     return UNKNOWN
                 number = 10 * (int(text[at]) - 48) + int(text[at + 1]) - 48
                 at += 2

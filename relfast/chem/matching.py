@@ -52,6 +52,9 @@ def same_molecule(a: Molecule, b: Molecule) -> bool:
     This is not equality of canonical SMILES: places of hydrogens and atom maps do not count, ``~`` and
     ``*`` match anything (and the relation is then not transitive).
     """
+    if a.ordinary and b.ordinary and (a.n_atoms != b.n_atoms or a.n_bonds != b.n_bonds):
+        # taking the stereo off takes neither atoms nor bonds: no need to parse again
+        return False
     flat_a, flat_b = a.flat, b.flat
     if flat_a is None or flat_b is None or flat_a.n_atoms == 0 or flat_b.n_atoms == 0:
         return False

@@ -43,6 +43,16 @@ class Molecule:
         mol = Chem.MolFromSmiles(self.key)
         return None if mol is None else Molecule(mol)
 
+    @property
+    def ordinary(self) -> bool:
+        """Whether all atoms are heavy: no hydrogen stands as an atom, no dummy, and none will without stereo."""
+        return "[H" not in self.key and "*" not in self.key
+
+    @cached_property
+    def has_radicals(self) -> bool:
+        """Whether an atom has unpaired electrons; only one in brackets can."""
+        return "[" in self.key and any(atom.GetNumRadicalElectrons() for atom in self.mol.GetAtoms())
+
     @cached_property
     def n_atoms(self) -> int:
         return int(self.mol.GetNumAtoms())

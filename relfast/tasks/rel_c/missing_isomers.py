@@ -13,8 +13,32 @@ def extract(record: Record, options: Options) -> Extracted:
     return extract_molecules(record.response, options)
 
 
+def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None]:
+    """The outcomes of records whose molecules are all simple, at once; None for the others."""
+    outcomes: list[Outcome | None] = [None] * len(batch)
+    if options.strict:
+        return outcomes
+    from relfast.chem.simple import simple_table
+
+    golds = [_gold(record.answer) for record, _ in batch]
+    places = [at for at, gold in enumerate(golds) if isinstance(gold, list)]
+    matches = simple_table().match([(golds[at], batch[at][1].value) for at in places])
+    for at, match in zip(places, matches, strict=True):
+        if not match.unknown:
+            outcomes[at] = _outcome(golds[at], batch[at][1], match.true_positives, match.vote)
+    return outcomes
+
+
 def score(batch: Batch, options: Options) -> list[Outcome]:
-    return [_judge(record.answer, extracted, options) for record, extracted in batch]
+    quick = score_without_toolkit(batch, options)
+    return [
+        outcome if outcome is not None else _judge(record.answer, extracted, options)
+        for outcome, (record, extracted) in zip(quick, batch, strict=True)
+    ]
+
+
+def _gold(answer: Any) -> Any:
+    return answer.get("missing_smiles", []) if isinstance(answer, Mapping) else None
 
 
 def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
@@ -27,7 +51,7 @@ def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
 
 
 def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
-    gold = answer.get("missing_smiles", []) if isinstance(answer, Mapping) else None
+    gold = _gold(answer)
     pred: list[str] = extracted.value
     if not isinstance(gold, list):
         return Outcome(
@@ -37,42 +61,52 @@ def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
             found=False,
             error="Missing or invalid missing_smiles in answer",
         )
-    details = {"pred": pred, "gold": gold}
     if options.strict:
-        return _judge_strict(gold, extracted, details, options)
-    tp, vote = _match_reference(pred, gold)
+        return _judge_strict(gold, extracted, {"pred": pred, "gold": gold}, options)
+    return _outcome(gold, extracted, *_match_reference(pred, gold))
+
+
+def _outcome(gold: Sequence[Any], extracted: Extracted, tp: int, vote: int) -> Outcome:
+    pred: list[str] = extracted.value
     return Outcome(
         tp == len(gold) and tp == len(pred),
         measures(tp, len(pred), len(gold)),
-        details,
+        {"pred": pred, "gold": gold},
         found=extracted.found,
-        vote=vote if extracted.found else None,
+        vote=f"{vote:x}" if extracted.found else None,
     )
 
 
-def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, str]:
-    """True positives of the published greedy matching, and a text for the set of predictions.
+def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, int]:
+    """True positives of the published greedy matching, and a number for the set of predictions.
 
     Each prediction takes the first gold not taken yet that is the same molecule. Identity is not
     transitive where ``~`` or ``*`` occur, so the order matters and is kept.
     """
-    from relfast.chem.matching import same_molecule
-    from relfast.chem.molecule import parse
+    from relfast.chem.identity import identity, same, teach
+    from relfast.chem.simple import simple_table
 
-    left = [parse(smiles) for smiles in gold]
+    table = simple_table()
+    for smiles in table.match([(gold, pred)])[0].unknown:
+        if isinstance(smiles, str):
+            teach(table, smiles)
+    match = table.match([(gold, pred)])[0]
+    if not match.unknown:
+        return match.true_positives, match.vote
+    left = list(gold)
     tp = 0
-    keys: set[str] = set()
+    votes: set[int] = set()
     for smiles in pred:
-        molecule = parse(smiles)
-        if molecule is None:
+        one = identity(smiles)
+        if one is None:
             continue
-        keys.add(molecule.key)
+        votes.add(one.vote)
         for at, candidate in enumerate(left):
-            if candidate is not None and same_molecule(molecule, candidate):
+            if candidate is not None and same(smiles, candidate):
                 left[at] = None
                 tp += 1
                 break
-    return tp, ".".join(sorted(keys))
+    return tp, sum(votes)
 
 
 def _judge_strict(
