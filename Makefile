@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-quick check bench bench-quick clean
+.PHONY: demo test test-quick check bench bench-quick render clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -44,6 +44,10 @@ bench: $(VENV)/.test
 
 bench-quick: $(VENV)/.test
 	RELFAST_BENCH_QUICK=1 $(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only --benchmark-autosave
+
+## the newest saved run into the README's table
+render: $(VENV)/.test
+	$(BIN)/python -m benchmarks.render
 
 clean:
 	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

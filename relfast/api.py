@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relfast.engine.job import DEFAULT_TIMEOUT, Job, check_rewards, mcs_timeout
 from relfast.errors import UsageError
 from relfast.records import Options, Policy, Record, Score
-from relfast.results import ScoreBatch
 from relfast.stats import Summary
 from relfast.tasks import find_task, get_task, infer_task
+
+if TYPE_CHECKING:
+    from relfast.results import ScoreBatch
 
 
 def evaluate_response(

@@ -106,7 +106,8 @@ class Outcome:
 
     ``metrics`` are the published scorer's keys without the texts, ``details`` its texts (``pred``,
     ``gold``, …). ``error`` is the published error message of unusable gold or response: such a record
-    is not scored. ``vote`` is a short text equal for responses that give the same answer (maj@k).
+    is not scored. ``vote`` (maj@k) is equal for responses that give the same answer: a text, or a number
+    from 2 to 2³²−1 in rooms whose answers a kernel reads.
     """
 
     correct: bool
@@ -115,7 +116,7 @@ class Outcome:
     found: bool = True
     error: str | None = None
     error_type: str = "InvalidGold"
-    vote: str | None = None
+    vote: str | int | None = None
 
 
 @dataclass(slots=True)
@@ -131,7 +132,7 @@ class Score:
     reward: float | None
     metrics: dict[str, Any]
     error: dict[str, str] | None = None
-    vote: str | None = None
+    vote: str | int | None = None
 
     def to_row(self) -> dict[str, Any]:
         """The row of the output file, keys in the contract's order."""

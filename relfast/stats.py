@@ -11,21 +11,28 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
-import numpy as np
-import numpy.typing as npt
 import orjson
 
 from relfast.records import SCORED, STATUSES, Score
 from relfast.tasks import TASKS
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 PASS_AT: Final = (1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128)
 """The k for which pass@k and maj@k are reported, as far as every prompt has k samples."""
 
-SAMPLE_DTYPE: Final = np.dtype([("prompt", "<u8"), ("vote", "<u4"), ("correct", "<i1")])
-"""One scored sample: 13 bytes. ``correct`` is 0 or 1; ``vote`` 0 = none."""
+SAMPLE: Final = Struct("<BQIB")
+"""One scored sample in 14 bytes: number of its task, hash of its prompt's id, vote (0 = none), 0 or 1 for
+wrong or right. Workers collect them without numpy, `relfast_kernels.text` writes them itself."""
+
+_SAMPLE_FIELDS: Final = [("task", "u1"), ("prompt", "<u8"), ("vote", "<u4"), ("correct", "u1")]
+
+TASK_NUMBERS: Final = {name: number for number, name in enumerate(TASKS)}
 
 _METRICS: Final = {name: frozenset(task.metrics) for name, task in TASKS.items()}
 _MASK: Final = 0xFFFF_FFFF_FFFF_FFFF
@@ -44,17 +51,20 @@ def hash_id(json_text: bytes) -> int:
     return value
 
 
-def hash_vote(vote: str | None) -> int:
-    """A 32-bit hash of a vote, 0 for none."""
-    return 0 if vote is None else crc32(vote.encode("utf-8", "surrogatepass")) or 1
+def hash_vote(vote: str | int | None) -> int:
+    """A 32-bit hash of a vote, 0 for none; a number stands for itself."""
+    if vote is None:
+        return 0
+    if isinstance(vote, int):
+        return vote
+    return crc32(vote.encode("utf-8", "surrogatepass")) or 1
 
 
 @dataclass(slots=True)
 class TaskTally:
     """Counts of one task.
 
-    ``sums`` maps a metric to (number of rows that have it, sum); ``samples`` holds `SAMPLE_DTYPE`
-    arrays, in order.
+    ``rewards`` and the values of ``sums`` are (number of rows that have it, sum).
     """
 
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
@@ -62,7 +72,18 @@ class TaskTally:
     rewards: list[float] = field(default_factory=lambda: [0.0, 0.0])
     sums: dict[str, list[float]] = field(default_factory=dict)
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
-    samples: list[npt.NDArray[Any]] = field(default_factory=list)
+
+    def add(self, score: Score, times: int = 1) -> None:
+        """Count a row, or as many rows like it."""
+        self.statuses[score.status] += times
+        if score.status not in SCORED:
+            return
+        if score.status == "ok":
+            self.found += times
+        if score.reward is not None:
+            self.rewards[0] += times
+            self.rewards[1] += score.reward * times
+        _add_metrics(self, score.task or "", score.metrics, times)
 
     def merge(self, other: TaskTally) -> None:
         for status, n in other.statuses.items():
@@ -77,7 +98,6 @@ class TaskTally:
             mine_counts = self.labels.setdefault(name, {})
             for label, n in counts.items():
                 mine_counts[label] = mine_counts.get(label, 0) + n
-        self.samples += other.samples
 
 
 UNKNOWN_TASK: Final = "(unknown)"
@@ -85,39 +105,37 @@ UNKNOWN_TASK: Final = "(unknown)"
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of a run so far, per task; rows whose task is unknown count under ``(unknown)``."""
+    """Counts of a run so far, per task; rows whose task is unknown count under ``(unknown)``.
+
+    ``samples`` holds the scored rows in order, as `SAMPLE` records one after the other.
+    """
 
     tasks: dict[str, TaskTally] = field(default_factory=dict)
+    samples: list[bytes] = field(default_factory=list)
 
     @classmethod
     def of(cls, scores: Iterable[Score]) -> Tally:
         """The tally of some scores."""
         tally = cls()
-        pending: dict[str, list[tuple[int, int, int]]] = {}
-        for score in scores:
-            name = score.task or UNKNOWN_TASK
-            task = tally.tasks.get(name)
-            if task is None:
-                task = tally.tasks[name] = TaskTally()
-            task.statuses[score.status] += 1
-            if score.status not in SCORED:
-                continue
-            task.found += score.status == "ok"
-            if score.reward is not None:
-                task.rewards[0] += 1
-                task.rewards[1] += score.reward
-            _add_metrics(task, name, score.metrics)
-            key = orjson.dumps(score.index) if score.id is None else _id_text(score.id)
-            pending.setdefault(name, []).append(
-                (hash_id(key), hash_vote(score.vote), int(bool(score.correct)))
-            )
-        for name, rows in pending.items():
-            tally.tasks[name].samples.append(np.array(rows, SAMPLE_DTYPE))
+        tally.samples.append(b"".join([tally.add(score) for score in scores]))
         return tally
+
+    def add(self, score: Score, times: int = 1) -> bytes:
+        """Count a row (or as many rows like it); its `SAMPLE` record, empty if it is not scored."""
+        name = score.task or UNKNOWN_TASK
+        task = self.tasks.get(name)
+        if task is None:
+            task = self.tasks[name] = TaskTally()
+        task.add(score, times)
+        if score.status not in SCORED:
+            return b""
+        key = orjson.dumps(score.index) if score.id is None else _id_text(score.id)
+        return SAMPLE.pack(TASK_NUMBERS[name], hash_id(key), hash_vote(score.vote), bool(score.correct))
 
     def merge(self, other: Tally) -> None:
         for name, task in other.tasks.items():
             self.tasks.setdefault(name, TaskTally()).merge(task)
+        self.samples += other.samples
 
     @property
     def rows(self) -> int:
@@ -144,21 +162,21 @@ FLAGS: Final = frozenset({"mcs_canceled"})
 UNDEFINED_BELOW_0: Final = frozenset({"precision", "recall", "f1"})
 
 
-def _add_metrics(task: TaskTally, name: str, metrics: Mapping[str, Any]) -> None:
+def _add_metrics(task: TaskTally, name: str, metrics: Mapping[str, Any], times: int) -> None:
     """Add a row's metrics; the texts of ``--details`` stand beside them and are no metrics."""
     for metric, value in metrics.items():
         if metric in LABELS:
             if value is not None:
                 counts = task.labels.setdefault(metric, {})
-                counts[value] = counts.get(value, 0) + 1
+                counts[value] = counts.get(value, 0) + times
         elif metric in UNDEFINED_BELOW_0 and value < 0:
             continue  # the published scorer's -1 says that there is nothing to average
         elif isinstance(value, int | float) and (metric in FLAGS or metric in _METRICS.get(name, ())):
             mine = task.sums.get(metric)
             if mine is None:
                 mine = task.sums[metric] = [0, 0.0]
-            mine[0] += 1
-            mine[1] += value
+            mine[0] += times
+            mine[1] += value * times
 
 
 @dataclass(slots=True)
@@ -180,8 +198,9 @@ class TaskSummary:
     majority: dict[int, list[float]]
 
     @classmethod
-    def of(cls, tally: TaskTally) -> TaskSummary:
-        histogram, majority = _collapse(tally.samples)
+    def of(cls, tally: TaskTally, samples: npt.NDArray[Any]) -> TaskSummary:
+        """From counts and the task's samples (structured, fields prompt, vote, correct)."""
+        histogram, majority = _collapse(samples)
         return cls(
             sum(tally.statuses.values()),
             sum(histogram.values()),
@@ -225,11 +244,11 @@ class TaskSummary:
             "records": self.rows,
             "prompts": self.prompts,
             "samples_per_prompt": {"min": samples[0], "max": samples[-1]} if samples else None,
-            "correct": mean,
-            "correct_se": error,
-            "reward": self.rewards[1] / self.rewards[0] if self.rewards[0] else None,
-            "parsed": parsed,
-            "metrics": {name: total / n for name, (n, total) in self.sums.items() if n},
+            "correct": _shown(mean),
+            "correct_se": _shown(error),
+            "reward": _shown(self.rewards[1] / self.rewards[0]) if self.rewards[0] else None,
+            "parsed": _shown(parsed),
+            "metrics": {name: _shown(total / n) for name, (n, total) in self.sums.items() if n},
             "labels": self.labels,
             "statuses": self.statuses,
         }
@@ -239,9 +258,9 @@ class TaskSummary:
         result["merge"] = {
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
             "majority": [[k, *value] for k, value in sorted(self.majority.items())],
-            "rewards": self.rewards,
+            "rewards": [self.rewards[0], _shown(self.rewards[1])],
             "found": self.found,
-            "sums": self.sums,
+            "sums": {name: [n, _shown(total)] for name, (n, total) in self.sums.items()},
         }
         return result
 
@@ -261,15 +280,25 @@ class TaskSummary:
         )
 
 
+def _shown(value: float | None) -> float | None:
+    """Rounded to where the order of summation, and so the number of workers, no longer shows."""
+    return None if value is None else float(f"{value:.12g}")
+
+
 def _collapse(
-    parts: Sequence[npt.NDArray[Any]],
+    samples: npt.NDArray[Any],
 ) -> tuple[dict[tuple[int, int], int], dict[int, list[float]]]:
     """Samples in order → prompts by (samples, right samples), and majority votes by number of samples."""
-    if not parts:
+    import numpy as np
+
+    if not len(samples):
         return {}, {}
-    samples = np.concatenate(parts)
-    order = np.argsort(samples["prompt"], kind="stable")
-    samples = samples[order]
+    prompts = np.sort(samples["prompt"])
+    if (prompts[1:] != prompts[:-1]).all():
+        # one sample a prompt, the usual case: nothing to group, and sorting keys alone is 20 times quicker
+        n_right = int(samples["correct"].sum())
+        return {(1, c): n for c, n in ((0, len(samples) - n_right), (1, n_right)) if n}, {}
+    samples = samples[np.argsort(samples["prompt"], kind="stable")]
     starts = np.flatnonzero(np.r_[True, samples["prompt"][1:] != samples["prompt"][:-1]])
     sizes = np.diff(np.r_[starts, len(samples)])
     right = np.add.reduceat(samples["correct"].astype(np.int64), starts)
@@ -385,6 +414,28 @@ class Summary:
 
 def summarize(tally: Tally, signature: str) -> Summary:
     """The summary of a tally, tasks in the order of the task table."""
-    order = {name: at for at, name in enumerate(TASKS)}
-    names = sorted(tally.tasks, key=lambda name: order.get(name, len(order)))
-    return Summary({name: TaskSummary.of(tally.tasks[name]) for name in names}, signature)
+    import numpy as np
+
+    samples = np.frombuffer(b"".join(tally.samples), np.dtype(_SAMPLE_FIELDS))
+    names = sorted(tally.tasks, key=lambda name: TASK_NUMBERS.get(name, len(TASK_NUMBERS)))
+    parts = {name: samples[samples["task"] == TASK_NUMBERS.get(name, 255)] for name in names}
+    return Summary({name: TaskSummary.of(tally.tasks[name], parts[name]) for name in names}, signature)
+
+
+def votes_of(samples: bytes) -> bytes:
+    """The votes of some `SAMPLE` records: all their lowest bytes, then the next ones, … (4 n bytes)."""
+    return b"".join([samples[at :: SAMPLE.size] for at in _VOTE_BYTES])
+
+
+def with_votes(samples: bytes, votes: bytes) -> bytes:
+    """The records with other votes; unchanged if their numbers differ."""
+    n = len(samples) // SAMPLE.size
+    if len(votes) != 4 * n:
+        return samples
+    changed = bytearray(samples)
+    for plane, at in enumerate(_VOTE_BYTES):
+        changed[at :: SAMPLE.size] = votes[plane * n : (plane + 1) * n]
+    return bytes(changed)
+
+
+_VOTE_BYTES: Final = range(9, 13)

@@ -15,18 +15,9 @@ from typing import Any, Final, TypeVar
 
 import numba
 
+from relfast_kernels.cache import CACHE_VARIABLE, cache_directory
+
 F = TypeVar("F", bound=Callable[..., Any])
-
-CACHE_VARIABLE: Final = "RELFAST_CACHE_DIR"
-
-
-def _cache_directory() -> Path:
-    """Where compiled kernels go: the user's cache directory, moved by RELFAST_CACHE_DIR or XDG_CACHE_HOME."""
-    chosen = os.environ.get(CACHE_VARIABLE)
-    if chosen:
-        return Path(chosen) / "numba"
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path("~/.cache").expanduser()) / "relfast" / "numba"
 
 
 def _make_writable(directory: Path) -> bool:
@@ -46,7 +37,7 @@ def _make_writable(directory: Path) -> bool:
     return True
 
 
-_DIRECTORY: Final = _cache_directory()
+_DIRECTORY: Final = cache_directory("numba")
 CACHED: Final[bool] = "NUMBA_CACHE_DIR" in os.environ or _make_writable(_DIRECTORY)
 """Whether compiled kernels are kept on disk."""
 

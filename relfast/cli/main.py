@@ -61,6 +61,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point: runs a command and leaves with the contract's exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     try:
         code = _run(arguments)
         _flush_stdout()

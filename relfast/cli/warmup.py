@@ -43,6 +43,7 @@ def command() -> None:
 def compile_kernels() -> int:
     """Call every kernel module's ``warm_up``; the number of modules that have one."""
     import relfast_kernels
+    from relfast_kernels import native
 
     n = 0
     for module in pkgutil.iter_modules(relfast_kernels.__path__):
@@ -50,4 +51,7 @@ def compile_kernels() -> int:
         if hasattr(loaded, "warm_up"):
             loaded.warm_up()
             n += 1
+    for unit in native.UNITS:
+        if native.load(unit) is None:
+            native.build(unit)
     return n

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 from relfast.engine.job import Job
 from relfast.engine.pool import usable_cores
 from relfast.engine.reader import Block
 from relfast.engine.run import Progress, in_process, on_pool, open_output, run
 from relfast.engine.sources import STDIN, Source, find_sources
+from relfast.engine.text_lane import compile_in_background, serves
 from relfast.errors import UsageError
 from relfast.stats import Summary
+
+LARGE_BYTES: Final = 32 * 2**20
+"""Input from which workers load the text lane at once, and a first run has its kernels compiled in the
+background (10 s of one core)."""
 
 
 def default_output(inputs: Sequence[str]) -> str:
@@ -51,8 +57,11 @@ def score_files(
     keep = None if shard is None else _shard(sources, *shard)
     writer = open_output(output, job, sources, resume=resume, overwrite=overwrite, limit=limit, shard=shard)
     workers = usable_cores() if workers is None else workers
+    large = sum(Path(source.path).stat().st_size for source in sources if source.seekable) >= LARGE_BYTES
+    if large and workers and serves(job):
+        compile_in_background()
     try:
-        with on_pool(job, workers) if workers else in_process(job) as score:
+        with on_pool(job, workers, large=large) if workers else in_process(job) as score:
             summary = run(job, sources, writer, score, limit=limit, keep=keep, progress=progress)
     finally:
         writer.close()

@@ -12,16 +12,15 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 from relfast.engine import wire
 from relfast.engine.job import Job
+from relfast.engine.launch import launch
 from relfast.engine.scoring import Place
 from relfast.errors import WorkerError
 
@@ -37,9 +36,6 @@ timer has done so long before; this is for a worker stopped by somebody else."""
 
 MAX_STARTS: Final = 5
 """Starts in a row that may fail before the pool gives up: the installation is broken then."""
-
-_PIPE_BYTES: Final = 1 << 20
-_F_SETPIPE_SZ: Final = 1031
 
 
 class Death:
@@ -84,39 +80,16 @@ class Task(Protocol):
 class Worker:
     """One child process, its pipes and its page."""
 
-    def __init__(self, job: Job, memory: int) -> None:
-        self.in_flight = wire.InFlight()
-        requests_out, requests = os.pipe()
-        answers, answers_in = os.pipe()
-        for end in (requests, answers):
-            with contextlib.suppress(OSError):
-                _set_pipe_size(end)
+    def __init__(self, setup: wire.Setup) -> None:
         try:
-            self._process = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-P",  # the caller's directory may hold a module that shadows one of ours
-                    "-m",
-                    "relfast.engine.worker",
-                    str(os.getpid()),
-                    str(self.in_flight.descriptor),
-                ],
-                stdin=requests_out,
-                stdout=answers_in,
-                pass_fds=(self.in_flight.descriptor,),
-                env=_environment(),
-            )
+            launched = launch()
         except OSError as error:
-            for end in (requests, answers):
-                os.close(end)
-            self.in_flight.close()
             raise WorkerError(f"cannot start a worker: {error}") from error
-        finally:
-            os.close(requests_out)
-            os.close(answers_in)
-        self.requests, self.answers = requests, answers
+        self._process, self.requests, self.answers, page = launched
+        self.in_flight = wire.InFlight(page)
         self.pid = self._process.pid
-        wire.send(self.requests, wire.Setup(job, memory, STACK_BYTES))
+        with contextlib.suppress(BrokenPipeError):  # dead already: its answers will say so
+            wire.send(self.requests, setup)
 
     def wait_answer(self, seconds: float | None) -> bool:
         """Whether something can be read from the worker within ``seconds`` (None: for ever)."""
@@ -141,24 +114,6 @@ class Worker:
         return status
 
 
-def _set_pipe_size(descriptor: int) -> None:
-    import fcntl
-
-    fcntl.fcntl(descriptor, _F_SETPIPE_SZ, _PIPE_BYTES)
-
-
-def _environment() -> dict[str, str]:
-    """The caller's environment, with the packages findable where the caller found them."""
-    import relfast_kernels
-
-    import relfast
-
-    roots = [str(Path(module.__file__ or "").parent.parent) for module in (relfast, relfast_kernels)]
-    before = os.environ.get("PYTHONPATH")
-    path = os.pathsep.join(dict.fromkeys([*roots, *(before.split(os.pathsep) if before else [])]))
-    return {**os.environ, "PYTHONPATH": path}
-
-
 class Pool:
     """Workers for one job.
 
@@ -170,10 +125,13 @@ class Pool:
         How many.
     memory
         Address space of each, in bytes; 0 = no limit.
+    large
+        A large input is coming: load what pays only then.
     """
 
-    def __init__(self, job: Job, workers: int, memory: int = MEMORY_BYTES) -> None:
-        self.job, self.workers, self._memory = job, workers, memory
+    def __init__(self, job: Job, workers: int, memory: int = MEMORY_BYTES, *, large: bool = False) -> None:
+        self.job, self.workers = job, workers
+        self._setup = wire.Setup(job, memory, STACK_BYTES, large)
         self._queue: deque[Task] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -250,7 +208,7 @@ class Pool:
             if self._closing:
                 return None
             try:
-                worker = Worker(self.job, self._memory)
+                worker = Worker(self._setup)
             except (WorkerError, OSError) as error:
                 self._start_error = str(error)
                 time.sleep(0.1 * 2**attempt)

@@ -18,7 +18,12 @@ BLOCK_BYTES: Final = 1 << 20
 """Target size: about 500 text records (1 ms of a kernel) or 200 of REL-C3; large enough that sending a
 block costs nothing, small enough that two workers finish together."""
 
-BLOCK_LINES: Final = 4_096
+LARGE_BLOCK_BYTES: Final = 4 << 20
+LARGE_FILE_BYTES: Final = 128 << 20
+"""Files from this size on are cut into larger blocks: what a block costs by itself (0.3 ms in the parent)
+then no longer counts, and there are still enough of them."""
+
+BLOCK_LINES: Final = 16_384
 """Most lines in a block, so that short lines do not make huge ones."""
 
 
@@ -102,17 +107,17 @@ def _cut_file(source: Source, offset: int, max_line: int) -> Iterator[Block]:
         raise InputError(error.strerror or str(error), file=source.path) from error
     try:
         size = os.fstat(descriptor).st_size
-        buffer = bytearray(BLOCK_BYTES)
+        buffer = bytearray(LARGE_BLOCK_BYTES if size >= LARGE_FILE_BYTES else BLOCK_BYTES)
         while offset < size:
             got = os.preadv(descriptor, [buffer], offset)
             if got <= 0:
                 return  # the file shrank while it was read
             if offset + got >= size:
-                length, n_lines = got, buffer.count(b"\n", 0, got)
+                length, n_lines = got, _count_lines(buffer, got)
                 n_lines += buffer[got - 1 : got] != b"\n"
             else:
                 length = buffer.rfind(b"\n", 0, got) + 1
-                n_lines = buffer.count(b"\n", 0, length)
+                n_lines = _count_lines(buffer, length)
             if n_lines > BLOCK_LINES:
                 length, n_lines = _nth_line_end(buffer, length, BLOCK_LINES), BLOCK_LINES
             if length:
@@ -126,6 +131,27 @@ def _cut_file(source: Source, offset: int, max_line: int) -> Iterator[Block]:
             offset += length
     finally:
         os.close(descriptor)
+
+
+def _count_lines(buffer: bytearray, length: int) -> int:
+    """How many line ends the first bytes hold.
+
+    ``bytearray.count`` looks at each byte (3 GB/s); with long lines, hopping from end to end by `find`,
+    which is memchr, is three times as fast.
+    """
+    if buffer.count(b"\n", 0, min(length, _PROBE_BYTES)) > _PROBE_BYTES // _LONG_LINE:
+        return buffer.count(b"\n", 0, length)
+    find = buffer.find
+    n = 0
+    at = find(b"\n", 0, length)
+    while at >= 0:
+        n += 1
+        at = find(b"\n", at + 1, length)
+    return n
+
+
+_PROBE_BYTES: Final = 1 << 14
+_LONG_LINE: Final = 500
 
 
 def _nth_line_end(buffer: bytearray, length: int, n: int) -> int:
@@ -223,7 +249,7 @@ class _Cutter:
             self.at += rest
 
     def _take(self, length: int) -> Block:
-        n_lines = self._held.count(b"\n", 0, length)
+        n_lines = _count_lines(self._held, length)
         if n_lines > BLOCK_LINES:
             length, n_lines = _nth_line_end(self._held, length, BLOCK_LINES), BLOCK_LINES
         elif length == len(self._held) and self._held[-1:] != b"\n":

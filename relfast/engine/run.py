@@ -11,11 +11,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-import numpy as np
 import orjson
 
 from relfast import __version__
-from relfast.engine.block_scoring import Segment, score_block
+from relfast.engine.block_scoring import BlockScoring, Segment
 from relfast.engine.block_tasks import score_on_pool
 from relfast.engine.job import Job
 from relfast.engine.pool import Pool
@@ -26,7 +25,7 @@ from relfast.engine.sources import STDIN, Source
 from relfast.engine.writer import FileWriter, StdoutWriter, Writer
 from relfast.records import Score
 from relfast.signature import signature, version
-from relfast.stats import SAMPLE_DTYPE, Summary, Tally, summarize
+from relfast.stats import Summary, Tally, summarize, votes_of, with_votes
 from relfast.tasks import TASKS
 
 _DIGEST_BYTES: Final = 1 << 16
@@ -58,19 +57,19 @@ class Blocks(Protocol):
 @contextmanager
 def in_process(job: Job) -> Iterator[Blocks]:
     """Score in this process (``--workers 0``): nothing can be killed, so a hang stays a hang."""
-    scoring = Scoring(job, read_gold(job.data))
+    scoring = BlockScoring(Scoring(job, read_gold(job.data)))
 
     def score(todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
         for block in todo:
-            yield block, list(score_block(block, scoring))
+            yield block, list(scoring.segments(block))
 
     yield score
 
 
 @contextmanager
-def on_pool(job: Job, workers: int) -> Iterator[Blocks]:
+def on_pool(job: Job, workers: int, *, large: bool) -> Iterator[Blocks]:
     """Score on worker processes, which are gone when the context is left."""
-    pool = Pool(job, workers)
+    pool = Pool(job, workers, large=large)
     try:
         yield partial(score_on_pool, pool)
     finally:
@@ -137,10 +136,11 @@ def run(
         todo = filter(keep, todo)
     for block, segments in score(todo):
         rows = b"".join([segment.rows for segment in segments])
+        samples = b"".join([part for segment in segments for part in segment.tally.samples])
         for segment in segments:
             tally.merge(segment.tally)
         then = Position(block.seq + 1, block.source, block.end, block.first_index + block.n_lines)
-        writer.write(rows, then, votes_of(segments))
+        writer.write(rows, then, votes_of(samples))
         state.rows += sum(segment.n_rows for segment in segments)
         state.done_bytes += block.size
         state.invalid = tally.count("invalid_record")
@@ -170,15 +170,6 @@ def _first_lines(todo: Iterator[Block], limit: int) -> Iterator[Block]:
         yield block
 
 
-def votes_of(segments: Sequence[Segment]) -> bytes:
-    """The votes of a block's scored rows, task by task, as the journal keeps them (uint32 each)."""
-    tally = Tally()
-    for segment in segments:
-        tally.merge(segment.tally)
-    arrays = [part["vote"] for name in sorted(tally.tasks) for part in tally.tasks[name].samples if len(part)]
-    return np.concatenate(arrays).astype("<u4").tobytes() if arrays else b""
-
-
 def _tally_of(writer: Writer) -> Tally:
     """What the rows written before a resume come to: counted again from the rows, votes from the journal."""
     tally = Tally()
@@ -191,14 +182,7 @@ def _tally_of(writer: Writer) -> Tally:
 
     def flush() -> None:
         part = Tally.of(pending)
-        votes = np.frombuffer(commit.votes, "<u4")
-        at = 0
-        for name in sorted(part.tasks):
-            for samples in part.tasks[name].samples:
-                chunk = votes[at : at + len(samples)]
-                if len(chunk) == len(samples):
-                    samples["vote"] = chunk
-                at += len(samples)
+        part.samples = [with_votes(b"".join(part.samples), commit.votes)]
         tally.merge(part)
         pending.clear()
 
@@ -211,6 +195,3 @@ def _tally_of(writer: Writer) -> Tally:
         pending.append(Score(**row))
     flush()
     return tally
-
-
-assert SAMPLE_DTYPE.itemsize == 13

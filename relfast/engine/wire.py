@@ -25,11 +25,13 @@ OUT_OF_MEMORY: Final = 86
 
 
 class Setup(NamedTuple):
-    """The first frame a worker gets: what to score with, and its limits (bytes; 0 = none)."""
+    """The first frame a worker gets: what to score with, its limits (bytes; 0 = none), and whether a large
+    input is coming."""
 
     job: Job
     memory: int
     stack: int
+    large: bool
 
 
 class BlockRequest(NamedTuple):
@@ -100,10 +102,7 @@ class InFlight:
     An anonymous file (no name, nothing to clean up) mapped by both sides.
     """
 
-    def __init__(self, descriptor: int | None = None) -> None:
-        if descriptor is None:
-            descriptor = os.memfd_create("relfast-in-flight")
-            os.ftruncate(descriptor, PAGE)
+    def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
         self._page = mmap.mmap(descriptor, PAGE)
         self.nothing()

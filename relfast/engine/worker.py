@@ -15,7 +15,7 @@ import signal
 import sys
 from typing import Final
 
-from relfast.engine.block_scoring import SEGMENT_LINES, score_block
+from relfast.engine.block_scoring import SEGMENT_LINES, BlockScoring
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Place, Scoring
 from relfast.engine.wire import (
@@ -71,7 +71,8 @@ def _limit(what: int, value: int) -> None:
     resource.setrlimit(what, (value, hard))
 
 
-def _serve(answers: int, scoring: Scoring) -> None:
+def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
+    blocks = BlockScoring(scoring, large=large)
     while True:
         try:
             request = receive(0)
@@ -79,9 +80,8 @@ def _serve(answers: int, scoring: Scoring) -> None:
             return
         try:
             if isinstance(request, BlockRequest):
-                for segment in score_block(
+                for segment in blocks.segments(
                     request.block,
-                    scoring,
                     request.start,
                     request.stop,
                     request.verdicts,
@@ -127,7 +127,7 @@ def main() -> None:
         return
     send(answers, Ready(os.getpid()))
     os.dup2(nowhere, 2)  # the toolkit can write gigabytes about one bad answer
-    _serve(answers, scoring)
+    _serve(answers, scoring, large=setup.large)
 
 
 if __name__ == "__main__":

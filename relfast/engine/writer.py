@@ -232,7 +232,6 @@ class FileWriter:
 
     def finish(self) -> None:
         self._append(self._journal, b'{"finished":true}\n', self.journal_path)
-        os.fsync(self._out)
         if self.target != self.path:
             from relfast.engine.parquet import write_rows
 

@@ -43,5 +43,5 @@ def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
         metrics,
         {"pred": pred, "gold": target},
         found=extracted.found,
-        vote=str(pred) if extracted.found else None,
+        vote=2 + pred if extracted.found else None,
     )

@@ -16,6 +16,20 @@ class Homoplasy(NamedTuple):
     taxa: list[str]
 
 
+def vote(claim: Homoplasy) -> int:
+    """A number equal for claims of the same label and set of taxa.
+
+    The sum over distinct taxa of their scattered FNV-1a hashes; `relfast_kernels.text` computes the same.
+    """
+    total = 3 if claim.label == "yes" else 2
+    for taxon in set(claim.taxa):
+        value = 2166136261
+        for byte in taxon.encode("utf-8", "surrogatepass"):
+            value = ((value ^ byte) * 16777619) & 0xFFFF_FFFF
+        total += value * 2654435761
+    return total & 0xFFFF_FFFF
+
+
 NOTHING: Final = Homoplasy(None, [])
 
 _TAXON: Final = re.compile(r"taxon[_\s]?(\d+)")

@@ -71,7 +71,7 @@ def _judge(record: Record, extracted: Extracted, options: Options) -> Outcome:
             "gold_taxa": taxa,
         },
         found=extracted.found,
-        vote=f"{claim.label}:{','.join(sorted(set(claim.taxa)))}" if extracted.found else None,
+        vote=reading.vote(claim) if extracted.found else None,
     )
 
 
@@ -79,9 +79,13 @@ def overlap(pred: set[str], gold: set[str]) -> dict[str, Any]:
     """Precision, recall and F1 of two sets; all -1 where gold is empty, 0 where undefined."""
     if not gold:
         return dict(_NO_SCORE)
-    common = len(pred & gold)
-    precision = common / len(pred) if pred else 0.0
-    recall = common / len(gold)
+    return measures(len(pred & gold), len(pred), len(gold))
+
+
+def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
+    """Precision, recall and F1 from counts; ``n_gold`` is not 0."""
+    precision = common / n_pred if n_pred else 0.0
+    recall = common / n_gold
     f1 = 2 * precision * recall / (precision + recall) if common else 0.0
     return {"precision": precision, "recall": recall, "f1": f1}
 

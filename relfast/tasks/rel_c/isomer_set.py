@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_label
+
+_VOTES: Final[dict[str | None, int]] = {"No": 2, "Yes": 3}
+"""As the kernel numbers them."""
 
 
 def extract(record: Record, options: Options) -> Extracted:
@@ -30,4 +33,4 @@ def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
         if label not in ("Yes", "No"):
             return Outcome(False, {}, details, found=False, error=f"Invalid label in answer: {gold!r:.40}")
         metrics["reason"] = extracted.reason
-    return Outcome(bool(pred == label), metrics, details, found=extracted.found, vote=pred)
+    return Outcome(bool(pred == label), metrics, details, found=extracted.found, vote=_VOTES.get(pred, pred))

@@ -1,0 +1,1 @@
+"""Benchmarks: pytest-benchmark suites; see `measure` for how ratios are taken."""

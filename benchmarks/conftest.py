@@ -1,0 +1,31 @@
+"""Shared fixtures of the benchmarks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def relfast_command() -> Callable[..., None]:
+    """Run the ``relfast`` command as a user does, quietly; an exit code other than 0 fails."""
+
+    def run(*arguments: object) -> None:
+        command = [sys.executable, "-m", "relfast", *map(str, arguments)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    return run
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_kernels() -> None:
+    """Compile time is a benchmark of its own; here the kernels are compiled already."""
+    from relfast.cli.warmup import compile_kernels
+
+    compile_kernels()

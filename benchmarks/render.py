@@ -1,0 +1,89 @@
+"""Saved benchmark runs → the README's table, and the gate on ratios.
+
+``python -m benchmarks.render`` writes the newest saved run into README.md; ``--gate`` instead exits with 1
+if a ratio of that run is beyond its limit. Limits are on ratios to a floor or rival measured in the same
+run, never on times.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+START, END = "<!-- benchmarks:start -->", "<!-- benchmarks:end -->"
+
+
+def newest_run() -> dict[str, Any]:
+    """The last saved run, by the number that pytest-benchmark gives it."""
+    runs = sorted((ROOT / ".benchmarks").glob("*/*.json"), key=lambda path: path.name[:4])
+    if not runs:
+        sys.exit("no saved run under .benchmarks: make bench")
+    loaded: dict[str, Any] = json.loads(runs[-1].read_text())
+    return loaded
+
+
+def rows(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """What each benchmark noted, those with a ratio first in file order."""
+    return [bench["extra_info"] for bench in run["benchmarks"] if "task" in bench["extra_info"]]
+
+
+def ratio_of(info: dict[str, Any]) -> float | None:
+    for name in ("floor_ratio", "vs"):
+        if name in info:
+            return float(info[name])
+    return None
+
+
+def within(info: dict[str, Any]) -> bool:
+    """Whether a ratio keeps its limit; one without a limit does."""
+    ratio, limit = ratio_of(info), info.get("limit")
+    if ratio is None or limit is None:
+        return True
+    return ratio >= limit if info.get("limit_is") == "at least" else ratio <= limit
+
+
+def table(run: dict[str, Any]) -> str:
+    """The table in Markdown."""
+    machine = run["machine_info"]
+    cpu = machine.get("cpu", {}).get("brand_raw", machine.get("machine", "unknown"))
+    lines = [
+        f"{cpu}, {machine.get('cpu', {}).get('count', '?')} cores, Python {machine['python_version']},"
+        f" {run['datetime'][:10]}; ratios are medians of runs taken in turn with their floor or rival.",
+        "",
+        "| what | items/s | MB/s | ratio | target |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    for info in rows(run):
+        ratio = ratio_of(info)
+        limit = (
+            f"{'≥' if info.get('limit_is') == 'at least' else '≤'} {info['limit']:g}"
+            if "limit" in info
+            else "–"
+        )
+        missed = "" if within(info) else " (missed)"
+        lines.append(
+            f"| {info['task']} | {info.get('items_per_s', '–')} | {info.get('mb_per_s', '–')}"
+            f" | {'–' if ratio is None else f'{ratio:.3g} ×'} | {limit}{missed} |"
+        )
+    return "\n".join(lines)
+
+
+def main(arguments: list[str]) -> int:
+    run = newest_run()
+    if "--gate" in arguments:
+        missed = [info for info in rows(run) if not within(info)]
+        for info in missed:
+            print(f"{info['task']}: {ratio_of(info)} is not {info['limit_is']} {info['limit']}")
+        return 1 if missed else 0
+    readme = ROOT / "README.md"
+    before, _, rest = readme.read_text().partition(START)
+    _, _, after = rest.partition(END)
+    readme.write_text(f"{before}{START}\n{table(run)}\n{END}{after}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,118 @@
+"""The text lane: whole commands against the decode floor, and two workers against one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .floors import decode
+from .measure import against, size
+from .workloads import write_text_dump
+
+
+@pytest.fixture
+def dump(tmp_path: Path, benchmark: Any) -> tuple[Path, int, int]:
+    n = size(benchmark, smoke=500, quick=200_000, full=400_000)
+    path = tmp_path / "text.jsonl"
+    return path, n, write_text_dump(path, n)
+
+
+@pytest.mark.parametrize("records", ["200k", "all"])
+def test_text_against_decode_floor(
+    records: str, dump: tuple[Path, int, int], benchmark: Any, relfast_command: Callable[..., None]
+) -> None:
+    path, n, n_bytes = dump
+    if records == "200k":
+        n = min(n, 200_000)
+        kept = path.with_name("200k.jsonl")
+        with path.open("rb") as source, kept.open("wb") as target:
+            target.writelines(line for line, _ in zip(source, range(n), strict=False))
+        path, n_bytes = kept, kept.stat().st_size
+    out = path.with_suffix(".out")
+    against(
+        benchmark,
+        lambda: relfast_command("score", path, "-o", out, "--overwrite", "-q", "--workers", 2),
+        lambda: decode(path),
+        task=f"relfast score, text tasks, 2 kB responses, {n:,} records",
+        items=n,
+        n_bytes=n_bytes,
+        workers=2,
+        limit=1.0,
+        check=lambda *_: out.read_bytes().count(b"\n") == n,
+    )
+
+
+def test_two_workers_against_one(
+    dump: tuple[Path, int, int], benchmark: Any, relfast_command: Callable[..., None]
+) -> None:
+    """On REL-C3-like work the scoring dominates; see test_bench_chem. Here reading does."""
+    path, n, n_bytes = dump
+    outs = {workers: path.with_suffix(f".{workers}") for workers in (1, 2)}
+
+    def run(workers: int) -> None:
+        out = outs[workers]
+        relfast_command("score", path, "-o", out, "--overwrite", "-q", "--details", "--workers", workers)
+
+    against(
+        benchmark,
+        lambda: run(2),
+        lambda: run(1),
+        task="2 workers against 1, text tasks, ordinary lane",
+        items=n,
+        n_bytes=n_bytes,
+        workers=2,
+        name="vs",
+        limit=1.8,
+        at_least=True,
+        rounds=3,
+        check=lambda *_: outs[1].read_bytes() == outs[2].read_bytes(),
+    )
+
+
+def test_import(benchmark: Any) -> None:
+    """`import relfast` against bare Python."""
+
+    def python(code: str) -> None:
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+    against(
+        benchmark,
+        lambda: python("import relfast"),
+        lambda: python("pass"),
+        task="import relfast against bare Python",
+        items=1,
+        name="vs",
+        rounds=11,
+    )
+
+
+def test_ten_records(tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]) -> None:
+    """A ten-record file, whole command, against `relfast --version`."""
+    path = tmp_path / "ten.jsonl"
+    write_text_dump(path, 10)
+    out = tmp_path / "out.jsonl"
+    against(
+        benchmark,
+        lambda: relfast_command("score", path, "-o", out, "--overwrite"),
+        lambda: relfast_command("--version"),
+        task="relfast score on ten records against relfast --version",
+        items=10,
+        name="vs",
+        check=lambda *_: out.read_bytes().count(b"\n") == 10,
+    )
+
+
+def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile time, on its own: an empty cache, numba and LLVM to the object file."""
+    if benchmark.disabled:
+        pytest.skip("compiling takes seconds and is done by every first run anyway")
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
+    benchmark.pedantic(
+        lambda: subprocess.run([sys.executable, "-m", "relfast_kernels.native"], check=True), rounds=1
+    )
+    benchmark.extra_info.update(task="compile the text kernels", items=1, correct=True)

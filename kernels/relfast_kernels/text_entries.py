@@ -1,0 +1,56 @@
+"""`relfast_kernels.text` as functions over pointers, for `relfast_kernels.native`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import carray
+
+from relfast_kernels.text import COLUMNS, MAX_TAXA, scan_lines, write_rows
+
+
+def _scan(data: Any, n: int, lines: Any, max_lines: int, spans: Any) -> int:
+    both = carray(spans, (2, MAX_TAXA, 2), np.int64)
+    rows = carray(lines, (max_lines, COLUMNS), np.int64)
+    return scan_lines(carray(data, n, np.uint8), n, rows, both[0], both[1])
+
+
+def _write(
+    data: Any,
+    n: int,
+    lines: Any,
+    start: int,
+    stop: int,
+    first_index: int,
+    keys: Any,
+    offsets: Any,
+    n_templates: int,
+    blob: Any,
+    blob_size: int,
+    out: Any,
+    out_size: int,
+    samples: Any,
+    samples_size: int,
+    counts: Any,
+    written: Any,
+) -> int:
+    return write_rows(
+        carray(data, n, np.uint8),
+        carray(lines, (stop, COLUMNS), np.int64),
+        start,
+        stop,
+        first_index,
+        carray(keys, n_templates, np.int64),
+        carray(offsets, n_templates + 1, np.int64),
+        carray(blob, blob_size, np.uint8),
+        n_templates,
+        carray(out, out_size, np.uint8),
+        carray(samples, samples_size, np.uint8),
+        carray(counts, n_templates, np.int64),
+        carray(written, 2, np.int64),
+    )
+
+
+ENTRIES = {"scan": (_scan, "pipip"), "write": (_write, "pipiiippipipipipp")}
+"""Name → function and its arguments (``p`` pointer, ``i`` int64)."""

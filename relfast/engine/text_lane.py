@@ -1,0 +1,200 @@
+"""The fast lane of the text tasks: rows from a block's bytes, without decoding its lines.
+
+`relfast_kernels.text` reads the lines it understands exactly and writes their rows by template; a
+template is made here, by the ordinary way from outcome to row, so both lanes write the same bytes. All
+other lines take the ordinary way and are put in their places. The lane serves the default settings
+(``reference``, no details, no joins); it is taken only where its machine code has been compiled.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from relfast_kernels import native
+
+from relfast.engine.decode import encode_row
+from relfast.engine.job import Job
+from relfast.engine.launch import environment
+from relfast.engine.scoring import Scoring
+from relfast.records import Outcome, Record, Score
+from relfast.stats import SAMPLE, Tally
+from relfast.tasks import TASKS
+from relfast.tasks.rel_b.score import UNDEFINED
+
+UNIT: Final = "text"
+
+# the layout that relfast_kernels.text gives keys and lines; `tests/kernels` holds them equal
+COLUMNS: Final = 8
+MAX_TAXA: Final = 128
+_KIND, _SLOW = 2, 0
+_FOUND, _CORRECT, _GOLD_YES = 1 << 8, 1 << 9, 1 << 10
+_TP, _PRED, _GOLD = 16, 24, 32
+_NAMES: Final = (*tuple(TASKS)[:7], "REL-B1", "REL-C1")
+
+ROW_OVERHEAD: Final = 256
+"""Most bytes a row of these tasks has besides its id (the longest template has 190)."""
+
+MAX_TEMPLATES: Final = 4_096
+"""Rows differ by task, outcome and, for REL-B1, three counts; a run has some hundreds of kinds."""
+
+
+def serves(job: Job) -> bool:
+    """Whether a job's settings are those that the lane reads lines under."""
+    options = job.options
+    plain = not (job.rewards or job.details or job.field_map or job.data or options.strip_reasoning)
+    return plain and not options.strict and job.dialect in ("auto", "native")
+
+
+def compile_in_background() -> None:
+    """Have the kernels compiled by a process of low priority that nobody waits for."""
+    if native.is_built(UNIT):
+        return
+    # workers look for the result from time to time
+    subprocess.Popen(
+        ["nice", sys.executable, "-P", "-m", "relfast_kernels.native"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env=environment(),
+    )
+
+
+def _buffer(size: int) -> ctypes.Array[ctypes.c_char]:
+    return (ctypes.c_char * size)()
+
+
+def _at_least(buffer: ctypes.Array[ctypes.c_char], size: int) -> ctypes.Array[ctypes.c_char]:
+    return buffer if len(buffer) >= size else _buffer(size + size // 4)
+
+
+class TextLane:
+    """Scans blocks and writes rows; keeps its templates and work space between blocks."""
+
+    def __init__(self, scoring: Scoring, functions: Mapping[str, Callable[..., int]]) -> None:
+        self._scoring = scoring
+        self._scan, self._write = functions["scan"], functions["write"]
+        self._spans = (ctypes.c_int64 * (4 * MAX_TAXA))()
+        self._keys = (ctypes.c_int64 * MAX_TEMPLATES)()
+        self._offsets = (ctypes.c_int64 * (MAX_TEMPLATES + 1))()
+        self._written = (ctypes.c_int64 * 2)()
+        self._counts = (ctypes.c_int64 * MAX_TEMPLATES)()
+        self._out, self._samples = _buffer(0), _buffer(0)
+        self._blob = b""
+        self._scores: list[Score] = []
+
+    @classmethod
+    def open(cls, scoring: Scoring) -> TextLane | None:
+        """The lane, or None where the job or the missing machine code does not allow it."""
+        if not serves(scoring.job):
+            return None
+        functions = native.load(UNIT)
+        return None if functions is None else cls(scoring, functions)
+
+    def scan(self, data: bytes, n_lines: int) -> ScannedBlock:
+        """Read a block's lines."""
+        lines = (ctypes.c_int64 * (n_lines * COLUMNS))()
+        found = self._scan(data, len(data), lines, n_lines, self._spans)
+        return ScannedBlock(self, data, lines, found)
+
+    def rows(self, block: ScannedBlock, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
+        """Rows and tally of lines that are not slow."""
+        lines = block.lines
+        first, last = lines[start * COLUMNS], lines[(stop - 1) * COLUMNS + 1]
+        # ids are copied from the lines: no row is longer than its line and the template
+        out = self._out = _at_least(self._out, ROW_OVERHEAD * (stop - start) + last - first)
+        samples = self._samples = _at_least(self._samples, SAMPLE.size * (stop - start))
+        counts = self._counts
+        ctypes.memset(counts, 0, 8 * len(self._scores) + 8)
+        self._written[0] = self._written[1] = 0
+        at = start
+        while True:
+            at = self._write(
+                block.data,
+                len(block.data),
+                lines,
+                at,
+                stop,
+                first_index,
+                self._keys,
+                self._offsets,
+                len(self._scores),
+                self._blob,
+                len(self._blob),
+                out,
+                len(out),
+                samples,
+                len(samples),
+                counts,
+                self._written,
+            )
+            if at == stop:
+                break
+            self._add_template(lines[at * COLUMNS + 5])
+        tally = Tally()
+        for number, score in enumerate(self._scores):
+            if counts[number]:
+                tally.add(score, counts[number])
+        tally.samples = [ctypes.string_at(samples, self._written[1])]
+        return ctypes.string_at(out, self._written[0]), tally
+
+    def _add_template(self, key: int) -> None:
+        score = self._score_of(key)
+        row = encode_row(score.to_row())
+        prefix = b'{"index":0,"id":null'
+        assert row.startswith(prefix)
+        if len(self._scores) == MAX_TEMPLATES:
+            raise RuntimeError("more kinds of rows than these tasks have")
+        number = len(self._scores)
+        self._keys[number] = key
+        self._blob += row[len(prefix) :]
+        self._offsets[number + 1] = len(self._blob)
+        self._counts[number] = self._counts[number + 1] = 0
+        self._scores.append(score)
+
+    def _score_of(self, key: int) -> Score:
+        """A row with a key's outcome, for record 0 without an id."""
+        task = TASKS[_NAMES[key & 255]]
+        metrics: dict[str, Any] = {}
+        if task.name == "REL-B1":
+            metrics = dict.fromkeys(("precision", "recall", "f1"), UNDEFINED)
+            if key & _GOLD_YES:
+                from relfast.tasks.rel_b.score import measures
+
+                metrics = measures(key >> _TP & 255, key >> _PRED & 255, key >> _GOLD & 255)
+        outcome = Outcome(bool(key & _CORRECT), metrics, found=bool(key & _FOUND))
+        return self._scoring.score_of(task, Record(0, None, task.name, None, None), outcome)
+
+
+class ScannedBlock:
+    """A block's lines as the kernel read them."""
+
+    def __init__(
+        self, lane: TextLane, data: bytes, lines: ctypes.Array[ctypes.c_int64], n_lines: int
+    ) -> None:
+        self._lane = lane
+        self.data, self.lines, self.n_lines = data, lines, n_lines
+
+    def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
+        """Lines ``start`` to ``stop`` as runs (first, end, whether they are slow)."""
+        kinds = self.lines[start * COLUMNS + _KIND : stop * COLUMNS : COLUMNS]
+        at = 0
+        while at < len(kinds):
+            slow = kinds[at] == _SLOW
+            end = at + 1
+            while end < len(kinds) and (kinds[end] == _SLOW) == slow:
+                end += 1
+            yield start + at, start + end, slow
+            at = end
+
+    def line(self, number: int) -> bytes:
+        """The bytes of a line, its end excluded."""
+        at = number * COLUMNS
+        return self.data[self.lines[at] : self.lines[at + 1]]
+
+    def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
+        return self._lane.rows(self, start, stop, first_index)

@@ -1,0 +1,206 @@
+"""The fast lane writes the bytes that the ordinary way writes, for any line."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from relfast_kernels import native, text
+
+from relfast.engine import text_lane
+from relfast.engine.block_scoring import BlockScoring
+from relfast.engine.job import Job
+from relfast.engine.reader import Block
+from relfast.engine.scoring import Scoring
+from relfast.engine.text_lane import TextLane
+from relfast.records import Options
+from relfast.tasks import TASKS
+
+PIECES = [
+    "Answer", "answer", "ANSWER", "nswer", "swer", "Answer 4", "Answer #3", "Answer # \n 2", "Answer\t8", "answer 9",
+    "Answer 0", "Answer 17", "Answer" + "0" * 30 + "3", "<Yes>", "<no>", "< YES >", "<\nNo\t>", "<Yes", "<Maybe>", "<", ">",
+    "yes", "no", "Yes.", "No.", "eyes", "now", "\no", "n\no", "\\no", "\\\\no", "taxon_15", "taxon 3", "taxon\n7", "TAXON_4",
+    "\taxon_5", "taxon", "taxon_", "xon", "15", "4th", "_4", "4_", "3.5", "-2", "\n4", "\\4", "4\\", "\"4\"", "8", "0", "00",
+    " ", "  ", "\n", "\t", "\r", "\f", "\b", "/", "\\", "\"", "é", "ſ", "４", "–", "“", "×", "→", "你", "Ω", "4é", "é4", "–4–", "4你", "②", "½", "\u00a0", "K", "İ", "\u2028", "\x00", "\x1f", "\x7f", "😀", ",", ".", "#",
+    "a" * 70, "no" * 40, "1" * 5000,
+]  # fmt: skip
+
+TASK_NAMES = ["REL-A1", "rel-a7", "REL-A8", "REL-B1", "Rel-b1", "REL-C1", "REL-C2", "REL-A", "REL-B2"]
+TAXA = st.lists(
+    st.one_of(st.integers(-1, 20), st.sampled_from(["15", "3", "x", "é", 3.0, None, True])), max_size=5
+)
+ANSWERS = st.one_of(
+    st.fixed_dictionaries({"target": st.sampled_from([0, 1, 2, 3, 7, 8, 10, -1, True, None, "1", 1.0, 0.5])}),
+    st.fixed_dictionaries({"label": st.sampled_from(["yes", "no", "Yes", "No", "YES", "maybe", None, 1]), "taxa": TAXA}),
+    st.fixed_dictionaries({"label": st.sampled_from(["Yes", "No", "yes", "Ye\\s", ""]), "molecules": st.just(["C", "[C@H]"])}),
+    st.sampled_from([{}, [], None, "x", {"label": "no"}, {"label": "yes"}, {"target": 3, "target2": {"a": [1, {"b": []}]}}]),
+)  # fmt: skip
+IDS = st.one_of(
+    st.sampled_from(["a", "id-1", "é", 'q"', "", "x\\y"]), st.integers(0, 3), st.none(), st.floats(0, 1)
+)
+EXTRA = st.dictionaries(
+    st.sampled_from(["question", "metadata", "domain", "output", "doc", "gts", "x"]),
+    st.recursive(st.one_of(st.integers(), st.text(max_size=5), st.floats(allow_nan=False), st.booleans(), st.none()),
+                 lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
+                 max_leaves=5),
+    max_size=2,
+)  # fmt: skip
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> bytes:
+    row = draw(EXTRA)
+    row.update({"id": draw(IDS), "task": draw(st.sampled_from(TASK_NAMES)), "answer": draw(ANSWERS)})
+    row["response"] = "".join(draw(st.lists(st.sampled_from(PIECES), max_size=6)))
+    keys = draw(st.permutations(list(row)))
+    row = {key: row[key] for key in keys}
+    if draw(st.integers(0, 9)) == 0:
+        row.pop(draw(st.sampled_from(list(row))))
+    line = json.dumps(row, ensure_ascii=draw(st.booleans())).encode("utf-8", "surrogatepass")
+    if draw(st.integers(0, 4)) == 0 and line:
+        # damage: a byte replaced, removed or doubled
+        at = draw(st.integers(0, len(line) - 1))
+        byte = draw(
+            st.sampled_from([b"", b'"', b"\\", b"}", b"{", b",", b" ", b"0", b"\x01", b"\xff", b"\t", b"x"])
+        )
+        line = line[:at] + byte + line[at + draw(st.integers(0, 1)) :]
+    return line.replace(b"\n", b" ") + draw(st.sampled_from([b"", b"", b"\r", b"  "]))
+
+
+@pytest.fixture(scope="session")
+def lane() -> TextLane:
+    if native.load("text") is None:
+        native.build("text")
+    opened = TextLane.open(Scoring(Job()))
+    assert opened is not None
+    return opened
+
+
+def rows_of(lane: TextLane | None, data: bytes, n_lines: int) -> tuple[bytes, dict[str, object], bytes]:
+    blocks = BlockScoring(Scoring(Job()))
+    blocks._lane = lane
+    block = Block(0, 0, 7, n_lines, 0, len(data), data=data)
+    segments = list(blocks.segments(block, segment_lines=3))
+    rows = b"".join(segment.rows for segment in segments)
+    samples = b"".join(part for segment in segments for part in segment.tally.samples)
+    counts: dict[str, object] = {}
+    for segment in segments:
+        for name, task in segment.tally.tasks.items():
+            for status, n in task.statuses.items():
+                counts[f"{name} {status}"] = int(str(counts.get(f"{name} {status}", 0))) + n
+    assert segments[-1].stop == n_lines
+    assert sum(segment.n_rows for segment in segments) == rows.count(b"\n")
+    return rows, counts, samples
+
+
+@settings(
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+@given(block=st.lists(lines(), min_size=1, max_size=8))  # fmt: skip
+def test_both_lanes_write_the_same(lane: TextLane, block: list[bytes]) -> None:
+    data = b"\n".join(block) + b"\n"
+    assert rows_of(lane, data, len(block)) == rows_of(None, data, len(block))
+
+
+def test_the_fast_lane_takes_plain_lines(lane: TextLane) -> None:
+    """Otherwise the test above would compare the ordinary way with itself."""
+    rng = random.Random(0)
+    rows = []
+    for n in range(300):
+        task = rng.choice(["REL-A2", "REL-B1", "REL-C1"])
+        answer = {"target": 3} if task == "REL-A2" else {"label": "yes", "taxa": [3, 15]}
+        answer = {"label": "Yes", "molecules": ["CC", "C/C=C\\C"]} if task == "REL-C1" else answer
+        pieces = [piece for piece in PIECES if piece.isascii() and piece.isprintable()]
+        response = "\n".join(rng.choices([*pieces, "taxon_15", "Answer 4", "<Yes>"], k=6)).replace(
+            "1" * 5000, ""
+        )
+        row = {
+            "id": f"r{n}",
+            "task": task,
+            "answer": answer,
+            "question": "q \u00b7"[:1],
+            "response": response,
+        }
+        row["metadata"] = {"panels": [[1.5, -2e-3], []], "ok": True}
+        rows.append(json.dumps(row).encode())
+    data = b"\n".join(rows)
+    scanned = lane.scan(data, len(rows))
+    slow = sum(end - start for start, end, slow in scanned.runs(0, len(rows)) if slow)
+    assert slow == 0
+    assert rows_of(lane, data, len(rows)) == rows_of(None, data, len(rows))
+
+
+def test_classes_of_characters_are_pythons() -> None:
+    r"""For every code point: a symbol is no \\w, \\s, \\d; a letter is \\w and no \\d; neither folds to ASCII."""
+    word, space, digit = re.compile(r"\w"), re.compile(r"\s"), re.compile(r"\d")
+    ascii_letters = re.compile(r"[a-z]", re.IGNORECASE)
+    known = 0
+    for point in range(0x80, 0x110000):
+        if 0xD800 <= point <= 0xDFFF:
+            continue
+        kind = text.classify(point)
+        if kind == text.OTHER:
+            continue
+        known += 1
+        character = chr(point)
+        assert bool(word.match(character)) == (kind == text.LETTER), hex(point)
+        assert not space.match(character), hex(point)
+        assert not digit.match(character), hex(point)
+        assert not ascii_letters.match(character), hex(point)
+        assert not character.lower().isascii(), hex(point)
+        assert not set(character.lower()) & set("yesnotax"), hex(point)
+    assert known > 20_000
+
+
+def test_layouts_agree() -> None:
+    assert text_lane.COLUMNS == text.COLUMNS
+    assert text_lane.MAX_TAXA == text.MAX_TAXA
+    assert (text_lane._FOUND, text_lane._CORRECT, text_lane._GOLD_YES) == (
+        text.FOUND,
+        text.CORRECT,
+        text.GOLD_YES,
+    )
+    assert (text_lane._TP, text_lane._PRED, text_lane._GOLD) == (
+        text.TP_SHIFT,
+        text.PRED_SHIFT,
+        text.GOLD_SHIFT,
+    )
+    assert (text_lane._KIND, text_lane._SLOW) == (text.KIND, text.SLOW)
+    assert list(TASKS)[:9] == [*text_lane._NAMES]
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        Job(options=Options(policy="strict")),
+        Job(options=Options(strip_reasoning=True)),
+        Job(details=True),
+        Job(rewards={"REL-B1": "f1"}),
+        Job(field_map={"response": "x"}),
+        Job(data=("gold.jsonl",)),
+        Job(dialect="verl"),
+    ],
+)
+def test_other_settings_take_the_ordinary_way(job: Job) -> None:
+    assert not text_lane.serves(job)
+
+
+def test_a_torn_object_file_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if native.load("text") is None:
+        native.build("text")
+    whole = native.path_of("text").read_bytes()
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
+    path = native.path_of("text")
+    path.parent.mkdir(parents=True)
+    for content in (whole[:-1], whole[:100], b"", b"{}\n", whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]):
+        path.write_bytes(content)
+        assert native.load("text") is None
+    path.write_bytes(whole)
+    assert native.load("text") is not None
