@@ -9,7 +9,7 @@ isomorphism, II", 2014, without their pruning: REL's molecules have seven atoms.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -242,6 +242,36 @@ def write_code(graph: Ints, n: int, work: Ints, code: Bytes, to: int) -> int:
         classes = _refine(graph, n, work)
 
 
-def new_work() -> npt.NDArray[Any]:
-    """Space for one search."""
-    return np.zeros(WORK_SIZE, np.int64)
+FINGERPRINT_MASK: Final = 0xFFFF_FFFF
+
+_ATOM_FACTOR: Final = 0x85EB_CA6B >> 1
+_BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
+
+
+@kernel
+def scramble(value: int, factor: int) -> int:
+    """32 bits in, 32 bits out: multiply by less than 2^31 and fold."""
+    value = (value * factor) & 0x7FFF_FFFF_FFFF_FFFF
+    return (value ^ (value >> 29)) & FINGERPRINT_MASK
+
+
+@kernel
+def fingerprint(graph: Ints, n: int) -> int:
+    """32 bits equal for equal graphs: labels, degrees and bonds as far as two bonds away.
+
+    Different graphs may share one (it tells wrong answers apart for majority votes, nothing else). Simple
+    enough to be made from the toolkit's molecule too (`relfast.chem.molecule`), bit for bit.
+    """
+    total = 0
+    for atom in range(n):
+        around = 0
+        for at in range(graph[DEGREE + atom]):
+            bond = graph[BONDS + MAX_DEGREE * atom + at]
+            other = bond >> 3
+            far = 0
+            for other_at in range(graph[DEGREE + other]):
+                far += graph[BONDS + MAX_DEGREE * other + other_at] & 7
+            far += 64 * graph[LABEL + other]
+            around += scramble(8 * far + (bond & 7), _BOND_FACTOR)
+        total += scramble((around + graph[LABEL + atom]) & FINGERPRINT_MASK, _ATOM_FACTOR)
+    return total & FINGERPRINT_MASK

@@ -8,7 +8,7 @@ see exactly that graph; `read_canonical` takes text that the toolkit wrote.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -322,7 +322,7 @@ def _may_be_aromatic(graph: Ints, n: int) -> bool:
                     peeled = True
     if left == 0:
         return False
-    for atom in range(n):  # noqa: SIM110
+    for atom in range(n):
         if graph[core + atom] == 1 and _cycle_may_be_aromatic(graph, atom):
             return True
     return False
@@ -359,7 +359,7 @@ def _cycle_may_be_aromatic(graph: Ints, start: int) -> bool:
         most += electrons
         fewest += electrons if certain else 0
         atom = next_atom
-    for electrons in range(fewest, most + 1):  # noqa: SIM110
+    for electrons in range(fewest, most + 1):
         if electrons % 4 == 2:
             return True
     return False
@@ -389,8 +389,3 @@ def read_canonical(text: Bytes, start: int, end: int, graph: Ints) -> int:
     """
     n = _read(text, start, end, True, graph)
     return n if n > 0 else UNKNOWN
-
-
-def new_graph() -> npt.NDArray[Any]:
-    """Space for one graph."""
-    return np.zeros(GRAPH_SIZE, np.int64)

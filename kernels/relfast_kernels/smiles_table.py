@@ -7,14 +7,14 @@ full, texts that are not in it stay `UNKNOWN`.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels._jit import kernel
-from relfast_kernels.graph_code import MAX_CODE, new_work, write_code
-from relfast_kernels.smiles import INVALID, UNKNOWN, new_graph, read_canonical, read_plain
+from relfast_kernels.graph_code import FINGERPRINT_MASK, MAX_CODE, WORK_SIZE, fingerprint, write_code
+from relfast_kernels.smiles import GRAPH_SIZE, INVALID, UNKNOWN, read_canonical, read_plain
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -30,13 +30,16 @@ _HASH_MASK: Final = (1 << 38) - 1
 
 # columns of `texts_index`: where a text is, its length, its class
 TEXT_COLUMNS: Final = 3
-# columns of `codes_index`: where a code is, its length, its hash; two for counting (see `_match`)
-CODE_COLUMNS: Final = 5
-_HASH, _COUNT, _STAMP = 2, 3, 4
+# columns of `codes_index`: where a code is, its length, its fingerprint, and a list for `_match`
+CODE_COLUMNS: Final = 4
+_FINGERPRINT, _FIRST = 2, 3
 
 # counters
-N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES, STAMP = range(5)
-N_COUNTERS: Final = 5
+N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES = range(4)
+N_COUNTERS: Final = 4
+
+INVALID_VOTE: Final = 0x2545F491
+"""What a text that is no molecule adds to a vote."""
 
 # columns of a record's result
 TRUE_POSITIVES, VOTE, DECIDED = range(3)
@@ -56,6 +59,8 @@ class Table(NamedTuple):
         uint8, the bytes of all texts and codes.
     used
         int64, the counters.
+    graph, work
+        int64, `GRAPH_SIZE` and `WORK_SIZE`: space for one molecule.
     """
 
     text_slots: Slots
@@ -70,29 +75,18 @@ class Table(NamedTuple):
 
 
 def new_table(max_texts: int, text_bytes: int, max_codes: int, code_bytes: int) -> Table:
-    """An empty table for so many texts and molecules, which take so many bytes."""
-
-    def slots(entries: int) -> npt.NDArray[Any]:
-        return np.zeros(1 << (2 * entries - 1).bit_length(), np.int32)
-
+    """An empty table for so many texts and molecules (powers of two), which take so many bytes."""
     return Table(
-        slots(max_texts),
+        np.zeros(2 * max_texts, np.int32),
         np.zeros(max_texts * TEXT_COLUMNS, np.int64),
         np.zeros(text_bytes, np.uint8),
-        slots(max_codes),
+        np.zeros(2 * max_codes, np.int32),
         np.zeros(max_codes * CODE_COLUMNS, np.int64),
         np.zeros(code_bytes, np.uint8),
         np.zeros(N_COUNTERS, np.int64),
-        new_graph(),
-        new_work(),
+        np.zeros(GRAPH_SIZE, np.int64),
+        np.zeros(WORK_SIZE, np.int64),
     )
-
-
-def clear(table: Table) -> None:
-    """Forget everything."""
-    table.text_slots[:] = 0
-    table.code_slots[:] = 0
-    table.used[:] = 0
 
 
 @kernel
@@ -126,7 +120,9 @@ def _find(
 
 
 @kernel
-def _add_code(length: int, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints) -> int:
+def _add_code(
+    length: int, fingerprint: int, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints
+) -> int:
     """The class of the code that stands behind the last one; `UNKNOWN` if it is new and one too many."""
     start = used[CODE_BYTES]
     hashed = _hash(codes, start, start + length)
@@ -138,9 +134,8 @@ def _add_code(length: int, code_slots: Slots, codes_index: Ints, codes: Bytes, u
         return UNKNOWN
     codes_index[CODE_COLUMNS * n] = start
     codes_index[CODE_COLUMNS * n + 1] = length
-    codes_index[CODE_COLUMNS * n + _HASH] = hashed
-    codes_index[CODE_COLUMNS * n + _COUNT] = 0
-    codes_index[CODE_COLUMNS * n + _STAMP] = 0
+    codes_index[CODE_COLUMNS * n + _FINGERPRINT] = fingerprint
+    codes_index[CODE_COLUMNS * n + _FIRST] = 0
     code_slots[slot] = n + 1
     used[N_CODES] = n + 1
     used[CODE_BYTES] = start + length
@@ -188,7 +183,7 @@ def _classify(
         if length == 0:
             found = UNKNOWN
         else:
-            found = _add_code(length, code_slots, codes_index, codes, used)
+            found = _add_code(length, fingerprint(graph, n), code_slots, codes_index, codes, used)
             if found == UNKNOWN:
                 return UNKNOWN
     _add_text(data, start, end, slot, found, text_slots, texts_index, texts, used)
@@ -196,49 +191,65 @@ def _classify(
 
 
 @kernel
+def vote_of_place(place: int) -> int:
+    """What finding the gold at a place adds to a vote."""
+    return (place + 1) * 0x9E3779B1 & FINGERPRINT_MASK
+
+
+@kernel
 def _match(
-    classes: Ints, first: int, n_gold: int, n_pred: int, codes_index: Ints, used: Ints, results: Ints, to: int
+    classes: Ints,
+    links: Ints,
+    first: int,
+    n_gold: int,
+    n_pred: int,
+    codes_index: Ints,
+    results: Ints,
+    to: int,
 ) -> None:
     """One record: ``classes`` of its gold from ``first`` on, then those of its predictions.
 
-    Without unknown ones, being the same molecule is an equivalence, and greedy matching finds what counting
-    finds. The vote is a sum over the distinct predictions, so their order does not matter.
+    Each prediction takes the first gold of its class that is left: a list a class, in order of place.
     """
+    end_of_gold = first + n_gold
+    end = end_of_gold + n_pred
     decided = 1
-    for at in range(first, first + n_gold + n_pred):
+    for at in range(first, end):
         if classes[at] == UNKNOWN:
             decided = 0
-    results[to + TRUE_POSITIVES] = 0
-    results[to + VOTE] = 0
-    results[to + DECIDED] = decided
-    if not decided:
-        return
-    stamp = used[STAMP] + 1
-    used[STAMP] = stamp
-    for at in range(first, first + n_gold):
-        if classes[at] >= 0:
-            codes_index[CODE_COLUMNS * classes[at] + _COUNT] += 1
     matched = 0
     vote = 0
-    for at in range(first + n_gold, first + n_gold + n_pred):
-        if classes[at] >= 0:
+    if decided:
+        for back in range(n_gold):
+            at = end_of_gold - 1 - back
+            if classes[at] >= 0:
+                entry = CODE_COLUMNS * classes[at] + _FIRST
+                links[at] = codes_index[entry]
+                codes_index[entry] = at + 1
+        for at in range(end_of_gold, end):
+            if classes[at] < 0:
+                vote += INVALID_VOTE
+                continue
             entry = CODE_COLUMNS * classes[at]
-            if codes_index[entry + _COUNT] > 0:
-                codes_index[entry + _COUNT] -= 1
+            gold = codes_index[entry + _FIRST] - 1
+            if gold >= 0:
+                codes_index[entry + _FIRST] = links[gold]
                 matched += 1
-            if codes_index[entry + _STAMP] != stamp:
-                codes_index[entry + _STAMP] = stamp
-                vote += codes_index[entry + _HASH]
-    for at in range(first, first + n_gold):
-        if classes[at] >= 0:
-            codes_index[CODE_COLUMNS * classes[at] + _COUNT] = 0
+                vote += vote_of_place(gold - first)
+            else:
+                vote += codes_index[entry + _FINGERPRINT]
+            vote &= FINGERPRINT_MASK
+        for at in range(first, end_of_gold):
+            if classes[at] >= 0:
+                codes_index[CODE_COLUMNS * classes[at] + _FIRST] = 0
     results[to + TRUE_POSITIVES] = matched
     results[to + VOTE] = vote
+    results[to + DECIDED] = decided
 
 
 @kernel
 def match_lists(
-    data: Bytes, sizes: Ints, classes: Ints, results: Ints, text_slots: Slots, texts_index: Ints,
+    data: Bytes, sizes: Ints, classes: Ints, links: Ints, results: Ints, text_slots: Slots, texts_index: Ints,
     texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints, graph: Ints, work: Ints,
 ) -> None:  # fmt: skip
     """Hold predictions against gold for many records.
@@ -251,9 +262,12 @@ def match_lists(
         int64: for each record the number of its gold texts and of its predictions.
     classes
         int64, out: the class of each text, `UNKNOWN` or `INVALID`.
+    links
+        int64, work space: a place for each text.
     results
         int64, out: `RESULT_COLUMNS` a record: true positives, the vote, and whether they were decided, which
-        they are unless a text is unknown.
+        they are unless a text is unknown. The vote is a sum, so the order of predictions does not matter:
+        where each found its gold, or else its fingerprint.
     """
     start = 0
     text = 0
@@ -270,7 +284,7 @@ def match_lists(
             )  # fmt: skip
             text += 1
             start = end + 1
-        _match(classes, first, n_gold, n_pred, codes_index, used, results, RESULT_COLUMNS * record)
+        _match(classes, links, first, n_gold, n_pred, codes_index, results, RESULT_COLUMNS * record)
 
 
 @kernel
@@ -288,8 +302,8 @@ def code_of(data: Bytes, by_toolkit: bool, code: Bytes, graph: Ints, work: Ints)
 
 @kernel
 def learn(
-    data: Bytes, code: Bytes, text_slots: Slots, texts_index: Ints,
-    texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints, graph: Ints, work: Ints,
+    data: Bytes, code: Bytes, known_fingerprint: int, text_slots: Slots, texts_index: Ints, texts: Bytes,
+    code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints,
 ) -> int:  # fmt: skip
     """Remember the code of a text (empty: that it is invalid); its class, or `UNKNOWN` without room."""
     if len(data) > MAX_TEXT or len(data) == 0 or used[CODE_BYTES] + len(code) > len(codes):
@@ -298,18 +312,13 @@ def learn(
     if len(code):
         for at in range(len(code)):
             codes[used[CODE_BYTES] + at] = code[at]
-        found = _add_code(len(code), code_slots, codes_index, codes, used)
+        found = _add_code(len(code), known_fingerprint, code_slots, codes_index, codes, used)
         if found == UNKNOWN:
             return UNKNOWN
-    slot = _find(text_slots, texts_index, TEXT_COLUMNS, texts, data, 0, len(data), _hash(data, 0, len(data)))
+    hashed = _hash(data, 0, len(data))
+    slot = _find(text_slots, texts_index, TEXT_COLUMNS, texts, data, 0, len(data), hashed)
     if text_slots[slot]:
         texts_index[TEXT_COLUMNS * (int(text_slots[slot]) - 1) + 2] = found
     else:
         _add_text(data, 0, len(data), slot, found, text_slots, texts_index, texts, used)
     return found
-
-
-@kernel
-def hash_code(code: Bytes) -> int:
-    """The hash that a code adds to a vote."""
-    return _hash(code, 0, len(code))

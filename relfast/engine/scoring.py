@@ -149,7 +149,11 @@ class Scoring:
             return self._singly(task, records)
         finally:
             self.guard.leave()
-        left = iter(self._singly(task, [record for record, score in zip(records, scores, strict=True) if score is None]))
+        left = iter(
+            self._singly(
+                task, [record for record, score in zip(records, scores, strict=True) if score is None]
+            )
+        )
         return [next(left) if score is None else score for score in scores]
 
     def _singly(self, task: Task, records: Sequence[Record]) -> list[Score]:

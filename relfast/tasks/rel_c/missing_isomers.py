@@ -20,9 +20,12 @@ def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None
         return outcomes
     from relfast.chem.simple import simple_table
 
+    table = simple_table()
+    if table is None:
+        return outcomes
     golds = [_gold(record.answer) for record, _ in batch]
     places = [at for at, gold in enumerate(golds) if isinstance(gold, list)]
-    matches = simple_table().match([(golds[at], batch[at][1].value) for at in places])
+    matches = table.match([(golds[at], batch[at][1].value) for at in places])
     for at, match in zip(places, matches, strict=True):
         if not match.unknown:
             outcomes[at] = _outcome(golds[at], batch[at][1], match.true_positives, match.vote)
@@ -73,40 +76,44 @@ def _outcome(gold: Sequence[Any], extracted: Extracted, tp: int, vote: int) -> O
         measures(tp, len(pred), len(gold)),
         {"pred": pred, "gold": gold},
         found=extracted.found,
-        vote=f"{vote:x}" if extracted.found else None,
+        vote=vote or 1 if extracted.found else None,
     )
 
 
 def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, int]:
-    """True positives of the published greedy matching, and a number for the set of predictions.
+    """True positives of the published greedy matching, and the vote.
 
     Each prediction takes the first gold not taken yet that is the same molecule. Identity is not
     transitive where ``~`` or ``*`` occur, so the order matters and is kept.
     """
-    from relfast.chem.identity import identity, same, teach
-    from relfast.chem.simple import simple_table
+    from relfast.chem.identity import flat_molecule, same, teach
+    from relfast.chem.simple import FINGERPRINT_MASK, INVALID_VOTE, simple_table, vote_of_place
 
     table = simple_table()
-    for smiles in table.match([(gold, pred)])[0].unknown:
-        if isinstance(smiles, str):
-            teach(table, smiles)
-    match = table.match([(gold, pred)])[0]
-    if not match.unknown:
-        return match.true_positives, match.vote
+    if table is not None:
+        # most often what it does not know is no molecule, or one that it can take from the toolkit
+        for smiles in table.match([(gold, pred)])[0].unknown:
+            if isinstance(smiles, str):
+                teach(table, smiles)
+        match = table.match([(gold, pred)])[0]
+        if not match.unknown:
+            return match.true_positives, match.vote
     left = list(gold)
-    tp = 0
-    votes: set[int] = set()
+    tp = vote = 0
     for smiles in pred:
-        one = identity(smiles)
-        if one is None:
+        molecule = flat_molecule(smiles)
+        if molecule is None:
+            vote += INVALID_VOTE
             continue
-        votes.add(one.vote)
         for at, candidate in enumerate(left):
             if candidate is not None and same(smiles, candidate):
                 left[at] = None
                 tp += 1
+                vote += vote_of_place(at)
                 break
-    return tp, sum(votes)
+        else:
+            vote += molecule.fingerprint
+    return tp, vote & FINGERPRINT_MASK
 
 
 def _judge_strict(
