@@ -238,12 +238,11 @@ def _match(
                 vote += vote_of_place(gold - first)
             else:
                 vote += codes_index[entry + _FINGERPRINT]
-            vote &= FINGERPRINT_MASK
         for at in range(first, end_of_gold):
             if classes[at] >= 0:
                 codes_index[CODE_COLUMNS * classes[at] + _FIRST] = 0
     results[to + TRUE_POSITIVES] = matched
-    results[to + VOTE] = vote
+    results[to + VOTE] = vote & FINGERPRINT_MASK
     results[to + DECIDED] = decided
 
 

@@ -71,6 +71,11 @@ class Molecule:
         """Whether no atom is a hydrogen or a dummy, with or without stereo."""
         return "[H" not in self.key and "*" not in self.key
 
+    @property
+    def definite(self) -> bool:
+        """Whether nothing in it matches anything but its like: no wildcards, none of the odd bonds."""
+        return not any(odd in self.key for odd in "*~>$")
+
     @cached_property
     def has_radicals(self) -> bool:
         """Whether an atom has unpaired electrons; only one in brackets can."""

@@ -10,6 +10,7 @@ each is a substructure of the other, says so. What the kernel cannot read it lea
 from __future__ import annotations
 
 import ctypes
+import mmap
 import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -68,7 +69,8 @@ class Match(NamedTuple):
 
 
 def _zeros(n_bytes: int) -> ctypes.Array[ctypes.c_char]:
-    return (ctypes.c_char * n_bytes)()
+    """Zeros that take no memory until they are written over; ctypes' own would be written at once."""
+    return (ctypes.c_char * n_bytes).from_buffer(mmap.mmap(-1, n_bytes))
 
 
 class SmilesTable:
@@ -155,7 +157,7 @@ class SmilesTable:
         """
         if not 0 < len(text) <= MAX_TEXT or not text.isascii():
             return None
-        code = _zeros(2 * MAX_CODE)
+        code = (ctypes.c_char * (2 * MAX_CODE))()
         with self._lock:
             length = self._code(text.encode(), len(text), by_toolkit, code, self._graph, self._work)
         return code.raw[:length] if length > 0 else None
@@ -193,7 +195,24 @@ def simple_table() -> SmilesTable | None:
         return _simple_table()
 
 
+def plain_table() -> SmilesTable | None:
+    """Another one, which must learn nothing: what it calls equal is equal in every respect."""
+    with _opening:
+        return _plain_table()
+
+
+@lru_cache(maxsize=1)
+def _functions() -> Mapping[str, Callable[..., int]] | None:
+    return native.load(UNIT)
+
+
 @lru_cache(maxsize=1)
 def _simple_table() -> SmilesTable | None:
-    functions = native.load(UNIT)
+    functions = _functions()
+    return None if functions is None else SmilesTable(functions)
+
+
+@lru_cache(maxsize=1)
+def _plain_table() -> SmilesTable | None:
+    functions = _functions()
     return None if functions is None else SmilesTable(functions)

@@ -2,7 +2,7 @@
 
 A worker needs 0.15 s to come up, and so does the command that will use it. `prestart` begins with the
 former before anything else is imported; the pool takes such workers over. Whoever is not taken reads end
-of file on its stdin and leaves. Imports the standard library only.
+of file on its stdin and leaves. Imports little besides the standard library.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ import mmap
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from relfast.memo import create_shared
 
 _PIPE_BYTES: Final = 1 << 20
 _F_SETPIPE_SZ: Final = 1031
@@ -62,6 +65,12 @@ def dismiss() -> None:
         launched.process.wait()
 
 
+@cache
+def _shared_memo() -> int:
+    """The memory that all workers of this process remember answers in; 5 MB, kept until the end."""
+    return create_shared()
+
+
 def _launch() -> Launched:
     page = os.memfd_create("relfast-in-flight")
     os.ftruncate(page, mmap.PAGESIZE)
@@ -72,10 +81,12 @@ def _launch() -> Launched:
             fcntl.fcntl(end, _F_SETPIPE_SZ, _PIPE_BYTES)
     # -P: the caller's directory may hold a module that shadows one of ours. -S: the caller's path is
     # handed over whole, so that looking for site packages again (20 ms) would find nothing new.
-    command = [sys.executable, "-P", "-S", "-m", "relfast.engine.worker", str(os.getpid()), str(page)]
+    memo = _shared_memo()
+    command = [sys.executable, "-P", "-S", "-m", "relfast.engine.worker"]
+    command += [str(os.getpid()), str(page), str(memo)]
     try:
         process = subprocess.Popen(
-            command, stdin=requests_out, stdout=answers_in, pass_fds=(page,), env=environment()
+            command, stdin=requests_out, stdout=answers_in, pass_fds=(page, memo), env=environment()
         )
     except BaseException:
         for end in (requests, answers, page):

@@ -29,6 +29,7 @@ from relfast.engine.wire import (
     receive,
     send,
 )
+from relfast.memo import use_shared
 
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -102,8 +103,8 @@ def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
 
 
 def main() -> None:
-    """Serve the parent named on the command line: its pid, and the descriptor of the in-flight page."""
-    parent, page = int(sys.argv[1]), int(sys.argv[2])
+    """Serve the parent named on the command line: its pid, the descriptors of the page and of the memo."""
+    parent, page, memo = map(int, sys.argv[1:4])
     _die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -120,6 +121,7 @@ def main() -> None:
     _limit(resource.RLIMIT_STACK, setup.stack)
     _limit(resource.RLIMIT_AS, setup.memory)
     try:
+        use_shared(memo)
         guard = KernelGuard(InFlight(page), setup.job.timeout)
         scoring = Scoring(setup.job, read_gold(setup.job.data), guard)
     except Exception as error:

@@ -33,11 +33,7 @@ def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:
-    quick = score_without_toolkit(batch, options)
-    return [
-        outcome if outcome is not None else _judge(record.answer, extracted, options)
-        for outcome, (record, extracted) in zip(quick, batch, strict=True)
-    ]
+    return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
 def _gold(answer: Any) -> Any:
