@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         RelfastError,
         ResumeMismatchError,
         UnknownTaskError,
+        UnscoredError,
         UsageError,
         WorkerError,
     )
@@ -39,6 +40,7 @@ _HOMES: Final = {
     "Scorer": "relfast.engine.scorer",
     "Summary": "relfast.stats",
     "UnknownTaskError": "relfast.errors",
+    "UnscoredError": "relfast.errors",
     "UsageError": "relfast.errors",
     "WorkerError": "relfast.errors",
     "evaluate_response": "relfast.api",
@@ -58,6 +60,7 @@ __all__ = [
     "Scorer",
     "Summary",
     "UnknownTaskError",
+    "UnscoredError",
     "UsageError",
     "WorkerError",
     "__version__",

@@ -24,6 +24,8 @@ def main() -> None:
     """Entry point of the ``relfast`` script and of ``python -m relfast``."""
     from relfast.engine.launch import dismiss, prestart
 
+    # numpy's linear algebra would start a thread per core, and the command never uses one
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     prestart(_workers(sys.argv[1:]))
     try:
         from relfast.cli.main import main as run

@@ -5,10 +5,12 @@
     RelfastError
     ├── UsageError              an option or argument that cannot be used
     ├── InputError              an input that cannot be read at all (file, line, field)
+    │   └── ReadError           an input that failed or changed while it was being read; `--resume` goes on
     ├── UnknownTaskError        a task name nobody knows; lists the known ones
     ├── MissingExtraError       an optional package is not installed; says what to type
     ├── OutputError             the output cannot be written (path, reason)
     ├── ResumeMismatchError     `--resume` of a run that was started differently; names the difference
+    ├── UnscoredError           a response has no reward and the caller wants to hear of it
     └── WorkerError             the machinery of the pool failed (never a score)
 
 Bad data is a row with its status, not an exception. Foreign errors are translated where they enter.
@@ -17,10 +19,25 @@ Bad data is a row with its status, not an exception. Foreign errors are translat
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 
 class RelfastError(Exception):
-    """Base of every error that relfast raises on purpose; its text is one line a person understands."""
+    """Base of every error that relfast raises on purpose; its text is one line a person understands.
+
+    Errors travel by pickle (from workers, and through other people's process pools) as they are.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # an exception is rebuilt from its text by default, which is not what our constructors take
+        return _rebuild, (type(self), self.args, self.__dict__)
+
+
+def _rebuild(kind: type[RelfastError], arguments: tuple[Any, ...], state: dict[str, Any]) -> RelfastError:
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    error.__dict__.update(state)
+    return error
 
 
 class UsageError(RelfastError):
@@ -41,6 +58,10 @@ class InputError(RelfastError):
         prefix = f"{place}: " if place else ""
         where = f" (field {field!r})" if field else ""
         super().__init__(f"{prefix}{message}{where}")
+
+
+class ReadError(InputError):
+    """An input failed, shrank or changed while it was being read. What was written before is whole."""
 
 
 class UnknownTaskError(RelfastError):
@@ -76,4 +97,19 @@ class ResumeMismatchError(RelfastError):
 
 
 class WorkerError(RelfastError):
-    """The worker machinery failed. It is never turned into a score."""
+    """The worker machinery failed. It is never turned into a score.
+
+    ``original`` is the error of ours that a worker met, where it was one.
+    """
+
+    def __init__(self, message: str, original: RelfastError | None = None) -> None:
+        self.original = original
+        super().__init__(message)
+
+
+class UnscoredError(RelfastError):
+    """A response could not be scored, and ``on_error="raise"`` was asked for."""
+
+    def __init__(self, task: str | None, status: str, message: str) -> None:
+        self.task, self.status = task, status
+        super().__init__(f"{task or 'response'} has no reward ({status}): {message}")

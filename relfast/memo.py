@@ -8,6 +8,7 @@ once, reads as empty. Nothing ever waits, and a full memo forgets.
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 from hashlib import blake2b
@@ -81,7 +82,13 @@ def create_shared() -> int:
     return descriptor
 
 
-def use_shared(descriptor: int) -> None:
-    """Make the memory behind a descriptor this process's memo."""
+def path_of(descriptor: int) -> str:
+    """Where our other processes find a descriptor of ours."""
+    return f"/proc/{os.getpid()}/fd/{descriptor}"
+
+
+def use_shared(path: str) -> None:
+    """Make the memory at a path this process's memo; where that is refused, it keeps one of its own."""
     global _memo
-    _memo = Memo(mmap.mmap(descriptor, MEMO_BYTES))
+    with contextlib.suppress(OSError, ValueError), open(path, "r+b") as file:
+        _memo = Memo(mmap.mmap(file.fileno(), MEMO_BYTES))

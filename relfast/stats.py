@@ -7,9 +7,7 @@ prompt, which is all that the clustered error and pass@k need.
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
@@ -17,14 +15,12 @@ from zlib import crc32
 
 import orjson
 
+from relfast.estimates import clustered_mean, collapse, pass_at_k
 from relfast.records import SCORED, STATUSES, Score
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-PASS_AT: Final = (1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128)
-"""The k for which pass@k and maj@k are reported, as far as every prompt has k samples."""
 
 SAMPLE: Final = Struct("<BQIB")
 """One scored sample in 14 bytes: number of its task, hash of its prompt's id, vote (0 = none), 0 or 1 for
@@ -64,7 +60,8 @@ def hash_vote(vote: str | int | None) -> int:
 class TaskTally:
     """Counts of one task.
 
-    ``rewards`` and the values of ``sums`` are (number of rows that have it, sum).
+    ``rewards`` and the values of ``sums`` are (number of rows that have it, sum). ``cells`` is SeqBench's:
+    complexity ("L/B/N") → (rows, sum of exact_match, sum of progress_ratio).
     """
 
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
@@ -72,6 +69,7 @@ class TaskTally:
     rewards: list[float] = field(default_factory=lambda: [0.0, 0.0])
     sums: dict[str, list[float]] = field(default_factory=dict)
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
+    cells: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, score: Score, times: int = 1) -> None:
         """Count a row, or as many rows like it."""
@@ -84,6 +82,14 @@ class TaskTally:
             self.rewards[0] += times
             self.rewards[1] += score.reward * times
         _add_metrics(self, score.task or "", score.metrics, times)
+        if "logical_depth" in score.metrics:
+            self._add_cell(score.metrics, times)
+
+    def _add_cell(self, metrics: Mapping[str, Any], times: int) -> None:
+        name = "/".join("" if metrics[key] is None else f"{metrics[key]:g}" for key in COMPLEXITY)
+        cell = self.cells.setdefault(name, [0, 0, 0.0])
+        for at, value in enumerate((1, metrics["exact_match"], metrics["progress_ratio"])):
+            cell[at] += times * (value or 0)
 
     def merge(self, other: TaskTally) -> None:
         for status, n in other.statuses.items():
@@ -98,6 +104,9 @@ class TaskTally:
             mine_counts = self.labels.setdefault(name, {})
             for label, n in counts.items():
                 mine_counts[label] = mine_counts.get(label, 0) + n
+        for name, cell in other.cells.items():
+            mine = self.cells.setdefault(name, [0, 0, 0.0])
+            mine[:] = [a + b for a, b in zip(mine, cell, strict=True)]
 
 
 UNKNOWN_TASK: Final = "(unknown)"
@@ -111,13 +120,13 @@ class Tally:
     """
 
     tasks: dict[str, TaskTally] = field(default_factory=dict)
-    samples: list[bytes] = field(default_factory=list)
+    samples: bytearray = field(default_factory=bytearray)
 
     @classmethod
     def of(cls, scores: Iterable[Score]) -> Tally:
         """The tally of some scores."""
         tally = cls()
-        tally.samples.append(b"".join([tally.add(score) for score in scores]))
+        tally.samples += b"".join([tally.add(score) for score in scores])
         return tally
 
     def add(self, score: Score, times: int = 1) -> bytes:
@@ -151,6 +160,9 @@ def _id_text(record_id: Any) -> bytes:
     except (TypeError, ValueError):
         return repr(record_id).encode("utf-8", "surrogatepass")
 
+
+COMPLEXITY: Final = ("logical_depth", "backtracking", "noise")
+"""SeqBench's parameters of a record, as its metrics name them."""
 
 LABELS: Final = frozenset({"reason", "violation", "maze", "quadrant"})
 """Metrics that are words; their values are counted, not averaged."""
@@ -196,11 +208,12 @@ class TaskSummary:
     labels: dict[str, dict[str, int]]
     histogram: dict[tuple[int, int], int]
     majority: dict[int, list[float]]
+    cells: dict[str, list[float]]
 
     @classmethod
-    def of(cls, tally: TaskTally, samples: npt.NDArray[Any]) -> TaskSummary:
-        """From counts and the task's samples (structured, fields prompt, vote, correct)."""
-        histogram, majority = _collapse(samples)
+    def of(cls, tally: TaskTally, samples: npt.NDArray[Any], chosen: npt.NDArray[Any]) -> TaskSummary:
+        """From counts and the ``chosen`` (bool) of all samples (structured; prompt, vote, correct)."""
+        histogram, majority = collapse(samples, chosen)
         return cls(
             sum(tally.statuses.values()),
             sum(histogram.values()),
@@ -211,6 +224,7 @@ class TaskSummary:
             {name: dict(value) for name, value in tally.labels.items()},
             histogram,
             majority,
+            {name: list(cell) for name, cell in tally.cells.items()},
         )
 
     def merge(self, other: TaskSummary) -> None:
@@ -220,7 +234,7 @@ class TaskSummary:
         self.rows += other.rows
         self.prompts += other.prompts
         self.statuses, self.found, self.rewards = mine.statuses, mine.found, mine.rewards
-        self.sums, self.labels = mine.sums, mine.labels
+        self.sums, self.labels, self.cells = mine.sums, mine.labels, mine.cells
         for key, n in other.histogram.items():
             self.histogram[key] = self.histogram.get(key, 0) + n
         for k, (n_prompts, total) in other.majority.items():
@@ -229,7 +243,7 @@ class TaskSummary:
             entry[1] += total
 
     def _as_tally(self) -> TaskTally:
-        return TaskTally(self.statuses, self.found, self.rewards, self.sums, self.labels)
+        return TaskTally(self.statuses, self.found, self.rewards, self.sums, self.labels, self.cells)
 
     @property
     def scored(self) -> int:
@@ -253,16 +267,30 @@ class TaskSummary:
             "statuses": self.statuses,
         }
         if samples and samples[-1] > 1:
-            result["pass@k"] = pass_at_k(self.histogram)
-            result["maj@k"] = {str(k): total / n for k, (n, total) in sorted(self.majority.items()) if k > 1}
+            result["pass@k"] = {k: _shown(value) for k, value in pass_at_k(self.histogram).items()}
+            result["maj@k"] = {
+                str(k): _shown(total / n) for k, (n, total) in sorted(self.majority.items()) if k > 1
+            }
+        if self.cells:
+            result["complexity"] = self._complexity()
         result["merge"] = {
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
             "majority": [[k, *value] for k, value in sorted(self.majority.items())],
             "rewards": [self.rewards[0], _shown(self.rewards[1])],
             "found": self.found,
             "sums": {name: [n, _shown(total)] for name, (n, total) in self.sums.items()},
+            "cells": {name: [n, exact, _shown(total)] for name, (n, exact, total) in self.cells.items()},
         }
         return result
+
+    def _complexity(self) -> dict[str, Any]:
+        """SeqBench's aggregates by L, B and N, and L0."""
+        from relfast.l0 import by_complexity
+
+        keys = [[float(part) if part else None for part in name.split("/")] for name in self.cells]
+        depth, doors, noise = zip(*keys, strict=True)
+        n, exact, progress = zip(*self.cells.values(), strict=True)
+        return by_complexity(depth, doors, noise, exact, progress, [int(count) for count in n])
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TaskSummary:
@@ -277,87 +305,13 @@ class TaskSummary:
             {name: dict(value) for name, value in data["labels"].items()},
             {(n, right): count for n, right, count in merge["histogram"]},
             {k: [n, total] for k, n, total in merge["majority"]},
+            {name: list(cell) for name, cell in merge["cells"].items()},
         )
 
 
 def _shown(value: float | None) -> float | None:
     """Rounded to where the order of summation, and so the number of workers, no longer shows."""
     return None if value is None else float(f"{value:.12g}")
-
-
-def _collapse(
-    samples: npt.NDArray[Any],
-) -> tuple[dict[tuple[int, int], int], dict[int, list[float]]]:
-    """Samples in order → prompts by (samples, right samples), and majority votes by number of samples."""
-    import numpy as np
-
-    if not len(samples):
-        return {}, {}
-    prompts = np.sort(samples["prompt"])
-    if (prompts[1:] != prompts[:-1]).all():
-        # one sample a prompt, the usual case: nothing to group, and sorting keys alone is 20 times quicker
-        n_right = int(samples["correct"].sum())
-        return {(1, c): n for c, n in ((0, len(samples) - n_right), (1, n_right)) if n}, {}
-    samples = samples[np.argsort(samples["prompt"], kind="stable")]
-    starts = np.flatnonzero(np.r_[True, samples["prompt"][1:] != samples["prompt"][:-1]])
-    sizes = np.diff(np.r_[starts, len(samples)])
-    right = np.add.reduceat(samples["correct"].astype(np.int64), starts)
-    pairs, counts = np.unique(np.stack([sizes, right], 1), axis=0, return_counts=True)
-    histogram = {(int(n), int(c)): int(k) for (n, c), k in zip(pairs, counts, strict=True)}
-    majority: dict[int, list[float]] = {}
-    for start, size in zip(starts[sizes > 1], sizes[sizes > 1], strict=True):
-        group = samples[start : start + size]
-        entry = majority.setdefault(int(size), [0, 0.0])
-        entry[0] += 1
-        entry[1] += majority_score(group["vote"].tolist(), group["correct"].tolist())
-    return histogram, majority
-
-
-def majority_score(votes: Sequence[int], correct: Sequence[int]) -> float:
-    """1 where the most frequent answer is right, 0 where it is wrong; ties share.
-
-    Samples without an answer (vote 0) do not vote; where nobody votes, the score is 0.
-    """
-    counts = Counter(vote for vote in votes if vote)
-    if not counts:
-        return 0.0
-    most = max(counts.values())
-    winners = {vote for vote, n in counts.items() if n == most}
-    is_right = dict(zip(votes, correct, strict=True))
-    return sum(is_right[vote] for vote in winners) / len(winners)
-
-
-def clustered_mean(histogram: Mapping[tuple[int, int], int]) -> tuple[float | None, float | None]:
-    """Mean of ``correct`` over samples and its standard error clustered by prompt.
-
-    Samples of one prompt are not independent: the squared sums of each prompt's deviations are added,
-    with the small-sample factor G / (G − 1) for G prompts (Miller 2024, arXiv 2411.00640, eq. 4). One
-    prompt has no error.
-    """
-    groups = sum(histogram.values())
-    total = sum(n * count for (n, _), count in histogram.items())
-    if not total:
-        return None, None
-    mean = sum(right * count for (_, right), count in histogram.items()) / total
-    if groups < 2:
-        return mean, None
-    squares = sum(count * (right - n * mean) ** 2 for (n, right), count in histogram.items())
-    return mean, math.sqrt(squares * groups / (groups - 1)) / total
-
-
-def pass_at_k(histogram: Mapping[tuple[int, int], int]) -> dict[str, float]:
-    """Unbiased pass@k (Chen et al. 2021, arXiv 2107.03374) for each k that every prompt has samples for."""
-    least = min(n for n, _ in histogram)
-    prompts = sum(histogram.values())
-    result = {}
-    for k in PASS_AT:
-        if k > least:
-            break
-        missed = sum(
-            count * math.comb(n - right, k) / math.comb(n, k) for (n, right), count in histogram.items()
-        )
-        result[str(k)] = 1 - missed / prompts
-    return result
 
 
 @dataclass(slots=True)
@@ -416,18 +370,20 @@ def summarize(tally: Tally, signature: str) -> Summary:
     """The summary of a tally, tasks in the order of the task table."""
     import numpy as np
 
-    samples = np.frombuffer(b"".join(tally.samples), np.dtype(_SAMPLE_FIELDS))
+    samples = np.frombuffer(tally.samples, np.dtype(_SAMPLE_FIELDS))
     names = sorted(tally.tasks, key=lambda name: TASK_NUMBERS.get(name, len(TASK_NUMBERS)))
-    parts = {name: samples[samples["task"] == TASK_NUMBERS.get(name, 255)] for name in names}
-    return Summary({name: TaskSummary.of(tally.tasks[name], parts[name]) for name in names}, signature)
+    of_task = {name: samples["task"] == TASK_NUMBERS.get(name, 255) for name in names}
+    return Summary(
+        {name: TaskSummary.of(tally.tasks[name], samples, of_task[name]) for name in names}, signature
+    )
 
 
-def votes_of(samples: bytes) -> bytes:
+def votes_of(samples: bytes | bytearray) -> bytes:
     """The votes of some `SAMPLE` records: all their lowest bytes, then the next ones, … (4 n bytes)."""
     return b"".join([samples[at :: SAMPLE.size] for at in _VOTE_BYTES])
 
 
-def with_votes(samples: bytes, votes: bytes) -> bytes:
+def with_votes(samples: bytes | bytearray, votes: bytes) -> bytes | bytearray:
     """The records with other votes; unchanged if their numbers differ."""
     n = len(samples) // SAMPLE.size
     if len(votes) != 4 * n:
@@ -435,7 +391,7 @@ def with_votes(samples: bytes, votes: bytes) -> bytes:
     changed = bytearray(samples)
     for plane, at in enumerate(_VOTE_BYTES):
         changed[at :: SAMPLE.size] = votes[plane * n : (plane + 1) * n]
-    return bytes(changed)
+    return changed
 
 
 _VOTE_BYTES: Final = range(9, 13)

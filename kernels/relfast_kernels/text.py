@@ -473,10 +473,10 @@ def _choice(data: Any, start: int, end: int) -> Any:
                 after += 1
             after = _skip_white(data, after, end)
             if after < end and _is_digit(data[after]):
-                value = 0
+                value: Any = 0
                 n_digits = 0
                 while after < end and _is_digit(data[after]):
-                    value = min(10 * value + data[after] - 48, 1000)
+                    value = min(10 * value + np.int64(data[after]) - 48, 1000)
                     n_digits += 1
                     after += 1
                 if n_digits > MAX_DIGITS:
@@ -498,7 +498,7 @@ def _choice(data: Any, start: int, end: int) -> Any:
                 if byte == 48:
                     zero = 0
                 else:
-                    return byte - 49
+                    return np.int64(byte) - 49
     return zero
 
 
@@ -638,7 +638,7 @@ def _distinct(data: Any, spans: Any, n: int) -> int:
 
 @kernel
 def _vote_of_taxa(data: Any, label: int, spans: Any, n: int) -> Any:
-    """`relfast.tasks.rel_b.extract.vote` of a label (0 no, 1 yes) and distinct taxa."""
+    """`relfast.tasks.rel_b.claim.vote` of a label (0 no, 1 yes) and distinct taxa."""
     vote = np.uint32(2 + label)
     for k in range(n):
         value = np.uint32(2166136261)
@@ -698,14 +698,14 @@ def _is_key(data: Any, start: int, end: int, name: Any) -> bool:
 
 
 @kernel
-def _task_number(data: Any, start: int, end: int) -> int:
+def _task_number(data: Any, start: int, end: int) -> Any:
     """Number of a task name in any case, or -1: ``REL-A1`` … ``REL-A7``, ``REL-B1``, ``REL-C1``."""
     if end - start != 6 or data[start + 3] != 45:
         return -1
     if (data[start] | 32) != 114 or (data[start + 1] | 32) != 101 or (data[start + 2] | 32) != 108:
         return -1
     letter: int = data[start + 4] | 32
-    digit: int = data[start + 5]
+    digit: Any = np.int64(data[start + 5])
     if letter == 97 and 49 <= digit <= 55:
         return digit - 49
     if digit == 49 and letter == 98:
@@ -823,7 +823,7 @@ def _score(
     gold_spans: Any,
 ) -> int:
     """Read gold, extract, compare: `FAST` with key and vote filled in, or `SLOW`."""
-    target = -1
+    target: Any = -1
     label = label_end = -1
     n_gold = 0
     at = _skip_spaces(data, answer + 1, answer_end)
@@ -837,7 +837,7 @@ def _score(
         if task < B1 and _is_key(data, name, name_end, _TARGET):
             if at != value + 1 or not _is_digit(data[value]):
                 return SLOW
-            target = data[value] - 48
+            target = np.int64(data[value]) - 48
         elif task >= B1 and _is_key(data, name, name_end, _LABEL):
             if data[value] != _QUOTE or find_byte(data, value, at, _BACKSLASH) < at:
                 return SLOW
@@ -1037,11 +1037,3 @@ def write_rows(
         sample += SAMPLE_BYTES
     written[0], written[1] = at, sample
     return stop
-
-
-def warm_up() -> None:
-    """Compile for the types that are used."""
-    data = np.frombuffer(b'{"id":"a","task":"REL-C1","answer":{"label":"No"},"response":"<No>"}\n', np.uint8)
-    lines = np.zeros((4, COLUMNS), np.int64)
-    spans = np.zeros((MAX_TAXA, 2), np.int64)
-    scan_lines(data, len(data), lines, spans, spans.copy())

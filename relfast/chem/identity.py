@@ -30,10 +30,7 @@ def flat_molecule(smiles: object) -> Molecule | None:
     return None if flat is None or flat.n_atoms == 0 else flat
 
 
-def _code(table: SmilesTable, smiles: str) -> bytes | None:
-    code = table.code_of(smiles, by_toolkit=False)
-    if code is not None:
-        return code
+def _toolkit_code(table: SmilesTable, smiles: str) -> bytes | None:
     flat = flat_molecule(smiles)
     if flat is None:
         return None
@@ -43,33 +40,42 @@ def _code(table: SmilesTable, smiles: str) -> bytes | None:
     return code
 
 
-_cached_code = lru_cache(maxsize=CACHED_CODES)(_code)
+_cached_toolkit_code = lru_cache(maxsize=CACHED_CODES)(_toolkit_code)
 
 
-def code_of(smiles: str) -> bytes | None:
+def _code_of(smiles: str) -> bytes | None:
     """The canonical code of a molecule; None where only pairs can be compared, and for no molecule."""
     table = simple_table()
     if table is None:
         return None
-    return _cached_code(table, smiles) if len(smiles) <= CACHED_CHARS else _code(table, smiles)
+    code = table.code_of(smiles, by_toolkit=False)
+    if code is not None:
+        return code
+    return (_cached_toolkit_code if len(smiles) <= CACHED_CHARS else _toolkit_code)(table, smiles)
 
 
 def same(a: str, b: object) -> bool:
-    """Whether two texts are the same molecule."""
-    if not isinstance(b, str):
+    """Whether two texts are the same molecule. Raises what the toolkit raises."""
+    mol_a, mol_b = parse(a), parse(b)
+    if mol_a is None or mol_b is None or not isinstance(b, str):
         return False
-    code_a = code_of(a)
-    code_b = None if code_a is None else code_of(b)
+    code_a = _code_of(a)
+    code_b = None if code_a is None else _code_of(b)
     if code_a is not None and code_b is not None:
         return code_a == code_b
-    mol_a, mol_b = parse(a), parse(b)
-    return mol_a is not None and mol_b is not None and same_molecule(mol_a, mol_b)
+    return same_molecule(mol_a, mol_b)
 
 
-def teach(table: SmilesTable, smiles: str) -> None:
-    """Tell the table what the toolkit says of a text. Raises what the toolkit raises."""
-    flat = flat_molecule(smiles)
-    code = code_of(smiles)
+def teach(table: SmilesTable, smiles: object) -> None:
+    """Tell the table what the toolkit says of a text, if it says anything that decides."""
+    if not isinstance(smiles, str):
+        return
+    try:
+        flat = flat_molecule(smiles)
+        code = None if flat is None else _code_of(smiles)
+    except RuntimeError:
+        # read but not written: whoever compares it will say so
+        return
     if flat is None:
         table.learn(smiles, b"", 0)
     elif code is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -10,7 +11,8 @@ from typing import Any, Final, NamedTuple
 import click
 
 from relfast import __version__
-from relfast.errors import InputError, RelfastError, UnknownTaskError, UsageError
+from relfast.cli import signals
+from relfast.errors import InputError, ReadError, RelfastError, UnknownTaskError, UsageError
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -27,6 +29,16 @@ class _Command(NamedTuple):
 
 COMMANDS: Final = {
     "score": _Command("relfast.cli.score", "Score a run dump: one row per response, whatever happens."),
+    "generate": _Command("relfast.cli.generate", "Make new records of a benchmark, with gold answers."),
+    "validate": _Command(
+        "relfast.cli.validate", "Check records against the REL record format, line by line."
+    ),
+    "show": _Command("relfast.cli.show", "Draw a maze of SeqBench with the gold plan and the model's."),
+    "report": _Command("relfast.cli.report", "Figures, tables and one HTML page from scored rows."),
+    "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),
+    "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
+    "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),
+    "serve": _Command("relfast.cli.serve", "Serve rewards over HTTP: OpenRLHF, slime, batches of records."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
@@ -63,8 +75,10 @@ def main(arguments: list[str] | None = None) -> None:
     """Entry point: runs a command and leaves with the contract's exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        code = _run(arguments)
-        _flush_stdout()
+        with signals.interruptible():
+            code = _run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         # the reader of our stdout went away (`| head`): nobody is left to tell
         _discard_stdout()
@@ -77,21 +91,25 @@ def _run(arguments: list[str] | None) -> int:
         result: Any = cli.main(arguments, prog_name="relfast", standalone_mode=False)
     except click.exceptions.Exit as error:
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("relfast: interrupted", err=True)
-        return EXIT_SIGINT
+    except (click.Abort, KeyboardInterrupt) as error:
+        say("relfast: interrupted")
+        cause = error.__cause__ if isinstance(error, click.Abort) else error
+        return cause.exit_code if isinstance(cause, signals.Interrupted) else EXIT_SIGINT
     except click.ClickException as error:
-        error.show()
+        with contextlib.suppress(OSError):
+            error.show()
         return error.exit_code
     except RelfastError as error:
-        click.echo(f"relfast: {error}", err=True)
+        say(f"relfast: {error}")
         usage = isinstance(error, (UsageError, InputError, UnknownTaskError))
-        return EXIT_USAGE if usage else EXIT_FAILED
+        return EXIT_USAGE if usage and not isinstance(error, ReadError) else EXIT_FAILED
     return result if isinstance(result, int) else 0
 
 
-def _flush_stdout() -> None:
-    sys.stdout.flush()
+def say(text: str) -> None:
+    """A line on stderr, if there is anybody to read it."""
+    with contextlib.suppress(OSError):
+        click.echo(text, err=True)
 
 
 def _discard_stdout() -> None:

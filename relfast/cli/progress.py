@@ -6,6 +6,7 @@ import sys
 import time
 from typing import Final
 
+from relfast.cli import signals
 from relfast.engine.run import Progress
 
 _TERMINAL_EVERY: Final = 0.2
@@ -16,38 +17,56 @@ class Reporter:
     """Prints what `update` is told, as often as the place it prints to can bear."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._terminal = sys.stderr.isatty()
+        # stderr may be closed, or be a pipe that nobody reads any more: rows matter, this does not
+        self._stream = None if quiet else sys.stderr
+        self._terminal = self._stream is not None and self._stream.isatty()
         self._every = _TERMINAL_EVERY if self._terminal else _PLAIN_EVERY
         self._next = time.monotonic() + self._every
         self._shown = False
+        self._state: Progress | None = None
 
     def __enter__(self) -> Reporter:
         return self
 
     def __exit__(self, *exc: object) -> None:
         if self._shown and self._terminal:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            self._write("\r\x1b[K")
 
     def update(self, state: Progress) -> None:
+        signals.check()
+        self._state = state
         now = time.monotonic()
-        if self._quiet or now < self._next:
+        if self._stream is None or now < self._next:
             return
         self._next = now + self._every
         self._shown = True
         text = describe(state, now)
-        sys.stderr.write(f"\r\x1b[K{text}" if self._terminal else f"relfast: {text}\n")
-        sys.stderr.flush()
+        self._write(f"\r\x1b[K{text}" if self._terminal else f"relfast: {text}\n")
+
+    def _write(self, text: str) -> None:
+        if self._stream is None:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            self._stream = None
+
+    def how_far(self) -> str:
+        """Where an interrupted run stands, and how it goes on."""
+        if self._state is None:
+            return "before the first rows; the same command with --resume starts again"
+        return f"after {self._state.rows:,} rows; the same command with --resume goes on from there"
 
 
 def describe(state: Progress, now: float) -> str:
     """``12,000 rows · 4,100 rows/s · 9.1 MB/s · 3 errors · 0 timeouts · 41% · ETA 0:02:10``"""
     seconds = max(now - state.started, 1e-9)
+    rows = state.rows - state.resumed_rows
     done = state.done_bytes - state.resumed_bytes
     parts = [
         f"{state.rows:,} rows",
-        f"{state.rows / seconds:,.0f} rows/s",
+        f"{rows / seconds:,.0f} rows/s",
         f"{done / seconds / 1e6:,.1f} MB/s",
         f"{state.invalid + state.crashes:,} errors",
         f"{state.timeouts:,} timeouts",

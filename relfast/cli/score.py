@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import signal
-import sys
+import contextlib
+import os
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import click
 import orjson
 
-from relfast.cli.main import EXIT_ROWS_FAILED
+from relfast.cli import signals
+from relfast.cli.main import EXIT_ROWS_FAILED, say
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 
@@ -75,35 +75,39 @@ def score(
     from relfast.cli.progress import Reporter
     from relfast.cli.table import print_summary
     from relfast.engine.files import score_files
+    from relfast.engine.writer import ConsumerGone
 
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
+    _check_summary_path(summary_path, output)
     reporter = Reporter(quiet=quiet)
-    signal.signal(signal.SIGTERM, _terminate)
-    with reporter:
-        summary = score_files(
-            inputs,
-            output,
-            job,
-            workers=workers,
-            resume=resume,
-            overwrite=overwrite,
-            limit=limit,
-            shard=_shard(shard),
-            progress=reporter.update,
-        )
+    try:
+        with reporter:
+            summary = score_files(
+                inputs,
+                output,
+                job,
+                workers=workers,
+                resume=resume,
+                overwrite=overwrite,
+                limit=limit,
+                shard=_shard(shard),
+                progress=reporter.update,
+            )
+    except signals.Interrupted as signal:
+        say(f"relfast: {signal} {reporter.how_far()}")
+        return signal.exit_code
+    except ConsumerGone:
+        return 0
     if summary_path is not None:
         _write_summary(summary_path, orjson.dumps(summary.to_dict(), option=orjson.OPT_INDENT_2))
     if not quiet:
-        print_summary(summary)
+        with contextlib.suppress(OSError):  # nobody reads it: the rows are there all the same
+            print_summary(summary)
         if summary.output not in (None, "-"):
-            click.echo(f"{summary.rows} rows in {summary.output}", err=True)
+            say(f"{summary.rows} rows in {summary.output}")
     if fail_on_error and summary.count("invalid_record", "timeout", "crashed"):
         return EXIT_ROWS_FAILED
     return 0
-
-
-def _terminate(signum: int, frame: FrameType | None) -> None:
-    sys.exit(128 + signum)
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
@@ -125,8 +129,19 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     return int(number), int(count)
 
 
+def _check_summary_path(path: str | None, output: str | None) -> None:
+    """See now rather than after hours that the summary can be written."""
+    if path is None:
+        return
+    if output is not None and os.path.realpath(path) == os.path.realpath(output):
+        raise UsageError("--summary and --output are the same file")
+    if not Path(path).parent.is_dir():
+        raise OutputError(path, "its folder does not exist")
+
+
 def _write_summary(path: str, data: bytes) -> None:
     try:
         Path(path).write_bytes(data + b"\n")
     except OSError as error:
-        raise OutputError(path, error.strerror or str(error)) from error
+        reason = error.strerror or str(error)
+        raise OutputError(path, f"{reason}; the rows are whole, --resume writes it again") from error

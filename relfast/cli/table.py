@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from relfast.estimates import clustered_mean, pass_at_k
 from relfast.records import STATUSES
-from relfast.stats import Summary, TaskSummary, clustered_mean, pass_at_k
+from relfast.stats import Summary, TaskSummary
 
 
 def print_summary(summary: Summary) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from relfast.engine.codecs import Damaged
 from relfast.engine.decode import encode_row
-from relfast.engine.reader import Block
+from relfast.engine.reader import Block, Fault
 from relfast.engine.scoring import Place, Scoring, Verdict
+from relfast.errors import ReadError
 from relfast.records import Score, unscored
 from relfast.stats import Tally
 
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 SEGMENT_LINES: Final = 64
 """Lines reported at a time where records can hang or crash: the most that is done again after a fault."""
 
+FIRST_LINES: Final = 8
+SEGMENT_SECONDS: Final = 0.1
+"""A worker begins with few lines, and reports more at a time unless they take longer than this."""
 
 LANE_FROM_BYTES: Final = 4 * 2**20
 """Bytes a process reads before it loads the fast lane, which takes as long as scoring 2 MB without it."""
@@ -34,28 +40,38 @@ class Segment:
     tally: Tally
 
 
-def load_data(block: Block) -> bytes:
-    """The bytes of a block of lines."""
-    if block.data is not None:
-        return block.data
-    assert block.path is not None
-    descriptor = os.open(block.path, os.O_RDONLY)
-    try:
-        return _read(descriptor, block.start, block.end - block.start)
-    finally:
-        os.close(descriptor)
+class _Loader:
+    """Reads blocks into one buffer: fresh memory for each costs as much as reading it."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def load(self, block: Block) -> bytes | memoryview:
+        """The bytes of a block of lines, good until the next call. Raises `ReadError`."""
+        if block.data is not None:
+            return block.data
+        assert block.path is not None
+        if len(self._buffer) < block.size:
+            self._buffer = bytearray(block.size)
+        view = memoryview(self._buffer)
+        length = 0
+        try:
+            descriptor = os.open(block.path, os.O_RDONLY)
+            try:
+                while length < block.size:
+                    got = os.preadv(descriptor, [view[length : block.size]], block.start + length)
+                    if not got:
+                        raise _changed(block)
+                    length += got
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise ReadError(error.strerror or str(error), file=block.path) from error
+        return view[:length]
 
 
-def _read(descriptor: int, start: int, length: int) -> bytes:
-    parts = []
-    while length > 0:
-        part = os.pread(descriptor, length, start)
-        if not part:
-            break
-        parts.append(part)
-        start += len(part)
-        length -= len(part)
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+def _changed(block: Block) -> ReadError:
+    return ReadError("it changed while it was read", file=block.path)
 
 
 def split_lines(data: bytes) -> list[bytes]:
@@ -73,6 +89,7 @@ class BlockScoring:
         self._scoring = scoring
         self._lane: TextLane | None = None
         self._bytes_without_lane = LANE_FROM_BYTES if large else 0
+        self._loader = _Loader()
 
     def segments(
         self,
@@ -88,27 +105,33 @@ class BlockScoring:
 
         ``one_by_one`` scores every record under the guard, to find the one that broke a batch.
         ``segment_lines`` None reports everything at once.
+
+        Raises
+        ------
+        ReadError
+            The file cannot be read, or is not what it was when it was cut into blocks.
         """
         stop = block.n_lines if stop is None else min(stop, block.n_lines)
         if block.faults:
-            faults = [
-                unscored(index, None, None, 0, "invalid_record", *fault)
-                for index, fault in block.faults.items()
-            ]
-            yield _segment(stop, faults)
+            yield _faulty(stop, block.faults)
         elif block.parquet:
-            from relfast.engine.parquet import read_group
+            from relfast.engine.parquet import damaged_rows, read_group
 
             assert block.path is not None
-            lines = read_group(block.path, block.start)
+            try:
+                lines = read_group(block.path, block.group)
+            except Damaged as error:
+                indices = range(block.first_index + start, block.first_index + stop)
+                yield _faulty(stop, damaged_rows(indices, error))
+                return
             yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
         else:
-            data = load_data(block)
+            data = self._loader.load(block)
             lane = None if one_by_one else self._open_lane(len(data))
             if lane is not None:
                 yield from self._mixed(block, lane.scan(data, stop), start, stop, verdicts, segment_lines)
             else:
-                lines = split_lines(data)
+                lines = split_lines(bytes(data))
                 yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
 
     def _open_lane(self, size: int) -> TextLane | None:
@@ -133,13 +156,18 @@ class BlockScoring:
         one_by_one: bool,
         segment_lines: int | None,
     ) -> Iterator[Segment]:
-        step = segment_lines or max(1, stop - start)
-        for at in range(start, stop, step):
-            end = min(at + step, stop)
-            scores = self._scoring.lines(
-                lines[at:end], block.first_index + at, verdicts, one_by_one=one_by_one
+        if len(lines) < stop:
+            raise _changed(block)
+        pace = _Pace(segment_lines or max(1, stop - start))
+        at = start
+        while at < stop:
+            end = min(at + pace.step, stop)
+            scores = list(
+                self._scoring.lines(lines[at:end], block.first_index + at, verdicts, one_by_one=one_by_one)
             )
-            yield _segment(end, list(scores))
+            yield segment_of(end, scores)
+            pace.next()
+            at = end
 
     def _mixed(
         self,
@@ -151,7 +179,9 @@ class BlockScoring:
         segment_lines: int | None,
     ) -> Iterator[Segment]:
         """Runs of fast lines by template, the slow ones between them the ordinary way."""
-        stop = min(stop, scanned.n_lines)
+        if scanned.n_lines < stop:
+            raise _changed(block)
+        pace = _Pace(segment_lines or max(1, stop - start))
         slow_since_report = 0
         parts = Segment(start, b"", 0, Tally())
         rows: list[bytes] = []
@@ -163,26 +193,50 @@ class BlockScoring:
                 parts.tally.merge(tally)
                 parts.stop = end
                 continue
-            step = segment_lines or end - first
-            for at in range(first, end, step):
-                last = min(at + step, end)
+            at = first
+            while at < end:
+                last = min(at + pace.step, end)
                 lines = [scanned.line(number) for number in range(at, last)]
-                segment = _segment(last, list(self._scoring.lines(lines, block.first_index + at, verdicts)))
+                segment = segment_of(last, list(self._scoring.lines(lines, block.first_index + at, verdicts)))
                 rows.append(segment.rows)
                 parts.n_rows += segment.n_rows
                 parts.tally.merge(segment.tally)
                 parts.stop = last
                 slow_since_report += last - at
-                if segment_lines and slow_since_report >= segment_lines:
+                at = last
+                if segment_lines and slow_since_report >= pace.step:
                     parts.rows = b"".join(rows)
                     yield parts
                     parts, rows, slow_since_report = Segment(last, b"", 0, Tally()), [], 0
+                    pace.next()
         if parts.n_rows or parts.stop < stop or not rows:
             parts.rows = b"".join(rows)
             parts.stop = max(parts.stop, stop)
             yield parts
 
 
-def _segment(stop: int, scores: Sequence[Score]) -> Segment:
+class _Pace:
+    """How many lines to report at a time: up to ``most``, fewer where they take long."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.step = min(most, FIRST_LINES) if most <= SEGMENT_LINES else most
+        self._began = time.monotonic()
+
+    def next(self) -> None:
+        now = time.monotonic()
+        slow = now - self._began > SEGMENT_SECONDS
+        self.step = max(1, self.step // 4) if slow else min(2 * self.step, self._most)
+        self._began = now
+
+
+def _faulty(stop: int, faults: Mapping[int, Fault]) -> Segment:
+    return segment_of(
+        stop, [unscored(index, None, None, 0, "invalid_record", *fault) for index, fault in faults.items()]
+    )
+
+
+def segment_of(stop: int, scores: Sequence[Score]) -> Segment:
+    """The segment of some rows."""
     rows = b"".join([encode_row(score.to_row()) for score in scores])
     return Segment(stop, rows, len(scores), Tally.of(scores))

@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from relfast.engine.block_scoring import Segment
+from relfast.engine.block_scoring import Segment, segment_of
 from relfast.engine.pool import Death, Pool, Task
 from relfast.engine.reader import Block
 from relfast.engine.scoring import Place, Verdict
 from relfast.engine.wire import BlockRequest
-from relfast.errors import WorkerError
+from relfast.errors import RelfastError, WorkerError
+from relfast.records import unscored
 
 ATTEMPTS: Final = 2
 """Workers a record may kill before it is given up."""
 
-IDLE_DEATHS: Final = 20
+IDLE_DEATHS: Final = 50
 """Deaths without progress and without a record to blame before a run is given up: no record does that."""
 
 MAX_UNWRITTEN: Final = 64
-"""Blocks that may be scored or under way before the oldest is written: their rows are in memory (about
-0.3 MB a block), and while one block waits out its deadlines the workers go on with the others."""
+MAX_UNWRITTEN_BYTES: Final = 64 * 2**20
+"""Blocks, and bytes of input in them, that may be scored or under way before the oldest is written: their
+rows, and the lines of what workers cannot read themselves, are in memory. While one block waits out its
+deadlines the workers go on with the others."""
 
 MIN_SPLIT_LINES: Final = 8
+
+_WAIT_SECONDS: Final = 0.5
 
 
 class _BlockState:
@@ -35,9 +41,10 @@ class _BlockState:
         self.segments: list[Segment] = []
         self.verdicts: dict[Place, Verdict] = {}
         self.attempts: dict[Place, int] = {}
+        self.excused: set[Place] = set()
         self.idle_deaths = 0
         self.open_tasks = 0
-        self.error: WorkerError | None = None
+        self.error: RelfastError | None = None
 
     @property
     def done(self) -> bool:
@@ -48,13 +55,18 @@ class _BlockState:
 
 
 class BlockTask(Task):
-    """Lines ``start`` to ``stop`` of a block."""
+    """Lines ``start`` to ``stop`` of a block.
+
+    ``careful`` (after a death): every record is scored and every line reported by itself, so that whoever
+    kills workers is found, and nothing is lost to him a second time.
+    """
 
     def __init__(
-        self, state: _BlockState, start: int, stop: int, timeout: float, *, one_by_one: bool = False
+        self, state: _BlockState, start: int, stop: int, timeout: float, *, careful: bool = False
     ) -> None:
         self._state, self._at, self._stop = state, start, stop
-        self._timeout, self._one_by_one = timeout, one_by_one
+        self._timeout, self._careful = timeout, careful
+        self._attempts = 0
         with state.changed:
             state.open_tasks += 1
 
@@ -62,7 +74,7 @@ class BlockTask(Task):
         state = self._state
         with state.changed:
             verdicts = dict(state.verdicts)
-        return BlockRequest(state.block, self._at, self._stop, verdicts, self._one_by_one)
+        return BlockRequest(state.block, self._at, self._stop, verdicts, self._careful)
 
     def answer(self, message: Any) -> None:
         assert isinstance(message, Segment)
@@ -74,91 +86,160 @@ class BlockTask(Task):
     def finished(self) -> None:
         with self._state.changed:
             self._state.open_tasks -= 1
+            self._state.block.data = None if self._state.done else self._state.block.data
             self._state.changed.notify_all()
 
     def failed(self, error: WorkerError) -> None:
         with self._state.changed:
-            self._state.error = self._state.error or error
+            self._state.error = self._state.error or error.original or error
             self._state.changed.notify_all()
 
     def died(self, death: Death) -> Sequence[Task]:
         state = self._state
-        one_by_one = self._one_by_one
         with state.changed:
-            if death.place is not None:
+            if death.place is not None and self._has(death.place):
                 self._judge(death.place, death)
-            elif not one_by_one:
-                one_by_one = True  # somebody in the batch; one by one they give themselves away
+            elif self._stop - self._at == 1 and self._careful and death.place is None and death.guilty:
+                self._judge_line(death)
             else:
                 state.idle_deaths += 1
                 if state.idle_deaths > IDLE_DEATHS:
                     state.error = WorkerError(f"workers keep dying ({death.describe()}) on no record at all")
-        followers = [
-            BlockTask(state, start, stop, self._timeout, one_by_one=one_by_one)
-            for start, stop in self._parts()
-        ]
+            followers = [] if state.error is not None else self._followers()
         self.finished()
         return followers
 
+    def _has(self, place: Place) -> bool:
+        return self._at <= place[0] - self._state.block.first_index < self._stop
+
     def _judge(self, place: Place, death: Death) -> None:
         state = self._state
-        if death.timed_out:
+        if death.excused and place not in state.excused:
+            state.excused.add(place)
+        elif death.timed_out:
             message = f"scoring it took longer than {self._timeout:g} s and was stopped"
             state.verdicts[place] = ("timeout", "Timeout", message)
-            return
-        state.attempts[place] = state.attempts.get(place, 0) + 1
-        if state.attempts[place] >= ATTEMPTS:
-            message = f"it ended its worker {ATTEMPTS} times ({death.describe()})"
-            state.verdicts[place] = ("crashed", "WorkerDied", message)
+        else:
+            state.attempts[place] = state.attempts.get(place, 0) + 1
+            if state.attempts[place] >= ATTEMPTS:
+                state.verdicts[place] = ("crashed", "WorkerDied", _crash(death))
 
-    def _parts(self) -> list[tuple[int, int]]:
+    def _judge_line(self, death: Death) -> None:
+        """A line that kills workers before it is a record: not even its id is known."""
+        self._attempts += 1
+        if self._attempts >= ATTEMPTS:
+            index = self._state.block.first_index + self._at
+            row = unscored(index, None, None, 0, "crashed", "WorkerDied", _crash(death))
+            self._at += 1
+            self._state.segments.append(segment_of(self._at, [row]))
+
+    def _followers(self) -> list[BlockTask]:
         """What is left, in two halves: where one record hangs its neighbours often do too, and then they
         had better wait out their deadlines side by side."""
-        left = self._stop - self._at
-        if left <= 1:
-            return [(self._at, self._stop)]
+        state, left = self._state, self._stop - self._at
+        if left <= 0:
+            return []
         middle = self._at + (left + 1) // 2
-        return [(self._at, middle), (middle, self._stop)]
+        parts = [(self._at, self._stop)] if left == 1 else [(self._at, middle), (middle, self._stop)]
+        followers = [BlockTask(state, start, stop, self._timeout, careful=True) for start, stop in parts]
+        followers[0]._attempts = self._attempts
+        return followers
+
+
+def _crash(death: Death) -> str:
+    return f"it ended its worker {ATTEMPTS} times ({death.describe()})"
+
+
+class _Ahead:
+    """Blocks that may be started now. What stops the reading is kept until the blocks before it are done."""
+
+    def __init__(self, todo: Iterator[Block]) -> None:
+        self._todo = todo
+        self._peeked: deque[Block] = deque()
+        self.exhausted = False
+        self.error: Exception | None = None
+
+    def peek(self, n: int) -> int:
+        """Read up to ``n`` blocks ahead; how many there are."""
+        while len(self._peeked) < n and (block := self._read()) is not None:
+            self._peeked.append(block)
+        return len(self._peeked)
+
+    def next(self) -> Block | None:
+        return self._peeked.popleft() if self._peeked else self._read()
+
+    def _read(self) -> Block | None:
+        block = None
+        if not self.exhausted:
+            try:
+                block = next(self._todo, None)
+            except Exception as error:
+                self.error = error
+            self.exhausted = block is None
+        return block
 
 
 def score_on_pool(pool: Pool, todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
-    """Each block with its segments, in order. Raises `WorkerError` where the machinery gives up."""
+    """Each block with its segments, in order.
+
+    Where reading fails, what was read before is scored first; where it is interrupted, what is scored
+    comes first.
+
+    Raises
+    ------
+    RelfastError
+        Reading failed, or the machinery gives up.
+    """
     changed = threading.Condition()
     under_way: deque[_BlockState] = deque()
-    ready = deque(_peek(todo, 2 * pool.workers))
-    # so few blocks that whole ones would leave workers idle
-    few = len(ready) < 2 * pool.workers
-    exhausted = few
-    while True:
-        while len(under_way) < MAX_UNWRITTEN and pool.waiting < 2 * pool.workers:
-            block = ready.popleft() if ready else None if exhausted else next(todo, None)
-            if block is None:
-                exhausted = True
+    ahead = _Ahead(todo)
+    enough = 2 * pool.workers
+    try:
+        # so few blocks that whole ones would leave workers idle are cut
+        parts = 4 * pool.workers if ahead.peek(enough) < enough else 1
+        while True:
+            while _room(under_way) and pool.waiting < enough and (block := ahead.next()) is not None:
+                state = _BlockState(block, changed)
+                under_way.append(state)
+                # all made before the first is begun: a block is done when none of its tasks is open
+                tasks = [BlockTask(state, *part, pool.job.timeout) for part in _cut(block, parts)]
+                for task in tasks:
+                    pool.submit(task)
+            if not under_way:
                 break
-            state = _BlockState(block, changed)
-            for start, stop in _cut(block, 4 * pool.workers if few else 1):
-                pool.submit(BlockTask(state, start, stop, pool.job.timeout))
-            under_way.append(state)
-        if not under_way:
-            return
-        oldest = under_way[0]
-        with changed:
-            # woken by any block: when one is done, another may be started
-            if not oldest.done:
-                changed.wait(0.5)
-        while under_way and under_way[0].done:
-            state = under_way.popleft()
-            if state.error is not None:
-                raise state.error
-            yield state.block, state.in_order()
+            with changed:
+                # woken by any block: when one is done, another may be started
+                changed.wait_for(lambda: _can_go_on(under_way, pool, enough, ahead), _WAIT_SECONDS)
+            yield from _finished(under_way)
+    except (KeyboardInterrupt, SystemExit):
+        yield from _finished(under_way)
+        raise
+    if ahead.error is not None:
+        raise ahead.error
 
 
-def _peek(todo: Iterator[Block], n: int) -> list[Block]:
-    return [block for _, block in zip(range(n), todo, strict=False)]
+def _room(under_way: Sequence[_BlockState]) -> bool:
+    return len(under_way) < MAX_UNWRITTEN and (
+        not under_way or sum(state.block.size for state in under_way) < MAX_UNWRITTEN_BYTES
+    )
+
+
+def _can_go_on(under_way: Sequence[_BlockState], pool: Pool, enough: int, ahead: _Ahead) -> bool:
+    return under_way[0].done or (not ahead.exhausted and pool.waiting < enough and _room(under_way))
+
+
+def _finished(under_way: deque[_BlockState]) -> Iterator[tuple[Block, list[Segment]]]:
+    """Take the finished blocks off the front."""
+    while under_way and under_way[0].done:
+        state = under_way.popleft()
+        if state.error is not None:
+            raise state.error
+        yield state.block, state.in_order()
 
 
 def _cut(block: Block, parts: int) -> list[tuple[int, int]]:
     step = max(MIN_SPLIT_LINES, -(-block.n_lines // parts))
     if block.faults or step >= block.n_lines:
         return [(0, block.n_lines)]
-    return [(start, min(start + step, block.n_lines)) for start in range(0, block.n_lines, step)]
+    starts = range(0, block.n_lines, step)
+    return list(itertools.pairwise([*starts, block.n_lines]))

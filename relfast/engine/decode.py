@@ -7,6 +7,7 @@ Python's own parser takes all of them. Where both refuse, the line is an ``inval
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any, Final
 
@@ -74,12 +75,36 @@ def _kind(value: Any) -> str:
 
 
 def encode_row(row: dict[str, Any]) -> bytes:
-    """One line of output, newline included.
-
-    Raises nothing for what JSON can hold: lone surrogates and big integers go through Python's own
-    writer, escaped.
-    """
+    """One line of output, newline included. Raises nothing for what was decoded from JSON."""
     try:
         return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-    except (TypeError, ValueError):
-        return json.dumps(row, separators=(",", ":"), default=str).encode("ascii") + b"\n"
+    except (TypeError, ValueError, RecursionError):
+        return encode_json(row) + b"\n"
+
+
+def encode_json(value: Any) -> bytes:
+    """JSON text, on one line, of anything that was decoded from JSON.
+
+    Lone surrogates and big integers go through Python's own writer, escaped. What is nested so deeply
+    that neither can write it is cut there.
+    """
+    try:
+        return orjson.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        text = json.dumps(shallow(value), separators=(",", ":"), default=str, allow_nan=False)
+        return text.encode("ascii")
+
+
+MAX_SHOWN_DEPTH: Final = 100
+"""Nesting of values that rows repeat (ids, gold); both JSON writers can write it from any stack."""
+
+
+def shallow(value: Any, depth: int = MAX_SHOWN_DEPTH) -> Any:
+    """A JSON value with what is nested deeper than ``depth`` replaced by an ellipsis, and NaN by null."""
+    if isinstance(value, dict):
+        return {str(key): shallow(item, depth - 1) for key, item in value.items()} if depth else "…"
+    if isinstance(value, list | tuple):
+        return [shallow(item, depth - 1) for item in value] if depth else "…"
+    if isinstance(value, float) and not math.isfinite(value):
+        return None  # as orjson has it
+    return value

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from relfast.engine.codecs import CHUNK, Damaged
 from relfast.engine.job import Job
 from relfast.engine.pool import usable_cores
 from relfast.engine.reader import Block
@@ -20,7 +22,7 @@ LARGE_BYTES: Final = 32 * 2**20
 background (10 s of one core)."""
 
 
-def default_output(inputs: Sequence[str]) -> str:
+def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:
     """``INPUT.scored.jsonl`` beside the one input; stdout for stdin.
 
     Raises
@@ -30,9 +32,11 @@ def default_output(inputs: Sequence[str]) -> str:
     """
     if list(inputs) == [STDIN]:
         return STDIN
-    if len(inputs) != 1:
+    if len(inputs) == 1 and Path(inputs[0]).is_dir():
+        return f"{inputs[0].rstrip('/')}.scored.jsonl"
+    if len(sources) != 1:
         raise UsageError("several inputs: say where the rows go with -o")
-    return f"{inputs[0].rstrip('/')}.scored.jsonl"
+    return f"{sources[0].path}.scored.jsonl"
 
 
 def score_files(
@@ -50,10 +54,12 @@ def score_files(
     """See `relfast.score_file`."""
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other")
-    output = default_output(inputs) if output is None else output
-    sources = find_sources(inputs)
-    if output != STDIN and any(_same_file(source.path, output) for source in sources):
-        raise UsageError(f"{output} is an input; rows would overwrite it")
+    sources = find_sources(inputs, output)
+    output = default_output(inputs, sources) if output is None else output
+    gold = find_sources(job.data)  # gold that is not there is said before an output is made
+    for source in (*sources, *gold):
+        if _same_file(source.path, output):
+            raise UsageError(f"{output} is an input; rows would overwrite it")
     keep = None if shard is None else _shard(sources, *shard)
     writer = open_output(output, job, sources, resume=resume, overwrite=overwrite, limit=limit, shard=shard)
     workers = usable_cores() if workers is None else workers
@@ -69,8 +75,10 @@ def score_files(
     return summary
 
 
-def _same_file(a: str, b: str) -> bool:
-    return a != STDIN and Path(a).exists() and Path(b).exists() and Path(a).samefile(b)
+def _same_file(path: str, output: str) -> bool:
+    if STDIN in (path, output) or not (Path(path).is_file() and Path(output).is_file()):
+        return False
+    return Path(path).samefile(output)
 
 
 def _shard(sources: Sequence[Source], number: int, count: int) -> Callable[[Block], bool]:
@@ -83,34 +91,30 @@ def _shard(sources: Sequence[Source], number: int, count: int) -> Callable[[Bloc
     """
     if not 0 <= number < count:
         raise UsageError(f"shard {number}/{count} does not exist: I counts from 0 to N-1")
-    if any(source.path == STDIN for source in sources):
-        raise UsageError("stdin cannot be cut into shards: name a file")
+    if not all(source.regular for source in sources):
+        raise UsageError("stdin and pipes cannot be cut into shards: name a file")
     starts, total = [], 0
     for source in sources:
         starts.append(total)
         total += _length(source)
 
     def keep(block: Block) -> bool:
-        return (starts[block.source] + block.start) * count // max(1, total) == number
+        # a block may start at the very end: the row that says where a stream broke
+        return min((starts[block.source] + block.start) * count // max(1, total), count - 1) == number
 
     return keep
 
 
 def _length(source: Source) -> int:
-    """Length in the unit of its blocks: bytes, decompressed where compressed, or row groups."""
+    """Length in the unit of its blocks: bytes, decompressed where compressed, or rows."""
     if source.codec == "parquet":
-        from relfast.engine.parquet import row_groups
+        from relfast.engine.parquet import count_rows
 
-        return sum(1 for _ in row_groups(source.path, 0))
+        return count_rows(source.path)
     if source.seekable:
         return Path(source.path).stat().st_size
-    from relfast.engine.sources import Damaged
-
     length = 0
-    with source.open() as stream:
-        try:
-            while chunk := stream.read(1 << 20):
-                length += len(chunk)
-        except Damaged:
-            pass
+    with contextlib.suppress(Damaged), source.open() as stream:
+        while chunk := stream.read(CHUNK):
+            length += len(chunk)
     return length

@@ -52,7 +52,7 @@ class Job:
     max_line_bytes: int = MAX_LINE_BYTES
 
     def decides(self) -> dict[str, Any]:
-        """All that can change a row, for the check on resume."""
+        """All that can change a row, for the check on resume; what is in ``data`` is looked at there."""
         options = {name: getattr(self.options, name) for name in Options.__dataclass_fields__}
         return {
             **options,
@@ -62,7 +62,6 @@ class Job:
             "timeout": self.timeout,
             "input_format": self.dialect,
             "map": dict(sorted(self.field_map.items())),
-            "data": list(self.data),
             "max_line_bytes": self.max_line_bytes,
         }
 

@@ -2,7 +2,7 @@
 
 A worker needs 0.15 s to come up, and so does the command that will use it. `prestart` begins with the
 former before anything else is imported; the pool takes such workers over. Whoever is not taken reads end
-of file on its stdin and leaves. Imports little besides the standard library.
+of file on its stdin and leaves. Imports the standard library only.
 """
 
 from __future__ import annotations
@@ -11,22 +11,31 @@ import contextlib
 import fcntl
 import mmap
 import os
+import signal
 import subprocess
 import sys
-from functools import cache
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
-
-from relfast.memo import create_shared
+from typing import Any, Final, NamedTuple, Protocol
 
 _PIPE_BYTES: Final = 1 << 20
-_F_SETPIPE_SZ: Final = 1031
+
+
+class Process(Protocol):
+    """What is asked of a process: `subprocess.Popen` and `forkserver.ForkedProcess` have it."""
+
+    pid: int
+    returncode: int | Any
+
+    def kill(self) -> None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
 
 
 class Launched(NamedTuple):
     """A process that waits for its `relfast.engine.wire.Setup`: our ends of its pipes, and its page."""
 
-    process: subprocess.Popen[bytes]
+    process: Process
     requests: int
     answers: int
     page: int
@@ -65,37 +74,71 @@ def dismiss() -> None:
         launched.process.wait()
 
 
-@cache
-def _shared_memo() -> int:
-    """The memory that all workers of this process remember answers in; 5 MB, kept until the end."""
-    return create_shared()
-
-
 def _launch() -> Launched:
-    page = os.memfd_create("relfast-in-flight")
-    os.ftruncate(page, mmap.PAGESIZE)
-    requests_out, requests = os.pipe()
-    answers, answers_in = os.pipe()
-    for end in (requests, answers):
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(end, _F_SETPIPE_SZ, _PIPE_BYTES)
+    return launch_with(
+        lambda requests, answers, page: start(
+            "relfast.engine.worker", page, stdin=requests, stdout=answers, pass_fds=(page,)
+        )
+    )
+
+
+def launch_with(begin: Callable[[int, int, int], Process]) -> Launched:
+    """Pipes and a page, and a process that ``begin`` starts on them: it is given the end to read requests
+    from, the end to write answers to, and the page. Raises `OSError`."""
+    with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
+        page = _above_stdio(os.memfd_create("relfast-in-flight"))
+        ours.callback(os.close, page)
+        os.ftruncate(page, mmap.PAGESIZE)
+        requests_out, requests = os.pipe()
+        ours.callback(os.close, requests)
+        theirs.callback(os.close, requests_out)
+        answers, answers_in = os.pipe()
+        ours.callback(os.close, answers)
+        theirs.callback(os.close, answers_in)
+        for end in (requests, answers):
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        launched = Launched(begin(requests_out, answers_in, page), requests, answers, page)
+        ours.pop_all()
+        return launched
+
+
+def _above_stdio(descriptor: int) -> int:
+    """The same file under a number above 2: where the caller has closed its stdin, a child's own stdin
+    would take its place."""
+    if descriptor > 2:
+        return descriptor
+    higher = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(descriptor)
+    return higher
+
+
+def start(module: str, *arguments: int, stdin: int, **more: Any) -> subprocess.Popen[bytes]:
+    """``python -m MODULE OUR_PID ARGUMENTS…``: by exec, so that nothing of the caller is in it.
+
+    Raises
+    ------
+    OSError
+        It cannot be started.
+    """
+    if not sys.executable:
+        raise OSError("this interpreter does not know its own program (sys.executable is empty)")
     # -P: the caller's directory may hold a module that shadows one of ours. -S: the caller's path is
     # handed over whole, so that looking for site packages again (20 ms) would find nothing new.
-    memo = _shared_memo()
-    command = [sys.executable, "-P", "-S", "-m", "relfast.engine.worker"]
-    command += [str(os.getpid()), str(page), str(memo)]
+    command = [sys.executable, "-P", "-S", "-m", module, *map(str, (os.getpid(), *arguments))]
+    with _shielded():
+        return subprocess.Popen(command, stdin=stdin, env=environment(), **more)
+
+
+@contextlib.contextmanager
+def _shielded() -> Iterator[None]:
+    """A child inherits what its starter blocks: Ctrl-C while it imports must not fill the terminal with its
+    traceback. It arranges its signals itself when it is up."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        process = subprocess.Popen(
-            command, stdin=requests_out, stdout=answers_in, pass_fds=(page, memo), env=environment()
-        )
-    except BaseException:
-        for end in (requests, answers, page):
-            os.close(end)
-        raise
+        yield
     finally:
-        os.close(requests_out)
-        os.close(answers_in)
-    return Launched(process, requests, answers, page)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def environment() -> dict[str, str]:

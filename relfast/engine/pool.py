@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
-import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from relfast.engine import wire
+from relfast.engine.children import Worker, failure_of, shield_thread
+from relfast.engine.forkserver import LOST, ForkServer
 from relfast.engine.job import Job
-from relfast.engine.launch import launch
-from relfast.engine.scoring import Place
+from relfast.engine.scoring import BATCH_SECONDS, Place
 from relfast.errors import WorkerError
+from relfast.memo import create_shared, path_of
 
 STACK_BYTES: Final = 64 * 2**20
 """Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
@@ -34,24 +35,64 @@ GRACE_SECONDS: Final = 10.0
 """How long past its deadline a worker may stay silent before the parent kills it itself. The kernel's
 timer has done so long before; this is for a worker stopped by somebody else."""
 
+SILENT_SECONDS: Final = 300.0
+"""Longest silence without a record in flight: the worker reads and decodes, at worst from a slow disk."""
+
+START_SECONDS: Final = 120.0
+"""Longest start of a worker; imports take 0.3 s, and a minute from a cold network disk."""
+
 MAX_STARTS: Final = 5
-"""Starts in a row that may fail before the pool gives up: the installation is broken then."""
+"""Starts in a row that may fail by themselves before the pool gives up: the installation is broken then."""
+
+MAX_KILLED_STARTS: Final = 50
+"""Starts in a row that may be ended by a signal: somebody kills workers, and may stop doing so."""
+
+BLAME_SECONDS: Final = 0.1
+"""A record is blamed for a SIGKILL only when it had been at work for so long. The kernel kills for memory,
+which takes longer to fill; everybody else who sends SIGKILL does not know the record."""
+
+_SERVER_EVERY: Final = 2.0
+"""Least time between two starts of a fork server, which somebody may keep killing."""
+
+_CHECK_SECONDS: Final = 1.0
+_CLOSE_SECONDS: Final = 1.5
+
+
+_FROM_OUTSIDE: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
 class Death:
     """How a worker ended.
 
-    ``place`` is the record in flight, None if it was none or a whole batch.
+    Attributes
+    ----------
+    status
+        Exit status, negative for a signal.
+    place
+        The record to blame; None if it was none, a whole batch, or a record that happened to be there.
+    timed_out
+        It was the deadline.
+    excused
+        This process was stopped meanwhile (Ctrl-Z): the deadline says nothing.
     """
 
-    def __init__(self, status: int, place: Place | None, *, silent: bool = False) -> None:
-        self.status, self.place = status, place
+    def __init__(
+        self, status: int, place: Place | None, *, silent: bool = False, excused: bool = False
+    ) -> None:
+        self.status, self.place, self.excused = status, place, excused
         self.timed_out = silent or status == -signal.SIGALRM
+
+    @property
+    def guilty(self) -> bool:
+        """Whether the worker's own work ended it, for all one can tell; not so for what others do to it."""
+        return self.status != LOST and -self.status not in _FROM_OUTSIDE
 
     def describe(self) -> str:
         """The cause, for the row's error: ``killed by SIGSEGV``."""
         if self.status == wire.OUT_OF_MEMORY:
             return "ran out of memory"
+        if self.status == LOST:
+            return "ended with its fork server"
         if self.status < 0:
             with contextlib.suppress(ValueError):
                 return f"killed by {signal.Signals(-self.status).name}"
@@ -77,43 +118,6 @@ class Task(Protocol):
         """It cannot be done."""
 
 
-class Worker:
-    """One child process, its pipes and its page."""
-
-    def __init__(self, setup: wire.Setup) -> None:
-        try:
-            launched = launch()
-        except OSError as error:
-            raise WorkerError(f"cannot start a worker: {error}") from error
-        self._process, self.requests, self.answers, page = launched
-        self.in_flight = wire.InFlight(page)
-        self.pid = self._process.pid
-        with contextlib.suppress(BrokenPipeError):  # dead already: its answers will say so
-            wire.send(self.requests, setup)
-
-    def wait_answer(self, seconds: float | None) -> bool:
-        """Whether something can be read from the worker within ``seconds`` (None: for ever)."""
-        ready, _, _ = select.select([self.answers], [], [], seconds)
-        return bool(ready)
-
-    def kill(self) -> None:
-        self._process.kill()
-
-    def end(self) -> int:
-        """Make sure it is gone; its exit status."""
-        with contextlib.suppress(OSError):
-            os.close(self.requests)
-        try:
-            # without requests it leaves by itself, unless it is at work
-            status = self._process.wait(0.2)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            status = self._process.wait()
-        os.close(self.answers)
-        self.in_flight.close()
-        return status
-
-
 class Pool:
     """Workers for one job.
 
@@ -130,12 +134,17 @@ class Pool:
     """
 
     def __init__(self, job: Job, workers: int, memory: int = MEMORY_BYTES, *, large: bool = False) -> None:
-        self.job, self.workers = job, workers
-        self._setup = wire.Setup(job, memory, STACK_BYTES, large)
+        # workers that are started later should find the files, wherever the caller has gone by then
+        self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
+        self.workers = workers
+        self._memo = create_shared()
+        self._setup = wire.Setup(self.job, memory, STACK_BYTES, large, path_of(self._memo))
         self._queue: deque[Task] = deque()
         self._changed = threading.Condition()
         self._closing = False
         self._live: dict[int, Worker] = {}
+        self._server: ForkServer | None = None
+        self._server_after = 0.0
         self.replaced = 0
         self._threads = [
             threading.Thread(target=self._serve, args=(slot,), name=f"relfast-{slot}", daemon=True)
@@ -145,7 +154,7 @@ class Pool:
             thread.start()
 
     def submit(self, task: Task, *, first: bool = False) -> None:
-        """Queue a task, at the end or before all others."""
+        """Queue a task, at the end or before all others. Raises `WorkerError` once the pool is closed."""
         with self._changed:
             if self._closing:
                 raise WorkerError("the pool is closed")
@@ -161,17 +170,53 @@ class Pool:
         """Process ids of the live workers."""
         return [worker.pid for worker in list(self._live.values())]
 
+    def in_flight(self) -> set[Place]:
+        """The records that workers are scoring at this moment."""
+        with self._changed:
+            places = {worker.in_flight.read() for worker in self._live.values()}
+        return {place for place in places if place is not None}
+
+    def abandon(self) -> None:
+        """In a forked child: let go of the parent's workers without touching them."""
+        # without the lock: a thread that is not here may have held it
+        for worker in list(self._live.values()):
+            worker.abandon()
+        self._live.clear()
+        self._server = None
+
     def close(self) -> None:
         """End all workers now; tasks that are not finished are dropped."""
         with self._changed:
             self._closing = True
             self._queue.clear()
             self._changed.notify_all()
-        for worker in list(self._live.values()):
-            worker.kill()
+            for worker in self._live.values():
+                worker.kill()
+        until = time.monotonic() + _CLOSE_SECONDS
         for thread in self._threads:
             if thread is not threading.current_thread():
-                thread.join(5.0)
+                thread.join(max(0.0, until - time.monotonic()))
+        # after its children, so that it has told how they ended
+        if self._server is not None:
+            self._server.close()
+        if self._memo >= 0:
+            os.close(self._memo)
+            self._memo = -1
+
+    # the life of a slot
+
+    def _serve(self, slot: int) -> None:
+        shield_thread()
+        worker, error = self._start(slot)
+        while (task := self._next_task()) is not None:
+            if worker is None:
+                worker, error = self._start(slot)
+            if worker is None:
+                self._cannot_start(task, error)
+            elif not self._work(slot, worker, task):
+                worker = None
+        if worker is not None:
+            self._end(slot, worker)
 
     def _next_task(self) -> Task | None:
         with self._changed:
@@ -179,91 +224,144 @@ class Pool:
                 self._changed.wait()
             return None if self._closing else self._queue.popleft()
 
-    def _serve(self, slot: int) -> None:
-        """The life of a slot: a worker, its tasks, its replacement."""
-        worker: Worker | None = None
-        try:
-            worker = self._start(slot)
-            while not self._closing:
-                task = self._next_task()
-                if task is None:
-                    return
-                if worker is None:
-                    worker = self._start(slot)
-                if worker is None:
-                    task.failed(WorkerError(self._start_error))
-                    continue
-                if not self._work(worker, task):
-                    worker = None
-                    self._live.pop(slot, None)
-        finally:
-            self._live.pop(slot, None)
-            if worker is not None:
-                worker.end()
+    def _put_back(self, tasks: Sequence[Task]) -> None:
+        with self._changed:
+            if not self._closing:
+                self._queue.extendleft(reversed(tasks))
+                self._changed.notify(len(tasks))
 
-    _start_error = "workers cannot be started"
+    def _cannot_start(self, task: Task, error: WorkerError) -> None:
+        with self._changed:
+            if self._live and not self._closing:
+                # the others go on; the machine may have room for one more later
+                self._queue.appendleft(task)
+                self._changed.notify()
+                self._changed.wait(_CHECK_SECONDS)
+                return
+        task.failed(error)
 
-    def _start(self, slot: int) -> Worker | None:
-        for attempt in range(MAX_STARTS):
-            if self._closing:
-                return None
+    def _start(self, slot: int) -> tuple[Worker | None, WorkerError]:
+        """A worker that is ready, or why there is none."""
+        error = WorkerError("the pool is closed")
+        failures = kills = 0
+        while not self._closing and failures < MAX_STARTS and kills < MAX_KILLED_STARTS:
             try:
-                worker = Worker(self._setup)
-            except (WorkerError, OSError) as error:
-                self._start_error = str(error)
-                time.sleep(0.1 * 2**attempt)
+                worker = Worker(self._setup, self._server)
+            except OSError as reason:
+                error = WorkerError(f"cannot start a worker: {reason.strerror or reason}")
+                failures += 1
+                with self._changed:
+                    self._changed.wait(0.1 * 2**failures)
                 continue
-            self._live[slot] = worker
-            try:
-                hello = wire.receive(worker.answers)
-            except (EOFError, OSError):
-                status = worker.end()
-                self._start_error = f"a worker ended with status {status} before it was ready"
-                continue
+            with self._changed:
+                self._live[slot] = worker
+                if self._closing:
+                    worker.kill()
+            hello = self._hello(worker)
+            if isinstance(hello, wire.Ready):
+                return worker, error
+            status = self._end(slot, worker)
             if isinstance(hello, wire.Failure):
-                worker.end()
-                self._start_error = f"a worker could not start: {hello.kind}: {hello.message}"
-                return None
-            return worker
+                return None, failure_of(hello, "a worker could not start: ")
+            error = WorkerError(f"a worker {Death(status, None).describe()} before it was ready")
+            failures += status >= 0
+            kills += status < 0
+        return None, error
+
+    def _hello(self, worker: Worker) -> Any:
+        with contextlib.suppress(EOFError, OSError):
+            if worker.wait_answer(START_SECONDS):
+                return worker.receive()
         return None
 
-    def _work(self, worker: Worker, task: Task) -> bool:
-        """Have a task done; False if the worker died on it."""
-        silent = False
+    def _end(self, slot: int, worker: Worker) -> int:
+        with self._changed:
+            # from here on its pipes are closed, and `close` must not touch it
+            self._live.pop(slot, None)
+        return worker.end()
+
+    # a task on a worker
+
+    def _work(self, slot: int, worker: Worker, task: Task) -> bool:
+        """Have a task done; False if the worker is no more."""
+        worker.frozen = False
         try:
-            wire.send(worker.requests, task.request())
-            while True:
-                if not self._wait(worker):
-                    silent = True
-                    worker.kill()
-                message = wire.receive(worker.answers)
-                if message is None:
-                    task.finished()
-                    return True
+            for message in self._answers(worker, task.request()):
                 if isinstance(message, wire.Failure):
-                    task.failed(WorkerError(f"{message.kind}: {message.message}"))
+                    task.failed(failure_of(message))
                     return True
                 task.answer(message)
-        except (EOFError, OSError):
-            place = worker.in_flight.read()
-            death = Death(worker.end(), place, silent=silent)
-        if self._closing:
-            return False
-        self.replaced += 1
-        for follower in task.died(death):
-            self.submit(follower, first=True)
+            task.finished()
+            return True
+        except _Died as died:
+            death = self._death(slot, worker, silent=died.silent)
+            if self._closing:
+                return False
+            self.replaced += 1
+            self._ensure_server()
+            self._put_back(task.died(death))
+        except Exception as error:
+            # a fault of ours must not leave anybody waiting for ever
+            worker.kill()
+            self._end(slot, worker)
+            task.failed(WorkerError(f"{type(error).__name__}: {error}"))
         return False
 
-    def _wait(self, worker: Worker) -> bool:
-        """Wait for an answer; False if a record is in flight far longer than it may be."""
+    def _answers(self, worker: Worker, request: Any) -> Iterator[Any]:
+        """The answers to a request, up to the None that ends them. Raises `_Died`."""
+        try:
+            worker.send(request)
+        except OSError:
+            raise _Died from None
+        while True:
+            waited = 0.0
+            while not worker.wait_answer(_CHECK_SECONDS):
+                waited += _CHECK_SECONDS
+                if self._is_stuck(worker, waited):
+                    worker.kill()
+                    raise _Died(silent=True)
+            try:
+                message = worker.receive()
+            except Exception:
+                # the end of the pipe, or what a process with broken memory writes before it dies
+                worker.kill()
+                raise _Died from None
+            if message is None:
+                return
+            yield message
+
+    def _is_stuck(self, worker: Worker, waited: float) -> bool:
         if not self.job.timeout:
-            return worker.wait_answer(None)
-        patience = self.job.timeout + GRACE_SECONDS
-        while not worker.wait_answer(patience):
-            place = worker.in_flight.read()
-            if place is not None and not worker.wait_answer(patience) and worker.in_flight.read() == place:
-                return False
-        return True
+            return False
+        seconds = worker.in_flight.seconds()
+        if seconds is None:
+            return waited > SILENT_SECONDS
+        limit = BATCH_SECONDS if worker.in_flight.read() is None else self.job.timeout
+        return seconds > limit + GRACE_SECONDS
+
+    def _death(self, slot: int, worker: Worker, *, silent: bool) -> Death:
+        place, seconds = worker.in_flight.read(), worker.in_flight.seconds() or 0.0
+        status = self._end(slot, worker)
+        if status == LOST or (-status in _FROM_OUTSIDE and not silent and seconds < BLAME_SECONDS):
+            place = None
+        # where the caller ignores SIGCHLD nobody learns a status; the clock says it too
+        overdue = status == 0 and 0 < self.job.timeout <= seconds
+        return Death(status, place, silent=silent or overdue, excused=worker.frozen)
+
+    def _ensure_server(self) -> None:
+        with self._changed:
+            if self._closing or time.monotonic() < self._server_after:
+                return
+            if self._server is None or self._server.gone:
+                self._server_after = time.monotonic() + _SERVER_EVERY
+                self._server = ForkServer(self.job.data)
+
+
+class _Died(Exception):
+    """A worker ended before it had answered; ``silent`` if it had to be ended for its silence."""
+
+    def __init__(self, *, silent: bool = False) -> None:
+        self.silent = silent
 
 
 def usable_cores() -> int:

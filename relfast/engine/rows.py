@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from relfast.engine.decode import Undecodable, decode_object
+from relfast.engine.decode import Undecodable, decode_object, shallow
 from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
 from relfast.formats.entry import MISSING, samples_of
@@ -57,7 +57,7 @@ def records_of(row: Mapping[str, Any], index: int, job: Job, gold: Gold) -> Iter
         row = {**row, **{field: follow(row, path) for field, path in job.field_map.items()}}
         row = {key: value for key, value in row.items() if value is not MISSING}
     entry = read_row(row, job.dialect)
-    shown_id = None if entry.id is MISSING else entry.id
+    shown_id = None if entry.id is MISSING else shallow(entry.id)
     problem = _complete(entry, job, gold)
     task_name = find_task(entry.task)
     shown_task = (

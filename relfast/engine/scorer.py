@@ -1,34 +1,107 @@
-"""`Scorer`: scoring as an object that keeps what is worth keeping between calls."""
+"""`Scorer`: scoring as an object that keeps workers and answers between calls. What rewards run on.
+
+Text and mazes are scored where they are asked for, in microseconds. Chemistry can hang or crash, so it is
+scored in workers; only answers that were scored before are decided here. Everything else of a training
+loop follows: any thread may call, calls of many threads share the workers' round trips, the object travels
+by pickle and survives a fork without its workers.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import threading
+import weakref
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from concurrent.futures import Future
+from contextlib import nullcontext
+from functools import lru_cache
+from typing import Any, Final, Literal
 
+import orjson
+
+from relfast.engine.combiner import Combiner
+from relfast.engine.entry_tasks import EntryQueue, Ticket
 from relfast.engine.job import Job
+from relfast.engine.pool import Pool, usable_cores
 from relfast.engine.rows import read_gold
-from relfast.engine.scoring import Scoring
-from relfast.errors import UsageError
-from relfast.records import Record, Score, unscored
+from relfast.engine.scoring import GUARDED, Scoring
+from relfast.engine.seen import SeenScores, for_record, key_of
+from relfast.errors import UnscoredError, UsageError
+from relfast.formats.entry import text_of
+from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
-from relfast.tasks import find_task, infer_task
+from relfast.tasks import TASKS, find_task, infer_task
+from relfast.tasks.base import Task
+
+OnError = float | None | Literal["raise"]
+"""What an unscored response is worth: a number, None (left out), or an `UnscoredError`."""
+
+SUBMIT_EVERY: Final = 32
+"""Records of a batch that are prepared before workers are given them: they start while we go on."""
 
 
 class Scorer:
     """Scores records and batches; a context manager.
 
+    Thread-safe. Picklable: options travel, workers and what was remembered do not. After a fork the child
+    has a scorer without workers. Workers are started by the first record that needs one, and end with
+    `close`, with the object, or with the process. A closed scorer starts anew when it is used again.
+
     Parameters
     ----------
+    workers
+        Worker processes for tasks that can hang (REL-C2, REL-C3); default: usable cores; 0: score them in
+        this process, where nothing can stop them.
+    on_error
+        What `reward` and `rewards` give for a response without a score (``invalid_record``, ``timeout``,
+        ``crashed``): None, a number, or ``"raise"``.
     **options
-        As `relfast.score`.
+        As `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring),
+        ``rewards``, ``details``, ``task``, and the fields of `relfast.records.Options`.
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        An option that cannot be used.
     """
 
-    def __init__(self, *, workers: int | None = None, **options: Any) -> None:
+    def __init__(self, *, workers: int | None = None, on_error: OnError = None, **options: Any) -> None:
         from relfast.api import make_job
 
+        if workers is not None and (not isinstance(workers, int) or workers < 0):
+            raise UsageError(f"workers must be a number from 0 on, or None, not {workers!r}")
+        if not (on_error is None or on_error == "raise" or isinstance(on_error, int | float)):
+            raise UsageError(f"on_error must be None, a number or 'raise', not {on_error!r}")
         self.job: Job = make_job(**options)
         self.workers = workers
+        self.on_error: OnError = on_error
+        self._prepare()
+
+    def _prepare(self) -> None:
         self._scoring = Scoring(self.job, read_gold(self.job.data))
+        self._start_anew()
+        _alive.add(self)
+
+    def _start_anew(self) -> None:
+        """All that a fork or a pickle does not carry over."""
+        self._lock = threading.Lock()
+        self._queue: EntryQueue | None = None
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+        self._seen = SeenScores()
+        self._counts: Counter[str] = Counter()
+        self._replaced = 0
+        scoring = self._scoring
+        # an embedding model is fastest on many texts, and one call fills all cores
+        self._embedding = Combiner(lambda records: list(scoring.entries(records)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"job": self.job, "workers": self.workers, "on_error": self.on_error}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.job, self.workers, self.on_error = state["job"], state["workers"], state["on_error"]
+        self._prepare()
 
     def __enter__(self) -> Scorer:
         return self
@@ -37,10 +110,74 @@ class Scorer:
         self.close()
 
     def close(self) -> None:
-        """Give back what the scorer holds; it can be called more than once."""
+        """End the workers; it can be called more than once. Calls under way get their rows, unscored."""
+        with self._lock:
+            queue, self._queue = self._queue, None
+            finalizer, self._finalizer = self._finalizer, None
+        if queue is not None and finalizer is not None:
+            finalizer()
+            self._replaced += queue.pool.replaced
+
+    def start(self) -> None:
+        """Start the workers now rather than with the first record that needs them (0.5 s)."""
+        if self.workers != 0:
+            self._workers()
+
+    # one response
+
+    def score_one(self, task: str | None, answer: Any, response: Any, question: Any = None) -> Score:
+        """The score of one response.
+
+        Parameters
+        ----------
+        task
+            Task name in any case; None: inferred from the keys of ``answer``.
+        answer
+            Gold: a dict, or its JSON text.
+        response
+            The model's text, or chat messages of which the last of the assistant counts.
+        question
+            The question's text; REL-B1 (strict) and SeqBench look at it.
+        """
+        entry = self._record(0, task, answer, response, question)
+        score = _delivered(self._begin(entry), entry) if isinstance(entry, Record) else entry
+        with self._lock:
+            self._counts[score.status] += 1
+        return score
+
+    def reward(self, task: str | None, answer: Any, response: Any, question: Any = None) -> float | None:
+        """The reward of one response; ``on_error`` where it has none.
+
+        Raises
+        ------
+        UnscoredError
+            It has none and ``on_error`` is ``"raise"``.
+        """
+        return self.value_of(self.score_one(task, answer, response, question))
+
+    def submit(self, task: str | None, answer: Any, response: Any, question: Any = None) -> Future[Score]:
+        """Like `score_one`, without waiting for workers: what an event loop awaits with
+        ``asyncio.wrap_future``. Tasks that need no worker are done when it returns."""
+        future: Future[Score] = Future()
+        future.set_running_or_notify_cancel()
+        entry = self._record(0, task, answer, response, question)
+        begun = self._begin(entry) if isinstance(entry, Record) else entry
+
+        def deliver(begun: Score | Ticket) -> None:
+            score = _delivered(begun, entry)
+            self._count([score])
+            future.set_result(score)
+
+        if isinstance(begun, Ticket):
+            begun.add_done_callback(lambda _: deliver(begun))
+        else:
+            deliver(begun)
+        return future
+
+    # many
 
     def score(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
-        """One `Score` per sample of each record, in order."""
+        """One `Score` per sample of each record (a dict in any input dialect), in order."""
         entries: list[Record | Score] = []
         for index, row in enumerate(records):
             if isinstance(row, Mapping):
@@ -50,7 +187,7 @@ class Scorer:
                 entries.append(
                     unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
                 )
-        return list(self._scoring.entries(entries))
+        return self._score_all(entries)
 
     def score_batch(
         self,
@@ -75,17 +212,242 @@ class Scorer:
                 f"lengths differ: {len(names)} tasks, {len(answers)} answers, {n} responses,"
                 f" {len(asked)} questions"
             )
-        entries: list[Record | Score] = []
-        for index, (name, answer, response, question) in enumerate(
-            zip(names, answers, responses, asked, strict=True)
-        ):
-            name = self.job.task if name is None else name
-            task = infer_task(answer) if name is None else find_task(name)
-            if task is None:
-                message = (
-                    f"unknown task {name!r}" if name is not None else "task cannot be inferred from answer"
-                )
-                entries.append(unscored(index, None, None, 0, "invalid_record", "UnknownTask", message))
+        columns = zip(names, answers, responses, asked, strict=True)
+        return ScoreBatch.of(self._score_all([self._record(at, *row) for at, row in enumerate(columns)]))
+
+    def rewards(
+        self,
+        tasks: str | Sequence[str | None] | None,
+        answers: Sequence[Any],
+        responses: Sequence[Any],
+        *,
+        questions: Sequence[Any] | None = None,
+    ) -> list[float | None]:
+        """The rewards of a batch, in order; ``on_error`` where there is none.
+
+        Raises
+        ------
+        UnscoredError
+            A response has none and ``on_error`` is ``"raise"``.
+        UsageError
+            The sequences differ in length.
+        """
+        batch = self.score_batch(tasks, answers, responses, questions=questions)
+        return [self.value_of(score) for score in batch.scores]
+
+    def value_of(self, score: Score) -> float | None:
+        """The reward of a score, ``on_error`` applied. Raises `UnscoredError` if that says so."""
+        return value_of(score, self.on_error)
+
+    def stats(self) -> dict[str, int]:
+        """Responses so far by status, and what the machinery did: ``scored_before`` (answers known from
+        an earlier call), ``shared`` (equal answers scored at the same time), ``workers`` (running now) and
+        ``workers_replaced``."""
+        with self._lock:
+            queue = self._queue
+            counts: dict[str, int] = {status: self._counts[status] for status in STATUSES}
+            replaced = self._replaced
+        return {
+            **counts,
+            "scored_before": self._seen.hits,
+            "shared": self._seen.joined,
+            "workers": len(queue.pool.pids()) if queue is not None else 0,
+            "workers_replaced": replaced + (queue.pool.replaced if queue is not None else 0),
+        }
+
+    # inside
+
+    def _record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
+        if name is None:
+            name = self.job.task
+        if isinstance(answer, str):
+            answer = _from_json(answer)
+        task = infer_task(answer) if name is None else find_task(name)
+        if task is None:
+            known = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
+            return unscored(index, None, None, 0, "invalid_record", "UnknownTask", known)
+        if type(response) is not str:
+            response = _text_of(response)
+        return Record(index, None, task.name, answer, response, question)
+
+    def _in_process(self, task: Task, record: Record) -> Score:
+        try:
+            return self._scoring.score_of(task, record, self._scoring.outcomes(task, [record])[0])
+        except Exception as error:
+            return _failed(record, error)
+
+    def _score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
+        begun: list[Score | Ticket | None] = [None] * len(entries)
+        here: list[int] = []
+        new: list[Ticket] = []
+        for at, entry in enumerate(entries):
+            if isinstance(entry, Score):
+                begun[at] = entry
+            elif self._goes_to_workers(TASKS[entry.task]):
+                begun[at] = self._known_or_ticket(TASKS[entry.task], entry, new)
+                if len(new) >= SUBMIT_EVERY:
+                    self._submit(new)
+                    new = []
             else:
-                entries.append(Record(index, None, task.name, answer, response, question))
-        return ScoreBatch.of(list(self._scoring.entries(entries)))
+                here.append(at)
+        self._submit(new)
+        embeds = any(TASKS[entries[at].task or ""].engine == "embed" for at in here)
+        with self._embedding.room if embeds else nullcontext():
+            for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
+                begun[at] = score
+        scores = [_delivered(*pair) for pair in zip(begun, entries, strict=True)]
+        self._count(scores)
+        return scores
+
+    def _goes_to_workers(self, task: Task) -> bool:
+        return task.engine in GUARDED and self.workers != 0
+
+    def _begin(self, record: Record) -> Score | Ticket:
+        task = TASKS[record.task]
+        if task.engine == "embed":
+            return self._embedding(record)
+        if not self._goes_to_workers(task):
+            return self._in_process(task, record)
+        new: list[Ticket] = []
+        begun = self._known_or_ticket(task, record, new)
+        self._submit(new)
+        return begun
+
+    def _known_or_ticket(self, task: Task, record: Record, new: list[Ticket]) -> Score | Ticket:
+        """The score of an equal answer, its ticket, or a new one (also added to ``new``)."""
+        response = record.response if isinstance(record.response, str) else None
+        try:
+            answer = plain(record.answer)
+            extracted = task.room.extract(record, self._scoring.options)
+            key = key_of(task.name, answer, extracted)
+        except Exception as error:
+            return _failed(record, error)
+
+        def make() -> Ticket:
+            # what a worker gets is plain text and JSON values: reading it cannot fail there
+            return Ticket(Record(0, None, task.name, answer, response))
+
+        if self.job.details:
+            # gold and answer as texts would fill the memory
+            ticket = make()
+            new.append(ticket)
+            return ticket
+        begun, is_new = self._seen.find(key, make)
+        if isinstance(begun, Score):
+            return for_record(begun, record)
+        if is_new:
+            new.append(begun)
+        return begun
+
+    def _submit(self, tickets: Sequence[Ticket]) -> None:
+        if not tickets:
+            return
+        try:
+            self._workers().submit(tickets)
+        except (OSError, RuntimeError) as error:
+            # no thread or no process can be had: the rows say so
+            for ticket in tickets:
+                ticket.set_result(ticket.unscored("crashed", "WorkerError", f"no workers: {error}"))
+
+    def _workers(self) -> EntryQueue:
+        queue = self._queue
+        if queue is not None:
+            return queue
+        with self._lock:
+            if self._queue is None:
+                pool = Pool(self.job, usable_cores() if self.workers is None else self.workers)
+                self._queue = EntryQueue(pool)
+                # runs with `close`, when the scorer is collected, and before the interpreter ends
+                self._finalizer = weakref.finalize(self, self._queue.close)
+            return self._queue
+
+    def _count(self, scores: Sequence[Score]) -> None:
+        with self._lock:
+            self._counts.update([score.status for score in scores])
+
+    def _after_fork(self) -> None:
+        """In a forked child: the workers are the parent's, and its threads are not here."""
+        if self._finalizer is not None:
+            # it would kill the parent's workers when the child ends
+            self._finalizer.detach()
+        if self._queue is not None:
+            self._queue.abandon()
+        self._start_anew()
+
+
+def value_of(score: Score, on_error: OnError) -> float | None:
+    """The reward of a score, or what ``on_error`` says of one that has none.
+
+    Raises
+    ------
+    UnscoredError
+        It has none and ``on_error`` is ``"raise"``.
+    """
+    if score.reward is not None:
+        return score.reward
+    if on_error is None:
+        return None
+    if isinstance(on_error, str):
+        raise UnscoredError(score.task, score.status, score.error["message"] if score.error else "no reward")
+    return float(on_error)
+
+
+_alive: weakref.WeakSet[Scorer] = weakref.WeakSet()
+
+
+def _renew_all() -> None:
+    for scorer in list(_alive):
+        scorer._after_fork()
+
+
+os.register_at_fork(after_in_child=_renew_all)
+
+
+@lru_cache(maxsize=4096)
+def _from_json(text: str) -> Any:
+    """Gold stored as JSON text, read once; other text as it is."""
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return text
+
+
+_PLAIN: Final = (
+    orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
+
+
+def plain(value: Any) -> Any:
+    """Gold as JSON values only: itself if it is that, else the nearest.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It holds something that has no form in JSON.
+    """
+    try:
+        orjson.dumps(value, option=_PLAIN)
+    except TypeError:
+        # a mapping of another kind, numbers of any size, lone surrogates, keys that are numbers
+        return json.loads(json.dumps(dict(value) if isinstance(value, Mapping) else value))
+    return value
+
+
+def _text_of(response: Any) -> Any:
+    """The text of chat messages or of a ``str`` subclass; anything else as it is."""
+    return str.__str__(response) if isinstance(response, str) else text_of(response)
+
+
+def _delivered(begun: Score | Ticket | None, entry: Record | Score) -> Score:
+    """The row of an entry, waited for if need be."""
+    if isinstance(begun, Ticket):
+        assert isinstance(entry, Record)
+        return for_record(begun.result(), entry)
+    assert begun is not None
+    return begun
+
+
+def _failed(record: Record, error: Exception) -> Score:
+    message = str(error) or type(error).__name__
+    kind = type(error).__name__
+    return unscored(record.index, record.id, record.task, record.sample, "invalid_record", kind, message)

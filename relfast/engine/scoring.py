@@ -6,6 +6,7 @@ kernel's timer and notes the record in flight; in-process it does nothing.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, Protocol
@@ -24,11 +25,16 @@ GUARDED: Final = frozenset({"chem"})
 """Engines whose records are scored one at a time under the guard; the others in batches."""
 
 
+BATCH_SECONDS: Final = 60.0
+"""Longest time for a batch of records that cannot hang by themselves (text, mazes); then they are tried
+one by one."""
+
+
 class Guard(Protocol):
     """Told before and after whatever may never come back."""
 
-    def enter(self, place: Place | None) -> None:
-        """One record starts (or, with None, a batch of harmless ones)."""
+    def enter(self, place: Place | None, extra: float = 0.0) -> None:
+        """One record starts (or, with None, a batch of harmless ones), with ``extra`` seconds of time."""
 
     def leave(self) -> None: ...
 
@@ -36,7 +42,7 @@ class Guard(Protocol):
 class NoGuard:
     """In-process: nothing can be done about a hang, so nothing is."""
 
-    def enter(self, place: Place | None) -> None:
+    def enter(self, place: Place | None, extra: float = 0.0) -> None:
         pass
 
     def leave(self) -> None:
@@ -55,6 +61,7 @@ class Scoring:
         self.gold: Gold = gold or {}
         self.guard: Guard = guard or NoGuard()
         self.options: Options = replace(job.options, mcs_timeout=mcs_timeout(job.timeout))
+        self._ready: set[str] = set()
         self._reward_metric = {
             name: job.rewards.get(name) or task.default_reward(self.options.policy)
             for name, task in TASKS.items()
@@ -139,34 +146,47 @@ class Scoring:
         self.guard.enter(None)
         try:
             batch = [(record, task.room.extract(record, self.options)) for record in records]
-            outcomes = without_toolkit(batch, self.options)
-            scores = [
-                None if outcome is None else self.score_of(task, *pair)
-                for pair in zip(records, outcomes, strict=True)
-                for outcome in pair[1:]
-            ]
+            outcomes: list[Outcome | None] = without_toolkit(batch, self.options)
         except Exception:
             return self._singly(task, records)
         finally:
             self.guard.leave()
-        left = iter(
-            self._singly(
-                task, [record for record, score in zip(records, scores, strict=True) if score is None]
-            )
-        )
-        return [next(left) if score is None else score for score in scores]
+        both = list(zip(records, outcomes, strict=True))
+        others = iter(self._singly(task, [record for record, outcome in both if outcome is None]))
+        return [
+            next(others) if outcome is None else self.score_of(task, record, outcome)
+            for record, outcome in both
+        ]
 
     def _singly(self, task: Task, records: Sequence[Record]) -> list[Score]:
         scores = []
         for record in records:
-            self.guard.enter((record.index, record.sample))
+            extra = self._make_ready(task)
+            self.guard.enter((record.index, record.sample), extra)
             try:
                 scores.append(self.score_of(task, record, self.outcomes(task, [record])[0]))
+            except MemoryError:
+                if not isinstance(self.guard, NoGuard):
+                    raise  # it gets another chance, in a worker with all its memory
+                scores.append(_out_of_memory(record))
             except Exception as error:
                 scores.append(_failed(record, error))
             finally:
                 self.guard.leave()
         return scores
+
+    def _make_ready(self, task: Task) -> float:
+        """Import what a task runs on before a record's time runs; extra time for what cannot be had so,
+        compiling a kernel or loading a model."""
+        if task.name in self._ready:
+            return 0.0
+        self._ready.add(task.name)
+        importlib.import_module(task.module)
+        if task.engine not in GUARDED:
+            return BATCH_SECONDS
+        for module in _CHEM_MODULES:
+            importlib.import_module(module)
+        return 0.0
 
     def outcomes(self, task: Task, records: Sequence[Record]) -> list[Outcome]:
         """What the room says; raises what the room raises."""
@@ -205,6 +225,14 @@ class Scoring:
             None,
             outcome.vote,
         )
+
+
+_CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
+
+
+def _out_of_memory(record: Record) -> Score:
+    message = "scoring it ran out of memory"
+    return unscored(record.index, record.id, record.task, record.sample, "crashed", "MemoryError", message)
 
 
 def _failed(record: Record, error: Exception) -> Score:

@@ -95,11 +95,13 @@ class TextLane:
         functions = native.load(UNIT)
         return None if functions is None else cls(scoring, functions)
 
-    def scan(self, data: bytes, n_lines: int) -> ScannedBlock:
-        """Read a block's lines."""
+    def scan(self, data: bytes | memoryview, n_lines: int) -> ScannedBlock:
+        """Read a block's lines; ``data`` must stay as it is while the result is used."""
         lines = (ctypes.c_int64 * (n_lines * COLUMNS))()
-        found = self._scan(data, len(data), lines, n_lines, self._spans)
-        return ScannedBlock(self, data, lines, found)
+        size = len(data)
+        address = data if isinstance(data, bytes) else (ctypes.c_char * size).from_buffer(data)
+        found = self._scan(address, size, lines, n_lines, self._spans)
+        return ScannedBlock(self, data, address, lines, found)
 
     def rows(self, block: ScannedBlock, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
@@ -114,7 +116,7 @@ class TextLane:
         at = start
         while True:
             at = self._write(
-                block.data,
+                block.address,
                 len(block.data),
                 lines,
                 at,
@@ -139,7 +141,7 @@ class TextLane:
         for number, score in enumerate(self._scores):
             if counts[number]:
                 tally.add(score, counts[number])
-        tally.samples = [ctypes.string_at(samples, self._written[1])]
+        tally.samples += ctypes.string_at(samples, self._written[1])
         return ctypes.string_at(out, self._written[0]), tally
 
     def _add_template(self, key: int) -> None:
@@ -174,14 +176,23 @@ class ScannedBlock:
     """A block's lines as the kernel read them."""
 
     def __init__(
-        self, lane: TextLane, data: bytes, lines: ctypes.Array[ctypes.c_int64], n_lines: int
+        self,
+        lane: TextLane,
+        data: bytes | memoryview,
+        address: bytes | ctypes.Array[ctypes.c_char],
+        lines: ctypes.Array[ctypes.c_int64],
+        n_lines: int,
     ) -> None:
         self._lane = lane
-        self.data, self.lines, self.n_lines = data, lines, n_lines
+        self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
 
     def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
         """Lines ``start`` to ``stop`` as runs (first, end, whether they are slow)."""
         kinds = self.lines[start * COLUMNS + _KIND : stop * COLUMNS : COLUMNS]
+        if _SLOW not in kinds:
+            if stop > start:
+                yield start, stop, False
+            return
         at = 0
         while at < len(kinds):
             slow = kinds[at] == _SLOW
@@ -194,7 +205,7 @@ class ScannedBlock:
     def line(self, number: int) -> bytes:
         """The bytes of a line, its end excluded."""
         at = number * COLUMNS
-        return self.data[self.lines[at] : self.lines[at + 1]]
+        return bytes(self.data[self.lines[at] : self.lines[at + 1]])
 
     def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         return self._lane.rows(self, start, stop, first_index)

@@ -6,15 +6,17 @@ import mmap
 import os
 import pickle
 import struct
+import time
 from typing import Any, Final, NamedTuple
 
 from relfast.engine.job import Job
 from relfast.engine.reader import Block
 from relfast.engine.scoring import Place, Verdict
+from relfast.errors import RelfastError
 from relfast.records import Record, Score
 
 _LENGTH: Final = struct.Struct("<Q")
-_IN_FLIGHT: Final = struct.Struct("<qq")
+_IN_FLIGHT: Final = struct.Struct("<qqq")
 _NOTHING: Final = (-1, -1)
 _BATCH: Final = (-2, -2)
 
@@ -25,13 +27,14 @@ OUT_OF_MEMORY: Final = 86
 
 
 class Setup(NamedTuple):
-    """The first frame a worker gets: what to score with, its limits (bytes; 0 = none), and whether a large
-    input is coming."""
+    """The first frame a worker gets: what to score with, its limits (bytes; 0 = none), whether a large
+    input is coming, and where the memory is that the workers remember answers in."""
 
     job: Job
     memory: int
     stack: int
     large: bool
+    memo: str
 
 
 class BlockRequest(NamedTuple):
@@ -45,7 +48,7 @@ class BlockRequest(NamedTuple):
 
 
 class EntriesRequest(NamedTuple):
-    """Score records; answered by one list of scores and None."""
+    """Score records; answered by lists of scores and None."""
 
     entries: list[Record | Score]
     verdicts: dict[Place, Verdict]
@@ -59,10 +62,15 @@ class Ready(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A worker met an error of our own making: the machinery failed, not a record."""
+    """The machinery failed, not a record; ``error`` where it is one that relfast raises on purpose."""
 
     kind: str
     message: str
+    error: RelfastError | None = None
+
+    @classmethod
+    def of(cls, error: Exception) -> Failure:
+        return cls(type(error).__name__, str(error), error if isinstance(error, RelfastError) else None)
 
 
 def send(descriptor: int, message: Any) -> None:
@@ -97,9 +105,10 @@ def _exactly(descriptor: int, length: int) -> bytearray:
 
 
 class InFlight:
-    """The record that a worker is scoring, in memory that outlives the worker.
+    """The record that a worker is scoring, and since when, in memory that outlives the worker.
 
-    An anonymous file (no name, nothing to clean up) mapped by both sides.
+    An anonymous file (no name, nothing to clean up) mapped by both sides. Times are those of the kernel's
+    monotonic clock, which all processes share.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -107,19 +116,25 @@ class InFlight:
         self._page = mmap.mmap(descriptor, PAGE)
         self.nothing()
 
-    def record(self, place: Place) -> None:
-        _IN_FLIGHT.pack_into(self._page, 0, *place)
+    def record(self, place: Place, extra: float = 0.0) -> None:
+        """A record starts; its time begins to count in ``extra`` seconds."""
+        _IN_FLIGHT.pack_into(self._page, 0, *place, time.monotonic_ns() + int(1e9 * extra))
 
     def batch(self) -> None:
-        _IN_FLIGHT.pack_into(self._page, 0, *_BATCH)
+        _IN_FLIGHT.pack_into(self._page, 0, *_BATCH, time.monotonic_ns())
 
     def nothing(self) -> None:
-        _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING)
+        _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING, 0)
 
     def read(self) -> Place | None:
         """The record in flight, or None where it was a batch or nothing."""
-        place = _IN_FLIGHT.unpack_from(self._page, 0)
-        return None if place in (_NOTHING, _BATCH) else (place[0], place[1])
+        index, sample, _ = _IN_FLIGHT.unpack_from(self._page, 0)
+        return None if (index, sample) in (_NOTHING, _BATCH) else (index, sample)
+
+    def seconds(self) -> float | None:
+        """How long the record or batch has been in flight; None where there is none."""
+        *_, since = _IN_FLIGHT.unpack_from(self._page, 0)
+        return (time.monotonic_ns() - since) / 1e9 if since else None
 
     def close(self) -> None:
         self._page.close()

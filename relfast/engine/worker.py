@@ -16,8 +16,9 @@ import sys
 from typing import Final
 
 from relfast.engine.block_scoring import SEGMENT_LINES, BlockScoring
-from relfast.engine.rows import read_gold
-from relfast.engine.scoring import Place, Scoring
+from relfast.engine.entry_scoring import score_entries
+from relfast.engine.rows import Gold, read_gold
+from relfast.engine.scoring import BATCH_SECONDS, Place, Scoring
 from relfast.engine.wire import (
     OUT_OF_MEMORY,
     BlockRequest,
@@ -33,9 +34,12 @@ from relfast.memo import use_shared
 
 _PR_SET_PDEATHSIG: Final = 1
 
-BATCH_SECONDS: Final = 60.0
-"""Longest time for a batch of records that cannot hang by themselves (text, mazes); then they are tried
-one by one."""
+_gold_at_hand: dict[tuple[str, ...], Gold] = {}
+
+
+def keep_gold(paths: tuple[str, ...]) -> None:
+    """Read gold before this process is forked, so that its workers share it."""
+    _gold_at_hand[paths] = read_gold(paths)
 
 
 class KernelGuard:
@@ -44,20 +48,22 @@ class KernelGuard:
     def __init__(self, in_flight: InFlight, timeout: float) -> None:
         self._in_flight, self._timeout = in_flight, timeout
 
-    def enter(self, place: Place | None) -> None:
+    def enter(self, place: Place | None, extra: float = 0.0) -> None:
         if place is None:
             self._in_flight.batch()
-            signal.setitimer(signal.ITIMER_REAL, BATCH_SECONDS if self._timeout else 0)
+            seconds = BATCH_SECONDS
         else:
-            self._in_flight.record(place)
-            signal.setitimer(signal.ITIMER_REAL, self._timeout)
+            self._in_flight.record(place, extra)
+            seconds = self._timeout + extra
+        signal.setitimer(signal.ITIMER_REAL, seconds if self._timeout else 0)
 
     def leave(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._in_flight.nothing()
 
 
-def _die_with_parent(parent: int) -> None:
+def die_with(parent: int) -> None:
+    """Have the kernel end this process when the thread that started it is gone."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(0)  # it died before we asked
@@ -87,28 +93,29 @@ def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
                     request.stop,
                     request.verdicts,
                     one_by_one=request.one_by_one,
-                    segment_lines=SEGMENT_LINES,
+                    segment_lines=1 if request.one_by_one else SEGMENT_LINES,
                 ):
                     send(answers, segment)
             elif isinstance(request, EntriesRequest):
-                scores = scoring.entries(request.entries, request.verdicts, one_by_one=request.one_by_one)
-                send(answers, list(scores))
+                for scores in score_entries(request, scoring):
+                    send(answers, scores)
             send(answers, None)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except BrokenPipeError:
             return
         except Exception as error:
-            send(answers, Failure(type(error).__name__, str(error)))
+            send(answers, Failure.of(error))
 
 
-def main() -> None:
-    """Serve the parent named on the command line: its pid, the descriptors of the page and of the memo."""
-    parent, page, memo = map(int, sys.argv[1:4])
-    _die_with_parent(parent)
+def main(parent: int, page: int) -> None:
+    """Serve process ``parent``: requests on stdin, answers on stdout, ``page`` is the in-flight page."""
+    die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    # what the starting thread blocks is inherited, and a blocked SIGALRM would never end anything
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # what a library prints must not land between frames
@@ -120,12 +127,14 @@ def main() -> None:
     _limit(resource.RLIMIT_CORE, 1)
     _limit(resource.RLIMIT_STACK, setup.stack)
     _limit(resource.RLIMIT_AS, setup.memory)
+    use_shared(setup.memo)
     try:
-        use_shared(memo)
         guard = KernelGuard(InFlight(page), setup.job.timeout)
-        scoring = Scoring(setup.job, read_gold(setup.job.data), guard)
+        paths = setup.job.data
+        gold = _gold_at_hand.get(paths)
+        scoring = Scoring(setup.job, read_gold(paths) if gold is None else gold, guard)
     except Exception as error:
-        send(answers, Failure(type(error).__name__, str(error)))
+        send(answers, Failure.of(error))
         return
     send(answers, Ready(os.getpid()))
     os.dup2(nowhere, 2)  # the toolkit can write gigabytes about one bad answer
@@ -133,4 +142,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -31,6 +31,10 @@ class Entry:
     """Why the row holds no response although it is well formed (a failed request, say)."""
 
 
+_TEXT_PARTS: Final = (None, "text", "output_text")
+"""Parts of a message that are its text; reasoning and refusals are not."""
+
+
 def samples_of(response: Any) -> list[Any]:
     """The samples in a response field: one for text or chat messages, several for a list of them."""
     if not isinstance(response, list) or not response:
@@ -59,5 +63,9 @@ def text_of(messages: Any) -> Any:
 def content_of(content: Any) -> Any:
     """The text of a message's content: text, or a list of parts of which the text parts count."""
     if isinstance(content, list) and all(isinstance(part, Mapping) for part in content):
-        return "".join(part["text"] for part in content if isinstance(part.get("text"), str))
+        return "".join(
+            part["text"]
+            for part in content
+            if part.get("type") in _TEXT_PARTS and isinstance(part.get("text"), str)
+        )
     return content

@@ -1,7 +1,7 @@
-"""Output of OpenAI's and vLLM's batch runners: ``custom_id`` and ``response.body.choices``.
+"""Output of OpenAI's and vLLM's batch runners: ``custom_id`` and ``response.body``.
 
-https://platform.openai.com/docs/guides/batch (completions and chat completions have both been seen).
-Gold comes from ``--data``, joined on ``custom_id``.
+https://platform.openai.com/docs/guides/batch. The body is that of a chat completion, a completion or a
+response (``/v1/responses``). Gold comes from ``--data``, joined on ``custom_id``.
 """
 
 from __future__ import annotations
@@ -13,20 +13,34 @@ from relfast.formats.entry import MISSING, Entry, content_of
 
 
 def matches(row: Mapping[str, Any]) -> bool:
-    return "custom_id" in row and ("response" in row or "error" in row)
+    response = row.get("response")
+    # a text here was put in place by --map, and the row is read as a record of ours
+    return "custom_id" in row and (
+        isinstance(response, Mapping) or (response is None and ("response" in row or "error" in row))
+    )
 
 
 def read(row: Mapping[str, Any]) -> Entry:
     entry = Entry(id=row["custom_id"], row=row)
     response = row.get("response")
     body = response.get("body") if isinstance(response, Mapping) else None
-    choices = body.get("choices") if isinstance(body, Mapping) else None
-    if not isinstance(choices, list) or not choices:
+    texts = _texts(body) if isinstance(body, Mapping) else []
+    if not texts:
         entry.problem = f"the request failed: {_why(row, response, body)}"
         return entry
-    texts = [_text(choice) for choice in choices]
     entry.response = texts[0] if len(texts) == 1 else texts
     return entry
+
+
+def _texts(body: Mapping[str, Any]) -> list[Any]:
+    choices = body.get("choices")
+    if isinstance(choices, list):
+        return [_text(choice) for choice in choices]
+    output = body.get("output")
+    if isinstance(output, list):
+        messages = [item for item in output if isinstance(item, Mapping) and item.get("type") == "message"]
+        return [content_of(message.get("content")) for message in messages[-1:]]
+    return []
 
 
 def _text(choice: Any) -> Any:

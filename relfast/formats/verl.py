@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from relfast.formats.entry import MISSING, Entry
+from relfast.tasks import find_task
 
 
 def matches(row: Mapping[str, Any]) -> bool:
@@ -14,9 +15,11 @@ def matches(row: Mapping[str, Any]) -> bool:
 
 def read(row: Mapping[str, Any]) -> Entry:
     get = row.get
+    source = get("data_source")
     return Entry(
         id=get("id", get("uid", MISSING)),
-        task=get("task", get("data_source", MISSING)),
+        # a data source often has a name of the trainer's own, which says nothing about the task
+        task=get("task", MISSING if find_task(source) is None else source),
         question=get("input", MISSING),
         answer=row["gts"],
         response=row["output"],

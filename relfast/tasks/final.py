@@ -1,8 +1,8 @@
 """Which of several answers in a text is the final one. Shared by the rooms' ``strict`` extractors.
 
-The last answer counts, earlier ones are reasoning. But answers that stand together at the end, with
-nothing but separators between them or on one line, are one statement; if they differ, the response
-hedges and has no answer.
+The last answer counts, earlier ones are reasoning. But answers with nothing between them that sets one
+above the other ("Answer 4 or Answer 1", two of them on two lines) are one statement; if they differ, the
+response hedges and has no answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,14 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-_BETWEEN_ALTERNATIVES: Final = re.compile(r"[\W_]*+(?:(?:or|and)\b[\W_]*+)?", re.IGNORECASE)
+
+def lower(text: str) -> str:
+    """The text in lower case, every character in its place.
+
+    Patterns that know the case are several times faster than those that ignore it (2 kB: 10 µs for 100).
+    ``İ`` is the one character whose lower case is longer than itself.
+    """
+    return text.lower() if text.isascii() else text.replace("İ", "I").lower()
 
 
 class Candidate(NamedTuple):
@@ -22,6 +29,31 @@ class Candidate(NamedTuple):
     value: Any
 
 
+_ALTERNATIVE: Final = re.compile(
+    r"(?:[\W_]++|(?:or|and|also|else|but|then|maybe|perhaps|possibly|probably|either|alternatively|not|"
+    r"it|its|that|this|is|are|was|could|might|may|would|be|the|a|an|i|my|if|otherwise)\b)*+",
+    re.IGNORECASE,
+)
+_CONCLUDING: Final = re.compile(
+    r"\b(?:so|therefore|thus|hence|final|finally|consequently|overall|conclu\w++)\b|=>|→|⇒|∴", re.IGNORECASE
+)
+_OFFERING: Final = re.compile(r"\b(?:or|and|also|maybe|perhaps|possibly|alternatively)\b", re.IGNORECASE)
+
+
+def offers_alternatives(between: str) -> bool:
+    """Whether the text between two answers says nothing but that there is another one."""
+    return _ALTERNATIVE.fullmatch(between) is not None
+
+
+def concludes(between: str) -> bool:
+    """Whether the text between two answers draws a conclusion: the second replaces the first."""
+    return _CONCLUDING.search(between) is not None and _OFFERING.search(between) is None
+
+
+def on_one_line(between: str) -> bool:
+    return "\n" not in between and "\r" not in between
+
+
 def final_candidates(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates, given in order, that belong to the text's final statement (last one first)."""
     if not candidates:
@@ -29,8 +61,8 @@ def final_candidates(text: str, candidates: Sequence[Candidate]) -> list[Candida
     final = [candidates[-1]]
     for earlier in reversed(candidates[:-1]):
         between = text[earlier.end : final[-1].start]
-        same_line = "\n" not in between and "\r" not in between
-        if not (same_line or _BETWEEN_ALTERNATIVES.fullmatch(between)):
+        beside = on_one_line(between) and not concludes(between)
+        if not (beside or offers_alternatives(between)):
             break
         final.append(earlier)
     return final

@@ -87,7 +87,7 @@ def rows_of(lane: TextLane | None, data: bytes, n_lines: int) -> tuple[bytes, di
     block = Block(0, 0, 7, n_lines, 0, len(data), data=data)
     segments = list(blocks.segments(block, segment_lines=3))
     rows = b"".join(segment.rows for segment in segments)
-    samples = b"".join(part for segment in segments for part in segment.tally.samples)
+    samples = b"".join(segment.tally.samples for segment in segments)
     counts: dict[str, object] = {}
     for segment in segments:
         for name, task in segment.tally.tasks.items():

@@ -7,6 +7,7 @@ from typing import Any
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_a import extract as reading
+from relfast.tasks.rel_a.strict import N_CHOICES
 
 
 def extract(record: Record, options: Options) -> Extracted:
@@ -22,7 +23,7 @@ def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
     # a bool passes as an integer in the published scorer; strict takes it for the mistake it is
     good = isinstance(target, int)
     if options.strict:
-        good = isinstance(target, int) and target is not True and 0 <= target < reading.N_CHOICES
+        good = isinstance(target, int) and target is not True and 0 <= target < N_CHOICES
     if not good:
         message = (
             "Missing target in answer"

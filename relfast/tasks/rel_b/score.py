@@ -8,13 +8,20 @@ from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_b import extract as reading
-from relfast.tasks.rel_b.extract import Homoplasy
+from relfast.tasks.rel_b.claim import Homoplasy, vote
 
 UNDEFINED: Final = -1
 """What the published scorer gives for precision, recall and F1 where gold has no taxa."""
 
 _NO_SCORE: Final = {"precision": UNDEFINED, "recall": UNDEFINED, "f1": UNDEFINED}
 _FASTA_NAME: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)", re.MULTILINE)
+_TAXON_PREFIX: Final = re.compile(r"^tax(?:on|a)[\s_#:-]*", re.IGNORECASE)
+
+MOST_NAMED: Final = 0.75
+"""strict: share of all taxa from which on a claim lists everything, unless nearly all of it is right."""
+
+LEAST_PRECISE: Final = 0.9
+"""strict: precision that a claim of so many taxa must have."""
 
 
 def extract(record: Record, options: Options) -> Extracted:
@@ -46,7 +53,7 @@ def _judge(record: Record, extracted: Extracted, options: Options) -> Outcome:
     if extracted.error is not None:
         return Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse")
     claim: Homoplasy = extracted.value
-    gold = {str(taxon) for taxon in taxa}
+    gold = {_plain_name(taxon) if options.strict else str(taxon) for taxon in taxa}
     metrics: dict[str, Any]
     if label == "no":
         metrics = dict(_NO_SCORE)
@@ -58,7 +65,7 @@ def _judge(record: Record, extracted: Extracted, options: Options) -> Outcome:
         correct = claim.label == "yes" and (enough or not gold)
     reason = extracted.reason
     if options.strict:
-        if correct and label == "yes" and _lists_everything(claim.taxa, gold, record.question):
+        if correct and label == "yes" and _lists_everything(claim.taxa, metrics, record.question):
             correct, reason = False, "listed_everything"
         metrics["reason"] = reason
     return Outcome(
@@ -71,7 +78,7 @@ def _judge(record: Record, extracted: Extracted, options: Options) -> Outcome:
             "gold_taxa": taxa,
         },
         found=extracted.found,
-        vote=reading.vote(claim) if extracted.found else None,
+        vote=vote(claim) if extracted.found else None,
     )
 
 
@@ -90,12 +97,18 @@ def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     return {"precision": precision, "recall": recall, "f1": f1}
 
 
-def _lists_everything(pred: list[str], gold: set[str], question: Any) -> bool:
-    """Whether the claim names every taxon of the question although gold does not."""
-    if len(pred) <= len(gold) or not isinstance(question, str):
+def _plain_name(taxon: Any) -> str:
+    """``taxon_015``, ``15`` and 15 are one taxon under strict; the published scorer compares texts."""
+    name = _TAXON_PREFIX.sub("", str(taxon))
+    return (name.lstrip("0") or "0") if name.isascii() and name.isdigit() else name
+
+
+def _lists_everything(pred: list[str], metrics: Mapping[str, Any], question: Any) -> bool:
+    """Whether the claim names most of the question's taxa, right or wrong, to be right about some."""
+    if metrics["precision"] >= LEAST_PRECISE or not isinstance(question, str):
         return False
-    names = set(_FASTA_NAME.findall(question))
-    return bool(names) and names <= set(pred)
+    names = {_plain_name(name) for name in _FASTA_NAME.findall(question)}
+    return bool(names) and len(names & set(pred)) >= MOST_NAMED * len(names)
 
 
 def _unusable_gold(label: Any, taxa: Any, message: str) -> Outcome:

@@ -16,7 +16,16 @@ from relfast.tasks.reasoning import read_strictly, strip_reasoning
 _YES_NO: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE)
 _SMILES: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
 _YES_NO_STRICT: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE | re.ASCII)
-_SMILES_STRICT: Final = re.compile(r"<smiles>\s*+([^<\r\n]++)(?:\s*+</smiles>)?+", re.IGNORECASE | re.ASCII)
+# strict: all that stands in the tag, so that text after the SMILES is seen and turned down
+_SMILES_STRICT: Final = re.compile(r"<smiles>([^<]++)(?:</smiles>)?+", re.IGNORECASE | re.ASCII)
+
+PLACEHOLDER: Final = "YOUR_SMILES_HERE"
+"""What the question writes where an answer goes; a response that repeats it answers nothing by it."""
+
+
+def _tags(text: str) -> list[Candidate]:
+    found = [Candidate(m.start(), m.end(), m[1].strip()) for m in _SMILES_STRICT.finditer(text)]
+    return [tag for tag in found if tag.value and tag.value != PLACEHOLDER]
 
 
 def _reference_text(response: object, options: Options) -> str | None:
@@ -48,10 +57,12 @@ def extract_molecule(response: object, options: Options) -> Extracted:
         text, reason = read_strictly(response)
         if reason is not None:
             return Extracted(None, found=False, reason=reason)
-        found = [Candidate(m.start(), m.end(), m[1].strip()) for m in _SMILES_STRICT.finditer(text)]
-        final = {c.value for c in final_candidates(text, found)}
-        if len(final) != 1:
-            return Extracted(None, found=False, reason="several_answers" if final else "no_answer")
+        tags = _tags(text)
+        if not tags:
+            return Extracted(None, found=False, reason="no_answer")
+        final = {tag.value for tag in final_candidates(text, tags)}
+        if len(final) > 1:
+            return Extracted(None, found=False, reason="several_answers")
         return Extracted(final.pop())
     text_or_none = _reference_text(response, options)
     match = _SMILES.search(text_or_none) if text_or_none is not None else None
@@ -67,7 +78,7 @@ def extract_molecules(response: object, options: Options) -> Extracted:
         text, reason = read_strictly(response)
         if reason is not None:
             return Extracted([], found=False, reason=reason)
-        smiles = [s.strip() for s in _SMILES_STRICT.findall(text)]
+        smiles = [tag.value for tag in _tags(text)]
         return Extracted(smiles, found=bool(smiles), reason=None if smiles else "no_answer")
     text_or_none = _reference_text(response, options)
     smiles = [s.strip() for s in _SMILES.findall(text_or_none)] if text_or_none is not None else []

@@ -28,6 +28,7 @@ TASK: Final = Task(
         "logical_depth",
         "backtracking",
         "noise",
+        "maze",
     ),
     reward_metric="progress_ratio",
     revision=1,

@@ -1,0 +1,162 @@
+"""Generators: records a second on one core, against writing the same records as JSON.
+
+Each figure is the median of `ROUNDS` rounds in which a generator and its floor take turns. The floor of a
+record task is the standard library's ``json.dumps`` of the very same records (what any generator must at
+least pay), that of the enumerator RDKit's writing of the SMILES. ``items_per_s`` is per core.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pytest_benchmark.fixture import BenchmarkFixture
+
+from relfast.tasks import get_task
+from relfast.tasks.rel_a.rules import fitting_choices
+
+ROUNDS = 5
+
+# task, parameters, records of a full round
+CASES: list[tuple[str, dict[str, Any], int]] = [
+    ("REL-A1", {}, 1000),
+    ("REL-A2", {}, 1000),
+    ("REL-A3", {}, 1000),
+    ("REL-A4", {}, 1000),
+    ("REL-A1", {"distractors": "hard"}, 1000),
+    ("REL-A2", {"distractors": "hard"}, 1000),
+    ("REL-A3", {"distractors": "hard"}, 1000),
+    ("REL-A4", {"distractors": "hard"}, 1000),
+    ("REL-B1", {}, 100),
+    ("REL-C1", {}, 500),
+    ("REL-C3", {}, 300),
+    ("REL-C2", {"sizes": (5, 10, 20)}, 15),
+]
+
+
+def _records(benchmark: BenchmarkFixture, full: int) -> int:
+    if benchmark.disabled:
+        return min(full, 10)
+    return full // 4 if os.environ.get("RELFAST_BENCH_QUICK") else full
+
+
+def _seconds(function: Callable[[], object]) -> float:
+    """CPU seconds: the targets are per core, and these programs have one thread and hardly wait."""
+    started = time.process_time()
+    function()
+    return time.process_time() - started
+
+
+def _in_turns(
+    benchmark: BenchmarkFixture, work: Callable[[], object], floor: Callable[[], object]
+) -> tuple[float, float]:
+    """Median CPU seconds of both, taken in turns; the work's rounds are also the benchmark's own."""
+    work()
+    times: list[tuple[float, float]] = []
+
+    def round_() -> None:
+        times.append((_seconds(work), _seconds(floor)))
+
+    benchmark.pedantic(round_, rounds=1 if benchmark.disabled else ROUNDS, iterations=1)
+    own, floors = zip(*times, strict=True)
+    return statistics.median(own), statistics.median(floors)
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters", "full"), CASES, ids=lambda value: str(value) if isinstance(value, str) else None
+)
+def test_generate(benchmark: BenchmarkFixture, task: str, parameters: dict[str, Any], full: int) -> None:
+    n = _records(benchmark, full)
+    if task == "REL-C2":
+        from relfast.chem.bank import load_bank
+
+        # reading the bank is paid once a run, not once a record
+        bank = load_bank(None, 8)
+        bank.similarities(0)
+        parameters = {**parameters, "bank": bank}
+    source = get_task(task).source
+    records = list(source.generate(task, n, 1, **parameters))
+    own, floor = _in_turns(
+        benchmark,
+        lambda: list(source.generate(task, n, 1, **parameters)),
+        lambda: [json.dumps(record) for record in records],
+    )
+    correct = list(source.generate(task, n, 1, **parameters)) == records and len(records) == n
+    if task.startswith("REL-A"):
+        correct = correct and all(
+            fitting_choices(task, r["metadata"]["panels"], r["metadata"]["choices"])
+            == [r["answer"]["target"]]
+            for r in records
+        )
+    assert correct
+    benchmark.extra_info.update(
+        task=task,
+        parameters=str({k: v for k, v in parameters.items() if k != "bank"}),
+        items=n,
+        items_per_s=n / own,
+        MB_per_s=sum(len(json.dumps(r)) for r in records) / own / 1e6,
+        workers=1,
+        correct=correct,
+        floor="json.dumps of the records",
+        floor_ratio=own / floor,
+    )
+
+
+@pytest.mark.parametrize(("formula", "count"), [("C6H6", 217), ("C8H8", 7427)])
+def test_enumerate(benchmark: BenchmarkFixture, formula: str, count: int) -> None:
+    """The search for all structures of a formula, against writing their SMILES with RDKit."""
+    from relfast.chem import isomers as module
+
+    if benchmark.disabled:
+        formula, count = "C6H6", 217
+    found = list(module.structures(formula))
+    n = sum(len(chunk) for _, chunk in found)
+    own, floor = _in_turns(
+        benchmark,
+        lambda: list(module.structures(formula)),
+        lambda: [module._smiles(atoms, bonds) for atoms, chunk in found for bonds in chunk],
+    )
+    correct = len({module._smiles(atoms, bonds) for atoms, chunk in found for bonds in chunk}) == count
+    assert correct
+    benchmark.extra_info.update(
+        task="isomers",
+        parameters=formula,
+        items=n,
+        items_per_s=n / own,
+        workers=1,
+        correct=correct,
+        floor="RDKit: build, sanitize, canonical SMILES",
+        floor_ratio=own / floor,
+    )
+
+
+def test_validate(benchmark: BenchmarkFixture) -> None:
+    """Checking records against the format, against decoding them."""
+    import orjson
+
+    from relfast.validate import check_record
+
+    n = _records(benchmark, 1000)
+    source = get_task("REL-C3").source
+    lines = [orjson.dumps(record) for record in source.generate("REL-C3", n, 1)]
+    own, floor = _in_turns(
+        benchmark,
+        lambda: [check_record(orjson.loads(line)) for line in lines],
+        lambda: [orjson.loads(line) for line in lines],
+    )
+    correct = not any(check_record(orjson.loads(line)) for line in lines)
+    assert correct
+    benchmark.extra_info.update(
+        task="validate REL-C3",
+        items=n,
+        items_per_s=n / own,
+        workers=1,
+        correct=correct,
+        floor="orjson.loads",
+        floor_ratio=own / floor,
+    )

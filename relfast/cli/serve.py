@@ -1,0 +1,67 @@
+"""``relfast serve``."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import click
+
+from relfast.engine.job import DEFAULT_TIMEOUT
+from relfast.errors import MissingExtraError, UsageError
+
+
+@click.command(name="serve")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address; the server has no password: think before you open it.")  # fmt: skip
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 = any free one.")  # fmt: skip
+@click.option("--policy", type=click.Choice(["reference", "strict"]), default="strict", show_default=True, help="Of requests that do not say; strict, since rewards are what servers are for.")  # fmt: skip
+@click.option("--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task.")  # fmt: skip
+@click.option("--on-error", type=float, metavar="NUMBER", help="Reward of a response without a score.  [default: null]")  # fmt: skip
+@click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes.  [default: usable cores]")  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(0), default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
+@click.option("--max-body-bytes", type=click.IntRange(1), metavar="N", help="Longest request.  [default: 67108864]")  # fmt: skip
+@click.option("--max-records", type=click.IntRange(1), metavar="N", help="Most records a request.  [default: 10000]")  # fmt: skip
+@click.option("-q", "--quiet", is_flag=True, help="Only warnings on stderr.")
+def command(
+    host: str,
+    port: int,
+    policy: Literal["reference", "strict"],
+    reward: tuple[str, ...],
+    on_error: float | None,
+    workers: int | None,
+    timeout: float,
+    max_body_bytes: int | None,
+    max_records: int | None,
+    quiet: bool,
+) -> int:
+    """Serve rewards over HTTP: /score, /get_reward (OpenRLHF, slime), /health, /metrics, /docs.
+
+    SIGINT or SIGTERM stops it when all requests are answered.
+    """
+    try:
+        from relfast.serve.app import MAX_BODY_BYTES, MAX_RECORDS, Settings
+        from relfast.serve.server import serve
+    except ImportError:
+        raise MissingExtraError("relfast serve", "serve") from None
+    options: dict[str, Any] = {"workers": workers, "timeout": timeout}
+    if reward:
+        options["rewards"] = dict(_pair(text) for text in reward)
+    settings = Settings(
+        policy=policy,
+        on_error=on_error,
+        max_body_bytes=max_body_bytes or MAX_BODY_BYTES,
+        max_records=max_records or MAX_RECORDS,
+        options=options,
+    )
+    serve(host, port, settings, announce=_announce, quiet=quiet)
+    return 0
+
+
+def _announce(url: str) -> None:
+    click.echo(f"relfast: serving on {url} (docs: {url}/docs)", err=True)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    task, sign, metric = text.partition("=")
+    if not sign:
+        raise UsageError(f"--reward wants TASK=METRIC, not {text!r}")
+    return task, metric

@@ -1,0 +1,60 @@
+"""SIGINT and SIGTERM: once in an orderly way, twice at once."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+EXIT_BY_SIGNAL: Final = 128
+"""A command ended by signal N leaves with 128 + N: 130 for SIGINT, 143 for SIGTERM."""
+
+_HANDLED: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asked the command to end."""
+
+    def __init__(self, signum: int) -> None:
+        self.signum = signum
+        super().__init__(signal.Signals(signum).name)
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_BY_SIGNAL + self.signum
+
+
+_pending: list[int] = []
+
+
+def _interrupt(signum: int, frame: FrameType | None) -> None:
+    for handled in _HANDLED:
+        signal.signal(handled, signal.SIG_DFL)  # the next one ends the process, and the kernel its workers
+    _pending.append(signum)
+    raise Interrupted(signum)
+
+
+def check() -> None:
+    """Raise what a signal raised where Python swallows exceptions (in a destructor, say)."""
+    if _pending:
+        raise Interrupted(_pending[0])
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise `Interrupted` in the main thread at the first SIGINT or SIGTERM; the second is not caught.
+
+    A signal that is ignored stays so: a shell's background job does not end by its terminal's Ctrl-C.
+    """
+    before = {}
+    for signum in _HANDLED:
+        if signal.getsignal(signum) != signal.SIG_IGN:
+            before[signum] = signal.signal(signum, _interrupt)
+    try:
+        yield
+    finally:
+        _pending.clear()
+        for signum, handler in before.items():
+            signal.signal(signum, handler)

@@ -1,0 +1,185 @@
+"""Vectors by text: in memory, and on disk where asked for. A cache never breaks a run or changes a vector.
+
+``RELFAST_EMBED_CACHE`` turns the disk cache on: ``1`` puts it into the user's cache directory, any other
+value is the directory it is kept in. One SQLite file per model, runtime and kind of processor, since all
+three decide a vector's last bits; several processes may use it at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sqlite3
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relfast.embed.models import Model, cache_directory
+
+CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
+
+MEMORY_BYTES: Final = 48 << 20
+"""Vectors kept in memory, at most: 30,000 of MiniLM, 12,000 of BGE large. Of the 100 MB that embedding may
+take above the model, the batch in work needs the other half."""
+
+DISK_BYTES: Final = 8 << 30
+"""Largest disk cache; a full one is read and no longer written. Five million vectors of MiniLM."""
+
+_KEYS_PER_QUERY: Final = 500
+_BUSY_SECONDS: Final = 10.0
+_DIGEST_BYTES: Final = 16
+"""Keys of 128 bits: a collision among 10⁹ texts has a chance of 10⁻²¹."""
+
+
+def text_key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
+
+
+class MemoryCache:
+    """The vectors used last, within `MEMORY_BYTES`. Not thread-safe; its owner locks."""
+
+    def __init__(self, dimensions: int, limit: int = MEMORY_BYTES) -> None:
+        # a key and the dictionary's links are about 200 bytes beside the vector
+        self._room = max(1, limit // (4 * dimensions + 200))
+        self._vectors: OrderedDict[bytes, bytes] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def get(self, key: bytes) -> bytes | None:
+        vector = self._vectors.get(key)
+        if vector is not None:
+            self._vectors.move_to_end(key)
+        return vector
+
+    def put(self, key: bytes, vector: bytes) -> None:
+        self._vectors[key] = vector
+        self._vectors.move_to_end(key)
+        while len(self._vectors) > self._room:
+            self._vectors.popitem(last=False)
+
+
+class DiskCache:
+    """Vectors in an SQLite file. What fails there is said once, and the cache is left alone after that."""
+
+    def __init__(self, path: Path, dimensions: int) -> None:
+        self.path = path
+        self._bytes = 4 * dimensions
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(
+                path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            connection.execute("PRAGMA journal_mode=WAL")
+            # a lost transaction after a power cut costs vectors that are computed again
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS vectors"
+                " (key BLOB PRIMARY KEY, vector BLOB NOT NULL, check_sum BLOB NOT NULL) WITHOUT ROWID"
+            )
+            self._connection = connection
+        except (OSError, sqlite3.Error) as error:
+            self._give_up(error)
+
+    def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The vectors of those keys that are there and whole."""
+        found: dict[bytes, bytes] = {}
+        with self._lock:
+            if self._connection is None:
+                return found
+            try:
+                for at in range(0, len(keys), _KEYS_PER_QUERY):
+                    some = keys[at : at + _KEYS_PER_QUERY]
+                    marks = ",".join("?" * len(some))
+                    rows = self._connection.execute(
+                        f"SELECT key, vector, check_sum FROM vectors WHERE key IN ({marks})", some
+                    )
+                    for key, vector, check_sum in rows:
+                        if len(vector) == self._bytes and check_sum == _check_sum(key, vector):
+                            found[key] = vector
+            except (sqlite3.Error, TypeError) as error:
+                self._give_up(error)
+        return found
+
+    def put(self, vectors: Iterable[tuple[bytes, bytes]]) -> None:
+        with self._lock:
+            if self._connection is None or self._is_full():
+                return
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                self._connection.executemany(
+                    "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
+                    ((key, vector, _check_sum(key, vector)) for key, vector in vectors),
+                )
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                self._give_up(error)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    def _is_full(self) -> bool:
+        try:
+            return self.path.stat().st_size > DISK_BYTES
+        except OSError:
+            return False
+
+    def _give_up(self, error: Exception) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        warnings.warn(
+            f"relfast: embeddings are not cached, {self.path} cannot be used ({error})",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def open_disk_cache(model: Model, provider: str) -> DiskCache | None:
+    """The disk cache of a model, or None where none is asked for or vectors are not reproducible."""
+    chosen = os.environ.get(CACHE_VARIABLE, "")
+    if chosen in ("", "0", "off") or not model.batch_stable:
+        return None
+    directory = cache_directory() / "vectors" if chosen in ("1", "on") else Path(chosen)
+    return DiskCache(directory / f"{model.name}-{_place(model, provider)}.sqlite", model.dimensions)
+
+
+def to_bytes(vector: NDArray[np.float32]) -> bytes:
+    return vector.astype("<f4", copy=False).tobytes()
+
+
+def _check_sum(key: bytes, vector: bytes) -> bytes:
+    return hashlib.blake2b(vector, digest_size=8, key=key).digest()
+
+
+def _place(model: Model, provider: str) -> str:
+    """A digest of all that decides a vector's bits: model, runtime, provider, instruction set."""
+    import onnxruntime
+
+    facts = (model.hash, onnxruntime.__version__, provider, platform.machine(), _vector_extensions())
+    return hashlib.blake2b("\n".join(facts).encode(), digest_size=8).hexdigest()
+
+
+def _vector_extensions() -> str:
+    """Which vector instructions the processor has: the runtime picks its kernels by them."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
+            for line in stream:
+                if line.startswith(("flags", "Features")):
+                    kinds = ("avx", "fma", "amx", "asimd", "sve", "vnni", "bf16")
+                    return " ".join(sorted(f for f in line.split() if f.startswith(kinds) or "vnni" in f))
+    except OSError:
+        pass
+    return platform.processor()

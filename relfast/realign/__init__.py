@@ -1,0 +1,51 @@
+"""ReAlign's own names, for programs written against its scripts: the seed's functions and signatures.
+
+Steps and answers load nothing. The aligner, the grader and the report load their libraries at first use.
+The scorer of the same benchmark in runs (`relfast score`) is the room `relfast.tasks.realign`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+from relfast.realign.parsing import extract_boxed_answer, parse_reasoning_to_steps
+
+if TYPE_CHECKING:
+    from relfast.realign.aligner import StepAligner
+    from relfast.realign.grading import get_llm_reasoning, grade_correctness_llm
+    from relfast.report.realign import generate_analysis_report, generate_heatmap
+
+DEFAULT_LLM_API_ENDPOINT: Final = "http://127.0.0.1:1234/v1/completions"
+DEFAULT_LLM_MODEL_NAME: Final = "mistral-7b"
+EMBEDDING_MODEL: Final = "BAAI/bge-large-en-v1.5"
+
+_HOMES: Final = {
+    "StepAligner": "relfast.realign.aligner",
+    "generate_analysis_report": "relfast.report.realign",
+    "generate_heatmap": "relfast.report.realign",
+    "get_llm_reasoning": "relfast.realign.grading",
+    "grade_correctness_llm": "relfast.realign.grading",
+}
+
+__all__ = [
+    "DEFAULT_LLM_API_ENDPOINT",
+    "DEFAULT_LLM_MODEL_NAME",
+    "EMBEDDING_MODEL",
+    "StepAligner",
+    "extract_boxed_answer",
+    "generate_analysis_report",
+    "generate_heatmap",
+    "get_llm_reasoning",
+    "grade_correctness_llm",
+    "parse_reasoning_to_steps",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'relfast.realign' has no attribute {name!r}")
+    value = getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value

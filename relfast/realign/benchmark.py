@@ -1,0 +1,274 @@
+"""The whole of ReAlign: generate, align, judge, log. One JSONL entry a problem, resumable at any point."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from relfast.journal import Journal
+from relfast.llm import Answer, Client, Settings
+from relfast.realign import grading
+from relfast.realign.problems import Problem
+from relfast.records import Options, Record
+from relfast.tasks.realign import score as room
+
+ENTRIES_PER_BATCH: Final = 32
+"""Solutions aligned, judged and logged together: enough to embed across, few enough to lose in a kill."""
+
+SECONDS_PER_BATCH: Final = 5.0
+"""Longest time that a finished solution waits for others before it is logged."""
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who grades: a server and its settings, or the mock."""
+
+    api: str
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a benchmark run does.
+
+    ``settings`` None is the mock model; ``judge`` None leaves answers to the symbolic comparison.
+    """
+
+    api: str
+    settings: Settings | None
+    judge: Judge | None
+    options: Options
+    mock_judge: bool = False
+
+    def describe(self, dataset: str, embedder: str) -> dict[str, Any]:
+        """What entries depend on: a resumed run must agree in all of it."""
+        facts: dict[str, Any] = {"dataset": dataset, "embedder": embedder, "model": "mock", "judge": None}
+        if self.settings is not None:
+            facts |= {
+                "model": self.settings.model,
+                "temperature": self.settings.temperature,
+                "max_tokens": self.settings.max_tokens,
+            }
+        if self.judge is not None:
+            facts["judge"] = self.judge.settings.model
+        elif self.mock_judge:
+            facts["judge"] = "mock"
+        return facts
+
+
+@dataclass
+class Progress:
+    """How far a run is: problems in all, logged before it, logged by it, and requests that failed."""
+
+    total: int
+    before: int
+    done: int = 0
+    failed: int = 0
+
+
+def entry_key(entry: dict[str, Any]) -> Hashable:
+    return entry["subset"], orjson.dumps(entry["id"])
+
+
+def is_failed(entry: dict[str, Any]) -> bool:
+    return entry.get("error") is not None
+
+
+def run_benchmark(
+    plan: Plan,
+    problems: Sequence[Problem],
+    results: Path,
+    *,
+    dataset: str,
+    resume: bool = False,
+    overwrite: bool = False,
+    report: Callable[[Progress], None] | None = None,
+) -> Progress:
+    """Write ``results``, one entry a problem in the problems' order.
+
+    Raises
+    ------
+    UsageError, OutputError, ResumeMismatchError
+        As `Journal` does; nothing that a server does raises.
+    """
+    from relfast.embed import get_embedder
+
+    embedder = get_embedder(plan.options.embedder, plan.options.device)
+    with Journal(
+        results,
+        key=entry_key,
+        failed=is_failed,
+        settings=plan.describe(dataset, embedder.describe()),
+        resume=resume,
+        overwrite=overwrite,
+    ) as journal:
+        order = [(problem.subset, orjson.dumps(problem.id)) for problem in problems]
+        todo = [problem for key, problem in zip(order, problems, strict=True) if key not in journal]
+        progress = Progress(len(problems), len(problems) - len(todo))
+        grading.run_anywhere(lambda: _run(plan, todo, journal, progress, report))
+        journal.finish(order)
+    return progress
+
+
+async def _run(
+    plan: Plan,
+    problems: Sequence[Problem],
+    journal: Journal,
+    progress: Progress,
+    report: Callable[[Progress], None] | None,
+) -> None:
+    judge = _Judging(plan)
+    try:
+        async for batch in _batches(_solutions(plan, problems)):
+            # aligning is computation: in a thread, so that requests go on meanwhile
+            entries = await asyncio.to_thread(align_entries, batch, plan.options)
+            await asyncio.gather(*(judge.grade(entry) for entry in entries))
+            journal.append(entries)
+            progress.done += len(entries)
+            progress.failed += sum(is_failed(entry) for entry in entries)
+            if report is not None:
+                report(progress)
+    finally:
+        await judge.close()
+
+
+async def _solutions(plan: Plan, problems: Sequence[Problem]) -> AsyncIterator[tuple[Problem, Answer]]:
+    if plan.settings is None:
+        for problem in problems:
+            yield problem, Answer(grading.mock_solution(problem.question, problem.solution))
+        return
+    prompts = ((problem, grading.problem_prompt(problem.question)) for problem in problems)
+    async with Client[Problem](plan.api, plan.settings) as client:
+        async for problem, answer in client.answers(prompts):
+            yield problem, answer
+
+
+async def _batches(
+    solutions: AsyncIterator[tuple[Problem, Answer]],
+) -> AsyncIterator[list[tuple[Problem, Answer]]]:
+    """Solutions in batches, as they come. The server is asked on while a batch is worked on."""
+    queue: asyncio.Queue[tuple[Problem, Answer] | None] = asyncio.Queue(2 * ENTRIES_PER_BATCH)
+
+    async def fill() -> None:
+        try:
+            async for solution in solutions:
+                await queue.put(solution)
+        finally:
+            await queue.put(None)
+
+    filling = asyncio.create_task(fill())
+    try:
+        open_ = True
+        while open_:
+            batch: list[tuple[Problem, Answer]] = []
+            deadline = time.monotonic() + SECONDS_PER_BATCH
+            while len(batch) < ENTRIES_PER_BATCH:
+                try:
+                    wait = max(0.0, deadline - time.monotonic()) if batch else None
+                    item = await asyncio.wait_for(queue.get(), wait)
+                except TimeoutError:
+                    break
+                if item is None:
+                    open_ = False
+                    break
+                batch.append(item)
+            if batch:
+                yield batch
+        await filling
+    finally:
+        filling.cancel()
+        await asyncio.gather(filling, return_exceptions=True)
+
+
+def align_entries(batch: Iterable[tuple[Problem, Answer]], options: Options) -> list[dict[str, Any]]:
+    """The seed's entries of some solutions, up to the judge's verdict. A failed request is an error."""
+    pairs = list(batch)
+    records = [
+        Record(
+            number,
+            problem.id,
+            "ReAlign",
+            {"benchmark_solution": problem.solution},
+            answer.text,
+            problem.question,
+        )
+        for number, (problem, answer) in enumerate(pairs)
+    ]
+    outcomes = room.score([(record, room.extract(record, options)) for record in records], options)
+    entries = []
+    for (problem, answer), outcome in zip(pairs, outcomes, strict=True):
+        alignment = outcome.details.get("alignment", [])
+        error = answer.error
+        if error is None and outcome.error is not None:
+            error = {"type": outcome.error_type, "message": outcome.error}
+        entries.append(
+            {
+                "subset": problem.subset,
+                "id": problem.id,
+                "question": problem.question,
+                "benchmark_solution": problem.solution,
+                "llm_solution": answer.text,
+                "benchmark_steps": outcome.details.get("benchmark_steps", []),
+                "llm_steps": outcome.details.get("llm_steps", []),
+                "alignment_score": None if error else outcome.metrics["alignment_score"],
+                "symbolic_correct": None if error else outcome.metrics["symbolic_correct"],
+                "llm_correct": None,
+                "final_correct": None if error else outcome.metrics["symbolic_correct"],
+                "grade_reasoning": None,
+                "alignment_details": [] if error else alignment,
+                "weighted_score": None if error else outcome.metrics["weighted_score"],
+                "first_divergence": None if error else outcome.metrics["first_divergence"],
+                "error": error,
+            }
+        )
+    return entries
+
+
+class _Judging:
+    """Asks for verdicts; the same question is asked once, however many entries have it."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._mock = plan.mock_judge
+        self._asked: dict[str, asyncio.Task[Answer]] = {}
+        self._client: Client[str] | None = None
+        if plan.judge is not None and not plan.mock_judge:
+            self._client = Client(plan.judge.api, plan.judge.settings)
+
+    async def close(self) -> None:
+        for task in self._asked.values():
+            task.cancel()
+        await asyncio.gather(*self._asked.values(), return_exceptions=True)
+        if self._client is not None:
+            await self._client.__aexit__(None, None, None)
+
+    async def grade(self, entry: dict[str, Any]) -> None:
+        """Add the judge's verdict to an entry; without one the entry carries the error."""
+        if entry["error"] is not None:
+            return
+        benchmark = grading.answer_of(entry["benchmark_solution"])
+        student = grading.answer_of(entry["llm_solution"])
+        if self._mock:
+            entry["llm_correct"], entry["grade_reasoning"] = grading.mock_verdict(benchmark, student)
+        elif self._client is not None:
+            answer = await self._ask(grading.verdict_prompt(entry["question"], benchmark, student))
+            if answer.text is None:
+                assert answer.error is not None
+                entry["error"] = answer.error | {"message": f"no verdict: {answer.error['message']}"}
+                entry["final_correct"] = True if entry["symbolic_correct"] else None
+                return
+            entry["llm_correct"] = grading.parse_verdict(answer.text)
+            entry["grade_reasoning"] = answer.text.strip()
+        entry["final_correct"] = bool(entry["symbolic_correct"] or entry["llm_correct"])
+
+    async def _ask(self, prompt: str) -> Answer:
+        assert self._client is not None
+        task = self._asked.get(prompt)
+        if task is None:
+            task = self._asked[prompt] = asyncio.create_task(self._client.ask(prompt, grading.JUDGE_TOKENS))
+        return await task

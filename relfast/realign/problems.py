@@ -1,0 +1,123 @@
+"""Where problems come from: the hub's dataset by subset, a JSONL file, or the few that ship with relfast."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from relfast.engine.decode import Undecodable, decode_object
+from relfast.engine.sources import find_sources
+from relfast.errors import InputError, MissingExtraError, UsageError
+
+DATASET: Final = "EleutherAI/hendrycks_math"
+SUBSETS: Final = (
+    "algebra",
+    "counting_and_probability",
+    "geometry",
+    "intermediate_algebra",
+    "number_theory",
+    "prealgebra",
+    "precalculus",
+)
+BUILT_IN: Final = Path(__file__).parent.parent / "data" / "realign_problems.jsonl"
+
+_QUESTION: Final = ("problem", "question")
+_SOLUTION: Final = ("solution", "benchmark_solution", "answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem with its reference solution. ``subset`` and ``id`` together are its key."""
+
+    subset: str
+    id: Any
+    question: str
+    solution: str
+
+
+def from_hub(
+    subsets: Sequence[str], limit: int | None = None, *, dataset: str = DATASET, split: str = "test"
+) -> Iterator[Problem]:
+    """The first ``limit`` problems of each subset of a dataset on the hub, or in a local directory.
+
+    Raises
+    ------
+    MissingExtraError
+        `datasets` is not installed.
+    InputError
+        A subset cannot be loaded.
+    """
+    try:
+        import datasets
+    except ImportError as error:
+        missing = MissingExtraError(f"loading {dataset}", "hub")
+        missing.args = (f"{missing}; or name a file with --data",)
+        raise missing from error
+    for subset in subsets:
+        try:
+            table = datasets.load_dataset(dataset, subset, split=split)
+        except Exception as error:  # the library raises its own, the hub's and the network's errors
+            reason = " ".join(str(error).split())[:200]
+            raise InputError(
+                f"subset {subset!r} cannot be loaded: {reason}; or name a file with --data", file=dataset
+            ) from error
+        for number, row in enumerate(table):
+            if limit is not None and number >= limit:
+                break
+            yield _problem(row, subset, number, f"{dataset}/{subset}")
+
+
+def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) -> Iterator[Problem]:
+    """The first ``limit`` problems of each subset in a JSONL file, plain or compressed.
+
+    A row has ``problem`` (or ``question``) and ``solution`` (or ``benchmark_solution``), and maybe
+    ``subset`` (or ``type``) and ``id``. A problem that stands there again under another id (several
+    models' solutions of it, say) is taken once.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, a row is no problem, or it has none of the subsets.
+    """
+    taken: dict[str, int] = {}
+    seen: set[tuple[str, str]] = set()
+    for source in find_sources([path]):
+        if source.codec == "parquet":
+            raise UsageError(f"{path}: problems are read from JSONL, not from Parquet")
+        with source.open() as stream:
+            for number, line in enumerate(stream):
+                if not line.strip():
+                    continue
+                try:
+                    row = decode_object(line)
+                except Undecodable as error:
+                    raise InputError(str(error), file=source.path, line=number + 1) from error
+                problem = _problem(row, Path(path).name.split(".")[0], number, source.path)
+                if subsets and problem.subset not in subsets:
+                    continue
+                if (problem.subset, problem.question) in seen:
+                    continue
+                if limit is not None and taken.get(problem.subset, 0) >= limit:
+                    continue
+                seen.add((problem.subset, problem.question))
+                taken[problem.subset] = taken.get(problem.subset, 0) + 1
+                yield problem
+    if not taken:
+        what = f"no problem of {', '.join(subsets)}" if subsets else "no problem in it"
+        raise InputError(what, file=path)
+
+
+def _problem(row: Any, subset: str, number: int, place: str) -> Problem:
+    question = next((row[name] for name in _QUESTION if isinstance(row.get(name), str)), None)
+    solution = next((row[name] for name in _SOLUTION if isinstance(row.get(name), str)), None)
+    if question is None:
+        raise InputError("is missing or no text", file=place, line=number + 1, field="problem")
+    if solution is None:
+        raise InputError("is missing or no text", file=place, line=number + 1, field="solution")
+    own = row.get("subset")
+    key = row.get("id")
+    return Problem(
+        own if isinstance(own, str) and own else subset, number if key is None else key, question, solution
+    )

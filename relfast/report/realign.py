@@ -1,0 +1,324 @@
+"""ReAlign's report: the seed's files under the seed's names, and one HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from relfast.engine.decode import Undecodable, decode_object
+from relfast.engine.sources import find_sources
+from relfast.errors import InputError, OutputError, UsageError
+from relfast.journal import SETTINGS_SUFFIX
+from relfast.report import figures
+from relfast.report.page import Page, Picture, Section, Table, write_page
+from relfast.report.statistics import (
+    TOTAL,
+    Solved,
+    correlations,
+    quadrant_shares,
+    read_entries,
+    summary_table,
+)
+from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
+
+RESULTS_FILE: Final = "realign_benchmark_results.jsonl"
+REPORT_DIR: Final = "figures-and-statistics"
+
+_QUADRANT_WORDS: Final = {
+    "robust": ("robust reasoning", "high alignment, correct"),
+    "lucky": ("lucky guess", "low alignment, correct"),
+    "hallucination": ("hallucination", "high alignment, incorrect"),
+    "failure": ("complete failure", "low alignment, incorrect"),
+}
+_MAX_FAILURES_SHOWN: Final = 20
+
+
+class Aligner(Protocol):
+    """What a heatmap needs; `relfast.realign.StepAligner` is one."""
+
+    def compute_similarity_matrix(self, steps_a: Sequence[str], steps_b: Sequence[str]) -> NDArray[Any]: ...
+
+    def align_steps(
+        self, steps_benchmark: Sequence[str], steps_llm: Sequence[str]
+    ) -> tuple[list[dict[str, Any]], float]: ...
+
+
+@dataclass
+class Report:
+    """The files a report wrote, in order, and what it could not show and why."""
+
+    directory: Path
+    files: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def generate_heatmap(
+    aligner: Aligner, bench_steps: Sequence[str], llm_steps: Sequence[str], title: str, filename: str | Path
+) -> None:
+    """A picture of the similarities of two solutions' steps; the aligned cells are framed.
+
+    Raises
+    ------
+    MissingExtraError, OutputError, UsageError
+    """
+    matches: list[tuple[int, int]] = []
+    matrix = np.zeros((len(bench_steps), len(llm_steps)), np.float32)
+    if len(bench_steps) and len(llm_steps):
+        matrix = np.asarray(aligner.compute_similarity_matrix(bench_steps, llm_steps), np.float32)
+        alignment, _ = aligner.align_steps(bench_steps, llm_steps)
+        matches = [(e["benchmark_idx"], e["llm_idx"]) for e in alignment if e["type"] == "match"]
+    figures.heatmap(Path(filename), title, matrix, bench_steps, llm_steps, matches)
+
+
+def generate_analysis_report(
+    results_file: str | Path, output_dir: str | Path, *, aligner: Aligner | None = None
+) -> Report:
+    """All figures, tables and the page of a results file (the seed's JSONL entries).
+
+    Heatmaps embed their steps anew, with the ``auto`` model if no aligner is given; without a model on
+    this machine they are left out, which the page says.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read or holds no results.
+    MissingExtraError, OutputError
+    """
+    solved = read_entries(_entries(str(results_file)))
+    report = Report(Path(output_dir))
+    try:
+        report.directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(report.directory, error.strerror or str(error)) from error
+    table = summary_table(solved)
+    page = Page(
+        "ReAlign report",
+        "How closely the steps of a model's solutions follow reference solutions, and whether its answers are"
+        " right.",
+        _facts(Path(results_file), solved),
+    )
+    page.sections = [
+        Section("Summary", _summary_text(solved), [_subset_table(table), _quadrant_table(solved)]),
+        Section("Figures", pictures=_figures(solved, table, report)),
+        _heatmaps(solved, aligner, report),
+    ]
+    if solved.failed:
+        page.sections.append(_failures(str(results_file), solved))
+    _write_tables(table, solved, report)
+    report.files.append(write_page(page, report.directory))
+    return report
+
+
+def _entries(path: str) -> Iterator[dict[str, Any]]:
+    seen = False
+    for source in find_sources([path]):
+        with source.open() as stream:
+            for number, line in enumerate(stream, 1):
+                if not line.strip():
+                    continue
+                try:
+                    entry = decode_object(line)
+                except Undecodable as error:
+                    raise InputError(str(error), file=source.path, line=number) from error
+                if not seen and not is_entry(entry):
+                    raise InputError("is no result of ReAlign", file=source.path, line=number)
+                seen = True
+                yield entry
+
+
+def is_entry(row: dict[str, Any]) -> bool:
+    """Whether a row is one of ReAlign's result entries."""
+    return "alignment_score" in row and "final_correct" in row
+
+
+def _facts(results: Path, solved: Solved) -> list[tuple[str, str]]:
+    facts = [
+        ("results", results.name),
+        ("solutions scored", f"{len(solved):,}"),
+        ("without a score", f"{solved.failed:,}"),
+    ]
+    try:
+        settings = orjson.loads(results.with_name(results.name + SETTINGS_SUFFIX).read_bytes())
+    except (OSError, ValueError):
+        return facts
+    if isinstance(settings, dict):
+        facts += [
+            (name.replace("_", " "), str(value)) for name, value in settings.items() if value is not None
+        ]
+    return facts
+
+
+def _summary_text(solved: Solved) -> list[str]:
+    if not len(solved):
+        return ["No solution was scored: there is nothing to summarise."]
+    return [f"{_correlation_line(*item)}." for item in correlations(solved)]
+
+
+def _correlation_line(name: str, value: float | None, why: str) -> str:
+    shown = f"{value:.4f}" if value is not None else f"undefined ({why})"
+    return f"{name} Correlation (Alignment vs Correctness): {shown}"
+
+
+def _subset_table(table: Any) -> Table:
+    rows = [
+        [str(name), f"{row.Count:,.0f}", *(_number(row[column]) for column in table.columns[1:])]
+        for name, row in table.iterrows()
+    ]
+    header = ["subset", "count", "accuracy", "mean alignment", "standard deviation"]
+    return Table("By subset", header, rows)
+
+
+def _quadrant_table(solved: Solved) -> Table:
+    rows = [
+        [_QUADRANT_WORDS[name][0], _QUADRANT_WORDS[name][1], f"{100 * share:.1f}%"]
+        for name, share in quadrant_shares(solved).items()
+    ]
+    note = f"An alignment score of {DIVERGENCE_THRESHOLD:g} or more is high."
+    return Table("Quadrants", ["quadrant", "meaning", "share"], rows, note, text_columns=2)
+
+
+def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
+    directory = report.directory
+    by_subset = table.drop(index=TOTAL)
+    figures.bars(
+        directory / "accuracy_by_category.png",
+        "Accuracy by category",
+        {str(name): float(row.Accuracy) for name, row in by_subset.iterrows()},
+        {str(name): int(row.Count) for name, row in by_subset.iterrows()},
+        label="correct answers",
+    )
+    figures.distribution(
+        directory / "alignment_distribution.png",
+        "Alignment scores by correctness",
+        solved.scores,
+        solved.correct,
+        "alignment score",
+    )
+    figures.quadrants(
+        directory / "quadrant_analysis.png",
+        solved.scores,
+        solved.correct,
+        DIVERGENCE_THRESHOLD,
+        quadrant_shares(solved),
+    )
+    places = [place for place in solved.divergence if place]
+    figures.divergence(
+        directory / "divergence_step_distribution.png",
+        places,
+        len(solved) - len(places),
+        DIVERGENCE_THRESHOLD,
+    )
+    pictures = [
+        Picture("accuracy_by_category.png", "Accuracy", "Share of correct answers by subset."),
+        Picture(
+            "alignment_distribution.png",
+            "Alignment scores",
+            "Mean similarity of the matched steps, for correct and incorrect answers.",
+        ),
+        Picture(
+            "quadrant_analysis.png",
+            "Quadrants",
+            "Each point is a solution; points are spread vertically so that they can be seen.",
+        ),
+        Picture(
+            "divergence_step_distribution.png",
+            "Divergence",
+            "Where solutions first leave the reference: early is concept, late is calculation.",
+        ),
+    ]
+    report.files += [directory / picture.file for picture in pictures]
+    return pictures
+
+
+def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report) -> Section:
+    """Best, worst and hallucination: the solutions at the ends of the scale."""
+    section = Section("Representative solutions")
+    pictures: list[Picture] = []
+    texts: list[str] = []
+    right = [k for k in range(len(solved)) if solved.correct[k]]
+    wrong = [k for k in range(len(solved)) if not solved.correct[k]]
+    misled = [k for k in wrong if solved.scores[k] >= DIVERGENCE_THRESHOLD]
+
+    def score_of(k: int) -> float:
+        return float(solved.scores[k])
+
+    cases = (
+        ("best", "correct, highest alignment", max(right, key=score_of, default=None)),
+        ("worst", "incorrect, lowest alignment", min(wrong, key=score_of, default=None)),
+        ("hallucination", "incorrect, high alignment", max(misled, key=score_of, default=None)),
+    )
+    for name, words, chosen in cases:
+        path = report.directory / f"heatmap_example_{name}.png"
+        path.unlink(missing_ok=True)  # an older report's
+        if chosen is None:
+            texts.append(f"No solution is {words}: there is no {name} case.")
+            continue
+        entry = solved.entries[chosen]
+        problem = f"{entry.get('subset')} {entry.get('id')}"
+        title = f"{name.capitalize()} case: {problem}, alignment {score_of(chosen):.2f}"
+        if aligner is None:
+            from relfast.realign.aligner import StepAligner
+
+            aligner = StepAligner()
+        try:
+            benchmark, llm = entry.get("benchmark_steps") or [], entry.get("llm_steps") or []
+            generate_heatmap(aligner, benchmark, llm, title, path)
+        except (UsageError, InputError) as error:
+            texts.append(f"Heatmaps are left out: {error}.")
+            break
+        pictures.append(
+            Picture(
+                path.name, f"{name.capitalize()} case", f"{words.capitalize()}. Aligned steps are framed."
+            )
+        )
+        report.files.append(path)
+    report.notes += texts
+    section.text, section.pictures = texts, pictures
+    return section
+
+
+def _failures(path: str, solved: Solved) -> Section:
+    """What has no score, with the reason: failed requests are never silent."""
+    rows: list[list[str]] = []
+    for entry in _entries(path):
+        error = entry.get("error")
+        if isinstance(error, dict) and len(rows) < _MAX_FAILURES_SHOWN:
+            rows.append(
+                [
+                    f"{entry.get('subset')} {entry.get('id')}",
+                    str(error.get("type")),
+                    str(error.get("message")),
+                ]
+            )
+    note = f"{len(rows)} of {solved.failed} shown." if solved.failed > len(rows) else ""
+    table = Table("", ["problem", "error", "message"], rows, note, text_columns=3)
+    return Section(
+        "Without a score",
+        [f"{solved.failed:,} solutions have an error or no grade; they count nowhere above."],
+        [table],
+    )
+
+
+def _write_tables(table: Any, solved: Solved, report: Report) -> None:
+    texts = {
+        "summary_stats.csv": table.to_csv(float_format="%.4f"),
+        "latex_table.txt": table.to_latex(float_format="%.2f", escape=True, na_rep="--"),
+        "correlations.txt": "".join(f"{_correlation_line(*item)}\n" for item in correlations(solved)),
+    }
+    for name, text in texts.items():
+        path = report.directory / name
+        try:
+            path.write_text(text, encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise OutputError(path, error.strerror or str(error)) from error
+        report.files.append(path)
+
+
+def _number(value: Any) -> str:
+    return "–" if np.isnan(value) else f"{value:.3f}"

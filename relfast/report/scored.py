@@ -1,0 +1,404 @@
+"""A report on scored rows of any tasks: what `relfast score` wrote, several files merged."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import orjson
+
+from relfast.engine.decode import Undecodable, decode_object
+from relfast.engine.sources import Source, find_sources
+from relfast.errors import InputError, OutputError
+from relfast.estimates import clustered_mean, pass_at_k
+from relfast.records import SCORED, STATUSES, Score
+from relfast.report import figures
+from relfast.report.page import Page, Picture, Section, Table, write_page
+from relfast.report.realign import Report
+from relfast.report.statistics import QUADRANTS
+from relfast.stats import LABELS, Summary, Tally, TaskSummary, summarize
+from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
+
+ROWS_AT_A_TIME: Final = 10_000
+_COLUMNS: Final = ("records", "prompts", "correct", "standard error", "reward", "parsed")
+_REALIGN: Final = "ReAlign"
+
+
+@dataclass
+class _Aligned:
+    """What ReAlign's figures need of its rows."""
+
+    scores: list[float] = field(default_factory=list)
+    correct: list[bool] = field(default_factory=list)
+    divergence: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Scored:
+    """Scored rows, read: the numbers of `relfast.stats`, and the columns that are drawn."""
+
+    summary: Summary
+    rewards: dict[str, list[float]]
+    aligned: _Aligned
+    inputs: list[str]
+
+
+def generate_report(inputs: Sequence[str], output_dir: str | Path) -> Report:
+    """Tables, figures and the page of scored files (JSONL, compressed or Parquet) and summaries (JSON).
+
+    Several inputs are taken as shards of one run. A summary has numbers but no rows: it adds to the
+    tables, not to the distributions.
+
+    Raises
+    ------
+    InputError
+        An input is neither scored rows nor a summary.
+    MissingExtraError, OutputError
+    """
+    scored = read_scored(inputs)
+    report = Report(Path(output_dir))
+    try:
+        report.directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(report.directory, error.strerror or str(error)) from error
+    summary = scored.summary
+    page = Page(
+        "Scores",
+        "What `relfast score` found, by task.",
+        [
+            ("inputs", ", ".join(scored.inputs)),
+            ("rows", f"{summary.rows:,}"),
+            ("without a score", f"{summary.rows - summary.count(*SCORED):,}"),
+        ],
+    )
+    text = [summary.signature] if summary.signature else []
+    page.sections = [
+        Section("Summary", [*text, *summary.notes], _tables(summary)),
+        Section("Figures", pictures=_figures(scored, report)),
+    ]
+    if _REALIGN in summary.tasks and scored.aligned.scores:
+        page.sections.append(_realign_section(scored.aligned, report))
+    _write_tables(summary, report)
+    report.files.append(write_page(page, report.directory))
+    return report
+
+
+def read_scored(inputs: Sequence[str]) -> Scored:
+    """See `generate_report`."""
+    rewards: dict[str, list[float]] = {}
+    aligned = _Aligned()
+    tally = Tally()
+    summaries: list[Summary] = []
+    sources = find_sources(inputs)
+    for source in sources:
+        whole = _as_summary(source)
+        if whole is not None:
+            summaries.append(whole)
+            continue
+        pending: list[Score] = []
+        for score in _scores(source):
+            pending.append(score)
+            if score.reward is not None and score.task is not None:
+                rewards.setdefault(score.task, []).append(score.reward)
+            if score.task == _REALIGN and score.status in SCORED:
+                _add_aligned(aligned, score)
+            if len(pending) == ROWS_AT_A_TIME:
+                tally.merge(Tally.of(pending))
+                pending = []
+        tally.merge(Tally.of(pending))
+    summary = summarize(tally, "")
+    for task in summary.tasks.values():
+        task.majority = {}  # rows carry no votes: only a summary knows maj@k
+    for other in summaries:
+        summary.signature = summary.signature or other.signature
+        summary.merge(other)
+    return Scored(summary, rewards, aligned, [Path(source.path).name for source in sources])
+
+
+def _as_summary(source: Source) -> Summary | None:
+    """The summary in a file written by ``--summary``, or None if it is something else."""
+    if source.codec != "plain" or not source.path.endswith(".json"):
+        return None
+    try:
+        data = orjson.loads(Path(source.path).read_bytes())
+        return Summary.from_dict(data)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _lines(source: Source) -> Iterator[bytes]:
+    if source.codec == "parquet":
+        from relfast.engine.parquet import iterate_rows
+
+        yield from iterate_rows(source.path)
+        return
+    with source.open() as stream:
+        yield from stream
+
+
+def _scores(source: Source) -> Iterator[Score]:
+    for number, line in enumerate(_lines(source), 1):
+        if not line.strip():
+            continue
+        try:
+            row = decode_object(line)
+        except Undecodable as error:
+            raise InputError(str(error), file=source.path, line=number) from error
+        metrics = row.get("metrics")
+        if isinstance(metrics, str):
+            metrics = orjson.loads(metrics)  # a Parquet column of JSON texts
+        if row.get("status") not in STATUSES or not isinstance(metrics, dict):
+            raise InputError(
+                "is no scored row (no status and metrics); score the dump first",
+                file=source.path,
+                line=number,
+            )
+        yield Score(
+            row.get("index", number - 1),
+            row.get("id"),
+            row.get("task"),
+            row.get("sample", 0),
+            row["status"],
+            row.get("correct"),
+            row.get("reward"),
+            metrics,
+            row.get("error"),
+        )
+
+
+def _add_aligned(aligned: _Aligned, score: Score) -> None:
+    value = score.metrics.get("alignment_score")
+    if isinstance(value, (int, float)) and isinstance(score.correct, bool):
+        aligned.scores.append(float(value))
+        aligned.correct.append(score.correct)
+        aligned.divergence.append(int(score.metrics.get("first_divergence") or 0))
+
+
+def _tables(summary: Summary) -> list[Table]:
+    rows = [[name, *(_shown(value) for value in _numbers(task))] for name, task in summary.tasks.items()]
+    tables = [Table("Tasks", ["task", *_COLUMNS], rows, "The standard error is clustered by prompt.")]
+    metrics = [
+        [name, metric, _shown(total / n), f"{n:,}"]
+        for name, task in summary.tasks.items()
+        for metric, (n, total) in task.sums.items()
+        if n
+    ]
+    if metrics:
+        tables.append(Table("Metrics", ["task", "metric", "mean", "rows"], metrics, text_columns=2))
+    sampled = {name: lines for name, task in summary.tasks.items() if (lines := _at_k(task))}
+    if sampled:
+        at_k = [
+            [name, kind, str(k), _shown(value)]
+            for name, kinds in sampled.items()
+            for kind, points in kinds.items()
+            for k, value in points.items()
+        ]
+        tables.append(Table("Several samples", ["task", "", "k", "value"], at_k, text_columns=2))
+    labels = [
+        [name, metric, label, f"{count:,}"]
+        for name, task in summary.tasks.items()
+        for metric, counts in task.labels.items()
+        for label, count in sorted(counts.items(), key=lambda item: -item[1])
+    ]
+    if labels:
+        tables.append(Table("Labels", ["task", "metric", "label", "rows"], labels, text_columns=3))
+    statuses = [
+        [name, *(f"{task.statuses.get(status, 0):,}" for status in STATUSES)]
+        for name, task in summary.tasks.items()
+    ]
+    tables.append(Table("Statuses", ["task", *(status.replace("_", " ") for status in STATUSES)], statuses))
+    return tables
+
+
+def _numbers(task: TaskSummary) -> list[float | int | None]:
+    mean, error = clustered_mean(task.histogram)
+    reward = task.rewards[1] / task.rewards[0] if task.rewards[0] else None
+    parsed = task.found / task.scored if task.scored else None
+    return [task.rows, task.prompts, mean, error, reward, parsed]
+
+
+def _at_k(task: TaskSummary) -> dict[str, dict[int, float]]:
+    """pass@k and, where it is known, maj@k of a task whose prompts have several samples."""
+    if not task.histogram or max(n for n, _ in task.histogram) < 2:
+        return {}
+    curves = {"pass@k": {int(k): value for k, value in pass_at_k(task.histogram).items()}}
+    majority = {k: total / n for k, (n, total) in sorted(task.majority.items()) if n}
+    return curves | ({"maj@k": majority} if majority else {})
+
+
+def _figures(scored: Scored, report: Report) -> list[Picture]:
+    summary = scored.summary
+    pictures: list[Picture] = []
+
+    def draw(file: str, title: str, caption: str, figure: Callable[[Path], None]) -> None:
+        path = report.directory / file
+        figure(path)
+        report.files.append(path)
+        pictures.append(Picture(file, title, caption))
+
+    means = {name: clustered_mean(task.histogram) for name, task in summary.tasks.items()}
+    shares = {name: mean for name, (mean, _) in means.items() if mean is not None}
+    counts = {name: task.scored for name, task in summary.tasks.items()}
+    errors = {name: error for name, (_, error) in means.items()}
+    draw(
+        "accuracy_by_task.png",
+        "Accuracy",
+        "Share of correct responses; whiskers are 95% intervals with errors clustered by prompt.",
+        lambda path: figures.bars(
+            path, "Accuracy by task", shares, counts, errors=errors, label="correct responses"
+        ),
+    )
+    rewards = {name: np.array(values, np.float64) for name, values in scored.rewards.items()}
+    draw(
+        "reward_distribution.png",
+        "Rewards",
+        "The reward metric of each task; dashed is the mean.",
+        lambda path: figures.histograms(path, "Rewards by task", rewards, "reward"),
+    )
+    statuses = {name: task.statuses for name, task in summary.tasks.items()}
+    draw(
+        "status_by_task.png",
+        "Statuses",
+        "Rows that are neither ok nor no_answer have no score and count nowhere else.",
+        lambda path: figures.stacked(path, "Statuses by task", statuses, STATUSES),
+    )
+    lines = {
+        f"{name} {kind}": points
+        for name, task in summary.tasks.items()
+        for kind, points in _at_k(task).items()
+        if len(points) > 1
+    }
+    if lines:
+        draw(
+            "samples.png",
+            "Several samples",
+            "Chance that one of k samples, or their majority, is right.",
+            lambda path: figures.curves(path, "pass@k and maj@k", lines, "share of prompts"),
+        )
+    for label in sorted(LABELS):
+        groups = {name: task.labels[label] for name, task in summary.tasks.items() if task.labels.get(label)}
+        if groups:
+            _draw_labels(label, groups, draw)
+    return pictures
+
+
+def _draw_labels(
+    label: str,
+    groups: dict[str, dict[str, int]],
+    draw: Callable[[str, str, str, Callable[[Path], None]], None],
+) -> None:
+    totals: dict[str, int] = {}
+    for counts in groups.values():
+        for word, count in counts.items():
+            totals[word] = totals.get(word, 0) + count
+    order = (
+        [q for q in QUADRANTS if q in totals]
+        if label == "quadrant"
+        else sorted(totals, key=lambda w: -totals[w])
+    )
+    draw(
+        f"{label}_by_task.png",
+        label.capitalize(),
+        f"Share of each {label} among the rows that have one.",
+        lambda path: figures.stacked(path, f"{label.capitalize()} by task", groups, order),
+    )
+
+
+def _realign_section(aligned: _Aligned, report: Report) -> Section:
+    scores, correct = np.array(aligned.scores, np.float64), np.array(aligned.correct, np.bool_)
+    high = scores >= DIVERGENCE_THRESHOLD
+    shares = {
+        "robust": float((high & correct).mean()),
+        "lucky": float((~high & correct).mean()),
+        "hallucination": float((high & ~correct).mean()),
+        "failure": float((~high & ~correct).mean()),
+    }
+    places = [place for place in aligned.divergence if place]
+    directory = report.directory
+    figures.distribution(
+        directory / "alignment_distribution.png",
+        "Alignment scores by correctness",
+        scores,
+        correct,
+        "alignment score",
+    )
+    figures.quadrants(directory / "quadrant_analysis.png", scores, correct, DIVERGENCE_THRESHOLD, shares)
+    figures.divergence(
+        directory / "divergence_step_distribution.png",
+        places,
+        len(scores) - len(places),
+        DIVERGENCE_THRESHOLD,
+    )
+    pictures = [
+        Picture("alignment_distribution.png", "Alignment scores", "Mean similarity of the matched steps."),
+        Picture("quadrant_analysis.png", "Quadrants", "Each point is a response, spread vertically."),
+        Picture(
+            "divergence_step_distribution.png", "Divergence", "Where responses first leave the reference."
+        ),
+    ]
+    report.files += [directory / picture.file for picture in pictures]
+    return Section(_REALIGN, pictures=pictures)
+
+
+def _write_tables(summary: Summary, report: Report) -> None:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["task", *(name.replace(" ", "_") for name in _COLUMNS), *STATUSES])
+    for name, task in summary.tasks.items():
+        numbers = ["" if value is None else value for value in _numbers(task)]
+        writer.writerow([name, *numbers, *(task.statuses.get(status, 0) for status in STATUSES)])
+    metrics = io.StringIO()
+    writer = csv.writer(metrics, lineterminator="\n")
+    writer.writerow(["task", "metric", "rows", "mean"])
+    for name, task in summary.tasks.items():
+        for metric, (n, total) in task.sums.items():
+            writer.writerow([name, metric, int(n), total / n if n else ""])
+    texts = {
+        "summary_stats.csv": stream.getvalue(),
+        "metrics.csv": metrics.getvalue(),
+        "latex_table.txt": _latex(summary),
+    }
+    for name, text in texts.items():
+        path = report.directory / name
+        try:
+            path.write_text(text, encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise OutputError(path, error.strerror or str(error)) from error
+        report.files.append(path)
+
+
+def _latex(summary: Summary) -> str:
+    import pandas
+
+    rows = {name: dict(zip(_COLUMNS, _numbers(task), strict=True)) for name, task in summary.tasks.items()}
+    table = pandas.DataFrame.from_dict(rows, orient="index", columns=list(_COLUMNS))
+    text: str = table.to_latex(float_format="%.3f", escape=True, na_rep="--")
+    return text
+
+
+def _shown(value: float | int | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def looks_like_results(path: str) -> bool:
+    """Whether a file holds ReAlign's own result entries rather than scored rows."""
+    from relfast.report.realign import is_entry
+
+    for source in find_sources([path])[:1]:
+        if source.codec == "parquet":
+            return False
+        with source.open() as stream:
+            for line in stream:
+                if line.strip():
+                    try:
+                        return is_entry(decode_object(line))
+                    except Undecodable:
+                        return False
+    return False

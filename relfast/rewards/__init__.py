@@ -1,0 +1,29 @@
+"""Reward functions for training loops, one module a trainer.
+
+=====================  ==========================================================================
+`.trl`                 ``reward``: a TRL reward function (``GRPOTrainer`` and its relatives)
+`.verl`                ``compute_score``, ``compute_score_batched``: ``custom_reward_function``
+`.openrlhf`            ``reward_func``: a reward file; its HTTP form is ``relfast serve``
+`.verifiers`           ``reward``: a function of a ``Rubric``
+`.slime`               ``custom_rm``
+`.nemo_rl`             ``RelfastEnvironment``
+`.reasoning_gym`       ``score_answer``
+=====================  ==========================================================================
+
+No trainer is imported; each module also has a factory for other options (``make_reward(**options)`` and
+the like), whose results travel by pickle. All adapters of a process with the same options share one
+`relfast.Scorer`: its workers, and the answers it has scored.
+
+The policy is ``strict`` unless you say otherwise: a policy under optimisation finds the holes of the
+published scorers within a few hundred steps (``all-~`` skeletons, lists of everything), and ``strict``
+closes them.
+
+A response without a score (bad gold, unknown task, timeout, crash) gets ``on_error``: None, a number, or
+``"raise"``. It is never 0 unless you choose 0. `stats` counts such responses by status.
+"""
+
+from __future__ import annotations
+
+from relfast.rewards.shared import close, stats
+
+__all__ = ["close", "stats"]

@@ -1,0 +1,114 @@
+"""NeMo-RL: an environment that ends every conversation with its reward.
+
+::
+
+    env = ray.remote(RelfastEnvironment).remote({"on_error": 0.0})
+
+``metadata`` of a conversation holds ``task`` and ``answer`` (or ``ground_truth``): gold as a dict or its
+JSON text. Strict by default: what a policy is rewarded for must not be cheaper to fake than to do.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from relfast.records import Score
+from relfast.rewards.shared import Adapter, field, gold_of, question_of, read_label, response_of, tensor
+
+__all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
+
+
+class EnvironmentReturn(NamedTuple):
+    """NeMo-RL's return value, field by field, for where NeMo-RL is not installed."""
+
+    observations: list[dict[str, str]]
+    metadata: list[Any]
+    next_stop_strings: list[Any]
+    rewards: Any
+    terminateds: Any
+    answers: list[str | None] | None = None
+
+
+class RelfastEnvironment(Adapter):
+    """One turn: scores the last assistant message and ends. Picklable.
+
+    Parameters
+    ----------
+    cfg
+        Options as a mapping: ``on_error``, and those of `relfast.Scorer`.
+    **options
+        The same as keywords; they win.
+    """
+
+    def __init__(self, cfg: Mapping[str, Any] | None = None, **options: Any) -> None:
+        super().__init__(**{**(cfg or {}), **options})
+
+    def step(
+        self, message_log_batch: Sequence[Any], metadata: Sequence[Any], return_extracted_answer: bool = False
+    ) -> Any:
+        """Score a batch of conversations.
+
+        Returns
+        -------
+        EnvironmentReturn
+            NeMo-RL's own class where it is installed. ``rewards`` (NaN without a score, unless
+            ``on_error`` is a number) and ``terminateds`` are float tensors of shape (n,).
+        """
+        rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
+        scores = self.score_all(*(list(column) for column in zip(*rows, strict=True))) if rows else ()
+        return _return_class()(
+            observations=[{"role": "environment", "content": _remark(score)} for score in scores],
+            metadata=list(metadata),
+            next_stop_strings=[None] * len(scores),
+            rewards=tensor([self.value(score) for score in scores]),
+            terminateds=tensor([1.0] * len(scores)),
+            answers=[score.vote for score in scores] if return_extracted_answer else None,
+        )
+
+    def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
+        """The batch as it is, and the mean reward over the responses that have one."""
+        rewards = batch["rewards"]
+        values = [float(value) for value in rewards]
+        scored = [value for value in values if value == value]
+        metrics = {"unscored": (len(values) - len(scored)) / len(values) if values else 0.0}
+        if scored:
+            metrics["accuracy"] = sum(scored) / len(scored)
+        return batch, metrics
+
+    def shutdown(self) -> None:
+        """End the workers."""
+        self.scorer.close()
+
+
+def _read(log: Any, about: Any) -> tuple[Any, Any, Any, str | None]:
+    """Task, gold, response and question of a conversation."""
+    label = field(about, "answer", "ground_truth")
+    task, answer, question = read_label(label)
+    if task is None:
+        task = field(about, "task")
+    if question is None:
+        question = field(about, "question")
+    return task, gold_of(answer), response_of(log), question if question is not None else question_of(log)
+
+
+def _remark(score: Score) -> str:
+    if score.correct is None:
+        return f"Environment: not scored ({score.status})"
+    return "Environment: correct" if score.correct else "Environment: incorrect"
+
+
+def _return_class() -> Any:
+    try:
+        return importlib.import_module("nemo_rl.environments.interfaces").EnvironmentReturn
+    except ImportError:
+        return EnvironmentReturn
+
+
+def make_environment(**options: Any) -> RelfastEnvironment:
+    """An environment with other options: ``on_error``, and those of `relfast.Scorer`."""
+    return RelfastEnvironment(**options)
+
+
+make_reward = make_environment

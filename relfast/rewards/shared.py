@@ -1,0 +1,214 @@
+"""What the adapters have in common: one scorer per set of options, and gold as trainers carry it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from relfast.engine.scorer import OnError, Scorer, value_of
+from relfast.formats.entry import text_of
+from relfast.records import Score
+
+_scorers: dict[str, Scorer] = {}
+_lock = threading.Lock()
+
+
+def _forget_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget_lock)
+
+
+def shared_scorer(options: Mapping[str, Any]) -> Scorer:
+    """This process's scorer with these options, made at the first call.
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        An option that cannot be used.
+    """
+    key = repr(sorted(options.items()))
+    scorer = _scorers.get(key)
+    if scorer is None:
+        with _lock:
+            scorer = _scorers.get(key)
+            if scorer is None:
+                scorer = _scorers[key] = Scorer(**options)
+    return scorer
+
+
+def stats() -> dict[str, int]:
+    """`relfast.Scorer.stats` summed over the scorers behind this process's reward functions."""
+    total: Counter[str] = Counter()
+    for scorer in list(_scorers.values()):
+        total.update(scorer.stats())
+    return dict(total)
+
+
+def close() -> None:
+    """End the workers behind this process's reward functions; they start anew when called again."""
+    for scorer in list(_scorers.values()):
+        scorer.close()
+
+
+class Adapter:
+    """Options that travel by pickle, and the shared scorer they stand for.
+
+    Parameters
+    ----------
+    on_error
+        The reward of a response without a score: None, a number, or ``"raise"``.
+    **options
+        As `relfast.Scorer`; ``policy`` is ``"strict"`` unless given.
+    """
+
+    def __init__(self, *, on_error: OnError = None, **options: Any) -> None:
+        self.on_error: OnError = on_error
+        self.options: dict[str, Any] = {"policy": "strict", **options}
+        Scorer(on_error=on_error, **self.options)  # says at once what cannot be used
+        self._found: Scorer | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_found": None}
+
+    @property
+    def scorer(self) -> Scorer:
+        if self._found is None:
+            self._found = shared_scorer(self.options)
+        return self._found
+
+    def score_one(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
+        return self.scorer.score_one(task, gold_of(answer), response, question)
+
+    def score_all(
+        self,
+        tasks: Sequence[Any],
+        answers: Sequence[Any],
+        responses: Sequence[Any],
+        questions: Sequence[Any] | None = None,
+    ) -> tuple[Score, ...]:
+        gold = [gold_of(answer) for answer in answers]
+        return self.scorer.score_batch(list(tasks), gold, responses, questions=questions).scores
+
+    def value(self, score: Score) -> float | None:
+        return value_of(score, self.on_error)
+
+
+def gold_of(answer: Any) -> Any:
+    """Gold as it was before a data set carried it.
+
+    JSON text is read (once per distinct text), arrays become lists, and fields that are None are left
+    out: a `datasets` column of dicts comes back with the union of all keys. Gold of which nothing would
+    be left, and what is no gold at all, stays as it is; the score says what is wrong with it.
+    """
+    if isinstance(answer, str):
+        return _gold_of_text(answer)
+    return _gold_of_object(answer)
+
+
+@lru_cache(maxsize=4096)
+def _gold_of_text(text: str) -> Any:
+    try:
+        return _gold_of_object(orjson.loads(text))
+    except ValueError:
+        return text
+
+
+def _gold_of_object(answer: Any) -> Any:
+    if not isinstance(answer, Mapping):
+        return answer
+    try:
+        try:
+            orjson.dumps(answer)
+        except TypeError:
+            answer = _plain(answer)
+        return {key: value for key, value in answer.items() if value is not None} or answer
+    except Exception:
+        # a mapping of somebody else's making that fails when it is read, or that never ends
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """The same with arrays and array scalars (Parquet readers give them) as lists and numbers."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return _plain(value.tolist()) if hasattr(value, "tolist") else value
+
+
+def read_label(label: Any) -> tuple[Any, Any, Any]:
+    """Task, gold and question out of the single field that some trainers have for all of it.
+
+    ``{"task": …, "answer": {…}, "question": …}`` or its JSON text; gold alone is its own label, and the
+    task is inferred from its keys.
+    """
+    gold = gold_of(label)
+    if isinstance(gold, Mapping) and "answer" in gold:
+        return gold.get("task"), gold["answer"], gold.get("question")
+    return None, gold, None
+
+
+def response_of(completion: Any) -> Any:
+    """The text of a completion: text as it is, of chat messages the last of the assistant."""
+    return completion if isinstance(completion, str) else text_of(completion)
+
+
+def question_of(prompt: Any) -> str | None:
+    """The question in a prompt: text as it is, of chat messages the last of the user."""
+    if isinstance(prompt, str):
+        return prompt
+    if isinstance(prompt, Sequence):
+        for message in reversed(prompt):
+            if isinstance(message, Mapping) and message.get("role") == "user":
+                content = text_of([{"role": "assistant", "content": message.get("content")}])
+                return content if isinstance(content, str) else None
+    return None
+
+
+def field(row: Any, *names: str) -> Any:
+    """The first of the fields that ``row`` (a mapping, or nothing) has and that is not None."""
+    if isinstance(row, Mapping):
+        for name in names:
+            value = row.get(name)
+            if value is not None:
+                return value
+    return None
+
+
+def tensor(values: Sequence[float | None]) -> Any:
+    """The values as a float tensor (None as NaN) where the process has loaded torch, else as they are."""
+    import sys
+
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return list(values)
+    return torch.tensor([float("nan") if value is None else value for value in values], dtype=torch.float32)
+
+
+def tallies(scores: Sequence[Score]) -> dict[str, float]:
+    """Means of a batch for a trainer's log: ``correct`` and the numeric metrics over the scored
+    responses, ``answered`` and ``unscored`` as shares of all."""
+    n = len(scores)
+    if not n:
+        return {}
+    scored = [score for score in scores if score.correct is not None]
+    logged = {
+        "answered": sum(score.status == "ok" for score in scores) / n,
+        "unscored": (n - len(scored)) / n,
+    }
+    columns: dict[str, list[float]] = {}
+    for score in scored:
+        columns.setdefault("correct", []).append(float(score.correct or False))
+        for name, value in score.metrics.items():
+            if isinstance(value, int | float):
+                columns.setdefault(f"{score.task}/{name}", []).append(float(value))
+    return {**logged, **{name: sum(column) / len(column) for name, column in columns.items()}}

@@ -1,0 +1,57 @@
+"""slime: ``--custom-rm-path relfast.rewards.slime.custom_rm``.
+
+``sample.label`` holds gold, or ``{"task": …, "answer": gold}``, as JSON text or dict; ``sample.metadata``
+may hold ``task``, ``answer`` and ``question`` too. For ``--rm-type remote_rm`` see ``relfast serve``, whose
+``/get_reward`` speaks slime's protocol. Strict by default: what a policy is rewarded for must not be
+cheaper to fake than to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from relfast.rewards.shared import Adapter, field, gold_of, question_of, read_label, response_of
+
+__all__ = ["CustomRM", "custom_rm", "make_reward"]
+
+
+class CustomRM(Adapter):
+    """slime's reward function: awaited, for one sample or a list of them. Picklable."""
+
+    __name__ = "custom_rm"
+
+    async def __call__(self, args: Any, sample: Any, **kwargs: Any) -> Any:
+        """The reward of a sample, or the list of rewards of a list of samples, in order.
+
+        The event loop is not held up while workers score.
+        """
+        if isinstance(sample, Sequence) and not isinstance(sample, str):
+            return list(await asyncio.gather(*(self._one(item) for item in sample)))
+        return await self._one(sample)
+
+    async def _one(self, sample: Any) -> float | None:
+        task, answer, question = read_label(getattr(sample, "label", None))
+        metadata = getattr(sample, "metadata", None)
+        task = task if task is not None else field(metadata, "task")
+        answer = answer if answer not in (None, "") else field(metadata, "answer")
+        question = question if question is not None else field(metadata, "question")
+        if question is None:
+            question = question_of(getattr(sample, "prompt", None))
+        response = response_of(getattr(sample, "response", None))
+        future = self.scorer.submit(task, gold_of(answer), response, question)
+        return self.value(await asyncio.wrap_future(future))
+
+
+_default = CustomRM()
+
+
+async def custom_rm(args: Any, sample: Any, **kwargs: Any) -> Any:
+    """The reward of a sample (or, in batch mode, of a list of samples)."""
+    return await _default(args, sample, **kwargs)
+
+
+def make_reward(**options: Any) -> CustomRM:
+    """A ``custom_rm`` with other options: ``on_error``, and those of `relfast.Scorer`."""
+    return CustomRM(**options)

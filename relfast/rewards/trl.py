@@ -1,0 +1,124 @@
+"""TRL (1.9 and later): a reward function for ``GRPOTrainer`` and every trainer that calls rewards alike.
+
+>>> from relfast.rewards.trl import reward
+>>> GRPOTrainer(..., reward_funcs=reward, train_dataset=dataset)           # doctest: +SKIP
+
+The data set has the columns ``prompt``, ``answer`` (gold: a dict or its JSON text) and, where tasks are
+mixed, ``task``. Strict by default: what a policy is rewarded for must not be cheaper to fake than to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from relfast.engine.scorer import OnError
+from relfast.rewards.shared import Adapter, question_of, response_of, tallies
+
+__all__ = ["Reward", "make_reward", "reward"]
+
+
+class Reward(Adapter):
+    """A TRL reward function. Thread-safe and picklable.
+
+    A response without a score is None, which TRL leaves out of the group's mean. Means of the task's
+    metrics go to ``log_metric`` (``relfast/correct``, ``relfast/REL-C3/f1``, …), status and the strict
+    policy's reason to the table of completions by ``log_extra``.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "relfast",
+        task: str | None = None,
+        task_column: str = "task",
+        answer_column: str = "answer",
+        question_column: str = "question",
+        log: bool = True,
+        on_error: OnError = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(on_error=on_error, **({"task": task} if task else {}), **options)
+        self.__name__ = name
+        self._columns = (task_column, answer_column, question_column)
+        self._log = log
+
+    def __call__(
+        self,
+        prompts: Sequence[Any] | None = None,
+        completions: Sequence[Any] = (),
+        completion_ids: Sequence[Any] | None = None,
+        *,
+        trainer_state: Any = None,
+        log_extra: Callable[[str, list[Any]], None] | None = None,
+        log_metric: Callable[[str, float], None] | None = None,
+        **columns: Any,
+    ) -> list[float | None]:
+        """One reward per completion, in order; None (or ``on_error``) where there is no score.
+
+        Raises
+        ------
+        UnscoredError
+            ``on_error`` is ``"raise"`` and a completion has no score.
+        """
+        n = len(completions)
+        tasks, answers, questions = (columns.get(name) for name in self._columns)
+        if questions is None:
+            questions = [question_of(prompt) for prompt in prompts] if prompts is not None else None
+        scores = self.score_all(
+            tasks if tasks is not None else [None] * n,
+            answers if answers is not None else [None] * n,
+            [response_of(completion) for completion in completions],
+            questions,
+        )
+        if self._log and log_metric is not None:
+            for metric, value in tallies(scores).items():
+                log_metric(f"{self.__name__}/{metric}", value)
+        if self._log and log_extra is not None:
+            log_extra(f"{self.__name__}_status", [score.status for score in scores])
+            log_extra(f"{self.__name__}_reason", [score.metrics.get("reason") or "" for score in scores])
+        return [self.value(score) for score in scores]
+
+
+def make_reward(
+    *,
+    name: str = "relfast",
+    task: str | None = None,
+    task_column: str = "task",
+    answer_column: str = "answer",
+    question_column: str = "question",
+    log: bool = True,
+    on_error: OnError = None,
+    **options: Any,
+) -> Reward:
+    """A reward function with other options.
+
+    Parameters
+    ----------
+    name
+        Its name in TRL's logs; give two functions of one run two names.
+    task
+        Task of rows that do not say.
+    task_column, answer_column, question_column
+        The data set's columns.
+    log
+        Whether metrics go to TRL's log.
+    on_error
+        Reward of a response without a score: None (left out), a number, or ``"raise"``.
+    **options
+        As `relfast.Scorer`: ``policy``, ``rewards={"REL-C2": "correct"}``, ``timeout``, ``workers``, …
+    """
+    return Reward(
+        name=name,
+        task=task,
+        task_column=task_column,
+        answer_column=answer_column,
+        question_column=question_column,
+        log=log,
+        on_error=on_error,
+        **options,
+    )
+
+
+reward = Reward()
+"""The reward function with the default options."""

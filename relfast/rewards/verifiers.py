@@ -1,0 +1,118 @@
+"""verifiers: a reward function for a ``Rubric``.
+
+>>> from relfast.rewards.verifiers import reward
+>>> rubric = vf.Rubric(funcs=[reward])                                      # doctest: +SKIP
+
+Gold is the data set's ``answer`` column (JSON text) or ``info["answer"]``; the task is ``info["task"]`` or
+the ``task`` column where that is a task's name. Strict by default: what a policy is rewarded for must not
+be cheaper to fake than to do.
+
+A ``Rubric`` wants numbers; it logs None as an error and makes it 0. Say with ``on_error`` what a response
+without a score is worth.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from relfast.records import Score
+from relfast.rewards.shared import Adapter, field, gold_of, question_of, response_of
+from relfast.tasks import find_task
+
+__all__ = ["Reward", "make_reward", "reward", "reward_async"]
+
+
+class Reward(Adapter):
+    """A ``Rubric`` function; picklable.
+
+    Parameters
+    ----------
+    name
+        Its name among the rubric's metrics.
+    asynchronous
+        Give an awaitable: rollouts that end at the same time are then scored side by side.
+    """
+
+    def __init__(self, *, name: str = "reward", asynchronous: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        self.__name__ = name
+        self._asynchronous = asynchronous
+
+    def __call__(
+        self,
+        prompt: Any = None,
+        completion: Any = None,
+        answer: Any = None,
+        info: Any = None,
+        state: Any = None,
+        task: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        row = _read(prompt, completion, answer, info, state, task)
+        if self._asynchronous:
+            return self._later(*row)
+        return self.value(self.scorer.score_one(*row))
+
+    async def _later(self, *row: Any) -> float | None:
+        score: Score = await asyncio.wrap_future(self.scorer.submit(*row))
+        return self.value(score)
+
+
+def _read(
+    prompt: Any, completion: Any, answer: Any, info: Any, state: Any, task: Any
+) -> tuple[Any, Any, Any, str | None]:
+    """Task, gold, response and question of a rollout."""
+    info = gold_of(info)  # the hub keeps it as JSON text
+    named = field(info, "task")
+    for candidate in (task, field(state, "task")):
+        if named is None and find_task(candidate) is not None:
+            named = candidate
+    gold = answer if answer not in (None, "") else field(info, "answer")
+    question = field(info, "question")
+    return (
+        named,
+        gold_of(gold),
+        response_of(completion),
+        question if question is not None else question_of(prompt),
+    )
+
+
+_default = Reward()
+_default_async = Reward(name="reward_async", asynchronous=True)
+
+
+def reward(
+    prompt: Any = None,
+    completion: Any = None,
+    answer: Any = None,
+    info: Any = None,
+    state: Any = None,
+    task: Any = None,
+    **kwargs: Any,
+) -> float | None:
+    """The reward of one rollout; ``completion`` is text or chat messages.
+
+    Parameters are matched by name; those a rubric adds are ignored.
+    """
+    value: float | None = _default(prompt, completion, answer, info, state, task)
+    return value
+
+
+async def reward_async(
+    prompt: Any = None,
+    completion: Any = None,
+    answer: Any = None,
+    info: Any = None,
+    state: Any = None,
+    task: Any = None,
+    **kwargs: Any,
+) -> float | None:
+    """`reward` for a rubric that awaits: the event loop goes on while workers score molecules."""
+    value: float | None = await _default_async(prompt, completion, answer, info, state, task)
+    return value
+
+
+def make_reward(*, name: str = "reward", asynchronous: bool = False, **options: Any) -> Reward:
+    """A reward function with other options: ``on_error``, and those of `relfast.Scorer`."""
+    return Reward(name=name, asynchronous=asynchronous, **options)

@@ -1,0 +1,175 @@
+"""verl: ``compute_score``, named in the configuration or imported by a file that is.
+
+::
+
+    custom_reward_function.path=.../relfast/rewards/verl.py   # or your file that imports compute_score
+    custom_reward_function.name=compute_score
+    +custom_reward_function.reward_kwargs.on_error=0.0
+
+``ground_truth`` is gold (a dict or its JSON text); the task is ``data_source`` or, where that is no task's
+name, ``extra_info["task"]``. Strict by default: what a policy is rewarded for must not be cheaper to fake
+than to do.
+
+verl cannot leave a sample out: with the default ``on_error=None`` it stops at the first response without
+a score, loudly. A run that is to go on says what such a response is worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+from relfast.records import Options, Score
+from relfast.rewards.shared import Adapter, field
+from relfast.tasks import find_task
+
+__all__ = ["ComputeScore", "compute_score", "compute_score_batched", "make_compute_score"]
+
+_OPTIONS: Final = frozenset(
+    {"on_error", "workers", "metrics", "task", "rewards", "timeout"}
+    | {option.name for option in fields(Options)}
+)
+
+
+class ComputeScore(Adapter):
+    """verl's reward function. Thread-safe and picklable.
+
+    Called with the singular names it scores one sample; with the plural ones (batch managers) a batch.
+
+    Parameters
+    ----------
+    metrics
+        Give a dict, the same keys for every sample of every task: ``score`` (the reward), ``acc`` (1.0 if
+        correct), ``answered``, ``unscored``, and ``pred`` (the answer as a short text, for verl's maj@N).
+        False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
+    """
+
+    def __init__(self, *, metrics: bool = True, **options: Any) -> None:
+        super().__init__(**options)
+        self.__name__ = "compute_score"
+        self._metrics = metrics
+
+    def __call__(
+        self,
+        data_source: Any = None,
+        solution_str: Any = None,
+        ground_truth: Any = None,
+        extra_info: Any = None,
+        *,
+        data_sources: Sequence[Any] | None = None,
+        solution_strs: Sequence[Any] | None = None,
+        ground_truths: Sequence[Any] | None = None,
+        extra_infos: Sequence[Any] | None = None,
+        **kwargs: Any,
+    ) -> Any:
+        if solution_strs is not None:
+            n = len(solution_strs)
+            return self.batch(
+                data_sources if data_sources is not None else [None] * n,
+                solution_strs,
+                ground_truths if ground_truths is not None else [None] * n,
+                extra_infos,
+            )
+        score = self.score_one(
+            _task(data_source, extra_info), ground_truth, solution_str, field(extra_info, "question")
+        )
+        return self._result(score)
+
+    def batch(
+        self,
+        data_sources: Sequence[Any],
+        solution_strs: Sequence[Any],
+        ground_truths: Sequence[Any],
+        extra_infos: Sequence[Any] | None,
+    ) -> list[Any]:
+        infos = [None] * len(solution_strs) if extra_infos is None else list(extra_infos)
+        scores = self.score_all(
+            [_task(*pair) for pair in zip(data_sources, infos, strict=True)],
+            list(ground_truths),
+            list(solution_strs),
+            [field(info, "question") for info in infos],
+        )
+        return [self._result(score) for score in scores]
+
+    def _result(self, score: Score) -> Any:
+        value = self.value(score)
+        if not self._metrics:
+            return value
+        return {
+            "score": value,
+            "acc": float(bool(score.correct)),
+            "answered": float(score.status == "ok"),
+            "unscored": float(score.correct is None),
+            "pred": score.vote or "",
+        }
+
+
+def _task(data_source: Any, extra_info: Any) -> Any:
+    """The sample's task: ``data_source`` if that is one, else what ``extra_info`` says."""
+    if find_task(data_source) is not None:
+        return data_source
+    return field(extra_info, "task") or data_source
+
+
+_made: dict[str, ComputeScore] = {}
+
+
+def _with(kwargs: Mapping[str, Any]) -> ComputeScore:
+    """The function with the options among ``kwargs``; verl adds others, which are none of ours."""
+    options = {key: kwargs[key] for key in kwargs if key in _OPTIONS}
+    if not options:
+        return _default
+    key = repr(sorted(options.items()))
+    made = _made.get(key)
+    if made is None:
+        if isinstance(options.get("rewards"), Mapping):
+            options["rewards"] = dict(options["rewards"])
+        made = _made[key] = ComputeScore(**options)
+    return made
+
+
+def compute_score(
+    data_source: Any = None,
+    solution_str: Any = None,
+    ground_truth: Any = None,
+    extra_info: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """The reward of one sample, as verl's reward managers call it; with plural names, of a batch.
+
+    Options (``on_error``, ``policy``, ``rewards``, ``timeout``, ``workers``, ``metrics``, …) come through
+    ``custom_reward_function.reward_kwargs``; other keywords are ignored.
+
+    Returns
+    -------
+    dict
+        The same keys for every sample: see `ComputeScore`.
+    """
+    return _with(kwargs)(data_source, solution_str, ground_truth, extra_info, **_plural(kwargs))
+
+
+def compute_score_batched(
+    data_sources: Sequence[Any],
+    solution_strs: Sequence[Any],
+    ground_truths: Sequence[Any],
+    extra_infos: Sequence[Any] | None = None,
+    **kwargs: Any,
+) -> list[Any]:
+    """The rewards of a batch, in order, as verl's batch managers call it. Options as `compute_score`."""
+    return _with(kwargs).batch(data_sources, solution_strs, ground_truths, extra_infos)
+
+
+def _plural(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("data_sources", "solution_strs", "ground_truths", "extra_infos")
+    return {name: kwargs[name] for name in names if name in kwargs}
+
+
+def make_compute_score(**options: Any) -> ComputeScore:
+    """A ``compute_score`` with other options: ``on_error``, ``metrics``, and those of `relfast.Scorer`."""
+    return ComputeScore(**options)
+
+
+make_reward = make_compute_score
+
+_default = ComputeScore()

@@ -1,0 +1,1 @@
+"""Rewards over HTTP: one small server around a `relfast.Scorer` (extra ``serve``)."""

@@ -1,0 +1,274 @@
+"""The application: ``/score``, ``/get_reward``, ``/health``, ``/metrics`` and the OpenAPI pages.
+
+Scoring runs in threads, which the scorer gathers into batches; the event loop only reads and writes.
+"""
+# no `from __future__ import annotations`: FastAPI reads the annotations of functions made in a function
+
+import functools
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final, Literal
+
+import orjson
+from fastapi import Body, FastAPI, HTTPException, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import PlainTextResponse, Response
+from pydantic import BaseModel, Field
+
+from relfast import __version__
+from relfast.engine.decode import encode_row
+from relfast.engine.scorer import OnError, Scorer, value_of
+from relfast.records import STATUSES, Score
+from relfast.rewards.openrlhf import response_in
+from relfast.rewards.shared import gold_of, question_of, read_label, response_of, tallies
+from relfast.serve.limits import Gate
+from relfast.serve.metrics import Metrics
+
+MAX_BODY_BYTES: Final = 64 * 2**20
+"""Longest body; 1,000 responses of 20 kB with their questions."""
+
+MAX_RECORDS: Final = 10_000
+"""Most records a request: at 10 ms each they take a minute on two workers."""
+
+JSON: Final = "application/json"
+LABEL: Final = 'Gold, or {"task": …, "answer": gold}; may be JSON text.'
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the server scores, and what it accepts.
+
+    ``options`` are those of `relfast.Scorer`; ``policy`` is the one of requests that do not say.
+    """
+
+    policy: Literal["reference", "strict"] = "strict"
+    on_error: float | None = None
+    max_body_bytes: int = MAX_BODY_BYTES
+    max_records: int = MAX_RECORDS
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ScoreRequest(BaseModel):
+    """Records to score."""
+
+    records: list[Any] = Field(
+        description="Records as `relfast score` reads them, in any of its dialects.",
+        examples=[[{"id": "1", "task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>"}]],
+    )
+    policy: Literal["reference", "strict"] | None = Field(
+        None, description="Default: the policy the server was started with."
+    )
+
+
+class ErrorShown(BaseModel):
+    """Why a row has no score."""
+
+    type: str
+    message: str
+
+
+class Row(BaseModel):
+    """One row of output, as `relfast score` writes it."""
+
+    index: int
+    id: Any
+    task: str | None
+    sample: int
+    status: Literal["ok", "no_answer", "invalid_record", "timeout", "crashed"]
+    correct: bool | None
+    reward: float | None
+    metrics: dict[str, Any]
+    error: ErrorShown | None
+
+
+class ScoreAnswer(BaseModel):
+    """One row per record and sample, in order."""
+
+    rows: list[Row]
+
+
+class OpenRLHFRequest(BaseModel):
+    """OpenRLHF's protocol (``--reward.remote_url http://HOST:PORT/get_reward``)."""
+
+    query: list[str] = Field(description="Prompt and response in one.")
+    prompts: list[str] | None = None
+    labels: list[Any] | None = Field(
+        None, description='Gold, or {"task": …, "answer": gold}; may be JSON text.'
+    )
+
+
+class OpenRLHFAnswer(BaseModel):
+    """Lists of the request's length; null for a response without a score."""
+
+    rewards: list[float | None]
+    scores: list[float | None]
+    extra_logs: dict[str, float]
+
+
+class SlimeRequest(BaseModel):
+    """slime's protocol (``--rm-type remote_rm --rm-url http://HOST:PORT/get_reward``)."""
+
+    prompt: Any = None
+    response: Any
+    label: Any = Field(None, description=LABEL)
+
+
+class Health(BaseModel):
+    """Whether the server takes requests."""
+
+    status: Literal["ok", "stopping"]
+    version: str
+    workers: int
+
+
+class Refusal(BaseModel):
+    """Why a request was turned down."""
+
+    detail: str
+
+
+_REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
+    400: {"model": Refusal, "description": "The body cannot be read."},
+    413: {"model": Refusal, "description": "Too many bytes or records."},
+    422: {"model": Refusal, "description": "The body is not what is asked for."},
+}
+
+
+class Desk:
+    """The scorers behind the application, one a policy."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._scorers = {
+            policy: Scorer(policy=policy, **settings.options) for policy in ("reference", "strict")
+        }
+
+    def scorer(self, policy: str | None = None) -> Scorer:
+        return self._scorers[policy or self.settings.policy]
+
+    def stats(self) -> dict[str, int]:
+        every = [scorer.stats() for scorer in self._scorers.values()]
+        return {name: sum(stats[name] for stats in every) for name in every[0]}
+
+    def close(self) -> None:
+        for scorer in self._scorers.values():
+            scorer.close()
+
+
+def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
+    """The application, and the gate in front of it that a server is given.
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        An option that cannot be used.
+    """
+    desk = Desk(settings)
+    metrics = Metrics()
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        desk.scorer().start()
+        yield
+        await run_in_threadpool(desk.close)
+
+    app = FastAPI(
+        title="relfast",
+        version=__version__,
+        summary="Rewards for REL, ReAlign and SeqBench responses.",
+        lifespan=lifespan,
+    )
+    gate = Gate(app, metrics, settings.max_body_bytes)
+    app.add_exception_handler(RequestValidationError, _refuse)
+
+    @app.post("/score", response_model=ScoreAnswer, responses=_REFUSALS)
+    async def score(request: ScoreRequest) -> Response:
+        """Score a batch: one row per record and sample, in order, whatever is in them."""
+        _check_length(len(request.records), settings.max_records)
+        scores = await run_in_threadpool(desk.scorer(request.policy).score, request.records)
+        rows = b",".join(encode_row(score.to_row()).rstrip(b"\n") for score in scores)
+        return Response(b'{"rows":[' + rows + b"]}", media_type=JSON)
+
+    @app.post("/get_reward", response_model=OpenRLHFAnswer | float | None, responses=_REFUSALS)
+    async def get_reward(
+        request: Annotated[OpenRLHFRequest | SlimeRequest, Body()],
+    ) -> Response:
+        """Rewards as OpenRLHF asks for them (lists), or slime (one response, one number)."""
+        if isinstance(request, SlimeRequest):
+            answer: Any = await run_in_threadpool(_slime, desk.scorer(), settings.on_error, request)
+        else:
+            n = len(request.query)
+            _check_length(n, settings.max_records)
+            for name in ("prompts", "labels"):
+                given = getattr(request, name)
+                if given is not None and len(given) != n:
+                    raise HTTPException(422, f"{name} has {len(given)} items, query has {n}")
+            answer = await run_in_threadpool(_openrlhf, desk.scorer(), settings.on_error, request)
+        return Response(orjson.dumps(answer), media_type=JSON)
+
+    @app.get("/health", response_model=Health, responses={503: {"model": Health}})
+    async def health() -> Response:
+        """Whether the server takes requests; 503 while it stops."""
+        stopping = gate.draining
+        shown = Health(
+            status="stopping" if stopping else "ok", version=__version__, workers=desk.stats()["workers"]
+        )
+        return Response(shown.model_dump_json(), 503 if stopping else 200, media_type=JSON)
+
+    @app.get("/metrics", response_class=PlainTextResponse)
+    async def metrics_page() -> Response:
+        """Counters in Prometheus' text format."""
+        text = metrics.text(desk.stats(), STATUSES)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    return app, gate
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    """What is wrong with a body, without the body: it may hold what JSON cannot."""
+    assert isinstance(error, RequestValidationError)
+    problems = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
+    text = "; ".join(problems)[:1000].encode("ascii", "backslashreplace").decode()
+    return Response(orjson.dumps({"detail": text}), 422, media_type=JSON)
+
+
+def _check_length(n: int, limit: int) -> None:
+    if n > limit:
+        raise HTTPException(413, f"{n} records; a request may hold {limit}")
+
+
+def _openrlhf(scorer: Scorer, on_error: OnError, request: OpenRLHFRequest) -> dict[str, Any]:
+    n = len(request.query)
+    prompts: Sequence[str | None] = request.prompts or [None] * n
+    read = [read_label(label) for label in request.labels or [None] * n]
+    batch = scorer.score_batch(
+        [task for task, _, _ in read],
+        [gold_of(answer) for _, answer, _ in read],
+        [response_in(*pair) for pair in zip(request.query, prompts, strict=True)],
+        questions=[
+            question if question is not None else question_of(prompt)
+            for (_, _, question), prompt in zip(read, prompts, strict=True)
+        ],
+    )
+    worth = functools.partial(value_of, on_error=on_error)
+    return {
+        "rewards": [worth(score) for score in batch.scores],
+        "scores": [_correct(score) for score in batch.scores],
+        "extra_logs": {
+            name: value for name, value in tallies(batch.scores).items() if name in ("answered", "unscored")
+        },
+    }
+
+
+def _correct(score: Score) -> float | None:
+    return None if score.correct is None else float(score.correct)
+
+
+def _slime(scorer: Scorer, on_error: OnError, request: SlimeRequest) -> float | None:
+    task, answer, question = read_label(request.label)
+    if question is None:
+        question = question_of(request.prompt)
+    score = scorer.score_one(task, gold_of(answer), response_of(request.response), question)
+    return value_of(score, on_error)

@@ -1,0 +1,77 @@
+"""Counters of the server in Prometheus' text format (version 0.0.4)."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Upper bounds of the latency histogram, in seconds: one text record takes 1 ms, a timeout 5 s."""
+
+
+class Metrics:
+    """Requests by path and status code, and how long they took. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._requests: Counter[tuple[str, int]] = Counter()
+        self._buckets = [0] * (len(BUCKETS) + 1)
+        self._seconds = 0.0
+        self.in_flight = 0
+
+    def began(self) -> None:
+        with self._lock:
+            self.in_flight += 1
+
+    def ended(self, path: str, code: int, seconds: float) -> None:
+        with self._lock:
+            self.in_flight -= 1
+            self._requests[path, code] += 1
+            self._buckets[bisect_left(BUCKETS, seconds)] += 1
+            self._seconds += seconds
+
+    def text(self, stats: Mapping[str, int], statuses: Iterable[str]) -> str:
+        """The page: the server's counters and a scorer's ``stats``."""
+        with self._lock:
+            requests = dict(self._requests)
+            buckets, seconds, in_flight = list(self._buckets), self._seconds, self.in_flight
+        lines: list[str] = []
+
+        def family(name: str, kind: str, meaning: str, samples: Iterable[tuple[str, float]]) -> None:
+            lines.append(f"# HELP {name} {meaning}")
+            lines.append(f"# TYPE {name} {kind}")
+            lines.extend(f"{name}{labels} {value}" for labels, value in samples)
+
+        family(
+            "relfast_responses_total",
+            "counter",
+            "Responses scored, by status of their row.",
+            [(f'{{status="{status}"}}', stats[status]) for status in statuses],
+        )
+        family(
+            "relfast_http_requests_total",
+            "counter",
+            "HTTP requests, by path and status code.",
+            [(f'{{path="{path}",code="{code}"}}', n) for (path, code), n in sorted(requests.items())],
+        )
+        reached = 0
+        samples: list[tuple[str, float]] = []
+        for bound, n in zip((*map(str, BUCKETS), "+Inf"), buckets, strict=True):
+            reached += n
+            samples.append((f'_bucket{{le="{bound}"}}', reached))
+        samples += [("_sum", round(seconds, 6)), ("_count", reached)]
+        family("relfast_http_request_seconds", "histogram", "Time to answer a request.", samples)
+        family(
+            "relfast_http_requests_in_flight", "gauge", "Requests being answered.", [("", float(in_flight))]
+        )
+        for name, kind, meaning in (
+            ("scored_before", "counter", "Responses whose answer had been scored before."),
+            ("shared", "counter", "Responses whose answer was being scored for another request."),
+            ("workers_replaced", "counter", "Workers that died on a record and were replaced."),
+        ):
+            family(f"relfast_{name}_total", kind, meaning, [("", stats[name])])
+        family("relfast_workers", "gauge", "Worker processes running.", [("", stats["workers"])])
+        return "\n".join(lines) + "\n"

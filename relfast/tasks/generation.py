@@ -1,0 +1,82 @@
+"""What the generators of all rooms share: random streams, balanced plans, gold that our scorer confirms."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from relfast.errors import RelfastError, UsageError
+from relfast.records import Options, Record
+from relfast.tasks.base import Task
+
+POLICIES: Final = (Options(policy="reference"), Options(policy="strict"))
+
+MAX_RECORDS: Final = 10_000_000
+"""Ids have five digits or more; ten million records are 30 GB of REL-A1."""
+
+
+def stream(task: str, seed: int, index: int, *more: object) -> random.Random:
+    """The random stream of one record: the same numbers on every machine, other ones for any other record.
+
+    Seeding `random.Random` with text goes through SHA-512 and, like the generator itself, is the same
+    in every Python since 3.2. One stream a record makes the first m records of a run of n those of a
+    run of m.
+    """
+    return random.Random("/".join(str(part) for part in (task, seed, index, *more)))
+
+
+def check_count(n: int, seed: int) -> None:
+    """Raise `UsageError` unless ``n`` and ``seed`` are integers that a run can have."""
+    if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= MAX_RECORDS:
+        raise UsageError(f"number of records must be an integer from 0 to {MAX_RECORDS:,}, not {n!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UsageError(f"seed must be an integer from 0, not {seed!r}")
+
+
+def check_range(name: str, value: Any, low: float, high: float) -> None:
+    """Raise `UsageError` unless ``value`` is a number in the range (an integer if ``low`` is one)."""
+    is_number = isinstance(value, int if isinstance(low, int) else (int, float)) and not isinstance(
+        value, bool
+    )
+    if not is_number or not low <= value <= high:
+        kind = "an integer" if isinstance(low, int) else "a number"
+        raise UsageError(f"{name} must be {kind} from {low} to {high}, not {value!r}")
+
+
+class Slot(NamedTuple):
+    """What the record at a place of the run is to be: its class and its size."""
+
+    place: int
+    yes: bool
+    size: int
+
+
+def plan(n: int, yes_fraction: float, sizes: Sequence[int]) -> Iterator[Slot]:
+    """Classes and sizes of n records: any first m of them have ``yes_fraction`` yes to within one record.
+
+    The sizes are gone through in turn, separately within each class, so that neither tells the other.
+    """
+    yes_so_far = 0
+    for index in range(n):
+        # floor of the exact share; the small term keeps 0.1 * 10 from landing below 1
+        due = int((index + 1) * yes_fraction + 1e-9)
+        yes = due > yes_so_far
+        turn = yes_so_far if yes else index - yes_so_far
+        yes_so_far = due
+        yield Slot(index, yes, sizes[turn % len(sizes)])
+
+
+class UnconfirmedGoldError(RelfastError):
+    """A generated record whose gold our own scorer does not accept: a bug, and no record for anybody."""
+
+
+def confirm(task: Task, record: dict[str, Any], response: str) -> dict[str, Any]:
+    """The record, once the response that states its gold is correct under both policies."""
+    for options in POLICIES:
+        asked = Record(0, record["id"], task.name, record["answer"], response, record["question"])
+        (outcome,) = task.room.score([(asked, task.room.extract(asked, options))], options)
+        if outcome.error is not None or not outcome.correct:
+            why = outcome.error or outcome.metrics
+            raise UnconfirmedGoldError(f"{record['id']}: gold is not correct under {options.policy}: {why}")
+    return record

@@ -1,0 +1,153 @@
+"""Aligning many solutions at once: steps to vectors to similarities to paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+GAP_PENALTY: Final = -0.1
+DIVERGENCE_THRESHOLD: Final = 0.7
+"""Under this a match counts as divergence, and an alignment score as low (quadrants). ReAlign's value."""
+
+STEPS_PER_WINDOW: Final = 16_384
+"""Steps whose vectors are held at once: 25 MB of MiniLM, 67 MB of BGE large. Blocks are cut by this,
+which changes no vector and no score."""
+
+MOVES: Final = ("match", "skip_benchmark", "skip_llm")
+"""Types of an entry by the kernel's codes."""
+
+
+class Pair(NamedTuple):
+    """Two solutions to align, as steps."""
+
+    benchmark: Sequence[str]
+    llm: Sequence[str]
+
+
+class Encoder(Protocol):
+    """What alignment needs of an embedder."""
+
+    def encode_distinct(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.int64]]: ...
+
+
+class Alignment(NamedTuple):
+    """One pair's alignment.
+
+    ``moves`` are the kernel's codes in order (uint8), ``scores`` the similarity of each match in order
+    (float32). ``first_divergence`` is the 1-based place of the first entry that is a skip or a match
+    under `DIVERGENCE_THRESHOLD`, or None.
+    """
+
+    moves: NDArray[np.uint8]
+    scores: NDArray[np.float32]
+    avg_score: float
+    first_divergence: int | None
+
+    @property
+    def matches(self) -> int:
+        return len(self.scores)
+
+    def entries(self, benchmark: Sequence[str], llm: Sequence[str]) -> list[dict[str, Any]]:
+        """The published list: one entry a move, with indices, score and the steps' texts."""
+        entries: list[dict[str, Any]] = []
+        i = j = 0
+        scores = iter(self.scores.tolist())
+        for move in self.moves.tolist():
+            in_benchmark, in_llm = move != 2, move != 1
+            entries.append(
+                {
+                    "type": MOVES[move],
+                    "benchmark_idx": i if in_benchmark else None,
+                    "llm_idx": j if in_llm else None,
+                    "score": next(scores) if move == 0 else GAP_PENALTY,
+                    "benchmark_step": benchmark[i] if in_benchmark else None,
+                    "llm_step": llm[j] if in_llm else None,
+                }
+            )
+            i += in_benchmark
+            j += in_llm
+        return entries
+
+
+NOTHING: Final = Alignment(np.empty(0, np.uint8), np.empty(0, np.float32), 0.0, None)
+"""What an empty side aligns to: no entries and 0.0, as published."""
+
+
+def align_pairs(pairs: Sequence[Pair], encoder: Encoder) -> list[Alignment]:
+    """Alignments of solutions, embedding across all of them; an empty side gives `NOTHING`."""
+    results = [NOTHING] * len(pairs)
+    for window in _windows(pairs):
+        some = [pairs[k] for k in window]
+        steps = [step for pair in some for step in pair.benchmark]
+        half = len(steps)
+        steps.extend(step for pair in some for step in pair.llm)
+        vectors, places = encoder.encode_distinct(steps)
+        rows = np.array([len(pair.benchmark) for pair in some], np.int64)
+        columns = np.array([len(pair.llm) for pair in some], np.int64)
+        similarity = _cosines(vectors, places[:half], places[half:], rows, columns)
+        for k, alignment in zip(window, align_matrices(similarity, rows, columns), strict=True):
+            results[k] = alignment
+    return results
+
+
+def align_matrices(
+    similarity: NDArray[np.float32], rows: NDArray[np.int64], columns: NDArray[np.int64]
+) -> Iterator[Alignment]:
+    """Alignments of a ragged batch of similarity matrices, flat float32 in row order."""
+    from relfast_kernels.align import align_batch
+
+    sizes = rows * columns
+    cells = np.cumsum(sizes) - sizes
+    order = np.lexsort((rows, columns))
+    path, begin, end, matches, total, diverged = align_batch(
+        similarity, cells, rows, columns, order, GAP_PENALTY, DIVERGENCE_THRESHOLD
+    )
+    for p in range(rows.size):
+        moves = path[begin[p] : end[p]]
+        i = np.cumsum(moves != 2) - 1
+        j = np.cumsum(moves != 1) - 1
+        matched = moves == 0
+        scores = similarity[cells[p] + i[matched] * columns[p] + j[matched]]
+        average = float(total[p]) / int(matches[p]) if matches[p] else 0.0
+        yield Alignment(moves, scores, average, int(diverged[p]) or None)
+
+
+def similarity_matrix(benchmark: Sequence[str], llm: Sequence[str], encoder: Encoder) -> NDArray[np.float32]:
+    """Cosines of two lists of steps, (benchmark, llm) float32."""
+    vectors, places = encoder.encode_distinct([*benchmark, *llm])
+    half = len(benchmark)
+    rows, columns = np.array([half], np.int64), np.array([len(llm)], np.int64)
+    return _cosines(vectors, places[:half], places[half:], rows, columns).reshape(half, len(llm))
+
+
+def _cosines(
+    vectors: NDArray[np.float32],
+    rows_of: NDArray[np.int64],
+    columns_of: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+) -> NDArray[np.float32]:
+    from relfast_kernels.align import cosine_batch
+
+    similarity: NDArray[np.float32] = cosine_batch(vectors, rows_of, columns_of, rows, columns)
+    return similarity
+
+
+def _windows(pairs: Sequence[Pair]) -> Iterator[list[int]]:
+    """Indices of the pairs with two sides, a window holding `STEPS_PER_WINDOW` steps or one pair."""
+    window: list[int] = []
+    steps = 0
+    for k, pair in enumerate(pairs):
+        if not pair.benchmark or not pair.llm:
+            continue
+        size = len(pair.benchmark) + len(pair.llm)
+        if window and steps + size > STEPS_PER_WINDOW:
+            yield window
+            window, steps = [], 0
+        window.append(k)
+        steps += size
+    if window:
+        yield window

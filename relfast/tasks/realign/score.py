@@ -1,0 +1,145 @@
+"""Scoring ReAlign: all records of a block are embedded together, then aligned together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.tasks.realign import extract as reading
+from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, Alignment, Pair, align_pairs
+from relfast.tasks.realign.boxed import same_answer, without_spaces
+from relfast.tasks.realign.extract import Solution
+from relfast.tasks.realign.steps import without_repeats
+
+_QUADRANTS: Final = {
+    (True, True): "robust",
+    (False, True): "lucky",
+    (True, False): "hallucination",
+    (False, False): "failure",
+}
+_MAX_VOTE_CHARS: Final = 200
+
+
+def extract(record: Record, options: Options) -> Extracted:
+    return reading.read_response(record.response, options)
+
+
+def score(batch: Batch, options: Options) -> list[Outcome]:
+    references = [reading.read_reference(record, options) for record, _ in batch]
+    pairs = [
+        _pair(reference, extracted, options)
+        for reference, (_, extracted) in zip(references, batch, strict=True)
+    ]
+    # a block without a single pair to align needs no model on this machine
+    alignments: Sequence[Alignment | None] = [None] * len(batch)
+    if any(pair.benchmark and pair.llm for pair in pairs):
+        from relfast.embed import get_embedder
+
+        alignments = align_pairs(pairs, get_embedder(options.embedder, options.device))
+    verdicts = _verify(batch, references, options)
+    outcomes = []
+    for (record, extracted), reference, pair, alignment, verdict in zip(
+        batch, references, pairs, alignments, verdicts, strict=True
+    ):
+        if isinstance(reference, str):
+            outcomes.append(Outcome(False, found=False, error=reference))
+        elif extracted.error is not None:
+            outcomes.append(Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse"))
+        else:
+            outcomes.append(_judge(record, extracted, reference, pair, alignment, verdict, options))
+    return outcomes
+
+
+def quadrant(alignment_score: float, correct: bool) -> str:
+    """``robust``, ``lucky``, ``hallucination`` or ``failure``: is the alignment high, is the answer right."""
+    return _QUADRANTS[alignment_score >= DIVERGENCE_THRESHOLD, correct]
+
+
+def coverage(matches: int, n_benchmark: int, n_llm: int) -> float:
+    """Share of the longer side's steps that are matched; 0 without steps."""
+    return matches / max(n_benchmark, n_llm, 1)
+
+
+def final_correct(symbolic: bool, row: Any) -> bool:
+    """ReAlign's ``final_correct = symbolic or llm``, with the judge's verdict where the row carries one."""
+    return symbolic or (
+        row is not None and (row.get("llm_correct") is True or row.get("final_correct") is True)
+    )
+
+
+def _pair(reference: Solution | str, extracted: Extracted, options: Options) -> Pair:
+    if isinstance(reference, str) or extracted.error is not None:
+        return Pair([], [])
+    steps = extracted.value.steps
+    if options.strict:
+        # What is said twice is aligned once, yet still counts as a step: repeating pays nothing.
+        steps = without_repeats(steps, reference.steps)
+    return Pair(reference.steps, steps)
+
+
+def _judge(
+    record: Record,
+    extracted: Extracted,
+    reference: Solution,
+    pair: Pair,
+    alignment: Alignment | None,
+    verdict: bool | None,
+    options: Options,
+) -> Outcome:
+    solution: Solution = extracted.value
+    symbolic = same_answer(reference.boxed, solution.boxed)
+    if options.strict:
+        # a box of blanks is no answer, and what the row claims about itself is not believed
+        correct = symbolic = symbolic and bool(without_spaces(solution.boxed))
+    else:
+        correct = final_correct(symbolic, record.row)
+    average = alignment.avg_score if alignment is not None else 0.0
+    matches = alignment.matches if alignment is not None else 0
+    covered = coverage(matches, len(reference.steps), len(solution.steps))
+    metrics: dict[str, Any] = {
+        "alignment_score": average,
+        "weighted_score": average * covered,
+        "coverage": covered,
+        "symbolic_correct": symbolic,
+        "first_divergence": alignment.first_divergence if alignment is not None else None,
+        "quadrant": quadrant(average, correct),
+        "n_benchmark_steps": len(reference.steps),
+        "n_llm_steps": len(solution.steps),
+        "n_matches": matches,
+    }
+    if options.grader == "math-verify":
+        metrics["verified_correct"] = verdict
+    if options.strict:
+        metrics["reason"] = extracted.reason
+    details: dict[str, Any] = {
+        "pred": solution.boxed,
+        "gold": reference.boxed,
+        "benchmark_steps": reference.steps,
+        "llm_steps": solution.steps,
+        "alignment": alignment.entries(pair.benchmark, pair.llm) if alignment is not None else [],
+    }
+    answer = without_spaces(solution.boxed)[:_MAX_VOTE_CHARS]
+    return Outcome(correct, metrics, details, found=extracted.found, vote=answer or None)
+
+
+def _verify(batch: Batch, references: Sequence[Solution | str], options: Options) -> Sequence[bool | None]:
+    """math-verify's opinion of each record, where that grader is chosen."""
+    if options.grader != "math-verify":
+        return [None] * len(batch)
+    from relfast.tasks.realign.verify import verify_answers
+
+    questions: list[tuple[str, str] | None] = []
+    for reference, (_, extracted) in zip(references, batch, strict=True):
+        usable = not isinstance(reference, str) and extracted.error is None
+        gold = _answer_text(reference) if not isinstance(reference, str) else ""
+        pred = _answer_text(extracted.value) if usable else ""
+        questions.append((gold, pred) if gold and pred else None)
+    return verify_answers(questions)
+
+
+def _answer_text(solution: Solution) -> str:
+    """What math-verify reads: the box, or the last step of a solution without one (GSM8K: "A: 42")."""
+    if solution.boxed is not None:
+        return f"\\boxed{{{solution.boxed}}}"
+    return solution.steps[-1] if solution.steps else ""

@@ -1,0 +1,141 @@
+"""Actions as text: ``"move_to: F6"``, and how they are found in a response."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from relfast_kernels.plan_text import Plans
+
+ACTIONS: Final = ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue")
+"""The six actions; their places are the kernels' codes."""
+
+CODES: Final = {name: code for code, name in enumerate(ACTIONS)}
+
+VIOLATIONS: Final = (
+    "unparsable",
+    "bad_action",
+    "wrong_start",
+    "not_adjacent",
+    "door_locked",
+    "key_not_here",
+    "key_not_held",
+    "wrong_key",
+    "no_such_door",
+    "wrong_rescue",
+    "no_rescue",
+    "after_rescue",
+)
+"""What can be wrong with a plan; their places are the kernels' codes."""
+
+MAX_BYTES: Final = 1 << 30
+"""Longest response that is read, in bytes: the kernel counts in 32 bits. Readers stop lines far earlier."""
+
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_UNICODE_ESCAPE: Final = re.compile(
+    r"(?:\\u[89a-fA-F][0-9a-fA-F]{3}|\\u0[1-9a-fA-F][0-9a-fA-F]{2}|\\u[1-7][0-9a-fA-F]{3}|\\u00[89a-fA-F][0-9a-fA-F])+"
+)
+
+
+class Action(NamedTuple):
+    """An action and what it acts on: a room, a key or a person."""
+
+    name: str
+    parameter: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.parameter}"
+
+
+class Reading(NamedTuple):
+    """Texts as the kernels take them (UTF-8, one after the other), and the plans found in them."""
+
+    raw: bytes
+    text: NDArray[np.uint8]
+    plans: Plans
+
+
+def as_action(item: object) -> Action | None:
+    """The action that ``"action: param"`` or a pair ``(action, param)`` stands for, or None."""
+    if isinstance(item, str):
+        name, _, parameter = item.partition(":")
+        name, parameter = name.strip(), parameter.strip()
+    elif isinstance(item, Sequence) and len(item) == 2:
+        name, parameter = (part.strip() if isinstance(part, str) else _number(part) for part in item)
+    else:
+        return None
+    return Action(name, parameter) if name in CODES and parameter else None
+
+
+def _number(value: object) -> str:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
+
+
+def read(texts: Sequence[str]) -> Reading:
+    """Find the plan of each text. Linear time; nothing in a text is evaluated."""
+    from relfast_kernels.plan_text import read_plans
+
+    joined = "".join(texts)
+    if joined.isascii() and "\\" not in joined and len(joined) <= MAX_BYTES:
+        raw = joined.encode()
+        sizes = [len(text) for text in texts]
+    else:
+        parts = [encode(text) for text in texts]
+        raw = b"".join(parts)
+        sizes = [len(part) for part in parts]
+    text = np.frombuffer(raw, np.uint8)
+    return Reading(raw, text, read_plans(text, np.array(list(accumulate(sizes)), np.int64)))
+
+
+def encode(text: str) -> bytes:
+    """UTF-8, with JSON's escapes of characters beyond ASCII undone (those within may be syntax)."""
+    if "\\" in text:
+        text = _UNICODE_ESCAPE.sub(_undo, text)
+    raw = text.encode("utf-8", "surrogatepass")
+    return raw if len(raw) <= MAX_BYTES else b""
+
+
+def _undo(match: re.Match[str]) -> str:
+    codes = bytes.fromhex(match[0].replace("\\u", ""))
+    return codes.decode("utf-16-be", "surrogatepass")
+
+
+def parse_actions(text: object) -> list[str] | None:
+    """The plan that a text ends with, as ``"action: param"`` strings; None if there is none.
+
+    A plan is a list of ``'action: param'`` strings or of ``('action', 'param')`` pairs, as tuples or lists,
+    quoted as in Python or JSON, within prose or a code fence. The last list with at least one of the six
+    actions counts. Items that are no action stay in it, as they are written. Never raises; linear time.
+
+    >>> parse_actions("First ['start: A1'], or better: [('start', 'A1'), ('rescue', 'Bob')]")
+    ['start: A1', 'rescue: Bob']
+    """
+    if not isinstance(text, str):
+        return None
+    reading = read([text])
+    if not len(reading.plans.items):
+        return None
+    return [_write(reading.raw, item) for item in reading.plans.items.tolist()]
+
+
+def _write(raw: bytes, item: Sequence[int]) -> str:
+    kind, _, begin, end, _ = item
+    text = raw[begin:end].decode("utf-8", "surrogatepass")
+    if "\\" in text:
+        text = _ESCAPE.sub(r"\1", text)
+    return f"{ACTIONS[kind]}: {text}" if kind < len(ACTIONS) else text
+
+
+def as_plan(actions: Any) -> list[Action | None] | None:
+    """A plan given as text or as a list of actions (None for items that are none); None if it is neither."""
+    if isinstance(actions, str):
+        actions = parse_actions(actions)
+    if not isinstance(actions, Sequence):
+        return None
+    return [as_action(item) for item in actions]

@@ -1,0 +1,123 @@
+"""Many rows into one file, on several cores: the same bytes for any number of them.
+
+Mazes are made in chunks of fixed size, and each chunk is compressed by itself (members of a gzip file and
+frames of a zstandard file may follow each other), so nothing depends on who makes what.
+"""
+
+from __future__ import annotations
+
+import gzip
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import orjson
+
+from relfast.errors import MissingExtraError, OutputError, WorkerError
+from relfast.tasks.seqbench.generate import Parameters, check_run, make_row, maze_seed
+
+CHUNK: Final = 32
+"""Mazes made at once: 8 MB of text at 40 × 40. Changing it changes the bytes of compressed files."""
+
+WAITING_PER_WORKER: Final = 2
+"""Chunks made ahead of the one being written: bounds memory."""
+
+GZIP_LEVEL: Final = 6
+
+
+def write_rows(
+    output: str,
+    n: int,
+    seed: int,
+    variants: Sequence[Parameters],
+    workers: int = 1,
+    *,
+    overwrite: bool = False,
+) -> int:
+    """Write ``n`` mazes, each in all variants, as JSON lines; returns the number of rows.
+
+    ``output`` may end in ``.gz`` or ``.zst``; ``-`` is stdout. A file appears when it is whole.
+
+    Raises
+    ------
+    UsageError
+        A parameter is out of range, or no maze can carry B and L.
+    OutputError
+        The file exists (without ``overwrite``) or cannot be written.
+    """
+    check_run(n, seed)
+    blocks = _blocks(n, seed, tuple(variants), _codec(output), workers)
+    if output == "-":
+        _write(os.fdopen(os.dup(1), "wb"), blocks)
+        return n * len(variants)
+    path = Path(output)
+    if path.exists() and not overwrite:
+        raise OutputError(path, "exists already; --overwrite replaces it")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        try:
+            _write(unfinished.open("wb"), blocks)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(path, error.strerror or str(error)) from None
+    return n * len(variants)
+
+
+def _write(file: BinaryIO, blocks: Iterator[bytes]) -> None:
+    with file:
+        for block in blocks:
+            file.write(block)
+
+
+def _codec(output: str) -> str:
+    if output.endswith(".zst"):
+        try:
+            import zstandard  # noqa: F401
+        except ImportError:
+            raise MissingExtraError("writing .zst files", "zstd") from None
+        return "zst"
+    return "gz" if output.endswith(".gz") else ""
+
+
+def _blocks(n: int, seed: int, variants: tuple[Parameters, ...], codec: str, workers: int) -> Iterator[bytes]:
+    """The file's bytes, chunk by chunk, in order."""
+    chunks = [(seed, low, min(low + CHUNK, n), variants, codec) for low in range(0, n, CHUNK)]
+    workers = min(workers, len(chunks))
+    if workers <= 1:
+        yield from map(_make, chunks)
+        return
+    # spawned, not forked: the caller may have threads
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        waiting: deque[Future[bytes]] = deque()
+        try:
+            for chunk in chunks:
+                waiting.append(pool.submit(_make, chunk))
+                if len(waiting) > WAITING_PER_WORKER * workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise WorkerError(f"a generating process died: {error}") from None
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _make(chunk: tuple[int, int, int, tuple[Parameters, ...], str]) -> bytes:
+    seed, low, high, variants, codec = chunk
+    rows = [make_row(maze_seed(seed, index), settings) for index in range(low, high) for settings in variants]
+    data = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+    if codec == "gz":
+        return gzip.compress(data, GZIP_LEVEL, mtime=0)
+    if codec == "zst":
+        import zstandard
+
+        compressed: bytes = zstandard.compress(data)
+        return compressed
+    return data

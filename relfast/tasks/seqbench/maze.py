@@ -1,0 +1,201 @@
+"""A maze ready for the kernels: rooms, keys and people by number, and the plans that run through it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
+
+from relfast.errors import InputError
+from relfast.tasks.seqbench.actions import ACTIONS, CODES, VIOLATIONS, Action, as_plan
+from relfast.tasks.seqbench.layout import Layout
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from relfast_kernels.maze import MazeTables, NameTables
+
+Source = Literal["structural_details", "context"]
+
+_KEY_ACTIONS: Final = (CODES["pick_up_key"], CODES["use_key"])
+
+
+class Verdict(NamedTuple):
+    """What running a plan in its maze shows.
+
+    ``violation`` and ``violation_index`` (0-based) say where the first illegal action is, None for a plan
+    that is legal from start to rescue; a missing rescue is a violation behind the last action.
+    ``n_actions`` counts all actions, ``n_legal`` those before the violation.
+    """
+
+    valid: bool
+    violation: str | None
+    violation_index: int | None
+    n_actions: int
+    n_legal: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maze:
+    """A maze with its names, its tables for the kernels, and where it was read from."""
+
+    layout: Layout
+    rooms: tuple[str, ...]
+    keys: tuple[str, ...]
+    target: str
+    tables: MazeTables
+    source: Source
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Maze:
+        """The maze of a SeqBench row: from ``structural_details``, or else from ``context`` or ``question``.
+
+        Also takes records (``question`` and ``answer``) and, in place of a context, a list ``facts``.
+
+        Raises
+        ------
+        InputError
+            Neither describes a maze; names the field.
+        """
+        from relfast.tasks.seqbench.gold import Fields
+
+        question, facts = row.get("question"), row.get("facts")
+        if question is None and isinstance(facts, (list, tuple)):
+            question = " ".join(map(str, facts))
+        return Fields.of(row.get("answer"), question, row).maze()
+
+    @classmethod
+    def build(cls, layout: Layout, source: Source, extra: Iterable[Action] = ()) -> Maze:
+        """Number the layout's names.
+
+        ``extra`` are actions of gold: rooms and keys that only these name become rooms without doors and
+        keys that lie nowhere, so that a plan equal to gold is recognised in a maze that lacks some facts.
+        """
+        from relfast_kernels.maze import NO_KEY, OPEN, MazeTables
+
+        if layout.start is None or layout.goal is None or layout.target is None:
+            who = "agent" if layout.start is None else "person to rescue"
+            raise InputError(f"the facts do not say where the {who} is", field=source)
+        rooms = dict.fromkeys((*layout.rooms, layout.start, layout.goal))
+        keys = dict.fromkeys(
+            (*layout.key_rooms, *(door.key for door in layout.passages.values() if door.key))
+        )
+        for action in extra:
+            if CODES[action.name] in _KEY_ACTIONS:
+                keys[action.parameter] = None
+            elif action.name != "rescue":
+                rooms[action.parameter] = None
+        room_at = {name: index for index, name in enumerate(rooms)}
+        key_at = {name: index for index, name in enumerate(keys)}
+        count = len(layout.passages)
+        ends = np.fromiter(
+            (room_at[room] for pair in layout.passages for room in pair), np.int32, 2 * count
+        ).reshape(count, 2)
+        doors = np.full(count, OPEN, np.int32)
+        door_keys: list[int] = []
+        for index, door in enumerate(layout.passages.values()):
+            if door.locked:
+                doors[index] = len(door_keys)
+                door_keys.append(key_at.get(door.key, NO_KEY))
+        tables = MazeTables(
+            *edge_lists(len(rooms), ends, doors),
+            door_keys=np.array(door_keys, np.int32),
+            key_rooms=np.array([room_at.get(layout.key_rooms.get(key, ""), -1) for key in keys], np.int32),
+            start=room_at[layout.start],
+            goal=room_at[layout.goal],
+        )
+        return cls(layout, tuple(rooms), tuple(keys), layout.target, tables, source)
+
+    def encode(self, actions: Sequence[Action | None]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Codes and arguments of a plan, as `relfast_kernels.maze` wants them."""
+        room_at = {name: index for index, name in enumerate(self.rooms)}
+        key_at = {name: index for index, name in enumerate(self.keys)}
+        kinds = np.full(len(actions), len(ACTIONS), np.int32)
+        arguments = np.full(len(actions), -1, np.int32)
+        for index, action in enumerate(actions):
+            if action is None:
+                continue
+            kinds[index] = code = CODES[action.name]
+            if code in _KEY_ACTIONS:
+                arguments[index] = key_at.get(action.parameter, -1)
+            elif action.name == "rescue":
+                arguments[index] = 0 if action.parameter == self.target else -1
+            else:
+                arguments[index] = room_at.get(action.parameter, -1)
+        return kinds, arguments
+
+    def decode(self, kinds: Iterable[int], arguments: Iterable[int]) -> list[str]:
+        """The reverse of `encode`, for plans whose every argument the maze knows."""
+        names: dict[int, Sequence[str]] = dict.fromkeys(range(len(ACTIONS)), self.rooms)
+        names.update(dict.fromkeys(_KEY_ACTIONS, self.keys))
+        names[CODES["rescue"]] = (self.target,)
+        return [
+            f"{ACTIONS[kind]}: {names[kind][argument]}"
+            for kind, argument in zip(kinds, arguments, strict=True)
+        ]
+
+    def name_tables(self) -> NameTables:
+        """The names, as the kernel that reads them out of text wants them."""
+        from relfast_kernels.maze import index_names
+
+        parts = [name.encode("utf-8", "surrogatepass") for name in (*self.rooms, *self.keys, self.target)]
+        text = np.frombuffer(b"".join(parts), np.uint8)
+        return index_names(text, np.cumsum([len(part) for part in parts], dtype=np.int32))
+
+
+def edge_lists(
+    n_rooms: int, ends: NDArray[np.int32], doors: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """The first three of `MazeTables`, from passages (pairs of rooms) and their doors (or other marks)."""
+    sources = np.concatenate((ends[:, 0], ends[:, 1]))
+    order = np.argsort(sources, kind="stable")
+    first_edge = np.zeros(n_rooms + 1, np.int32)
+    np.cumsum(np.bincount(sources, minlength=n_rooms), out=first_edge[1:])
+    return (
+        first_edge,
+        np.concatenate((ends[:, 1], ends[:, 0]))[order],
+        np.concatenate((doors, doors))[order],
+    )
+
+
+def validate(maze: Maze, actions: Any) -> Verdict:
+    """Run a plan in a maze.
+
+    Parameters
+    ----------
+    actions
+        ``"action: param"`` strings or (action, param) pairs; a text, which is parsed; or None (unparsable).
+    """
+    from relfast_kernels.maze import validate_plans
+
+    plan = as_plan(actions)
+    if plan is None:
+        return Verdict(False, "unparsable", 0, 0, 0)
+    kinds, arguments = maze.encode(plan)
+    codes, indices = validate_plans(maze.tables, kinds, arguments, np.array([0, len(plan)], np.int64))
+    if codes[0] < 0:
+        return Verdict(True, None, None, len(plan), len(plan))
+    index = int(indices[0])
+    return Verdict(False, VIOLATIONS[codes[0]], index, len(plan), index)
+
+
+def shortest_plan(maze: Maze) -> list[str] | None:
+    """The shortest legal plan as ``"action: param"`` strings, keys picked up at the first visit.
+
+    None where no plan rescues. Of several shortest plans, one that is the same at every call.
+
+    Raises
+    ------
+    InputError
+        The maze has so many doors and cycles that the search was given up.
+    """
+    from relfast_kernels.maze_search import TOO_LARGE, UNSOLVABLE
+    from relfast_kernels.maze_search import shortest_plan as search
+
+    found = search(maze.tables)
+    if found.length == TOO_LARGE:
+        raise InputError("too many doors and keys on cycles to search for the shortest plan")
+    if found.length == UNSOLVABLE:
+        return None
+    return maze.decode(found.kinds.tolist(), found.arguments.tolist())

@@ -1,0 +1,106 @@
+"""`relfast generate seqbench`: rows in files, the same for any number of workers."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from relfast.cli.generate_seqbench import command
+from relfast.errors import OutputError, UsageError
+from relfast.tasks.seqbench import bulk
+from relfast.tasks.seqbench.generate import Parameters, make_rows
+
+
+def generate(*arguments: object) -> Result:
+    return CliRunner().invoke(command, [*map(str, arguments)])
+
+
+def test_rows_in_a_file(tmp_path: Path) -> None:
+    output = tmp_path / "mazes.jsonl"
+    arguments = (
+        "--rows",
+        6,
+        "--cols",
+        7,
+        "-L",
+        "20:40",
+        "-B",
+        2,
+        "-N",
+        0.4,
+        "--shuffle",
+        "-n",
+        5,
+        "--seed",
+        3,
+    )
+    result = generate(*arguments, "-o", output, "--workers", 1)
+    assert result.exit_code == 0, result
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    assert rows == list(make_rows(5, 3, rows=6, cols=7, L=(20, 40), B=2, N=0.4, shuffle=True))
+    assert list(tmp_path.iterdir()) == [output]
+    refused = generate(*arguments, "-o", output)
+    assert isinstance(refused.exception, OutputError)
+    assert "--overwrite" in str(refused.exception)
+    assert generate(*arguments, "-o", output, "--overwrite", "--workers", 1).exit_code == 0
+
+
+def test_variants_of_each_maze(tmp_path: Path) -> None:
+    output = tmp_path / "mazes.jsonl"
+    names = ("--names", "Ann,Ben", "--remove-keys", 0, "--remove-keys", 1, "-N", 0, "-N", 0.5)
+    result = generate("--rows", 6, "-B", 2, *names, "-n", 2, "--seed", 1, "-o", output)
+    assert result.exit_code == 0, result
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [row["instance_id"] for row in rows] == [
+        f"{1_000_000 + maze}_rkc{removed}_n{noise}"
+        for maze in (0, 1)
+        for removed in (0, 1)
+        for noise in (0.0, 0.5)
+    ]
+    assert rows[0]["instance_metadata"]["target_name"] == "Ben"
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_same_bytes_for_any_number_of_workers(suffix: str, tmp_path: Path) -> None:
+    variants = [Parameters(5, 5, None, 1, 0.2)]
+    contents = []
+    for workers in (1, 2):
+        output = tmp_path / f"mazes{workers}.jsonl{suffix}"
+        assert bulk.write_rows(str(output), 80, 5, variants, workers) == 80
+        contents.append(output.read_bytes())
+    assert contents[0] == contents[1]
+    lines = (gzip.decompress(contents[0]) if suffix else contents[0]).splitlines()
+    assert [json.loads(line) for line in lines] == list(make_rows(80, 5, rows=5, cols=5, B=1, N=0.2))
+
+
+def test_zstandard(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    output = tmp_path / "mazes.jsonl.zst"
+    bulk.write_rows(str(output), 40, 5, [Parameters(3, 3, None, 1)])
+    with zstandard.open(output, "rb", dctx=zstandard.ZstdDecompressor()) as file:
+        assert len(file.read().splitlines()) > 0
+
+
+def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="larger grid"):
+        bulk.write_rows(str(tmp_path / "mazes.jsonl"), 3, 0, [Parameters(2, 2, None, 5)])
+    with pytest.raises(OutputError, match="absent"):
+        bulk.write_rows(str(tmp_path / "absent" / "mazes.jsonl"), 3, 0, [Parameters(2, 2, None, 0)])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_usage_errors(tmp_path: Path) -> None:
+    output = tmp_path / "mazes.jsonl"
+    for arguments, message in (
+        (("--names", "Bob"), "AGENT,TARGET"),
+        (("-L", "5", "-B", 4), "23 actions at least"),
+        (("--rows", 0), "rows"),
+    ):
+        result = generate(*arguments, "-n", 1, "--seed", 0, "-o", output)
+        assert isinstance(result.exception, UsageError)
+        assert message in str(result.exception)
+    assert generate("-L", "many", "-n", 1, "--seed", 0, "-o", output).exit_code == 2

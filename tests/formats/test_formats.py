@@ -1,0 +1,374 @@
+"""Input dialects: what other programs write, brought to records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import relfast
+from relfast.formats import DIALECTS, detect, read_row
+from relfast.formats.entry import MISSING, content_of, samples_of, text_of
+
+A1 = {"id": "a", "task": "REL-A1", "question": "Which?", "answer": {"target": 3}}
+C2 = {"id": "c", "task": "REL-C2", "question": "Motif?", "answer": {"smiles": "CCO"}}
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in (A1, C2)), "utf-8")
+    return path
+
+
+def in_process(records: list[Any], **options: Any) -> list[relfast.Score]:
+    return relfast.score(records, workers=0, **options)
+
+
+def one(row: dict[str, Any], **options: Any) -> relfast.Score:
+    (score,) = in_process([row], **options)
+    return score
+
+
+def assistant(content: Any) -> dict[str, Any]:
+    return {"role": "assistant", "content": content}
+
+
+def batch_row(body: Any, custom_id: str = "a", **more: Any) -> dict[str, Any]:
+    response = {"status_code": 200, "request_id": "r", "body": body}
+    return {"id": "batch_req_1", "custom_id": custom_id, "response": response, "error": None, **more}
+
+
+CHAT = {
+    "id": "x",
+    "object": "chat.completion",
+    "choices": [{"index": 0, "message": assistant("Answer 4"), "finish_reason": "stop"}],
+}
+COMPLETION = {"object": "text_completion", "choices": [{"index": 0, "text": "Answer 4"}]}
+RESPONSE = {
+    "object": "response",
+    "output": [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Answer 1"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Answer 4"}]},
+    ],
+}
+LM_EVAL = {
+    "doc_id": 7, "doc": A1, "target": "3", "arguments": [["prompt", {}]], "resps": [["Answer 4"]], "filtered_resps": ["nothing"],
+    "exact_match": 0.0,
+}  # fmt: skip
+VERL = {
+    "input": "user\nWhich?",
+    "output": "Answer 4",
+    "gts": json.dumps(A1["answer"]),
+    "score": 0.0,
+    "step": 3,
+}
+SEQBENCH = {
+    "instance_id": "1_rkc0_n0.0",
+    "context": "Bob is in room A1.",
+    "completion": "['start: A1']",
+    "response": "['start: A1']",
+}
+REALIGN = {"id": "r", "question": "?", "benchmark_solution": "one\ntwo", "llm_solution": "one"}
+
+
+@pytest.mark.parametrize(
+    ("row", "dialect"),
+    [
+        (batch_row(CHAT), "openai-batch"),
+        ({"custom_id": "a", "response": None, "error": {"message": "no"}}, "openai-batch"),
+        ({"custom_id": "a", "response": "Answer 4"}, "native"),
+        (LM_EVAL, "lm-eval"),
+        (VERL, "verl"),
+        (SEQBENCH, "seqbench"),
+        (REALIGN, "realign"),
+        ({**A1, "response": "Answer 4"}, "native"),
+        ({**A1, "output": "Answer 4"}, "native"),
+        ({}, "native"),
+    ],
+)  # fmt: skip
+def test_detect(row: dict[str, Any], dialect: str) -> None:
+    assert detect(row) == dialect
+    assert dialect in DIALECTS
+
+
+@pytest.mark.parametrize("body", [CHAT, COMPLETION, RESPONSE], ids=["chat", "completion", "response"])
+@pytest.mark.parametrize("dialect", ["auto", "openai-batch"])
+def test_openai_batch(body: dict[str, Any], dialect: str, gold: Path) -> None:
+    score = one(batch_row(body), data=gold, input_format=dialect)
+    assert (score.id, score.task, score.status, score.correct) == ("a", "REL-A1", "ok", True)
+
+
+def test_openai_batch_with_several_choices(gold: Path) -> None:
+    body = {"choices": [{"message": assistant(f"Answer {n}")} for n in (1, 4, 4)]}
+    scores = in_process([batch_row(body)], data=gold)
+    assert [(s.index, s.sample, s.correct) for s in scores] == [(0, 0, False), (0, 1, True), (0, 2, True)]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (batch_row({"error": {"message": "rate limit"}}), "the request failed: rate limit"),
+        ({"custom_id": "a", "response": None, "error": {"code": 1, "message": "expired"}}, "the request failed: expired"),
+        (batch_row({}), "the request failed: status 200"),
+        (batch_row({"choices": []}), "the request failed: status 200"),
+        ({"custom_id": "a", "response": {}}, "the request failed: response.body.choices is missing"),
+        ({"custom_id": "a", "response": {"body": 5}, "error": "boom"}, "the request failed: boom"),
+    ],
+)  # fmt: skip
+def test_failed_request(row: dict[str, Any], message: str, gold: Path) -> None:
+    score = one(row, data=gold)
+    assert (score.id, score.status, score.correct, score.reward) == ("a", "invalid_record", None, None)
+    assert score.error == {"type": "MissingResponse", "message": message}
+
+
+def test_openai_batch_without_gold() -> None:
+    score = one(batch_row(CHAT))
+    assert score.error is not None
+    assert (
+        score.error["message"] == "field 'answer' (the gold) is missing; --data FILE joins gold records on id"
+    )
+
+
+@pytest.mark.parametrize("dialect", ["auto", "lm-eval"])
+def test_lm_eval(dialect: str) -> None:
+    score = one(LM_EVAL, input_format=dialect)
+    assert (score.id, score.task, score.correct) == ("a", "REL-A1", True)
+    repeated = {**LM_EVAL, "resps": [["Answer 4", "Answer 1"]]}
+    assert [s.correct for s in in_process([repeated], input_format=dialect)] == [True, False]
+    filtered_only = {key: value for key, value in LM_EVAL.items() if key != "resps"} | {
+        "filtered_resps": ["Answer 4"]
+    }
+    assert one(filtered_only, input_format=dialect).correct is True
+
+
+def test_lm_eval_without_an_id_in_the_document() -> None:
+    doc = {key: value for key, value in A1.items() if key != "id"}
+    assert one({**LM_EVAL, "doc": doc}).id == 7
+    assert one({**LM_EVAL, "resps": [], "filtered_resps": []}).error == {
+        "type": "MissingField",
+        "message": "field 'response' is missing; --map response=PATH says where it is",
+    }
+    assert one({**LM_EVAL, "doc": "text"}).status == "invalid_record"
+
+
+@pytest.mark.parametrize("gts", [A1["answer"], json.dumps(A1["answer"])], ids=["object", "text"])
+@pytest.mark.parametrize("dialect", ["auto", "verl"])
+def test_verl(gts: Any, dialect: str) -> None:
+    score = one({**VERL, "gts": gts}, input_format=dialect)
+    assert (score.task, score.status, score.correct) == ("REL-A1", "ok", True)
+
+
+def test_verl_names_its_task_by_data_source() -> None:
+    assert one({**VERL, "data_source": "rel-a3"}).task == "REL-A3"
+    # a source of the trainer's own is no task: gold says what it is
+    assert one({**VERL, "data_source": "openai/gsm8k"}).task == "REL-A1"
+    assert one({**VERL, "data_source": "mine"}, task="REL-A2").task == "REL-A2"
+
+
+def test_rows_of_seqbench_and_realign() -> None:
+    entry = read_row(SEQBENCH, "auto")
+    assert (entry.id, entry.task, entry.question) == ("1_rkc0_n0.0", "SeqBench", "Bob is in room A1.")
+    assert entry.answer == {"completion": "['start: A1']"}
+    assert entry.response == "['start: A1']"
+    entry = read_row(REALIGN, "auto")
+    assert (entry.id, entry.task, entry.response) == ("r", "ReAlign", "one")
+    assert entry.answer == {"benchmark_solution": "one\ntwo"}
+    without = {key: value for key, value in SEQBENCH.items() if key != "response"}
+    assert read_row(without, "seqbench").response is MISSING
+
+
+MAPPED = [
+    (
+        {"out": {"choices": [{"message": {"content": "Answer 4"}}]}},
+        {"response": "out.choices.0.message.content"},
+    ),
+    ({"generations": ["Answer 1", "Answer 4"]}, {"response": "generations.-1"}),
+    ({"text": "Answer 4", "response": "Answer 1"}, {"response": "text"}),
+    ({"custom_id": "a", "text": "Answer 4"}, {"response": "text", "id": "custom_id"}),
+]
+
+
+@pytest.mark.parametrize(("row", "field_map"), MAPPED)
+def test_map(row: dict[str, Any], field_map: dict[str, str]) -> None:
+    assert one({**A1, **row}, map=field_map).correct is True
+
+
+def test_map_of_every_field() -> None:
+    row = {"key": 9, "kind": "rel-a1", "prompt": "?", "label": {"gold": {"target": 3}}, "text": "Answer 4"}
+    field_map = {
+        "id": "key",
+        "task": "kind",
+        "question": "prompt",
+        "answer": "label.gold",
+        "response": "text",
+    }
+    score = one(row, map=field_map)
+    assert (score.id, score.task, score.correct) == (9, "REL-A1", True)
+
+
+@pytest.mark.parametrize("path", ["nowhere", "out.1", "out.x", "id.0", "out.0.0"])
+def test_map_to_nothing(path: str) -> None:
+    score = one({**A1, "out": ["x"]}, map={"response": path})
+    assert score.error == {
+        "type": "MissingField",
+        "message": "field 'response' is missing; --map response=PATH says where it is",
+    }
+
+
+def test_data(gold: Path) -> None:
+    scores = in_process(
+        [
+            {"id": "c", "response": "<smiles>OCC</smiles>"},
+            {"id": "a", "response": ["Answer 4", "Answer 1"]},
+            {"id": "a", "answer": {"target": 0}, "response": "Answer 1"},
+            {"id": "b", "response": "Answer 1"},
+            {"response": "Answer 1"},
+            {"id": ["a"], "response": "Answer 1"},
+            {"id": "c", "answer": None, "task": None, "response": "<smiles>C</smiles>"},
+        ],
+        data=gold,
+    )
+    assert [score.correct for score in scores] == [True, True, False, True, None, None, None, False]
+    assert scores[4].error == {"type": "MissingGold", "message": "no gold record with id 'b' in --data"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ('{"task": "REL-A1"}\n', r"gold.jsonl:1: gold record has no usable id \(field 'id'\)"),
+        ('\n{"id": 1}\nnot json\n', r"gold.jsonl:3: not JSON: "),
+        ('{"id": [1]}\n', "no usable id"),
+    ],
+)
+def test_unusable_data(lines: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_text(lines)
+    with pytest.raises(relfast.InputError, match=message):
+        in_process([A1], data=path)
+
+
+@pytest.mark.parametrize(
+    ("response", "samples"),
+    [
+        ("Answer 4", ["Answer 4"]),
+        (["Answer 4", "Answer 1"], ["Answer 4", "Answer 1"]),
+        (["Answer 4", None], ["Answer 4", None]),
+        ([assistant("Answer 4")], ["Answer 4"]),
+        ([{"role": "user", "content": "?"}, assistant("Answer 1"), {"role": "user", "content": "Answer 8"}], ["Answer 1"]),
+        ([assistant("Answer 1"), assistant([{"type": "text", "text": "Ans"}, {"type": "text", "text": "wer 4"}])], ["Answer 4"]),
+        ([assistant([{"type": "thinking", "text": "Answer 1"}, {"type": "text", "text": "Answer 4"}])], ["Answer 4"]),
+        ([[assistant("Answer 4")], [assistant("Answer 1")]], ["Answer 4", "Answer 1"]),
+        ([{"role": "user", "content": "Answer 4"}], [None]),
+        ([{"role": "assistant"}], [None]),
+        (None, [None]),
+        (5, [5]),
+        ([{"text": "Answer 4"}], [[{"text": "Answer 4"}]]),
+    ],
+)  # fmt: skip
+def test_samples(response: Any, samples: list[Any]) -> None:
+    assert samples_of(response) == samples
+
+
+def test_content() -> None:
+    assert content_of("x") == "x"
+    assert content_of([]) == ""
+    assert content_of([{"text": "a"}, {"type": "image_url"}, {"type": "output_text", "text": "b"}]) == "ab"
+    assert content_of(["x"]) == ["x"]
+    assert text_of("x") == "x"
+    assert text_of([]) == []
+
+
+def test_samples_become_rows() -> None:
+    scores = in_process(
+        [{**A1, "response": ["Answer 4", "Answer 1"]}, {**A1, "id": "b", "response": [assistant("Answer 4")]}]
+    )
+    assert [(s.index, s.id, s.sample, s.correct) for s in scores] == [
+        (0, "a", 0, True),
+        (0, "a", 1, False),
+        (1, "b", 0, True),
+    ]
+
+
+UNION = {
+    "target": None,
+    "label": None,
+    "taxa": None,
+    "smiles": None,
+    "missing_smiles": None,
+    "molecules": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("answer", "response", "task"),
+    [
+        ({"target": 3}, "Answer 4", "REL-A1"),
+        ({"label": "yes", "taxa": [3]}, "Yes, taxon_3", "REL-B1"),
+        ({"label": "no"}, "no", "REL-B1"),
+        ({"label": "Yes"}, "<Yes>", "REL-C1"),
+        ({"smiles": "CCO"}, "<smiles>OCC</smiles>", "REL-C2"),
+        ({"missing_smiles": ["CCO"]}, "<smiles>OCC</smiles>", "REL-C3"),
+    ],
+)
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+@pytest.mark.parametrize("as_text", [False, True], ids=["object", "text"])
+def test_columns_of_a_union(
+    answer: dict[str, Any], response: str, task: str, policy: str, as_text: bool
+) -> None:
+    """A `datasets` column of objects comes back with every key of every row, the foreign ones null; and
+    people store the whole as JSON text."""
+    filled: Any = {**UNION, **answer}
+    if as_text:
+        filled = json.dumps(filled)
+    named = one({"task": task, "answer": filled, "response": response}, policy=policy)
+    assert (named.status, named.correct) == ("ok", True)
+    if task != "REL-B1" or "taxa" in answer:  # a lone null `taxa` does not tell B1 from C1
+        inferred = one({"task": None, "answer": filled, "response": response}, policy=policy)
+        assert (inferred.task, inferred.correct) == (task, True)
+
+
+@pytest.mark.parametrize(
+    ("row", "kind", "message"),
+    [
+        ({}, "MissingField", "field 'answer' (the gold) is missing; --data FILE joins gold records on id"),
+        ({"answer": None}, "MissingField", "field 'answer' (the gold) is missing; --data FILE joins gold records on id"),
+        ({"answer": 5}, "InvalidField", "field 'answer' must be an object, got int"),
+        ({"answer": "text"}, "InvalidField", "field 'answer' must be an object, got str"),
+        ({"answer": "[1]"}, "InvalidField", "field 'answer' must be an object, got list"),
+        ({"answer": {}}, "MissingField", "field 'task' is missing and cannot be inferred from the answer's keys"),
+        ({"answer": {"target": 1}}, "MissingField", "field 'response' is missing; --map response=PATH says where it is"),
+        ({"answer": {"target": 1}, "response": []}, "InvalidField", "field 'response' is an empty list"),
+        ({"answer": {"target": "x"}, "response": "1"}, "InvalidGold", "Target must be an integer, got <class 'str'>"),
+        ({"answer": {}, "task": "REL-A1", "response": "1"}, "InvalidGold", "Missing target in answer"),
+        ({"answer": {}, "task": "REL-C1", "response": "1"}, "InvalidGold", "Missing label in answer"),
+        ({"answer": {}, "task": "REL-C2", "response": "1"}, "InvalidGold", "Missing smiles in answer"),
+        ({"answer": {"target": 1}, "response": {"a": 1}}, "InvalidResponse", "response is dict, not text"),
+    ],
+)  # fmt: skip
+def test_invalid_records_name_the_field(row: dict[str, Any], kind: str, message: str) -> None:
+    score = one({"id": 5, **row})
+    assert (score.id, score.status, score.correct, score.reward, score.metrics) == (
+        5,
+        "invalid_record",
+        None,
+        None,
+        {},
+    )
+    assert score.error == {"type": kind, "message": message}
+
+
+def test_unknown_task_is_a_row() -> None:
+    score = one({"answer": {"target": 1}, "task": "REL-Z9", "response": "1"})
+    assert score.error is not None
+    assert score.error["type"] == "UnknownTask"
+    assert score.error["message"].startswith("field 'task' is 'REL-Z9'; known tasks: REL-A1, ")
+    assert score.task == "REL-Z9"
+    assert one({"answer": {"target": 1}, "task": "REL-Z9", "response": "2"}, task="rel-a1").task == "REL-A1"
+
+
+def test_no_dict_at_all() -> None:
+    (score,) = in_process([["not", "a", "dict"]])  # type: ignore[list-item]
+    assert score.error == {"type": "InvalidRecord", "message": "list, not a dict"}

@@ -1,0 +1,119 @@
+"""Honest answers: the right answer to a record, in the many ways that models write one down."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from spellings import spell
+
+PANEL = [
+    "Answer {n}", "answer {n}", "ANSWER{n}", "Answer: {n}", "Answer #{n}", "**Answer {n}**", "**Answer: {n}**",
+    "**Answer:** {n}", "{n}", "**{n}**", "({n})", "( {n} )", "{n}.", "\\boxed{{{n}}}", "$\\boxed{{{n}}}$", "\\[\\boxed{{{n}}}\\]",
+    "The answer is {n}.", "The answer is \\boxed{{{n}}}.", "The correct answer is option {n}.", "Option {n}",
+    "The missing panel is {n}.", "The missing panel is Answer {n}.", "The missing panel index (1-8) is {n}.",
+    "Final answer: {n}", "**Final Answer:** Answer {n}", "So the answer is Answer {n}.", "I choose option {n}.",
+    "Option {n}, because 9 > 8", "Therefore, the correct choice is {n}.", "{n} is the correct answer.", "<answer>{n}</answer>",
+    "The panel that completes the matrix is panel {n}.", "Answer {n} completes the matrix.", "### Answer\n\n{n}",
+    "Answer:\n{n}", "Answer:\u00a0{n}", "Answer “{n}”", "Answer - {n}", '{{"answer": {n}}}', "Thus the answer must be {n} (all panels are equal).",
+]  # fmt: skip
+
+YES = [
+    "Yes. The taxa involved are {forms}.", "Yes\n{forms}", "Yes — {numbers}", "yes: {forms}", "Yes, {numbers}", "<Yes> {numbers}",
+    "Yes/No: Yes {numbers}", "**Yes**\n\n{bullets}", "Yes. The taxa are {prose}.", "Yes, taxa {prose}.", "Answer: Yes, {forms}",
+    "Final answer: **Yes** – taxa {numbers}", "Yes\n\n{enumerated}", "Yes, structured homoplasy is present. Taxa involved: {numbers}",
+    "Yes ({count} taxa): {numbers}", 'Yes. Taxa: {numbers}. No other taxa are involved.', '{{"answer": "Yes", "taxa": [{numbers}]}}',
+    "Yes {quoted}", "The answer is yes. Taxa involved: {forms}", "Yes, there is no doubt: {numbers}",
+]  # fmt: skip
+
+NO = [
+    "No", "no", "No.", "NO", "**No**", "No, there is no structured homoplasy.", "Answer: No", "The answer is no.", "1. No",
+    "No homoplasy among the columns", "There is no homoplasy.", "No. I examined all 50 taxa.", "Final answer: **No**.", "<No>",
+    "Yes/No: No", "No evidence of structured convergence.", '{{"answer": "No"}}',
+]  # fmt: skip
+
+LABEL = [
+    "<{label}>",
+    "< {label} >",
+    "<{lower}>",
+    "<{upper}>",
+    "**<{label}>**",
+    "My answer: <{label}>",
+    "`<{label}>`",
+    "<{label}>.",
+]
+
+MOTIF = [
+    "<smiles>{smiles}</smiles>", "<smiles> {smiles} </smiles>", "<smiles>\n{smiles}\n</smiles>", "<SMILES>{smiles}</SMILES>",
+    "<smiles>{smiles}", "The motif is <smiles>{smiles}</smiles>.", "```\n<smiles>{smiles}</smiles>\n```",
+    "**<smiles>{smiles}</smiles>**", "Final answer:\n<smiles>{smiles}</smiles>\n",
+]  # fmt: skip
+
+REASONING: list[Callable[[str], str]] = [
+    lambda answer: answer,
+    lambda answer: f"<think>\nAnswer 3? No. Yes! <Yes> <No> <smiles>C</smiles> taxon_1\n</think>\n{answer}",
+    lambda answer: f"Answer 2, no, <No>, yes, <smiles>CC</smiles>\n</think>\n\n{answer}",
+    lambda answer: f"<think></think>{answer}",
+    lambda answer: (
+        f"Let me look at this step by step.\n\n1. I compare all 8 of them.\n2. Row 3 decides.\n\n{answer}"
+    ),
+    lambda answer: (
+        f"Each row sums to 712.5, so 4 columns of 3 agree.\nThat leaves one possibility.\n\n{answer}"
+    ),
+    lambda answer: f"We are asked to be brief.\n{answer}\n",
+]
+
+
+def _panel(record: dict[str, Any], rng: random.Random) -> str:
+    return rng.choice(PANEL).format(n=record["answer"]["target"] + 1)
+
+
+def _homoplasy(record: dict[str, Any], rng: random.Random) -> str:
+    if record["answer"]["label"].lower() == "no":
+        return rng.choice(NO).format()
+    taxa = [str(taxon) for taxon in record["answer"]["taxa"]]
+    rng.shuffle(taxa)
+    form = rng.choice(["taxon_{}", "Taxon {}", "TAXON_{}", "taxon{}", "taxon {}"])
+    forms = [form.format(taxon) for taxon in taxa]
+    return rng.choice(YES).format(
+        forms=", ".join(forms),
+        numbers=", ".join(taxa),
+        bullets="\n".join(f"- {taxon}" for taxon in taxa),
+        enumerated="\n".join(f"{number}. {taxon}" for number, taxon in enumerate(forms, 1)),
+        prose=", ".join(taxa[:-1]) + f" and {taxa[-1]}" if len(taxa) > 1 else taxa[0],
+        quoted=", ".join(f'"{taxon}"' for taxon in taxa),
+        count=len(taxa),
+    )
+
+
+def _label(record: dict[str, Any], rng: random.Random) -> str:
+    label = record["answer"]["label"]
+    return rng.choice(LABEL).format(label=label, lower=label.lower(), upper=label.upper())
+
+
+def _motif(record: dict[str, Any], rng: random.Random) -> str:
+    return rng.choice(MOTIF).format(smiles=spell(record["answer"]["smiles"], rng))
+
+
+def _isomers(record: dict[str, Any], rng: random.Random) -> str:
+    missing = [spell(smiles, rng) for smiles in record["answer"]["missing_smiles"]]
+    rng.shuffle(missing)
+    bullet = rng.choice(["", "", "- ", "* "])
+    return "\n".join(f"{bullet}<smiles>{smiles}</smiles>" for smiles in missing)
+
+
+_WRITERS = {"REL-A": _panel, "REL-B": _homoplasy, "REL-C1": _label, "REL-C2": _motif, "REL-C3": _isomers}
+
+
+def answer(record: dict[str, Any], rng: random.Random) -> str:
+    """The bare right answer to a published record, in one of its forms."""
+    task = record["task"]
+    return _WRITERS[task if task in _WRITERS else task[:5]](record, rng)
+
+
+def response(record: dict[str, Any], rng: random.Random) -> str:
+    """The same with or without reasoning before it."""
+    text = answer(record, rng)
+    # tags in prose are answers of REL-C; reasoning without its marks may not contain any
+    return rng.choice(REASONING)(text)

@@ -1,0 +1,140 @@
+"""The alignment kernel against its textbook twin, alone and in batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_realign import align, dot, first_divergence
+from numpy.typing import NDArray
+from relfast_kernels import align as kernels
+
+from relfast.tasks.realign.alignment import (
+    DIVERGENCE_THRESHOLD,
+    GAP_PENALTY,
+    MOVES,
+    Alignment,
+    align_matrices,
+)
+
+Matrix = NDArray[np.float32]
+
+# few different values, so that ties are everywhere; and values next to the gap and the threshold
+TIED = [-0.2, -0.1, 0.0, 0.1, 0.2, 0.7, 0.69999999, 1.0]
+values = st.one_of(
+    st.sampled_from(TIED), st.floats(-1.0, 1.0, width=32, allow_nan=False, allow_subnormal=False)
+)
+
+
+@st.composite
+def matrices(draw: st.DrawFn, most: int = 9) -> Matrix:
+    rows, columns = draw(st.integers(0, most)), draw(st.integers(0, most))
+    cells = draw(st.lists(values, min_size=rows * columns, max_size=rows * columns))
+    return np.array(cells, np.float32).reshape(rows, columns)
+
+
+def batch(items: list[Matrix]) -> list[Alignment]:
+    rows = np.array([item.shape[0] for item in items], np.int64)
+    columns = np.array([item.shape[1] for item in items], np.int64)
+    flat = np.concatenate([item.ravel() for item in items]) if items else np.empty(0, np.float32)
+    return list(align_matrices(flat.astype(np.float32), rows, columns))
+
+
+def path_of(found: Alignment) -> list[tuple[str, int | None, int | None]]:
+    path: list[tuple[str, int | None, int | None]] = []
+    i = j = 0
+    for move in found.moves.tolist():
+        in_benchmark, in_llm = MOVES[move] != "skip_llm", MOVES[move] != "skip_benchmark"
+        path.append((MOVES[move], i if in_benchmark else None, j if in_llm else None))
+        i, j = i + in_benchmark, j + in_llm
+    return path
+
+
+def check(item: Matrix, found: Alignment) -> None:
+    path, average = align(item, *item.shape)
+    assert path_of(found) == path
+    assert found.avg_score == average
+    assert found.first_divergence == first_divergence(path, item)
+    assert found.scores.tolist() == [float(item[a, b]) for kind, a, b in path if kind == "match"]
+
+
+@given(st.lists(matrices(), max_size=20))
+@settings(max_examples=150, deadline=None)
+def test_batch_equals_the_textbook(items: list[Matrix]) -> None:
+    for item, found in zip(items, batch(items), strict=True):
+        check(item, found)
+
+
+@given(st.lists(matrices(), min_size=1, max_size=20), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_neighbours_and_order_change_nothing(items: list[Matrix], random: object) -> None:
+    together = batch(items)
+    for item, found in zip(items, together, strict=True):
+        (alone,) = batch([item])
+        assert np.array_equal(alone.moves, found.moves)
+        assert alone.avg_score == found.avg_score
+        assert alone.first_divergence == found.first_divergence
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(12, 14), (1, 1), (64, 64), (65, 64), (1, 5000), (200, 30)])
+def test_sizes_around_the_lanes_limit(rows: int, columns: int) -> None:
+    rng = np.random.default_rng(rows * columns)
+    items = [rng.choice(np.array(TIED, np.float32), (rows, columns))]
+    items += [rng.random((int(a), int(b)), np.float32) for a, b in rng.integers(1, 12, (11, 2))]
+    assert (rows * columns > kernels.LANE_CELLS) == ((rows, columns) in [(65, 64), (1, 5000), (200, 30)])
+    for item, found in zip(items, batch(items), strict=True):
+        check(item, found)
+
+
+def test_a_tie_goes_to_match_then_to_skipping_the_benchmark() -> None:
+    (found,) = batch([np.array([[-0.2]], np.float32)])
+    # -0.2 equals two skips only in exact arithmetic: float32's -0.2 is a little less
+    assert path_of(found) == [("skip_llm", None, 0), ("skip_benchmark", 0, None)]
+    (found,) = batch([np.full((2, 2), 0.5, np.float32)])
+    assert [move for move, _, _ in path_of(found)] == ["match", "match"]
+    (found,) = batch([np.array([[0.5], [0.5]], np.float32)])
+    assert path_of(found) == [("skip_benchmark", 0, None), ("match", 1, 0)]
+
+
+def test_not_a_number_breaks_nothing_beside_it() -> None:
+    broken = np.full((3, 3), np.nan, np.float32)
+    whole = np.eye(3, dtype=np.float32)
+    _, found = batch([broken, whole])
+    check(whole, found)
+
+
+def test_empty_sides() -> None:
+    empty, left, right = batch([np.zeros((0, 0)), np.zeros((2, 0)), np.zeros((0, 3))])
+    assert path_of(empty) == []
+    assert [move for move, _, _ in path_of(left)] == ["skip_benchmark"] * 2
+    assert [move for move, _, _ in path_of(right)] == ["skip_llm"] * 3
+    assert (empty.avg_score, left.avg_score, right.avg_score) == (0.0, 0.0, 0.0)
+    assert (empty.first_divergence, left.first_divergence) == (None, 1)
+
+
+@given(st.integers(1, 70), st.integers(0, 2**32 - 1))
+@settings(max_examples=40, deadline=None)
+def test_dot_equals_the_textbook(dimensions: int, seed: int) -> None:
+    a, b = np.random.default_rng(seed).standard_normal((2, dimensions)).astype(np.float32)
+    found = kernels.dot(a, b, np.empty(kernels.PRODUCTS, np.float32))
+    assert found == pytest.approx(dot(a, b), abs=1e-5 * dimensions**0.5)
+
+
+def test_cosines_of_a_ragged_batch() -> None:
+    rng = np.random.default_rng(3)
+    vectors = rng.standard_normal((9, 50)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows, columns = np.array([2, 0, 3]), np.array([4, 1, 2])
+    rows_of, columns_of = np.array([0, 1, 2, 3, 4]), np.array([5, 6, 7, 0, 1, 8, 2])
+    found = kernels.cosine_batch(vectors, rows_of, columns_of, rows, columns)
+    expected = [dot(vectors[i], vectors[j]) for i in (0, 1) for j in (5, 6, 7, 0)]
+    expected += [dot(vectors[i], vectors[j]) for i in (2, 3, 4) for j in (8, 2)]
+    assert found == pytest.approx(expected, abs=1e-6)
+    assert found[3] == 1.0  # a text and itself
+    assert found.max() <= 1.0
+
+
+def test_published_constants() -> None:
+    assert (GAP_PENALTY, DIVERGENCE_THRESHOLD) == (-0.1, 0.7)
+    assert [MOVES[code] for code in (kernels.MATCH, kernels.SKIP_BENCHMARK, kernels.SKIP_LLM)] == list(MOVES)

@@ -1,0 +1,41 @@
+"""After `warm_up`, neither scoring nor generating compiles anything."""
+
+from __future__ import annotations
+
+import numba
+import pytest
+from relfast_kernels import maze, maze_growth, maze_search, plan_text
+
+from relfast.records import Options, Record
+from relfast.seqbench import Maze, generate, parse_actions, shortest_plan, validate
+from relfast.tasks.seqbench import score as room
+
+KERNELS = (
+    plan_text.read_plans,
+    plan_text.scan,
+    maze.judge_plans,
+    maze.validate_plans,
+    maze.index_names,
+    maze_search.shortest_plan,
+    maze_growth.spanning_tree,
+    maze_growth.rewind,
+)
+
+
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled with NUMBA_DISABLE_JIT=1")
+def test_nothing_is_left_to_compile() -> None:
+    for module in (plan_text, maze, maze_search, maze_growth):
+        module.warm_up()
+    before = [kernel.signatures for kernel in KERNELS]
+    row = next(generate(1, 3, rows=4, cols=4, B=1, N=1.0))
+    for options in (Options(), Options(policy="strict")):
+        for given in (row, {**row, "structural_details": None}):
+            for response in (row["completion"], "é", "['start: A1'] or ['start: A2']", ""):
+                record = Record(0, "x", "SeqBench", given, response, row["context"])
+                room.score([(record, room.extract(record, options))], options)
+    for source in (row, {"context": row["context"]}):
+        maze_of_row = Maze.from_row(source)
+        assert validate(maze_of_row, shortest_plan(maze_of_row)).valid
+    parse_actions("['start: A1']")
+    next(generate(1, 3, rows=4, cols=4, B=0))
+    assert [kernel.signatures for kernel in KERNELS] == before

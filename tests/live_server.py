@@ -1,0 +1,80 @@
+"""A real ``relfast serve`` in a process of its own, and a client that says what it got: for server tests."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Live:
+    """A running server."""
+
+    def __init__(self, process: subprocess.Popen[str], port: int) -> None:
+        self.process, self.port = process, port
+        self.url = f"http://127.0.0.1:{port}"
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def ask(self, path: str, body: Any = None, *, raw: bytes | None = None) -> tuple[int, Any]:
+        """Status and decoded body of one request; POST if there is a body."""
+        with contextlib.closing(self.connect()) as connection:
+            return ask_on(connection, path, body, raw=raw)
+
+    def workers(self) -> list[psutil.Process]:
+        children = psutil.Process(self.process.pid).children(recursive=True)
+        return [child for child in children if "relfast.engine.worker" in child.cmdline()]
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """Tell it to stop; its exit status."""
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+def ask_on(
+    connection: http.client.HTTPConnection, path: str, body: Any = None, *, raw: bytes | None = None
+) -> tuple[int, Any]:
+    payload = raw if raw is not None else None if body is None else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"} if payload is not None else {}
+    connection.request("GET" if payload is None else "POST", path, payload, headers)
+    response = connection.getresponse()
+    text = response.read()
+    kind = response.headers.get_content_type()
+    return response.status, json.loads(text) if kind == "application/json" else text.decode()
+
+
+@contextlib.contextmanager
+def live_server(*options: str) -> Iterator[Live]:
+    """A server on a free port of the loopback; killed at the end if the test has not stopped it."""
+    path = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "relfast.cli.main", "serve", "--port", "0", "--workers", "2", "-q", *options],
+        env={**os.environ, "PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+) ", first)
+        assert found, first + process.stderr.read()
+        yield Live(process, int(found[1]))
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        assert process.stderr is not None
+        process.stderr.close()

@@ -1,0 +1,59 @@
+"""ReAlign's alignment as a textbook has it: the plain twin of `relfast_kernels.align`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+Move = tuple[str, int | None, int | None]
+
+
+def align(
+    similarity: Sequence[Sequence[float]], rows: int, columns: int, gap: float = -0.1
+) -> tuple[list[Move], float]:
+    """Needleman-Wunsch: the path as (type, benchmark index, model index), and the mean of its matches."""
+    table = [[0.0] * (columns + 1) for _ in range(rows + 1)]
+    came = [[""] * (columns + 1) for _ in range(rows + 1)]
+    for i in range(1, rows + 1):
+        table[i][0], came[i][0] = i * gap, "skip_benchmark"
+    for j in range(1, columns + 1):
+        table[0][j], came[0][j] = j * gap, "skip_llm"
+    for i in range(1, rows + 1):
+        for j in range(1, columns + 1):
+            choices = (
+                (table[i - 1][j - 1] + float(similarity[i - 1][j - 1]), "match"),
+                (table[i - 1][j] + gap, "skip_benchmark"),
+                (table[i][j - 1] + gap, "skip_llm"),
+            )
+            # max takes the first of equals, which is the published order of ties
+            table[i][j], came[i][j] = max(choices, key=lambda choice: choice[0])
+    path: list[Move] = []
+    i, j = rows, columns
+    while i or j:
+        move = came[i][j]
+        if move == "match":
+            i, j = i - 1, j - 1
+            path.append((move, i, j))
+        elif move == "skip_benchmark":
+            i -= 1
+            path.append((move, i, None))
+        else:
+            j -= 1
+            path.append((move, None, j))
+    path.reverse()
+    scores = [float(similarity[a][b]) for move, a, b in path if move == "match"]  # type: ignore[index]
+    return path, math.fsum(scores) / len(scores) if scores else 0.0
+
+
+def first_divergence(
+    path: Sequence[Move], similarity: Sequence[Sequence[float]], threshold: float = 0.7
+) -> int | None:
+    """1-based place of the first skip or match under the threshold."""
+    for place, (move, a, b) in enumerate(path, 1):
+        if move != "match" or float(similarity[a][b]) < threshold:  # type: ignore[index]
+            return place
+    return None
+
+
+def dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return math.fsum(float(x) * float(y) for x, y in zip(a, b, strict=True))

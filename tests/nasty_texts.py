@@ -1,0 +1,27 @@
+"""Texts that take a careless pattern quadratic time or worse, at any length."""
+
+from __future__ import annotations
+
+UNITS = {
+    "answer, spaces": ("Answer", " "), "answers": ("", "Answer "), "answers, filler": ("", "answer is the "), "tied": ("", "Answer 4 "),
+    "tied, differing": ("", "Answer 4 blah Answer 3 blah "), "tied lines": ("", "Answer 4\n"), "listing": ("", "Answer 4: [1]\n"),
+    "asserted": ("", "the answer is 4 "), "ranges": ("panel", " (1-8)"), "boxes": ("", "\\boxed{"), "boxed": ("", "\\boxed{4}"),
+    "numbers alone": ("", "4\n"), "numbers": ("", "4 "), "digits": ("", "4"), "digits after answer": ("Answer ", "9"), "dots": ("", "1."),
+    "enumeration": ("Yes\n", "1. x\n"), "commas": ("yes ", "1,"), "brackets": ("yes ", "1(["), "markup": ("", "*_"), "lines": ("", "\n"),
+    "spaces": ("", " "), "carriage returns": ("", "\r"), "yes": ("", "yes "), "no": ("", "no "), "yes no": ("", "yes no "),
+    "verdict lines": ("", "yes\nno\n"), "yes or no": ("", "yes/no "), "yes or": ("yes", " or"), "spaces in yes/no": ("", "yes  "),
+    "taxon": ("", "taxon"), "taxon_": ("", "taxon_"), "taxa": ("yes ", "taxon_1 "), "taxa, words": ("yes taxa ", "are "),
+    "and": ("yes 1", " and"), "no other": ("", "no other "), "tags": ("", "<smiles>"), "filled tags": ("", "<smiles>C</smiles>"),
+    "differing tags": ("", "<smiles>C</smiles><smiles>N</smiles>"), "tag, spaces": ("<smiles>", " "), "tag, lines": ("<smiles>", "\n"),
+    "tags, lines": ("", "<smiles>\n\n"), "open": ("", "<"), "open, spaces": ("", "<  "), "labels": ("", "<Yes>"), "half labels": ("", "<Yes "),
+    "thoughts": ("", "<think>"), "ends of thought": ("", "</think>"), "thought over": ("", "<think>4</think>"), "nested": ("", "<think></thin"),
+    "surrogates": ("", "\ud800"), "long s": ("", "<\u017f"), "nul": ("", "\x00"), "emoji": ("", "\U0001f600"), "words": ("", "word "),
+    "a word": ("", "x"), "headings": ("", "# Answer\n"), "dashes": ("Answer", " - "), "quotes": ("", '"'), "steps": ("", "Step 1: \n"),
+    "moves": ("", "('move_to', 'A1'), "), "open lists": ("", "['"), "escapes": ("", "\\"), "pairs": ("", "[("), "sure": ("", "Sure,\n"),
+}  # fmt: skip
+"""Name → (head, unit): the head once, the unit over and over."""
+
+
+def nasty_text(name: str, length: int) -> str:
+    head, unit = UNITS[name]
+    return (head + unit * (length // len(unit)))[:length]

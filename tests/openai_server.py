@@ -1,0 +1,147 @@
+"""A small OpenAI-compatible server on loopback, for tests, that fails on purpose.
+
+It solves by rule: the answer to a problem is what ``solve`` makes of its prompt. Failures are drawn by a
+hash of the prompt and how often it has been asked, so that a run meets all kinds and still ends.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+FAILURES = ("500", "503", "429", "slow", "html", "no choices", "null text", "torn json", "hang up")
+"""Kinds of failure; each is met by some prompts at their first time."""
+
+
+@dataclass
+class Server:
+    """What a running server knows.
+
+    ``failing`` is the number of times in a row that a prompt fails before it is answered; ``broken``
+    prompts (those that contain the text) fail always; ``delay`` seconds pass before each answer.
+    """
+
+    solve: Callable[[str], str]
+    failing: int = 0
+    broken: str | None = None
+    delay: float = 0.0
+    slow: float = 30.0
+    url: str = ""
+    asked: Counter[str] = field(default_factory=Counter)
+    met: Counter[str] = field(default_factory=Counter)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    most_at_once: int = 0
+    at_once: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    stopping: threading.Event = field(default_factory=threading.Event)
+
+    def failure(self, prompt: str) -> str | None:
+        with self.lock:
+            self.asked[prompt] += 1
+            times = self.asked[prompt]
+        if self.broken is not None and self.broken in prompt:
+            return "500"
+        if times > self.failing:
+            return None
+        kind = FAILURES[(zlib.crc32(prompt.encode()) + times) % len(FAILURES)]
+        with self.lock:
+            self.met[kind] += 1
+        return kind
+
+
+@contextmanager
+def running(server: Server) -> Iterator[Server]:
+    """The server, answering at ``server.url`` (…/v1) until the end of the block."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            chat = self.path.endswith("/chat/completions")
+            prompt = "\n".join(m["content"] for m in body["messages"]) if chat else body["prompt"]
+            with server.lock:
+                server.requests.append(body | {"path": self.path})
+                server.at_once += 1
+                server.most_at_once = max(server.most_at_once, server.at_once)
+            try:
+                server.stopping.wait(server.delay)
+                self.answer(prompt, chat, server.failure(prompt))
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # the client had enough
+            finally:
+                with server.lock:
+                    server.at_once -= 1
+
+        def answer(self, prompt: str, chat: bool, failure: str | None) -> None:
+            text = server.solve(prompt)
+            choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
+            choice |= {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
+            reply = {"id": "x", "object": "completion", "created": 0, "model": "m", "choices": [choice]}
+            if failure in ("500", "503", "429"):
+                self.send(int(failure), b'{"error": {"message": "try later"}}')
+            elif failure == "slow":
+                server.stopping.wait(server.slow)
+            elif failure == "html":
+                self.send(200, b"<html>It works!</html>", "text/html")
+            elif failure == "no choices":
+                self.send(200, b'{"object": "error", "choices": []}')
+            elif failure == "null text":
+                choice["message" if chat else "text"] = (
+                    {"role": "assistant", "content": None} if chat else None
+                )
+                self.send(200, json.dumps(reply).encode())
+            elif failure == "torn json":
+                self.send(200, json.dumps(reply).encode()[:-20])
+            elif failure == "hang up":
+                self.close_connection = True
+                self.connection.close()
+            else:
+                self.send(200, json.dumps(reply).encode())
+
+        def send(self, status: int, body: bytes, kind: str = "application/json") -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            if status == 429:
+                self.send_header("Retry-After", "0.05")
+            self.end_headers()
+            self.wfile.write(body)
+
+    class Quiet(ThreadingHTTPServer):
+        daemon_threads = True
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            pass  # connections closed on purpose
+
+    http = Quiet(("127.0.0.1", 0), Handler)
+    server.url = f"http://127.0.0.1:{http.server_address[1]}/v1"
+    thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.stopping.set()
+        http.shutdown()
+        thread.join()
+        http.server_close()
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+    """Wait for something that happens in another thread or process."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError("it did not happen")
+        time.sleep(0.01)

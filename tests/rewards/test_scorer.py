@@ -1,0 +1,251 @@
+"""`relfast.Scorer`: what it gives, from whichever side it is called."""
+
+from __future__ import annotations
+
+import gc
+import json
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, no_workers_within, workers_of
+
+import relfast
+from relfast.engine.scorer import plain
+from relfast.errors import UnscoredError, UsageError
+from relfast.records import STATUSES, Record
+from relfast.tasks import TASKS
+
+TASK_COLUMN, ANSWERS, RESPONSES, REWARDS = map(list, zip(*MIXED, strict=True))
+
+
+@pytest.fixture(scope="module")
+def scorer() -> Any:
+    with relfast.Scorer(policy="strict", workers=2) as scorer:
+        yield scorer
+
+
+def test_rewards_are_the_known_ones(scorer: relfast.Scorer) -> None:
+    assert scorer.rewards(TASK_COLUMN, ANSWERS, RESPONSES) == pytest.approx(REWARDS)
+
+
+def test_one_by_one_gives_the_same_rows_as_a_batch(scorer: relfast.Scorer) -> None:
+    batch = scorer.score_batch(TASK_COLUMN, ANSWERS, RESPONSES)
+    for at, (task, answer, response, _) in enumerate(MIXED):
+        one = scorer.score_one(task, answer, response).to_row()
+        assert {**one, "index": at} == batch[at].to_row()
+        future = scorer.submit(task, answer, response).result(30)
+        assert future.to_row() == one
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_workers_give_the_same_rows_as_this_process(policy: str) -> None:
+    """Also for hostile texts, and again when the answers have been seen before."""
+    texts = [response for _, response in distinct_c2(20)]
+    texts += [text for text in HOSTILE_TEXTS if len(text) < 20_000 and ".C.C." not in text]
+    golds: list[Any] = [
+        {"smiles": "CCCCO"},
+        {"smiles": 5},
+        {"smiles": "C1CC"},
+        {},
+        {"missing_smiles": ["CO"]},
+    ]
+    golds += [{"missing_smiles": []}, {"missing_smiles": [None, "CO"]}, [], "x", None, 7]
+    rows = [(gold, text) for gold in golds for text in texts]
+    with (
+        relfast.Scorer(policy=policy, workers=2, details=True) as detailed,
+        relfast.Scorer(policy=policy, workers=2) as ours,
+        relfast.Scorer(policy=policy, workers=0) as here,
+        relfast.Scorer(policy=policy, workers=0, details=True) as here_detailed,
+    ):
+        for task in ("REL-C2", "REL-C3"):
+            for several, one in ((ours, here), (detailed, here_detailed)):
+                expected = one.score_batch(task, *zip(*rows, strict=True)).to_dicts()
+                for _ in range(2):
+                    assert several.score_batch(task, *zip(*rows, strict=True)).to_dicts() == expected
+
+
+def test_length_and_order_are_kept_whatever_comes(scorer: relfast.Scorer) -> None:
+    odd = [None, 5, b"bytes", object(), ["a", "b"], {"role": "assistant"}, float("nan"), *HOSTILE_TEXTS]
+    golds = [object(), {"smiles": object()}, {1: 2}, {"smiles": 2**70}, {"smiles": "\ud800"}, set(), 1.5]
+    golds += [np.array(["C"]), {"missing_smiles": ("CO",)}, {"smiles": np.str_("CO")}, {"label": ["x"]}]
+    rows = [(task, gold, text) for task in ("REL-C2", "REL-C3", "REL-A1") for gold in golds for text in odd]
+    batch = scorer.score_batch(*zip(*rows, strict=True))
+    assert len(batch) == len(rows)
+    assert [score.index for score in batch.scores] == list(range(len(rows)))
+    assert [score.task for score in batch.scores] == [task for task, _, _ in rows]
+    assert set(batch.status) <= set(STATUSES)
+    for score in batch.scores:
+        assert (score.reward is None) == (score.status in ("invalid_record", "timeout", "crashed"))
+
+
+def test_score_reads_rows_in_every_dialect_with_samples(scorer: relfast.Scorer) -> None:
+    rows: list[Any] = [
+        {"id": "a", "task": "REL-C2", "answer": {"smiles": "CCO"}, "response": ["<smiles>OCC</smiles>", "?"]},
+        7,
+        {"input": "q", "output": "<Yes>", "gts": '{"label": "Yes"}', "data_source": "REL-C1"},
+    ]
+    scores = scorer.score(rows)
+    seen = [(s.index, s.id, s.sample, s.status, s.reward) for s in scores]
+    assert seen == [
+        (0, "a", 0, "ok", 1.0),
+        (0, "a", 1, "no_answer", 0.0),
+        (1, None, 0, "invalid_record", None),
+        (2, None, 0, "ok", 1.0),
+    ]
+
+
+def test_chat_messages_count_by_their_last_assistant(scorer: relfast.Scorer) -> None:
+    chat = [
+        {"role": "assistant", "content": "<No>"},
+        {"role": "user", "content": "sure?"},
+        {"role": "assistant", "content": [{"type": "text", "text": "<Yes>"}]},
+    ]
+    assert scorer.reward("REL-C1", {"label": "Yes"}, chat) == 1.0
+
+
+def test_lengths_that_differ_are_said() -> None:
+    with relfast.Scorer() as scorer, pytest.raises(UsageError, match="lengths differ: 1 tasks, 2 answers"):
+        scorer.score_batch(["REL-C1"], [{}, {}], ["x"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"workers": -1}, "workers must be"),
+        ({"workers": 1.5}, "workers must be"),
+        ({"on_error": "ignore"}, "on_error must be"),
+        ({"policy": "lax"}, "policy must be"),
+        ({"rewards": {"REL-C2": "f2"}}, "has no numeric metric"),
+        ({"colour": "red"}, "unknown option"),
+    ],
+)
+def test_options_that_cannot_be_used(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        relfast.Scorer(**options)
+
+
+def test_on_error_is_the_callers_choice() -> None:
+    bad = ("REL-C1", {"label": None}, "<Yes>")
+    assert relfast.Scorer().reward(*bad) is None
+    assert relfast.Scorer(on_error=-0.25).reward(*bad) == -0.25
+    assert relfast.Scorer(on_error=0).rewards(["x"], [{}], ["y"]) == [0.0]
+    with relfast.Scorer(on_error="raise") as raising:
+        with pytest.raises(UnscoredError, match="invalid_record") as caught:
+            raising.reward(*bad)
+        assert caught.value.status == "invalid_record"
+        # an answer that is not there is scored, so it is no error
+        assert raising.reward("REL-C1", {"label": "Yes"}, "?") == 0.0
+
+
+def test_the_reward_metric_can_be_chosen() -> None:
+    row = ("REL-C2", {"smiles": "CCO"}, "<smiles>CC</smiles>")
+    with relfast.Scorer(policy="strict", workers=1) as by_overlap:
+        assert by_overlap.reward(*row) == pytest.approx(2 / 3)
+    with relfast.Scorer(policy="strict", rewards={"REL-C2": "correct"}, workers=1) as by_correct:
+        assert by_correct.reward(*row) == 0.0
+
+
+def test_stats_count_every_response_once() -> None:
+    with relfast.Scorer(policy="strict", workers=1) as scorer:
+        scorer.score_batch(TASK_COLUMN, ANSWERS, RESPONSES)
+        for task, answer, response, _ in MIXED:
+            scorer.reward(task, answer, response)
+            scorer.submit(task, answer, response).result(30)
+        stats = scorer.stats()
+    assert sum(stats[status] for status in STATUSES) == 3 * len(MIXED)
+    assert stats["invalid_record"] == 3 * sum(reward is None for reward in REWARDS)
+    assert stats["no_answer"] == 3
+    assert stats["timeout"] == stats["crashed"] == stats["workers_replaced"] == 0
+    assert stats["scored_before"] > 0
+
+
+def test_equal_answers_are_scored_once(scorer: relfast.Scorer) -> None:
+    before = scorer.stats()
+    reasonings = [f"I thought about {n}. <smiles>CCSCCN</smiles>" for n in range(200)]
+    batch = scorer.score_batch("REL-C2", [{"smiles": "CCSCC"}] * 200, reasonings)
+    after = scorer.stats()
+    again = after["scored_before"] + after["shared"] - before["scored_before"] - before["shared"]
+    assert again == 199
+    assert len(set(batch.reward)) == 1
+    # rows do not share what a caller may change
+    assert batch[0].metrics is not batch[1].metrics
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_chemistry_looks_at_nothing_but_gold_and_answer(policy: str) -> None:
+    """What makes remembering by gold and extracted answer right."""
+    here = relfast.Scorer(policy=policy, workers=0)
+    for task in (TASKS["REL-C2"], TASKS["REL-C3"]):
+        for gold in ({"smiles": "CCO", "missing_smiles": ["CCO", "COC"]}, {"smiles": "CC.O"}, {}):
+            for text in ("<smiles>OCC</smiles>", "x", "<smiles>C~C</smiles>", *HOSTILE_TEXTS[:3]):
+                full = Record(0, "id", task.name, gold, text, "a question")
+                bare = Record(5, None, task.name, gold, None)
+                extracted = task.room.extract(full, here._scoring.options)
+                first = task.room.score([(full, extracted)], here._scoring.options)
+                assert task.room.score([(bare, extracted)], here._scoring.options) == first
+
+
+def test_a_pickled_scorer_starts_afresh_with_its_options() -> None:
+    with relfast.Scorer(policy="strict", timeout=3, on_error=-1.0, workers=1) as scorer:
+        scorer.reward("REL-C2", {"smiles": "CCO"}, "<smiles>CCO</smiles>")
+        with pickle.loads(pickle.dumps(scorer)) as copy:
+            assert copy.job == scorer.job
+            assert (copy.on_error, copy.workers) == (-1.0, 1)
+            assert copy.stats()["ok"] == copy.stats()["workers"] == 0
+            assert copy.reward("REL-C2", {"smiles": "CCO"}, "<smiles>CCO</smiles>") == 1.0
+
+
+def test_workers_end_with_close_and_start_again() -> None:
+    before = {worker.pid for worker in workers_of()}
+    scorer = relfast.Scorer(workers=2)
+    assert {worker.pid for worker in workers_of()} == before  # none before they are needed
+    assert scorer.reward("REL-C1", {"label": "Yes"}, "<Yes>") == 1.0
+    assert {worker.pid for worker in workers_of()} == before  # nor for text
+    for _ in range(2):
+        assert scorer.reward("REL-C2", {"smiles": "CCO"}, "<smiles>CCO</smiles>") == 1.0
+        scorer.start()
+        assert len({worker.pid for worker in workers_of()} - before) >= 1
+        scorer.close()
+        scorer.close()
+        assert no_workers_within(5, before)
+
+
+def test_workers_end_with_the_object() -> None:
+    before = {worker.pid for worker in workers_of()}
+    scorer = relfast.Scorer(workers=1)
+    scorer.reward("REL-C2", {"smiles": "CCO"}, "<smiles>CCO</smiles>")
+    del scorer
+    gc.collect()
+    assert no_workers_within(5, before)
+
+
+def test_closing_under_callers_leaves_nobody_waiting() -> None:
+    scorer = relfast.Scorer(policy="strict", workers=2)
+    rows = distinct_c2(400)
+    rewards: list[Any] = []
+
+    def call(part: list[Any]) -> None:
+        rewards.extend(scorer.score_one("REL-C2", *row).status for row in part)
+
+    threads = [threading.Thread(target=call, args=(rows[at::8],)) for at in range(8)]
+    for thread in threads:
+        thread.start()
+    for _ in range(5):
+        scorer.close()
+    for thread in threads:
+        thread.join(60)
+    scorer.close()
+    assert len(rewards) == len(rows)
+    assert set(rewards) <= {"ok", "crashed"}
+
+
+def test_plain_gold_is_what_json_can_hold() -> None:
+    assert plain({"a": ("x", 1, None)}) == {"a": ("x", 1, None)}
+    assert plain({"a": 2**70, 5: "\ud800"}) == {"a": 2**70, "5": "\ud800"}
+    assert type(plain(np.str_("C"))) is str
+    with pytest.raises(TypeError):
+        plain({"a": object()})
+    assert json.loads(json.dumps(plain({"a": [1.5, True]}))) == {"a": [1.5, True]}

@@ -1,0 +1,170 @@
+"""A scorer among hangs and deaths: only the record that did it suffers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+import pytest
+from reward_cases import HANG, distinct_c2, no_workers_within, workers_of
+
+import relfast
+from relfast.errors import UnscoredError
+
+TIMEOUT = 0.5
+LATE = 0.2
+"""A hang may delay its batch by its timeout and so much; measured 0.05 to 0.1 on two free cores."""
+
+
+@pytest.fixture
+def scorer() -> Any:
+    with relfast.Scorer(policy="reference", timeout=TIMEOUT, workers=2) as scorer:
+        scorer.score_batch("REL-C2", *zip(*distinct_c2(64), strict=True))
+        yield scorer
+
+
+def _answers(rows: list[tuple[Any, str]]) -> tuple[list[Any], list[str]]:
+    answers, responses = zip(*rows, strict=True)
+    return list(answers), list(responses)
+
+
+def test_a_hang_costs_its_timeout_and_its_record_only(scorer: relfast.Scorer) -> None:
+    plain_rows = distinct_c2(576)[64:]
+    expected = relfast.score_batch("REL-C2", *_answers(plain_rows), workers=0)
+    delays = []
+    for at in (5, 250, 511):
+        scorer._seen._scores.clear()
+        rows = list(plain_rows)
+        rows[at] = HANG
+        started = time.perf_counter()
+        batch = scorer.score_batch("REL-C2", *_answers(rows))
+        delays.append(time.perf_counter() - started)
+        assert batch.status[at] == "timeout"
+        assert "longer than 0.5 s" in (batch[at].error or {})["message"]
+        assert batch[at].reward is None
+        others = [n for n in range(512) if n != at]
+        assert [batch[n].to_row() for n in others] == [expected[n].to_row() for n in others]
+        # the replacement is a worker like any other before the next round
+        scorer.score_batch("REL-C2", *_answers(distinct_c2(64)))
+    scorer._seen._scores.clear()
+    started = time.perf_counter()
+    scorer.score_batch("REL-C2", *_answers(plain_rows))
+    plain_seconds = time.perf_counter() - started
+    # the best of three: what the machine adds is not ours
+    assert min(delays) <= plain_seconds + TIMEOUT + LATE, (delays, plain_seconds)
+    assert scorer.stats()["timeout"] == 3
+
+
+def test_one_call_is_not_held_up_by_a_neighbour_that_hangs(scorer: relfast.Scorer) -> None:
+    hang = scorer.submit("REL-C2", *HANG)
+    time.sleep(0.05)
+    started = time.perf_counter()
+    for row in distinct_c2(700)[-40:]:
+        assert scorer.reward("REL-C2", *row) is not None
+    assert time.perf_counter() - started < TIMEOUT
+    assert hang.result(10).status == "timeout"
+
+
+def test_more_hangs_than_workers_end_too(scorer: relfast.Scorer) -> None:
+    answers, responses = _answers([HANG, *distinct_c2(30)])
+    # distinct answers: a name after the molecule is no part of it under the reference policy
+    hangs = [HANG[1].replace("</smiles>", f" no {n}</smiles>") for n in range(4)]
+    started = time.perf_counter()
+    batch = scorer.score_batch("REL-C2", [HANG[0]] * 4 + answers[1:], hangs + responses[1:])
+    assert list(batch.status) == ["timeout"] * 4 + ["ok"] * 30
+    # four deadlines on two workers, each worker starting anew between them
+    assert time.perf_counter() - started < 4 * TIMEOUT + 4
+    assert len(workers_of()) <= 2
+
+
+def test_a_timeout_is_the_callers_on_error() -> None:
+    with relfast.Scorer(timeout=TIMEOUT, workers=1, on_error="raise") as scorer:
+        with pytest.raises(UnscoredError, match="timeout"):
+            scorer.reward("REL-C2", *HANG)
+        assert scorer.reward("REL-C2", {"smiles": "CO"}, "<smiles>CO</smiles>") == 1.0
+
+
+def _kill_while_in_flight(scorer: relfast.Scorer, seconds: float = 20) -> None:
+    """Kill the worker that is at a record."""
+    queue = scorer._queue
+    assert queue is not None
+    end = time.monotonic() + seconds
+    while not queue.pool.in_flight():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    for worker in list(queue.pool._live.values()):
+        if worker.in_flight.read() is not None:
+            os.kill(worker.pid, signal.SIGKILL)
+
+
+def test_a_record_that_kills_two_workers_is_given_up() -> None:
+    with relfast.Scorer(timeout=0, workers=2) as scorer:
+        future = scorer.submit("REL-C2", *HANG)
+        others = [scorer.submit("REL-C2", *row) for row in distinct_c2(40)]
+        _kill_while_in_flight(scorer)
+        deadline = time.monotonic() + 20
+        while scorer.stats()["workers_replaced"] < 1 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        assert not future.done()  # it has a second try
+        while not future.done() and time.monotonic() < deadline:
+            _kill_while_in_flight(scorer)
+            time.sleep(0.05)
+        score = future.result(5)
+        assert score.status == "crashed"
+        assert "SIGKILL" in (score.error or {})["message"]
+        assert {other.result(30).status for other in others} == {"ok"}
+
+
+def test_idle_workers_may_be_killed_at_any_time() -> None:
+    rows = distinct_c2(300)
+    with relfast.Scorer(workers=2) as scorer, relfast.Scorer(workers=0) as here:
+        expected = here.score_batch("REL-C2", *_answers(rows)).to_dicts()
+        stop = threading.Event()
+
+        def kill() -> None:
+            # a worker that is killed five times before it is ready counts as one that cannot start
+            while not stop.wait(1.0):
+                for worker in workers_of()[:1]:
+                    worker.kill()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            end = time.monotonic() + 5
+            while time.monotonic() < end:
+                scorer._seen._scores.clear()
+                got = scorer.score_batch("REL-C2", *_answers(rows)).to_dicts()
+                lost = [row for row in got if row["status"] == "crashed"]
+                assert len(lost) <= 1  # a record killed twice by chance
+                assert [row for row in got if row not in lost] == [
+                    row for row in expected if row["index"] not in {bad["index"] for bad in lost}
+                ]
+        finally:
+            stop.set()
+            killer.join()
+        assert scorer.stats()["workers_replaced"] >= 1
+
+
+def test_workers_that_cannot_start_are_said_on_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with relfast.Scorer(workers=2) as scorer:
+        started = time.monotonic()
+        batch = scorer.score_batch("REL-C2", *_answers(distinct_c2(50)))
+        assert time.monotonic() - started < 30
+    assert set(batch.status) == {"crashed"}
+    error = batch[0].error or {}
+    assert error["type"] == "WorkerError"
+    assert "before it was ready" in error["message"]
+    assert scorer.value_of(batch[0]) is None
+    assert no_workers_within(5)
+
+
+def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:
+    for _ in range(2):
+        assert scorer.score_one("REL-C2", *HANG).status == "timeout"
+    assert scorer.stats()["workers_replaced"] == 2

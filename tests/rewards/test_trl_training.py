@@ -1,0 +1,67 @@
+"""Two steps of TRL's real ``GRPOTrainer`` on a CPU with relfast's reward."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relfast import rewards
+
+EXAMPLE = Path(__file__).resolve().parent.parent.parent / "examples" / "trl_grpo.py"
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_two_steps_with_mixed_tasks_and_bad_gold(tmp_path: Path) -> None:
+    for name in ("torch", "trl", "datasets"):
+        pytest.importorskip(name, reason=f"{name} is not installed (pip install torch trl)")
+    from datasets import Dataset
+
+    spec = importlib.util.spec_from_file_location("trl_grpo", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    # what `datasets` makes of golds with different keys: the union, filled with None
+    rows: list[dict[str, Any]] = [
+        {"prompt": "isomers? CCO COC", "task": "REL-C1", "answer": {"label": "Yes", "smiles": None}},
+        {"prompt": "motif? CCO CCN", "task": "REL-C2", "answer": {"label": None, "smiles": "CC"}},
+        {"prompt": "unknown? CCO", "task": "no-such-task", "answer": {"label": "Yes", "smiles": None}},
+        {"prompt": "broken? CCO", "task": "REL-C2", "answer": {"label": None, "smiles": None}},
+    ]
+    before = rewards.stats()
+    log = example.train(2, str(tmp_path), Dataset.from_list(rows * 4))
+    after = rewards.stats()
+    rewards.close()
+
+    assert [entry["step"] for entry in log] == [1, 2]
+    for entry in log:
+        assert 0 <= entry["reward"] <= 1
+        assert math.isfinite(entry["loss"])
+    # 32 completions a step; those that cannot be scored are left out of the mean, and counted
+    unscored = after["invalid_record"] - before.get("invalid_record", 0)
+    assert unscored == sum(entry["relfast/unscored"] for entry in log) * 32 > 0
+    assert (
+        after["ok"] + after["no_answer"] - before.get("ok", 0) - before.get("no_answer", 0) == 64 - unscored
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_example_runs(tmp_path: Path) -> None:
+    for name in ("torch", "trl", "datasets"):
+        pytest.importorskip(name, reason=f"{name} is not installed (pip install torch trl)")
+    spec = importlib.util.spec_from_file_location("trl_grpo", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    log = example.train(2, str(tmp_path), example.make_dataset())
+    assert len(log) == 2
+    assert all(entry["relfast/unscored"] == 0 for entry in log)
+    assert json.loads(example.make_dataset()[0]["answer"])["label"] == "Yes"

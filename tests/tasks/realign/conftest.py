@@ -1,0 +1,22 @@
+"""A tiny embedding model for the room's tests; no figure of theirs depends on what it thinks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tiny_bert import make_checkpoint
+
+from relfast.records import Options
+
+
+@pytest.fixture(scope="module")
+def tiny_options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Options]:
+    home: Path = tmp_path_factory.mktemp("realign")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELFAST_CACHE_DIR", str(home / "cache"))
+        from relfast.embed.adding import add
+
+        add(str(make_checkpoint(home / "checkpoint", pooling="mean")), "tiny")
+        yield Options(embedder="tiny")

@@ -1,0 +1,320 @@
+"""The room: published values against a plain twin, both policies, hostile records, batches and singles."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import naive_realign
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from realign_data import parity, solutions
+
+from relfast.embed import get_embedder
+from relfast.errors import MissingExtraError
+from relfast.realign import StepAligner, extract_boxed_answer, parse_reasoning_to_steps
+from relfast.records import Options, Outcome, Record
+from relfast.tasks import TASKS
+from relfast.tasks.realign import alignment
+from relfast.tasks.realign import score as room
+from relfast.tasks.realign.steps import MAX_STEPS
+
+GOLD = "First add 2 and 3.\nThen double the sum.\nNow subtract one.\nSo the answer is $\\boxed{9}$."
+CASES = [
+    json.loads(line) for line in Path(__file__).with_name("align_cases.jsonl").read_text("utf-8").splitlines()
+]
+"""Copied from ``../shared/parity/realign.jsonl.gz``: outputs of the published code, run unmodified."""
+
+
+class Fixed(StepAligner):
+    """Similarities from a file instead of a model."""
+
+    def __init__(self, similarity: list[list[float]]) -> None:
+        super().__init__()
+        self.similarity = similarity
+
+    def compute_similarity_matrix(self, steps_a: Any, steps_b: Any) -> NDArray[np.float32]:
+        return np.array(self.similarity, np.float32)
+
+
+def check_published(case: dict[str, Any]) -> None:
+    benchmark = [f"b{i}" for i in range(len(case["similarity"]))]
+    llm = [f"l{j}" for j in range(len(case["similarity"][0]))]
+    entries, average = Fixed(case["similarity"]).align_steps(benchmark, llm)
+    assert [[e["type"], e["benchmark_idx"], e["llm_idx"]] for e in entries] == case["path"]
+    assert average == case["avg_score"]
+    for entry in entries:
+        i, j = entry["benchmark_idx"], entry["llm_idx"]
+        assert entry["benchmark_step"] == (None if i is None else benchmark[i])
+        assert entry["llm_step"] == (None if j is None else llm[j])
+        if entry["type"] == "match":
+            assert entry["score"] == case["similarity"][i][j]
+
+
+@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
+def test_published_small_alignments(case: dict[str, Any]) -> None:
+    check_published(case)
+
+
+def test_all_published_alignments() -> None:
+    cases = parity("align")
+    assert len(cases) == 150
+    for case in cases:
+        check_published(case)
+
+
+def test_an_aligner_of_another_shape_is_an_error() -> None:
+    with pytest.raises(ValueError, match="similarity matrix"):
+        Fixed([[0.5]]).align_steps(["a b"], ["c d", "e f"])
+    assert Fixed([[0.5]]).align_steps([], ["c d"]) == ([], 0.0)
+
+
+def record(response: Any, gold: Any = GOLD, index: int = 0, row: dict[str, Any] | None = None) -> Record:
+    answer = {"benchmark_solution": gold} if isinstance(gold, str) else gold
+    return Record(index, f"p{index}", "ReAlign", answer, response, "2 + 3?", row=row)
+
+
+def outcome_of(
+    response: Any, options: Options, gold: Any = GOLD, row: dict[str, Any] | None = None
+) -> Outcome:
+    item = record(response, gold, row=row)
+    (outcome,) = room.score([(item, room.extract(item, options))], options)
+    return outcome
+
+
+def test_metrics_are_the_tables(tiny_options: Options) -> None:
+    for options in (tiny_options, tiny_options.with_(policy="strict")):
+        for response in (GOLD, "", "nonsense"):
+            metrics = outcome_of(response, options).metrics
+            assert tuple(metrics)[: len(TASKS["ReAlign"].metrics)] == TASKS["ReAlign"].metrics
+            assert set(metrics) - set(TASKS["ReAlign"].metrics) == ({"reason"} if options.strict else set())
+
+
+def test_the_reference_scores_one_under_both_policies(tiny_options: Options) -> None:
+    for options in (tiny_options, tiny_options.with_(policy="strict")):
+        outcome = outcome_of(GOLD, options)
+        assert outcome.correct
+        assert outcome.found
+        assert (outcome.metrics["alignment_score"], outcome.metrics["weighted_score"]) == (1.0, 1.0)
+        assert (outcome.metrics["first_divergence"], outcome.metrics["quadrant"]) == (None, "robust")
+        assert outcome.vote == "9"
+        assert (outcome.details["pred"], outcome.details["gold"]) == ("9", "9")
+
+
+def test_equals_the_plain_twin(tiny_options: Options) -> None:
+    embedder = get_embedder("tiny")
+    for row in solutions()[::97]:
+        bench = parse_reasoning_to_steps(row["benchmark_solution"])
+        llm = parse_reasoning_to_steps(row["llm_solution"])
+        a, b = embedder.encode(bench), embedder.encode(llm)
+        similarity = StepAligner("tiny").compute_similarity_matrix(bench, llm)
+        assert similarity == pytest.approx(
+            np.array([[naive_realign.dot(x, y) for y in b] for x in a]), abs=1e-6
+        )
+        path, average = naive_realign.align(similarity, len(bench), len(llm))
+        outcome = outcome_of(row["llm_solution"], tiny_options, row["benchmark_solution"])
+        matches = sum(kind == "match" for kind, _, _ in path)
+        symbolic = extract_boxed_answer(row["benchmark_solution"]), extract_boxed_answer(row["llm_solution"])
+        assert outcome.metrics == {
+            "alignment_score": average,
+            "weighted_score": average * (matches / max(len(bench), len(llm))),
+            "coverage": matches / max(len(bench), len(llm)),
+            "symbolic_correct": None not in symbolic
+            and symbolic[0].replace(" ", "") == symbolic[1].replace(" ", ""),
+            "first_divergence": naive_realign.first_divergence(path, similarity),
+            "quadrant": outcome.metrics["quadrant"],
+            "n_benchmark_steps": len(bench),
+            "n_llm_steps": len(llm),
+            "n_matches": matches,
+        }
+
+
+def test_a_batch_is_its_singles(tiny_options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = solutions()[::61]
+    for options in (tiny_options, tiny_options.with_(policy="strict")):
+        items = [record(row["llm_solution"], row["benchmark_solution"], k) for k, row in enumerate(rows)]
+        items[3] = record(None, GOLD, 3)
+        items[5] = record("x y", {}, 5)
+        items[7] = record("", GOLD, 7)
+        batch = [(item, room.extract(item, options)) for item in items]
+        together = room.score(batch, options)
+        assert together == [room.score([pair], options)[0] for pair in batch]
+        # whatever memory allows to be held at once
+        monkeypatch.setattr(alignment, "STEPS_PER_WINDOW", 30)
+        assert room.score(batch, options) == together
+        monkeypatch.undo()
+        monkeypatch.setenv("RELFAST_CACHE_DIR", str(Path(get_embedder("tiny").model.path).parents[1]))
+
+
+@pytest.mark.parametrize(
+    ("gold", "field"),
+    [
+        (None, "benchmark_solution"),
+        ({}, "benchmark_solution"),
+        ({"benchmark_solution": None}, "benchmark_solution"),
+        ({"benchmark_solution": 7}, "benchmark_solution"),
+        ({"solution": ["a"]}, "solution"),
+        ({"benchmark_steps": "abc def"}, "benchmark_steps"),
+        ({"benchmark_steps": [1, 2]}, "benchmark_steps"),
+        (["text"], "benchmark_solution"),
+        ({"benchmark_solution": "ab\n" * (MAX_STEPS + 1)}, "benchmark_solution"),
+    ],
+)
+def test_unusable_gold_is_named(tiny_options: Options, gold: Any, field: str) -> None:
+    for options in (tiny_options, tiny_options.with_(policy="strict")):
+        outcome = outcome_of(GOLD, options, gold)
+        assert outcome.error is not None
+        assert field in outcome.error
+        assert "\n" not in outcome.error
+
+
+def test_other_forms_of_gold(tiny_options: Options) -> None:
+    steps = parse_reasoning_to_steps(GOLD)
+    for gold in (
+        {"solution": GOLD},
+        {"benchmark_steps": steps},
+        {"benchmark_solution": GOLD, "solution": "x y"},
+    ):
+        assert outcome_of(GOLD, tiny_options, gold).metrics["weighted_score"] == 1.0
+
+
+def test_empty_gold_scores_zero_as_published_and_is_invalid_under_strict(tiny_options: Options) -> None:
+    outcome = outcome_of(GOLD, tiny_options, "Sure.")
+    assert (outcome.error, outcome.metrics["alignment_score"]) == (None, 0.0)
+    assert "no steps" in str(outcome_of(GOLD, tiny_options.with_(policy="strict"), "Sure.").error)
+
+
+@pytest.mark.parametrize("response", [None, 5, ["a"], {"a": 1}])
+def test_a_response_that_is_no_text(tiny_options: Options, response: Any) -> None:
+    assert "not text" in str(outcome_of(response, tiny_options).error)
+    strict = outcome_of(response, tiny_options.with_(policy="strict"))
+    assert (strict.error, strict.found, strict.metrics["reason"]) == (None, False, "not_text")
+
+
+def test_too_many_steps_are_said(tiny_options: Options) -> None:
+    long = "ab\n" * 300_000
+    assert "300000 steps" in str(outcome_of(long, tiny_options).error)
+    strict = outcome_of(long, tiny_options.with_(policy="strict"))
+    assert (strict.found, strict.metrics["reason"], strict.metrics["weighted_score"]) == (
+        False,
+        "too_many_steps",
+        0.0,
+    )
+
+
+def test_nothing_to_read_is_no_answer(tiny_options: Options) -> None:
+    for response in ("", "\n\n", "Sure!", "a"):
+        outcome = outcome_of(response, tiny_options)
+        assert (outcome.error, outcome.found, outcome.correct) == (None, False, False)
+        assert (outcome.metrics["alignment_score"], outcome.metrics["first_divergence"]) == (0.0, None)
+        assert outcome.metrics["quadrant"] == "failure"
+
+
+def test_published_mean_rewards_one_good_step_and_weighting_does_not(tiny_options: Options) -> None:
+    one = outcome_of("First add 2 and 3.", tiny_options)
+    assert one.metrics["alignment_score"] == 1.0
+    assert one.metrics["weighted_score"] == 0.25
+    assert TASKS["ReAlign"].default_reward("strict") == "weighted_score"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "First add 2 and 3.",
+        "Then double the sum.\nNow subtract one.",
+        "So the answer is $\\boxed{9}$.",
+        "quite other",
+    ],
+)
+def test_repeating_steps_never_pays_under_strict(tiny_options: Options, unit: str) -> None:
+    options = tiny_options.with_(policy="strict")
+    once = outcome_of(unit, options).metrics["weighted_score"]
+    for times in (2, 3, 4, 9):
+        repeated = "\n".join([unit] * times)
+        varied = "\n".join(f"Step {n}: {line} " for n in range(times) for line in unit.upper().split("\n"))
+        assert outcome_of(repeated, options).metrics["weighted_score"] <= once
+        if unit == unit.upper():
+            assert outcome_of(varied, options).metrics["weighted_score"] <= once
+    whole = outcome_of(GOLD, options).metrics["weighted_score"]
+    for times in (2, 5):
+        assert outcome_of("\n".join([GOLD] * times), options).metrics["weighted_score"] < whole
+
+
+def test_strict_reads_the_final_answer_only(tiny_options: Options) -> None:
+    options = tiny_options.with_(policy="strict")
+    thought = "<think>The answer is \\boxed{9}.</think>\nI do not know."
+    assert not outcome_of(thought, options).correct
+    assert outcome_of(thought, tiny_options).correct
+    assert not outcome_of(thought, tiny_options.with_(strip_reasoning=True)).correct
+    hedged = outcome_of("The answer is \\boxed{9} or \\boxed{8}", options)
+    assert (hedged.correct, hedged.found, hedged.metrics["reason"]) == (False, False, "several_answers")
+    assert outcome_of("It is not \\boxed{8}.\nThe answer is \\boxed{9}.", options).correct
+    assert not outcome_of("The answer is \\boxed{ }", options, "It is \\boxed{ } here").correct
+
+
+def test_a_judges_verdict_in_the_row_counts_as_published(tiny_options: Options) -> None:
+    for verdicts, expected in (
+        ({}, False),
+        ({"llm_correct": True}, True),
+        ({"final_correct": True}, True),
+        ({"llm_correct": False, "final_correct": False}, False),
+        ({"llm_correct": "yes"}, False),
+    ):
+        outcome = outcome_of("It is nine.", tiny_options, row=verdicts)
+        assert outcome.correct is expected
+        assert outcome.metrics["symbolic_correct"] is False
+        assert not outcome_of("It is nine.", tiny_options.with_(policy="strict"), row=verdicts).correct
+
+
+def test_math_verify_is_a_column_of_its_own(tiny_options: Options) -> None:
+    options = tiny_options.with_(grader="math-verify")
+    if importlib.util.find_spec("math_verify") is None:
+        with pytest.raises(MissingExtraError, match=r"relfast\[math\]"):
+            outcome_of(GOLD, options)
+        pytest.skip("math-verify is not installed (extra math)")
+    gold = "Half of it.\nSo \\boxed{\\frac{1}{2}}."
+    responses = [
+        "The answer is \\boxed{0.5}",
+        "The answer is \\boxed{0.6}",
+        "no box: 1/2",
+        "",
+        "\\boxed{" + "9" * 5000 + "}",
+    ]
+    items = [record(text, gold, k) for k, text in enumerate(responses)]
+    outcomes = room.score([(item, room.extract(item, options)) for item in items], options)
+    assert [outcome.metrics["verified_correct"] for outcome in outcomes] == [True, False, True, None, None]
+    assert [outcome.correct for outcome in outcomes] == [False] * 5
+
+
+def test_math_verify_that_misses_its_deadline_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    if importlib.util.find_spec("math_verify") is None:
+        pytest.skip("math-verify is not installed (extra math)")
+    from relfast.tasks.realign import verify
+
+    half = ("\\boxed{\\frac{1}{2}}", "\\boxed{0.5}")
+    assert verify.verify_answers([half]) == [True]
+    before = verify._children[os.getpid()]
+    # version 0.9 hangs on nothing that we know of, so the process is stopped as a hang would stop it
+    os.kill(before._process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(verify, "SECONDS_PER_ANSWER", 0.3)
+    assert verify.verify_answers([half]) == [None]
+    assert before._process.returncode == -9
+    monkeypatch.undo()
+    assert verify.verify_answers([half, None, half]) == [True, None, True]
+
+
+def test_math_verify_that_died_is_replaced() -> None:
+    if importlib.util.find_spec("math_verify") is None:
+        pytest.skip("math-verify is not installed (extra math)")
+    from relfast.tasks.realign import verify
+
+    half = ("\\boxed{\\frac{1}{2}}", "\\boxed{0.5}")
+    verify.verify_answers([half])
+    verify._children[os.getpid()]._process.kill()
+    assert verify.verify_answers([half])[0] in (None, True)
+    assert verify.verify_answers([half]) == [True]

@@ -1,0 +1,131 @@
+"""Steps and boxed answers: published outputs, hostile texts, and the strict readings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from realign_data import parity, solutions
+
+from relfast.realign import extract_boxed_answer, parse_reasoning_to_steps
+from relfast.tasks.realign.boxed import last_boxed, same_answer
+from relfast.tasks.realign.steps import parse_steps, without_repeats
+
+CASES = [
+    json.loads(line) for line in Path(__file__).with_name("parse_cases.jsonl").read_text("utf-8").splitlines()
+]
+"""Copied from ``../shared/parity/realign.jsonl.gz``: outputs of the published code, run unmodified."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case["text"])[:30])
+def test_published_small_cases(case: dict[str, Any]) -> None:
+    assert parse_reasoning_to_steps(case["text"]) == case["steps"]
+    assert extract_boxed_answer(case["text"]) == case["boxed"]
+
+
+def digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]
+
+
+def numbered(text: str, pattern: str) -> str:
+    """How the parity rows' texts were made: every line gets its number, from 1, and a blank."""
+    lines = text.split("\n")
+    marks = [pattern % n if "%d" in pattern else pattern for n in range(1, len(lines) + 1)]
+    return "\n".join(f"{mark} {line}" for mark, line in zip(marks, lines, strict=True))
+
+
+def test_published_outputs_on_real_solutions() -> None:
+    rows = parity("parse_ref")
+    by_id = {row["id"]: row for row in solutions()}
+    assert len(rows) == 150
+    for row in rows:
+        solution = by_id[row["ref"]]
+        text = solution["llm_solution"]
+        if row["header"]:
+            text = "Sure, here is the solution:\n" + text
+        if row["numbering"]:
+            text = numbered(text, row["numbering"])
+        steps, bench = parse_steps(text), parse_steps(solution["benchmark_solution"])
+        assert (len(steps), digest(steps)) == (row["n_steps"], row["steps_sha"]), row["ref"]
+        assert (len(bench), digest(bench)) == (row["n_bench"], row["bench_sha"]), row["ref"]
+        assert digest(extract_boxed_answer(text)) == row["boxed_sha"]
+        assert digest(extract_boxed_answer(solution["benchmark_solution"])) == row["bench_boxed_sha"]
+
+
+def test_parity_file_is_covered() -> None:
+    assert len(parity("parse")) == len(CASES)
+    assert parity("parse") == CASES
+
+
+def test_none_is_nothing() -> None:
+    assert parse_reasoning_to_steps(None) == []
+    assert extract_boxed_answer(None) is None
+
+
+@given(st.text(st.sampled_from("\\boxed{}() 1.:)Stepa\n\r\u00a0\u0663\ud800"), max_size=200))
+@settings(max_examples=300, deadline=None)
+def test_any_text_gives_something(text: str) -> None:
+    assert all(len(step) > 1 for step in parse_steps(text))
+    extract_boxed_answer(text)
+    last_boxed(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\\boxed{" * 20_000,
+        "\\boxed{{" * 20_000 + "}" * 10,
+        "\\boxed{a " * 20_000 + "}" * 20_000,
+        "{" * 200_000 + "\\boxed{",
+        "1" * 300_000,
+        "(" + "a" * 300_000,
+        "Step" + " " * 300_000 + "1",
+        " " * 300_000,
+        "ab\n" * 100_000,
+        "\n" * 300_000,
+    ],
+    ids=lambda text: repr(text[:12]),
+)
+def test_hostile_texts_take_linear_time(text: str) -> None:
+    start = time.perf_counter()
+    parse_steps(text)
+    extract_boxed_answer(text)
+    last_boxed(text)
+    without_repeats(parse_steps(text), [])
+    # the quadratic way takes minutes; a busy machine may take a second for what takes 50 ms
+    assert time.perf_counter() - start < 5
+
+
+def test_symbolic_correctness_ignores_spaces_only() -> None:
+    assert same_answer(r"\frac{1}{2}", r"\frac {1} {2}")
+    assert not same_answer("1/2", "0.5")
+    for gold, pred in (("", ""), (None, None), ("5", None), (None, "5"), ("5", "5\t")):
+        assert not same_answer(gold, pred)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\boxed{3} is wrong." + "\n" + r"So \boxed{\frac{1}{2}}.", (r"\frac{1}{2}", False)),
+        (r"\boxed{3} or \boxed{4}", ("4", True)),
+        ("\\boxed{3}\n\\boxed{4}", ("4", True)),
+        (r"\boxed{3}, that is \boxed{ 3 }", (" 3 ", False)),
+        (r"\boxed{\boxed{7}}", (r"\boxed{7}", False)),
+        (r"no box", (None, False)),
+        (r"\boxed{open", (None, False)),
+    ],
+)
+def test_strict_takes_the_last_box_and_no_hedge(text: str, expected: tuple[str | None, bool]) -> None:
+    assert last_boxed(text) == expected
+
+
+def test_repeats_are_left_out_as_far_as_the_reference_has_none() -> None:
+    assert without_repeats(["x = 4", "X  = 4.", "y = 5"], ["x = 4"]) == ["x = 4", "y = 5"]
+    assert without_repeats(["x = 4", "y", "x = 4"], ["x = 4", "z", "x = 4"]) == ["x = 4", "y", "x = 4"]
+    assert without_repeats(["a b"] * 9, ["a b", "a b"]) == ["a b", "a b"]

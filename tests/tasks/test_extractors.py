@@ -1,0 +1,130 @@
+"""What every room's extractor owes: total on any text, in time linear in its length."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from contract_records import loadable_tasks, record_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nasty_texts import UNITS, nasty_text
+
+from relfast.records import Options, Record
+from relfast.tasks import TASKS
+from relfast.tasks.reasoning import MAX_STRICT_CHARS, strip_reasoning
+
+POLICIES = {
+    "reference": Options(),
+    "strict": Options(policy="strict"),
+    "stripped": Options(strip_reasoning=True),
+}
+
+PIECES = st.sampled_from(
+    [
+        *(head + unit for head, unit in UNITS.values()),
+        "yes",
+        "no",
+        "4",
+        "\n",
+        " ",
+        "taxon_7",
+        "C",
+        "</smiles>",
+        "]",
+    ]
+)
+TEXT = st.lists(PIECES | st.text(max_size=8), max_size=30).map("".join)
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def extract(task: str, response: Any, policy: str) -> Any:
+    return TASKS[task].room.extract(record_with(task, response), POLICIES[policy])
+
+
+def record_with(task: str, response: Any) -> Record:
+    record = record_of(task)
+    return Record(
+        0, "x", task, record["answer"], response, record["question"], row={**record, "response": response}
+    )
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("task", loadable_tasks())
+@settings(max_examples=150, deadline=None)
+@given(response=TEXT)
+def test_any_text(task: str, policy: str, response: str) -> None:
+    found = extract(task, response, policy)
+    assert found is not None
+    assert found.found in (True, False)
+    if policy == "strict" and not found.found:
+        assert found.reason
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("task", loadable_tasks())
+@settings(max_examples=60, deadline=None)
+@given(response=VALUE)
+def test_anything_else(task: str, policy: str, response: Any) -> None:
+    found = extract(task, response, policy)
+    if policy == "strict" and not isinstance(response, str):
+        assert (found.found, found.reason) == (False, "not_text")
+
+
+def seconds(task: str, response: str, policy: str) -> float:
+    started = time.process_time()
+    extract(task, response, policy)
+    return time.process_time() - started
+
+
+ROOMS = sorted(set(loadable_tasks()) - {f"REL-A{n}" for n in range(2, 8)})
+"""A task of each extractor: A2 to A7 are read as A1 is."""
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_linear_time_small(name: str) -> None:
+    """As below at a size for every run; strict reads no more than this."""
+    text = nasty_text(name, MAX_STRICT_CHARS)
+    slow = {(task, policy): spent for task in ROOMS for policy in ("reference", "strict")
+            if (spent := seconds(task, text, policy)) > 1.0}  # fmt: skip
+    assert not slow
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", UNITS)
+def test_linear_time(name: str) -> None:
+    """10 MB of anything in under two seconds."""
+    text = nasty_text(name, 10_000_000)
+    slow = {(task, policy): spent for task in ROOMS for policy in ("reference", "strict")
+            if (spent := seconds(task, text, policy)) > 2.0}  # fmt: skip
+    if "th" in name:
+        started = time.process_time()
+        strip_reasoning(text)
+        slow |= {("strip_reasoning", ""): spent} if (spent := time.process_time() - started) > 2.0 else {}
+    assert not slow
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("a", "a"),
+        ("<think>a</think>b", "b"),
+        ("a<think>b</think>c<think>d</think>e", "ace"),
+        ("a</think>b", "b"),
+        ("a<think>b", "a"),
+        ("<think>a<think>b</think>c</think>d", "d"),
+        ("<think>a</think>b</think>c", "c"),
+        ("a</think>b<think>c", "b"),
+        ("<think></think>", ""),
+        ("</think>", ""),
+        ("<think>", ""),
+        ("<THINK>a</THINK>b", "<THINK>a</THINK>b"),
+    ],
+)
+def test_strip_reasoning(text: str, left: str) -> None:
+    assert strip_reasoning(text) == left

@@ -1,0 +1,267 @@
+"""REL-A1…A4 records: the rule picks gold alone, and shallow solvers do not."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from generated import Rec, check_run, generate, outcome, published
+
+from relfast.errors import UsageError
+from relfast.tasks.rel_a.generate import question
+from relfast.tasks.rel_a.rules import fitting_choices
+
+TASKS = ("REL-A1", "REL-A2", "REL-A3", "REL-A4")
+CHANCE = 1 / 8
+
+
+# The rules again, as naively as they can be written: every hypothesis is tried.
+
+
+def naive_fits(task: str, panels: list[Any], choice: Any, maxval: int = 1000) -> bool:
+    n = len(choice)
+    if task == "REL-A2":
+        for step in (-2, -1, 1, 2):
+            good = True
+            for row in range(n):
+                value_fits = False
+                for base in {panels[0][row][0]}:
+                    shown = [panel[row][c] for panel in [*panels, choice] for c in range(n)]
+                    wanted = [min(max(base + t * step, 0), maxval) for t in range(9 * n)]
+                    value_fits |= shown == wanted
+                good &= value_fits
+            if good:
+                return True
+        return False
+    if any(panel != choice for panel in panels):
+        return False
+    if task == "REL-A3":
+        right = all(choice[r + 1] == [choice[r][-1], *choice[r][:-1]] for r in range(n - 1))
+        left = all(choice[r + 1] == [*choice[r][1:], choice[r][0]] for r in range(n - 1))
+        return len(set(choice[0])) == n and (right or left)
+    if task == "REL-A4":
+        return all(row[0] + row[1] == row[2] for row in choice)
+    return True
+
+
+def naive_fitting(record: Rec, maxval: int = 1000) -> list[int]:
+    panels, choices = record["metadata"]["panels"], record["metadata"]["choices"]
+    return [i for i, choice in enumerate(choices) if naive_fits(record["task"], panels, choice, maxval)]
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("distractors", ["random", "hard"])
+def test_a_thousand_records(task: str, distractors: str) -> None:
+    records = check_run(generate(task, 1000, 42, distractors=distractors), 1000)
+    for record in records:
+        metadata, target = record["metadata"], record["answer"]["target"]
+        assert naive_fitting(record) == [target]
+        assert len(metadata["panels"]) == len(metadata["choices"]) == 8
+        values = [v for m in (*metadata["panels"], *metadata["choices"]) for row in m for v in row]
+        assert len(values) == 16 * 9
+        assert all(isinstance(v, float) and 0 <= v <= 1000 for v in values)
+        assert (metadata.get("distractors") == "hard") == (distractors == "hard")
+        wrong = outcome(record, f"Answer {(target + 3) % 8 + 1}", "reference")
+        assert not wrong.correct
+    # targets are uniform: chi-squared with 7 degrees of freedom is above 29.9 in one of 10,000 runs
+    counts = Counter(record["answer"]["target"] for record in records)
+    assert sum((counts[t] - 125) ** 2 / 125 for t in range(8)) < 29.9
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_hard_distractors_break_one_element_each(task: str) -> None:
+    for record in generate(task, 200, 3, distractors="hard"):
+        choices = record["metadata"]["choices"]
+        gold = choices[record["answer"]["target"]]
+        places = set()
+        for choice in choices:
+            different = [(r, c) for r, row in enumerate(gold) for c, v in enumerate(row) if choice[r][c] != v]
+            assert (not different) == (choice == gold)
+            if different:
+                places.add(tuple(different))
+        # all seven differ from gold in the same cells: one cell, or one row
+        (cells,) = places
+        assert len({r for r, _ in cells}) == 1
+        if record["metadata"]["broken"] != "start of a row":
+            assert len(cells) == 1
+        assert len({str(choice) for choice in choices}) == 8
+
+
+# Solvers that do not read the rule. Each gives a choice's merit; the best is taken, ties are broken by luck.
+
+
+def _panel_range(panels: Any, choice: Any) -> float:
+    values = [v for panel in panels for row in panel for v in row]
+    low, high = min(values), max(values)
+    return sum(low <= v <= high for row in choice for v in row)
+
+
+def _row_ranges(panels: Any, choice: Any) -> float:
+    merit = 0
+    for r, row in enumerate(choice):
+        values = [v for panel in panels for v in panel[r]]
+        merit += sum(min(values) <= v <= max(values) for v in row)
+    return merit
+
+
+def _column_ranges(panels: Any, choice: Any) -> float:
+    merit = 0
+    for c in range(len(choice)):
+        values = [row[c] for panel in panels for row in panel]
+        merit += sum(min(values) <= row[c] <= max(values) for row in choice)
+    return merit
+
+
+def _looks_integer(panels: Any, choice: Any) -> float:
+    same_kind = float(panels[0][0][0]).is_integer()
+    return sum(v.is_integer() == same_kind for row in choice for v in row)
+
+
+def _outside_row_ranges(panels: Any, choice: Any) -> float:
+    return -_row_ranges(panels, choice)
+
+
+def _closest_to_row_ranges(panels: Any, choice: Any) -> float:
+    merit = 0.0
+    for r, row in enumerate(choice):
+        values = [v for panel in panels for v in panel[r]]
+        merit -= sum(max(min(values) - v, v - max(values), 0) for v in row)
+    return merit
+
+
+RANGES = [
+    _outside_row_ranges,
+    _closest_to_row_ranges,
+    _panel_range,
+    _row_ranges,
+    _column_ranges,
+    _looks_integer,
+]
+
+
+def _rate(records: list[Rec], merit: Callable[[Any, Any], float]) -> float:
+    """Expected share of right answers, ties broken evenly."""
+    right = 0.0
+    for record in records:
+        merits = [merit(record["metadata"]["panels"], choice) for choice in record["metadata"]["choices"]]
+        best = [i for i, m in enumerate(merits) if m == max(merits)]
+        right += (record["answer"]["target"] in best) / len(best)
+    return right / len(records)
+
+
+def _near_chance(rate: float, n: int) -> bool:
+    """At most four standard errors above one in eight."""
+    return rate <= CHANCE + 4 * math.sqrt(CHANCE * (1 - CHANCE) / n)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("gridsize", [3, 4])
+def test_ranges_of_values_do_not_tell_among_hard_distractors(task: str, gridsize: int) -> None:
+    records = generate(task, 1000, 8, distractors="hard", gridsize=gridsize)
+    for merit in RANGES:
+        assert _near_chance(_rate(records, merit), len(records)), merit.__name__
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_choices_alone_do_not_tell(task: str) -> None:
+    """Majority votes, middle choices and extremes over the eight choices, the panels covered up."""
+    records = generate(task, 1000, 9, distractors="hard")
+
+    def distance(a: Any, b: Any) -> float:
+        return sum(abs(x - y) for r, s in zip(a, b, strict=True) for x, y in zip(r, s, strict=True))
+
+    def most_common_cells(choices: Any, choice: Any) -> float:
+        cells = range(len(choice))
+        return sum(other[r][c] == choice[r][c] for other in choices for r in cells for c in cells)
+
+    solvers: list[Callable[[Any, Any], float]] = [
+        most_common_cells,
+        lambda choices, choice: -sum(distance(choice, other) for other in choices),
+        lambda choices, choice: sum(distance(choice, other) for other in choices),
+        lambda choices, choice: sum(map(sum, choice)),
+        lambda choices, choice: -sum(map(sum, choice)),
+    ]
+    for number, solver in enumerate(solvers):
+        covered = [
+            {**r, "metadata": {"panels": r["metadata"]["choices"], "choices": r["metadata"]["choices"]}}
+            for r in records
+        ]
+        assert _near_chance(_rate(covered, solver), len(records)), number
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_same_solvers_do_find_random_distractors(task: str) -> None:
+    """What makes hard distractors worth having; and the solvers above are no straw men."""
+    records = generate(task, 300, 8)
+    assert max(_rate(records, merit) for merit in RANGES) > 0.4
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_published_records(task: str) -> None:
+    for record in published(task):
+        metadata = record["metadata"]
+        assert fitting_choices(task, metadata["panels"], metadata["choices"]) == [record["answer"]["target"]]
+        assert naive_fitting(record) == [record["answer"]["target"]]
+        assert question(metadata["panels"], metadata["choices"]) == record["question"]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_judge_agrees_with_the_naive_one_on_tampered_puzzles(task: str) -> None:
+    numbers = random.Random(1)
+    n_fit = 0
+    for record in generate(task, 150, 4, distractors="hard"):
+        metadata = record["metadata"]
+        panels = [[list(row) for row in panel] for panel in metadata["panels"]]
+        if numbers.random() < 0.5:
+            panel, r, c = numbers.randrange(8), numbers.randrange(3), numbers.randrange(3)
+            panels[panel][r][c] = numbers.choice([0.0, 1000.0, panels[panel][r][c] + 1])
+        record["metadata"] = {"panels": panels, "choices": metadata["choices"]}
+        found = fitting_choices(task, panels, metadata["choices"])
+        assert found == naive_fitting(record)
+        n_fit += bool(found)
+    assert 40 < n_fit < 130
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("parameters", [{"gridsize": 5}, {"maxval": 60}, {"gridsize": 6, "maxval": 90}])
+@pytest.mark.parametrize("distractors", ["random", "hard"])
+def test_other_sizes(task: str, parameters: dict[str, int], distractors: str) -> None:
+    if task == "REL-A2" and distractors == "hard" and "maxval" in parameters:
+        # 27 steps of 2 leave the range before it has room for eight values: said so, not looped over
+        parameters = {**parameters, "maxval": 400}
+    records = check_run(generate(task, 30, 6, distractors=distractors, **parameters), 30)
+    size, maxval = parameters.get("gridsize", 3), parameters.get("maxval", 1000)
+    for record in records:
+        assert naive_fitting(record, maxval) == [record["answer"]["target"]]
+        assert {len(row) for panel in record["metadata"]["choices"] for row in panel} == {size}
+        assert max(v for m in record["metadata"]["choices"] for row in m for v in row) <= maxval
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters", "complaint"),
+    [
+        ("REL-A1", {"gridsize": 1}, "gridsize"),
+        ("REL-A4", {"gridsize": 2}, "gridsize"),
+        ("REL-A1", {"gridsize": 2, "distractors": "hard"}, "gridsize"),
+        ("REL-A1", {"gridsize": 21}, "gridsize"),
+        ("REL-A1", {"gridsize": 3.0}, "gridsize"),
+        ("REL-A1", {"maxval": 1}, "maxval"),
+        ("REL-A1", {"distractors": "easy"}, "random or hard"),
+        ("REL-A3", {"gridsize": 20, "maxval": 12}, "distinct"),
+        ("REL-A5", {}, "no published generator"),
+    ],
+)
+def test_parameters_that_cannot_be(task: str, parameters: dict[str, Any], complaint: str) -> None:
+    from relfast.tasks.rel_a.generate import generate as room_generate
+
+    with pytest.raises(UsageError, match=complaint):
+        room_generate(task, 1, 0, **parameters)
+
+
+def test_no_room_for_hard_distractors_is_said() -> None:
+    with pytest.raises(UsageError, match="no room for hard distractors"):
+        generate("REL-A2", 1, 0, distractors="hard", maxval=15)

@@ -1,0 +1,339 @@
+"""REL-C1, C2 and C3 records, checked by RDKit with code of the test's own."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generated import Rec, check_run, generate, outcome, published, wrong_scores_less
+from rdkit import Chem, DataStructs
+from rdkit.Chem import rdFingerprintGenerator, rdFMCS, rdMolDescriptors
+from rdkit.Chem.Scaffolds import MurckoScaffold
+
+from relfast.chem import isomers as universes
+from relfast.chem.bank import BUILT_IN, Bank, load_bank
+from relfast.chem.isomers import isomers, structures
+from relfast.chem.molecule import parse
+from relfast.chem.motif import largest_motif
+from relfast.errors import InputError, UsageError
+from relfast.tasks.rel_c.formulas import DEFAULT_FORMULAS
+from relfast.tasks.rel_c.generate import generate as room_generate
+
+SIZES = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One cache of universes for this module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELFAST_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        universes._universe.cache_clear()
+        yield
+
+
+@pytest.fixture(scope="module")
+def bank() -> Bank:
+    return load_bank(None, 8)
+
+
+def listed(record: Rec) -> list[str]:
+    """The molecules that the question shows."""
+    return re.findall(r"^\d+\. (\S+)$", record["question"], re.MULTILINE)
+
+
+def formula(smiles: str) -> str:
+    return str(rdMolDescriptors.CalcMolFormula(Chem.MolFromSmiles(smiles)))
+
+
+def layout(record: Rec) -> str:
+    return re.sub(r"(\d+\. .*\n)+", "MOLECULES\n", record["question"])
+
+
+# C1
+
+
+def test_a_thousand_c1_records() -> None:
+    records = check_run(generate("REL-C1", 1000, 42), 1000)
+    counts = Counter((len(r["answer"]["molecules"]), r["answer"]["label"]) for r in records)
+    assert counts == {(size, label): 50 for size in SIZES for label in ("Yes", "No")}
+    odd_places = Counter()
+    for record in records:
+        molecules = record["answer"]["molecules"]
+        assert listed(record) == molecules
+        assert len(set(molecules)) == len(molecules)
+        formulas = Counter(map(formula, molecules))
+        if record["answer"]["label"] == "Yes":
+            assert list(formulas) == [record["metadata"]["formula"]]
+        else:
+            assert sorted(formulas.values()) == [1, len(molecules) - 1]
+            assert formulas[record["metadata"]["base_formula"]] == len(molecules) - 1
+            odd = next(i for i, s in enumerate(molecules) if formulas[formula(s)] == 1)
+            odd_places[5 * odd // len(molecules)] += 1
+        wrong_scores_less(record, {"Yes": "<No>", "No": "<Yes>"}[record["answer"]["label"]])
+    # the odd one stands anywhere: fifths of the list, chi-squared with 4 degrees of freedom at 1e-5
+    assert sum((odd_places[fifth] - 100) ** 2 / 100 for fifth in range(5)) < 29.0
+
+
+def test_c1_as_asked() -> None:
+    asked = {"sizes": (4,), "yes_fraction": 0.2, "formulas": ("C4H8", "C6H6")}
+    records = generate("REL-C1", 30, 1, universe_min=2, universe_max=217, **asked)
+    assert sum(r["answer"]["label"] == "Yes" for r in records) == 6
+    assert {len(r["answer"]["molecules"]) for r in records} == {4}
+    assert {formula(s) for r in records for s in r["answer"]["molecules"]} == {"C4H8", "C6H6"}
+
+
+# C3
+
+
+def test_a_thousand_c3_records() -> None:
+    records = check_run(generate("REL-C3", 1000, 42), 1000)
+    assert Counter(len(r["answer"]["molecules"]) for r in records) == dict.fromkeys(SIZES, 100)
+    for record in records:
+        given, missing = record["answer"]["molecules"], record["answer"]["missing_smiles"]
+        assert listed(record) == given
+        universe = isomers(record["metadata"]["formula"])
+        assert sorted(given + missing) == list(universe)
+        assert missing
+        assert 8 <= len(universe) == record["metadata"]["universe_size"] <= 100
+    # no formula dominates
+    assert max(Counter(r["metadata"]["formula"] for r in records).values()) < 100
+
+
+def test_half_of_gold_scores_less() -> None:
+    for record in generate("REL-C3", 10, 2):
+        missing = record["answer"]["missing_smiles"]
+        half = "\n".join(f"<smiles>{s}</smiles>" for s in missing[: len(missing) // 2])
+        wrong_scores_less(record, half)
+        wrong_scores_less(record, "\n".join(f"<smiles>{s}</smiles>" for s in record["answer"]["molecules"]))
+
+
+def test_unstrained_universes() -> None:
+    for record in generate("REL-C3", 20, 2, keep="unstrained", given=(5,)):
+        molecules = record["answer"]["molecules"] + record["answer"]["missing_smiles"]
+        assert not any(universes.is_strained(s) for s in molecules)
+
+
+def test_the_default_formulas_are_all_of_their_kind() -> None:
+    found = []
+    for element in ("N", "O", "S", "F", "Cl", "Br"):
+        for carbons in (3, 4, 5):
+            for others in (1, 2, 3):
+                for hydrogens in range(2, 2 * carbons + others + 3):
+                    name = universes.hill(f"C{carbons}H{hydrogens}{element}{others}")
+                    n_structures = 0
+                    for _, chunk in structures(name, 256):
+                        n_structures += len(chunk)
+                        # two Kekulé forms each at most for molecules this small
+                        if n_structures > 200:
+                            break
+                    if 8 <= n_structures <= 200 and 8 <= len(isomers(name)) <= 100:
+                        found.append(name)
+    assert sorted(DEFAULT_FORMULAS) == sorted(found)
+    assert len(found) == 105
+
+
+@pytest.mark.parametrize("task", ["REL-C1", "REL-C2", "REL-C3"])
+def test_layout_is_that_of_the_published_records(task: str) -> None:
+    theirs = published(task)
+    (ours,) = generate(task, 1, 1)
+    assert {layout(r) for r in theirs} == {layout(ours)}
+    assert list(ours) == list(theirs[0])
+    assert list(ours["answer"]) == list(theirs[0]["answer"])
+
+
+@pytest.mark.parametrize(
+    ("task", "parameters", "complaint"),
+    [
+        ("REL-C1", {"sizes": ()}, "at least one size"),
+        ("REL-C1", {"sizes": (1,)}, "sizes"),
+        ("REL-C1", {"sizes": (101,)}, "largest universe has 100"),
+        ("REL-C1", {"formulas": ("C6H6",)}, "217 isomers, not 8 to 100"),
+        ("REL-C1", {"formulas": ("C4H6Br2",), "sizes": (5,)}, "at least two formulas"),
+        ("REL-C1", {"formulas": ("C4H6Xe2",)}, "element Xe"),
+        ("REL-C1", {"yes_fraction": -0.1}, "yes_fraction"),
+        ("REL-C3", {"given": (0,)}, "given"),
+        ("REL-C3", {"given": (100,)}, "largest universe has 100"),
+        ("REL-C3", {"universe_min": 200, "universe_max": 100}, "universe_max"),
+        ("REL-C3", {"universe_min": 99, "universe_max": 99}, "no formula has"),
+        ("REL-C3", {"keep": "some"}, "all or unstrained"),
+        ("REL-C2", {"sizes": (1,)}, "sizes"),
+        ("REL-C2", {"sizes": ()}, "at least one size"),
+        ("REL-C2", {"strategy": "luck"}, "similarity, scaffold, mixed"),
+        ("REL-C2", {"tanimoto": (0.9, 0.3)}, "tanimoto"),
+        ("REL-C2", {"min_atoms": 0}, "min_atoms"),
+        ("REL-C2", {"mcs_steps": 0}, "mcs_steps"),
+    ],
+)
+def test_parameters_that_cannot_be(task: str, parameters: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        room_generate(task, 1, 0, **parameters)
+
+
+# C2
+
+
+def whole_search(smiles: list[str]) -> Any:
+    """The motif by one plain search over all molecules, in RDKit's keyword form."""
+    return rdFMCS.FindMCS(
+        [Chem.MolFromSmiles(s) for s in smiles],
+        maximizeBonds=True,
+        ringMatchesRingOnly=True,
+        completeRingsOnly=True,
+        atomCompare=rdFMCS.AtomCompare.CompareElements,
+        bondCompare=rdFMCS.BondCompare.CompareOrderExact,
+        timeout=60,
+    )
+
+
+def check_motif(record: Rec) -> None:
+    molecules, gold = record["answer"]["molecules"], record["answer"]["smiles"]
+    assert listed(record) == molecules
+    assert len(set(molecules)) == len(molecules)
+    motif = Chem.MolFromSmiles(gold)
+    assert Chem.MolToSmiles(motif, isomericSmiles=False) == gold
+    assert "." not in gold
+    assert motif.GetNumAtoms() == record["metadata"]["mcs_num_atoms"] >= 8
+    assert all(Chem.MolFromSmiles(s).HasSubstructMatch(motif) for s in molecules)
+
+
+def check_largest(record: Rec) -> None:
+    result = whole_search(record["answer"]["molecules"])
+    assert not result.canceled
+    assert result.numAtoms == record["metadata"]["mcs_num_atoms"]
+    assert result.numBonds == record["metadata"]["mcs_num_bonds"]
+
+
+def test_c2_records(bank: Bank) -> None:
+    records = check_run(generate("REL-C2", 30, 42, bank=bank, sizes=(5, 10, 15)), 30)
+    morgan = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=2048)
+    for record in records:
+        check_motif(record)
+        check_largest(record)
+        bits = [morgan.GetFingerprint(Chem.MolFromSmiles(s)) for s in record["answer"]["molecules"]]
+        similar = [[DataStructs.TanimotoSimilarity(a, b) for b in bits if b is not a] for a in bits]
+        assert any(min(row) >= 0.35 and max(row) <= 0.90 for row in similar)
+        smaller = record["answer"]["smiles"][:1]
+        wrong_scores_less(record, f"<smiles>{smaller}</smiles>")
+    assert Counter(len(r["answer"]["molecules"]) for r in records) == {5: 10, 10: 10, 15: 10}
+
+
+def test_c2_by_scaffold(bank: Bank) -> None:
+    for record in check_run(generate("REL-C2", 12, 1, bank=bank, sizes=(5, 8), strategy="scaffold"), 12):
+        check_motif(record)
+        scaffolds = {
+            MurckoScaffold.MurckoScaffoldSmiles(mol=Chem.MolFromSmiles(s))
+            for s in record["answer"]["molecules"]
+        }
+        assert len(scaffolds) == 1
+        assert scaffolds != {""}
+    mixed = generate("REL-C2", 20, 1, bank=bank, sizes=(5,), strategy="mixed")
+    assert {r["metadata"]["sampling_strategy"] for r in mixed} == {"similarity", "scaffold"}
+
+
+@pytest.mark.slow
+def test_a_thousand_c2_records(bank: Bank) -> None:
+    """Groups of up to 15: the whole 1,000 of 5 to 50 molecules take two minutes and more."""
+    records = check_run(generate("REL-C2", 1000, 42, bank=bank, sizes=(5, 10, 15)), 1000)
+    for record in records:
+        check_motif(record)
+    for record in records[::20]:
+        check_largest(record)
+
+
+@pytest.mark.slow
+def test_c2_groups_of_fifty(bank: Bank) -> None:
+    for record in check_run(generate("REL-C2", 3, 42, bank=bank, sizes=(30, 40, 50)), 3):
+        check_motif(record)
+
+
+def test_a_search_cut_short_is_never_gold(bank: Bank) -> None:
+    molecules = [parse(s) for s in ("Cc1ccc2ncccc2c1", "Cc1ccc2ncccc2c1C", "OCc1ccc2ncccc2c1")]
+    whole = [m for m in molecules if m is not None]
+    motif = largest_motif(whole, 8, 1_000)
+    assert motif is not None
+    assert motif == ("Cc1ccc2ncccc2c1", 11, 12)
+    for steps in range(1, 6):
+        short = largest_motif(whole, 8, steps)
+        assert short is None or short == motif
+    assert largest_motif(whole, 8, 1) is None
+
+
+def test_unclear_motifs_are_turned_down() -> None:
+    def motif(*smiles: str, least: int = 3) -> object:
+        molecules = [parse(s) for s in smiles]
+        return largest_motif([m for m in molecules if m is not None], least, 10_000)
+
+    assert motif("OCCCF", "OCCCCl") == ("CCCO", 4, 3)
+    # CCCO and CCCN are equally large
+    assert motif("OCCCN", "OCCCCCCCCN", "NCCCCCCO") is None
+    assert motif("OCCCSCCCN", "OCCCCCCCCN") is None
+    # smaller than asked for
+    assert motif("OCCCF", "OCCCCl", least=5) is None
+    # a ring is never matched by a chain, nor cut open
+    assert motif("C1CCCCC1O", "CCCCCCO", least=2) is None
+
+
+def test_a_thirty_molecule_motif_needs_molecules_beyond_the_first_eight() -> None:
+    """The lazy search has to come back for those that lack what the first ones share."""
+    first = [f"CCCCCCCCCCO{'C' * i}" for i in range(1, 11)]
+    last = ["CCCCCO", "NCCCCCO", "OCCCCCO"]
+    molecules = [parse(s) for s in first + last]
+    found = largest_motif([m for m in molecules if m is not None], 2, 10_000)
+    assert found is not None
+    assert found.smiles == "CCCCCO"
+    assert found.n_atoms == whole_search(first + last).numAtoms
+
+
+def test_the_built_in_bank_is_the_published_molecules(bank: Bank) -> None:
+    # 3,530 SMILES; twelve of them are another spelling of a molecule that is there already
+    whole = load_bank(None, 1)
+    assert len(whole) == len(bank) == 3_518
+    assert whole.n_unusable == 0
+    theirs = {s for record in published("REL-C2") for s in record["answer"]["molecules"]}
+    keys = {parse(s).key for s in theirs}  # type: ignore[union-attr]
+    assert {m.key for m in whole.molecules} == keys
+
+
+def test_banks_from_files(tmp_path: Path) -> None:
+    lines = (
+        "# comment\nCCO ethanol\n\nOCC again\nnot a molecule\nC*\nC[C@H](N)O x\nCC.O\n"
+        + "C" * 101
+        + "\nCCN\n"
+    )
+    plain = tmp_path / "bank.smi"
+    plain.write_text(lines)
+    packed = tmp_path / "bank.txt"
+    packed.write_bytes(gzip.compress(lines.encode()))
+    for path in (plain, packed, str(plain)):
+        found = load_bank(path, 2)
+        assert [m.key for m in found.molecules] == ["CCO", "CC(N)O", "CCN"]
+        assert found.n_unusable == 4
+    with pytest.raises(InputError, match="fewer than two"):
+        load_bank(plain, 4)
+    with pytest.raises(InputError, match="cannot be read"):
+        load_bank(tmp_path / "none.smi", 1)
+    torn = tmp_path / "torn.smi.gz"
+    torn.write_bytes(gzip.compress(lines.encode() * 200)[:-20])
+    with pytest.raises(InputError, match="cannot be read"):
+        load_bank(torn, 1)
+    assert BUILT_IN.endswith(".gz")
+
+
+def test_records_from_a_bank_of_ones_own(tmp_path: Path) -> None:
+    path = tmp_path / "quinolines.smi"
+    path.write_text("\n".join(f"{tail}c1ccc2nc({head})ccc2c1" for tail in "CNOFS" for head in "CNOF"))
+    records = check_run(generate("REL-C2", 6, 1, bank=path, sizes=(3, 4)), 6)
+    quinoline = Chem.MolFromSmiles("c1ccc2ncccc2c1")
+    assert all(Chem.MolFromSmiles(r["answer"]["smiles"]).HasSubstructMatch(quinoline) for r in records)
+    with pytest.raises(UsageError, match="none of"):
+        generate("REL-C2", 1, 1, bank=path, sizes=(21,))
+
+
+def test_c2_outcomes_tell_a_part_from_the_whole(bank: Bank) -> None:
+    (record,) = generate("REL-C2", 1, 3, bank=bank, sizes=(5,))
+    assert outcome(record, f"<smiles>{record['answer']['molecules'][0]}</smiles>", "strict").correct is False

@@ -1,0 +1,168 @@
+"""Every published output of REL's scorers that we have, through the function and through files.
+
+The rows of ``parity/`` were made by running the published scorers unmodified. A row that made them raise
+must give an ``error`` here, never an exception.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+from shared_data import rel_records, rows, with_prefix
+
+import relfast
+
+HERE = Path(__file__).parent
+
+COUNTS = {"rel": 948, "edge_cases": 192, "isomorphic_pairs": 161}
+
+
+class Case(NamedTuple):
+    """A call of the published scorer: what went in, what came out (None: it raised)."""
+
+    name: str
+    task: str | None
+    question: str
+    answer: Any
+    response: Any
+    expected: dict[str, Any] | None
+
+
+def _of_rel() -> list[Case]:
+    records = {
+        record["id"]: record
+        for task in ("REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1", "REL-C1", "REL-C2", "REL-C3")
+        for record in rel_records(task)
+    }
+    cases = []
+    for number, row in enumerate(rows("parity/rel.jsonl.gz")):
+        record = records[row["id"]]
+        response = with_prefix(row.get("prefix"), row["response"])
+        expected = row["expected"]
+        cases.append(
+            Case(
+                f"rel[{number}]",
+                row["task"],
+                record["question"],
+                record["answer"],
+                response,
+                None if "raises" in expected else expected,
+            )
+        )
+    return cases
+
+
+def edge_case(number: int, row: dict[str, Any]) -> Case:
+    return Case(
+        f"edge_cases[{number}] {row['note']}",
+        row["task"] if row["task_arg"] else None,
+        row["question"],
+        row["answer"],
+        row["response"],
+        row["expected"].get("result"),
+    )
+
+
+def _of_edge_cases() -> list[Case]:
+    return [edge_case(number, row) for number, row in enumerate(rows("parity/edge_cases.jsonl.gz"))]
+
+
+def _of_isomorphic_pairs() -> list[Case]:
+    return [
+        Case(
+            f"isomorphic_pairs[{number}] {row['category']}",
+            "REL-C2",
+            "",
+            {"smiles": row["b"]},
+            f"<smiles>{row['a']}</smiles>",
+            {"correct": row["are_isomorphic"]},
+        )
+        for number, row in enumerate(rows("parity/isomorphic_pairs.jsonl.gz"))
+    ]
+
+
+MAKERS = {"rel": _of_rel, "edge_cases": _of_edge_cases, "isomorphic_pairs": _of_isomorphic_pairs}
+
+
+def disagreement(expected: dict[str, Any] | None, result: dict[str, Any]) -> str | None:
+    """What differs from the published result, in words; more keys than published are welcome."""
+    if expected is None:
+        return None if result.get("error") and result["correct"] is False else f"no error: {result}"
+    for key, value in expected.items():
+        if key not in result or not _same(result[key], value):
+            return f"{key}: published {value!r}, ours {result.get(key, 'missing')!r}"
+    return None
+
+
+def _same(ours: Any, published: Any) -> bool:
+    if isinstance(published, float):
+        return isinstance(ours, int | float) and abs(ours - published) <= 1e-12
+    return type(ours) is type(published) and ours == published
+
+
+@pytest.mark.parametrize("source", COUNTS)
+def test_evaluate_response(source: str, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = MAKERS[source]()
+    wrong = []
+    for case in cases:
+        result = relfast.evaluate_response(case.question, case.answer, case.response, case.task)
+        difference = disagreement(case.expected, result)
+        if difference:
+            wrong.append(f"{case.name}: {difference}")
+    with capsys.disabled():
+        print(f"\n{source}: {len(cases) - len(wrong)} of {len(cases)} published outputs agree", end="")
+    assert not wrong, "\n".join(wrong)
+    assert len(cases) == COUNTS[source]
+
+
+@pytest.mark.parametrize("source", COUNTS)
+def test_records_to_rows(source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # in a file a list is the samples of one prompt, which the published function does not know
+    cases = [case for case in MAKERS[source]() if not isinstance(case.response, list)]
+    dump = tmp_path / "dump.jsonl"
+    lines = []
+    for number, case in enumerate(cases):
+        record = {"id": number, "question": case.question, "answer": case.answer, "response": case.response}
+        if case.task is not None:
+            record["task"] = case.task
+        lines.append(json.dumps(record))
+    dump.write_text("\n".join(lines) + "\n", encoding="ascii")
+    out = tmp_path / "rows.jsonl"
+    relfast.score_file(dump, out, workers=0, details=True)
+    scored = [orjson.loads(line) for line in out.read_bytes().splitlines()]
+    assert [row["index"] for row in scored] == list(range(len(cases)))
+    wrong = []
+    for case, row in zip(cases, scored, strict=True):
+        difference = _row_disagreement(case, row)
+        if difference:
+            wrong.append(f"{case.name}: {difference}")
+    with capsys.disabled():
+        print(
+            f"\n{source}: {len(cases) - len(wrong)} of {len(cases)} published outputs agree as rows", end=""
+        )
+    assert not wrong, "\n".join(wrong)
+
+
+def _row_disagreement(case: Case, row: dict[str, Any]) -> str | None:
+    if case.expected is None or "error" in case.expected:
+        if row["status"] != "invalid_record" or row["correct"] is not None or not row["error"]["message"]:
+            return f"not an invalid_record with its reason: {row}"
+        return None
+    if row["status"] not in ("ok", "no_answer"):
+        return f"not scored: {row}"
+    return disagreement(case.expected, {"correct": row["correct"], **row["metrics"]})
+
+
+SAMPLE = [json.loads(line) for line in (HERE / "rel_cases.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("row", SAMPLE, ids=[row["note"] for row in SAMPLE])
+def test_sample(row: dict[str, Any]) -> None:
+    """The same for a few dozen cases that are always here (``rel_cases.jsonl`` names their source)."""
+    case = edge_case(0, row)
+    result = relfast.evaluate_response(case.question, case.answer, case.response, case.task)
+    assert disagreement(case.expected, result) is None

@@ -1,0 +1,92 @@
+"""The reference policy against a plain twin, on texts and molecules nobody has published outputs for."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_rel import SCORERS
+
+import relfast
+
+# pieces that the published patterns look at, or nearly
+WORDS = [
+    "Answer", "ANSWER", "answer", "an\u017fwer", "Answers", "option", "#", "##", " ", "  ", "\t", "\n",
+    "\r\n", "\u00a0", "\u2003", "\x1c", "\u200b", "0", "1", "4", "8", "9", "10", "08", "4.5", "\uff14",
+    "\u0664", "\u00b2", "-", "_", "4th", "x4", "yes", "no", "Yes", "NO", "ye\u017f", "eyes", "taxon",
+    "Taxon_", "taxon_7", "TAXON 12", "taxon\u00a03", "taxon__4", "15", "\u0130", "\ufb01", "<", ">",
+    "<yes>", "< No >", "<YES", "</yes>", "<ye\u017f>", "<smiles>", "<SMILES>", "<\u017fmiles>",
+    "<sm\u0131les>", "</smiles>", "<smiles >", "CCO", "C1CC(", " CCO name", "C~C", "*", "[2H]C", "C.C",
+    "\u2028", "\x85", "<<",
+]  # fmt: skip
+
+TEXTS = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=25).map("".join)
+
+ANSWERS: dict[str, list[dict[str, Any]]] = {
+    "REL-A1": [{"target": target} for target in range(8)],
+    "REL-B1": [
+        {"label": "yes", "taxa": [7, 15, "12"]},
+        {"label": "No", "taxa": []},
+        {"label": "YES", "taxa": []},
+    ],
+    "REL-C1": [{"label": "Yes"}, {"label": "No"}, {"label": "yes"}],
+    "REL-C2": [{"smiles": "CCO"}, {"smiles": "C.C"}, {"smiles": ""}],
+    "REL-C3": [{"missing_smiles": ["CCO", "OCC", "C"]}, {"missing_smiles": []}, {}],
+}  # fmt: skip
+
+
+def agree(task: str, answer: dict[str, Any], response: str) -> None:
+    published = SCORERS[task](answer, response)
+    ours = relfast.evaluate_response("", answer, response, task)
+    assert {key: ours[key] for key in published} == published, (answer, response)
+
+
+@pytest.mark.parametrize("task", SCORERS)
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_any_text(task: str, data: st.DataObject) -> None:
+    response = data.draw(TEXTS)
+    agree(task, data.draw(st.sampled_from(ANSWERS[task])), response)
+
+
+FRAGMENTS = [
+    "C", "CC", "c1ccccc1", "N", "O", "=O", "C(=O)O", "[nH]", "c1cc[nH]c1", "c1ncc[nH]1", "Cl", "F", "*",
+    "~C", "~*", "[NH3+]", "[O-]", "[2H]", "[13CH3]", "[CH2:7]", "C1CC1", "C#N", "S(=O)(=O)", ".C", ".O",
+    "[Na+].", "C/C=C/C", "[C@H](O)", "[H]", "B", "OC1=NC=CC=C1", "O=C1NC=CC=C1", "[*:1]", "[#6]", " name",
+    " |$a$|",
+]  # fmt: skip
+
+
+def random_smiles(rng: random.Random) -> str:
+    return "".join(rng.choice(FRAGMENTS) for _ in range(rng.randint(1, 4)))
+
+
+def test_any_pair_of_molecules(capsys: pytest.CaptureFixture[str]) -> None:
+    """Identity, containment and overlap of molecules put together at random, wildcards included."""
+    rng = random.Random(20)
+    pool = sorted({random_smiles(rng) for _ in range(500)})
+    n = same = 0
+    for _ in range(1_500):
+        gold = rng.choice(pool)
+        pred = rng.choice(pool) if rng.random() < 0.7 else gold + rng.choice(FRAGMENTS)
+        agree("REL-C2", {"smiles": gold}, f"<smiles>{pred}</smiles>")
+        n += 1
+        same += relfast.evaluate_response("", {"smiles": gold}, f"<smiles>{pred}</smiles>", "REL-C2")[
+            "correct"
+        ]
+    with capsys.disabled():
+        print(f"\nREL-C2 against its twin: {n} pairs, {same} of them the same molecule", end="")
+    assert same > 20
+
+
+def test_any_lists_of_molecules() -> None:
+    """Greedy matching: duplicates, wildcards that claim several golds, unreadable predictions."""
+    rng = random.Random(21)
+    pool = sorted({random_smiles(rng) for _ in range(60)})
+    for _ in range(300):
+        gold = [rng.choice(pool) for _ in range(rng.randint(0, 6))]
+        pred = [rng.choice([*gold, *pool[:20]] or pool) for _ in range(rng.randint(0, 8))]
+        agree("REL-C3", {"missing_smiles": gold}, "\n".join(f"<smiles>{smiles}</smiles>" for smiles in pred))

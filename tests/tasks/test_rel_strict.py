@@ -1,0 +1,261 @@
+"""Nothing that is no answer pays under ``strict``, and every rejection says why."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import hacks
+import pytest
+from shared_data import rows
+from spellings import spell
+
+import relfast
+from relfast.tasks import get_task
+
+HERE = Path(__file__).parent
+RECORDS = [json.loads(line) for line in (HERE / "rel_records.jsonl").read_text("utf-8").splitlines()]
+CASES = [json.loads(line) for line in (HERE / "rel_cases.jsonl").read_text("utf-8").splitlines()]
+
+
+def strict(task: str, answer: Any, response: Any, question: str = "", **options: Any) -> dict[str, Any]:
+    return relfast.evaluate_response(question, answer, response, task, policy="strict", **options)
+
+
+def pays(task: str, result: dict[str, Any]) -> bool:
+    reward = result.get(get_task(task).default_reward("strict"), 0.0)
+    return bool(result["correct"]) or reward > 0
+
+
+def of_task(task: str) -> list[dict[str, Any]]:
+    return [record for record in RECORDS if record["task"].startswith(task)]
+
+
+def report(task: str, payers: list[Any]) -> str:
+    return f"{len(payers)} responses pay on {task}: " + "; ".join(f"{payer!r:.120}" for payer in payers[:10])
+
+
+@pytest.mark.parametrize("target", range(8))
+def test_panels(target: int) -> None:
+    question = of_task("REL-A1")[0]["question"]
+    payers = []
+    for response in hacks.panel_hacks(question):
+        result = strict("REL-A1", {"target": target}, response, question)
+        assert result["pred"] is None, response
+        assert result["reason"], response
+        if pays("REL-A1", result):
+            payers.append(response)
+    assert not payers, report("REL-A1", payers)
+
+
+def test_homoplasy() -> None:
+    record = next(r for r in of_task("REL-B1") if len(r["answer"]["taxa"]) > 5)
+    question = record["question"]
+    names = re.findall(r"^\s*>(\S+)", question, re.MULTILINE)
+    assert len(names) > 20
+    payers = []
+    for gold in (names[:3], names[:12], names[: len(names) // 2], names[: 2 * len(names) // 3], []):
+        label = "yes" if gold else "no"
+        for response in hacks.homoplasy_hacks(names, question):
+            result = strict("REL-B1", {"label": label, "taxa": gold}, response, question)
+            if pays("REL-B1", result):
+                payers.append((label, len(gold), response))
+    assert not payers, report("REL-B1", payers)
+
+
+@pytest.mark.parametrize("label", ["Yes", "No"])
+def test_labels(label: str) -> None:
+    question = of_task("REL-C1")[0]["question"]
+    payers = []
+    for response in hacks.label_hacks(question):
+        result = strict("REL-C1", {"label": label}, response)
+        assert result["reason"], response
+        if pays("REL-C1", result):
+            payers.append(response)
+    assert not payers, report("REL-C1", payers)
+
+
+@pytest.mark.parametrize("tautomers", ["apart", "joined"])
+@pytest.mark.parametrize("record", of_task("REL-C2"), ids=lambda record: record["id"])
+def test_motifs(record: dict[str, Any], tautomers: str) -> None:
+    gold = record["answer"]["smiles"]
+    payers = []
+    for response in hacks.motif_hacks(gold, record["question"]):
+        result = strict("REL-C2", record["answer"], response, tautomers=tautomers)
+        assert result["reason"], response
+        if pays("REL-C2", result):
+            payers.append(response)
+    assert not payers, report("REL-C2", payers)
+
+
+@pytest.mark.parametrize("record", of_task("REL-C3"), ids=lambda record: record["id"])
+def test_isomers(record: dict[str, Any]) -> None:
+    missing = record["answer"]["missing_smiles"]
+    payers = []
+    for smiles in missing[:4]:
+        for text in hacks.unclean(smiles):
+            response = f"<smiles>{text}</smiles>"
+            result = strict("REL-C3", {"missing_smiles": missing}, response)
+            if pays("REL-C3", result):
+                payers.append(response)
+    assert not payers, report("REL-C3", payers)
+
+
+def tags(smiles: list[str]) -> str:
+    return "\n".join(f"<smiles>{one}</smiles>" for one in smiles)
+
+
+@pytest.mark.parametrize("record", of_task("REL-C3"), ids=lambda record: record["id"])
+def test_repeats_of_isomers_pay_nothing(record: dict[str, Any]) -> None:
+    missing = record["answer"]["missing_smiles"]
+    half = missing[: max(1, len(missing) // 2)]
+    once = strict("REL-C3", record["answer"], tags(half))
+    for times in (2, 3, 20):
+        again = strict("REL-C3", record["answer"], tags(half * times))
+        assert again["tp"] == once["tp"]
+        assert again["f1"] < once["f1"]
+        assert not again["correct"]
+        assert again["reason"] == "duplicate"
+    whole = strict("REL-C3", record["answer"], tags([*missing, missing[0]]))
+    assert not whole["correct"]
+    assert whole["f1"] < 1
+    # another spelling of a molecule is that molecule
+    rng = random.Random(5)
+    respelt = strict(
+        "REL-C3", record["answer"], tags([*missing, *(spell(smiles, rng) for smiles in missing)])
+    )
+    assert (respelt["tp"], respelt["fp"], respelt["correct"]) == (len(missing), len(missing), False)
+    universe = strict("REL-C3", record["answer"], tags([*record["answer"]["molecules"], *missing] * 2))
+    assert not universe["correct"]
+    assert universe["fp"] == 2 * len(record["answer"]["molecules"]) + len(missing)
+
+
+@pytest.mark.parametrize("response", ["", "none", "<smiles></smiles>", "<smiles>C</smiles>", None, 5])
+def test_empty_gold_is_no_free_point(response: Any) -> None:
+    for answer in ({"missing_smiles": []}, {"missing_smiles": [""]}, {"missing_smiles": None}):
+        result = strict("REL-C3", answer, response)
+        assert result["correct"] is False
+        assert result["error"]
+    (row,) = relfast.score(
+        [{"task": "REL-C3", "answer": {"missing_smiles": []}, "response": response}],
+        policy="strict",
+        workers=0,
+    )
+    assert (row.status, row.correct, row.reward) == ("invalid_record", None, None)
+
+
+def hack_rows(source: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [row for row in source if "hack" in row["tags"]]
+
+
+@pytest.mark.parametrize("row", hack_rows(CASES), ids=lambda row: row["note"])
+def test_known_hack(row: dict[str, Any]) -> None:
+    assert not pays(row["task"], strict(row["task"], row["answer"], row["response"], row["question"]))
+
+
+def test_all_known_hacks(capsys: pytest.CaptureFixture[str]) -> None:
+    found = hack_rows(rows("parity/edge_cases.jsonl.gz"))
+    payers = [
+        row["note"] for row in found if pays(row["task"], strict(row["task"], row["answer"], row["response"]))
+    ]
+    with capsys.disabled():
+        print(f"\nhacks under strict: {len(payers)} of {len(found)} known ones pay", end="")
+    assert len(found) == 18
+    assert not payers
+
+
+@pytest.mark.parametrize(
+    ("response", "reason"),
+    [
+        ("", "empty"),
+        (None, "not_text"),
+        ("<think>4", "only_reasoning"),
+        ("4 \ud800", "lone_surrogate"),
+        ("x" * 1_000_001, "too_long"),
+        ("Answer 1 or Answer 2", "several_answers"),
+        ("Answer 12", "out_of_range"),
+        ("no idea", "no_answer"),
+    ],
+)
+def test_reasons(response: Any, reason: str) -> None:
+    result = strict("REL-A1", {"target": 3}, response)
+    assert (result["correct"], result["pred"], result["reason"]) == (False, None, reason)
+    (row,) = relfast.score(
+        [{"task": "REL-A1", "answer": {"target": 3}, "response": response}], policy="strict"
+    )
+    assert (row.status, row.correct, row.reward) == ("no_answer", False, 0.0)
+    assert row.metrics == {"reason": reason}
+
+
+@pytest.mark.parametrize(
+    ("smiles", "reason"),
+    [
+        ("CCO name", "not_plain_smiles"),
+        ("C~O", "not_plain_smiles"),
+        ("*CO", "not_plain_smiles"),
+        ("[CH3:1]O", "not_plain_smiles"),
+        ("C$C", "not_plain_smiles"),
+        ("CCO |$a$|", "not_plain_smiles"),
+        ("[13CH4]", "isotope"),
+        ("C.O", "several_fragments"),
+        ("C" * 1_001, "too_long"),
+        ("C1CC", "invalid_smiles"),
+        ("[H][H]", "no_heavy_atom"),
+    ],
+)
+def test_reasons_of_molecules(smiles: str, reason: str) -> None:
+    result = strict("REL-C2", {"smiles": "CCO"}, f"<smiles>{smiles}</smiles>")
+    assert (result["reason"], result["overlap_metric"], result["correct"]) == (reason, 0.0, False)
+    result = strict("REL-C3", {"missing_smiles": ["CCO"]}, f"<smiles>CCO</smiles><smiles>{smiles}</smiles>")
+    assert (result["reason"], result["tp"], result["fp"], result["correct"]) == (reason, 1, 1, False)
+
+
+def test_tautomers() -> None:
+    answer, tautomer = {"smiles": "Cc1c[nH]cn1"}, "<smiles>Cc1cnc[nH]1</smiles>"
+    assert relfast.evaluate_response("", answer, tautomer, "REL-C2")["correct"]
+    apart = strict("REL-C2", answer, tautomer)
+    assert not apart["correct"]
+    assert 0.5 < apart["overlap_metric"] < 1
+    joined = strict("REL-C2", answer, tautomer, tautomers="joined")
+    assert joined["correct"]
+    assert joined["overlap_metric"] == 1.0
+
+
+def test_joined_tautomers_in_one_gold_list_are_each_wanted() -> None:
+    answer = {"missing_smiles": ["Cc1c[nH]cn1", "Cc1cnc[nH]1", "C1CO1"]}
+    gold = tags(answer["missing_smiles"])
+    for tautomers in ("apart", "joined"):
+        assert strict("REL-C3", answer, gold, tautomers=tautomers)["correct"]
+        assert not strict("REL-C3", answer, gold + tags(["Cc1c[nH]cn1"]), tautomers=tautomers)["correct"]
+
+
+def test_full_overlap_means_the_same_molecule() -> None:
+    """The published overlap ignores aromaticity and charge: 1.0 for a different molecule."""
+    pairs = [
+        ("CCN(CC)c1ccccc1", "CCN(CC)C1CCCCC1"),
+        ("CC(=O)O", "CC(=O)[O-]"),
+        ("CCO", "[C][C]O"),
+        ("CCN", "CC[NH3+]"),
+    ]
+    for gold, pred in pairs:
+        result = strict("REL-C2", {"smiles": gold}, f"<smiles>{pred}</smiles>")
+        assert not result["correct"]
+        assert result["overlap_metric"] < 1.0
+
+
+def test_b1_threshold() -> None:
+    answer = {"label": "yes", "taxa": [1, 2, 3, 4]}
+    half = "Yes: taxon_1, taxon_2, taxon_30, taxon_40"
+    assert strict("REL-B1", answer, half)["f1"] == 0.5
+    assert strict("REL-B1", answer, half)["correct"]
+    assert not strict("REL-B1", answer, half, b1_min_f1=0.51)["correct"]
+    assert not strict("REL-B1", answer, "Yes: taxon_1, taxon_20, taxon_30, taxon_40")["correct"]
+
+
+@pytest.mark.parametrize("gold", [[3, 15], ["3", "15"], ["taxon_3", "taxon_15"], ["03", "015"]])
+def test_b1_names_of_taxa(gold: list[Any]) -> None:
+    for response in ("Yes: 3, 15", "Yes: taxon_3, taxon_15", "Yes: Taxon 03, Taxon 15"):
+        assert strict("REL-B1", {"label": "yes", "taxa": gold}, response)["f1"] == 1.0

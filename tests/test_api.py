@@ -1,0 +1,231 @@
+"""The Python face: functions, `ScoreBatch`, public names."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import math
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import relfast
+from relfast.records import Options
+
+PUBLIC = [
+    "InputError", "MissingExtraError", "OutputError", "RelfastError", "ResumeMismatchError", "Score", "ScoreBatch", "Scorer", "Summary",
+    "UnknownTaskError", "UnscoredError", "UsageError", "WorkerError", "__version__", "evaluate_response", "score", "score_batch", "score_file",
+]  # fmt: skip
+
+GOOD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
+
+
+def test_public_names() -> None:
+    assert sorted(relfast.__all__) == PUBLIC
+    assert set(PUBLIC) <= set(dir(relfast))
+    for name in PUBLIC:
+        assert getattr(relfast, name) is not None
+    with pytest.raises(AttributeError, match="module 'relfast' has no attribute 'nothing'"):
+        relfast.nothing  # noqa: B018
+
+
+def test_public_names_are_documented() -> None:
+    for name in PUBLIC:
+        if name != "__version__":
+            assert inspect.getdoc(getattr(relfast, name)), name
+
+
+def test_evaluate_response_is_the_published_dict() -> None:
+    """The examples of the benchmark's own description."""
+    assert relfast.evaluate_response("", {"target": 0}, "Answer 1", "REL-A1") == {
+        "correct": True,
+        "pred": 0,
+        "gold": 0,
+    }
+    taxa = [15, 49, 18, 28, 20]
+    response = "Yes. The taxa involved are taxon_15, taxon_49, taxon_18, taxon_28, taxon_20."
+    assert relfast.evaluate_response("", {"label": "yes", "taxa": taxa}, response, task="REL-B1") == {
+        "correct": True, "pred_label": "yes", "gold_label": "yes", "pred_taxa": ["15", "49", "18", "28", "20"], "gold_taxa": taxa,
+        "precision": 1.0, "recall": 1.0, "f1": 1.0,
+    }  # fmt: skip
+    result = relfast.evaluate_response(
+        "", {"smiles": "O=CC1CCC(=O)N1"}, "<smiles>O=C1CCC(C=O)N1</smiles>", task="REL-C2"
+    )
+    assert result == {
+        "correct": True, "pred": "O=C1CCC(C=O)N1", "gold": "O=CC1CCC(=O)N1", "response_is_substructure_of_correct": True,
+        "correct_is_substructure_of_response": True, "overlap_metric": 1.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("answer", "task", "error"),
+    [
+        ({"foo": 1}, None, "Could not infer task from answer structure"),
+        (None, None, "Could not infer task from answer structure"),
+        ({"target": 1}, "REL-Z1", "Unknown task: REL-Z1"),
+        ({"target": 1}, " REL-A1", "Unknown task:  REL-A1"),
+    ],
+)
+def test_evaluate_response_without_a_task(answer: Any, task: str | None, error: str) -> None:
+    assert relfast.evaluate_response("", answer, "1", task) == {"error": error, "correct": False}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"polcy": "strict"}, "unknown option 'polcy'; options: b1_min_f1, "),
+        ({"policy": "lenient"}, "policy must be 'reference' or 'strict', not 'lenient'"),
+    ],
+)
+def test_options_that_do_not_exist(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(relfast.UsageError, match=message):
+        relfast.evaluate_response("", {"target": 1}, "1", **options)
+    with pytest.raises(relfast.UsageError, match=message):
+        relfast.score([GOOD], **options)
+
+
+def test_score() -> None:
+    scores = relfast.score(iter([GOOD, {**GOOD, "response": "1"}]))
+    assert [score.correct for score in scores] == [True, False]
+    assert scores[0].to_row() == {
+        "index": 0, "id": "a", "task": "REL-A1", "sample": 0, "status": "ok", "correct": True, "reward": 1.0, "metrics": {}, "error": None,
+    }  # fmt: skip
+    assert list(scores[0].to_row()) == [
+        "index",
+        "id",
+        "task",
+        "sample",
+        "status",
+        "correct",
+        "reward",
+        "metrics",
+        "error",
+    ]
+    assert relfast.score([]) == []
+
+
+ANSWERS = [
+    {"target": 3},
+    {"missing_smiles": ["C", "N"]},
+    {"target": "x"},
+    {"label": "yes", "taxa": [3]},
+    {"foo": 1},
+]
+RESPONSES = ["Answer 4", "<smiles>C</smiles>", "1", "", "1"]
+
+
+def test_score_batch() -> None:
+    batch = relfast.score_batch(None, ANSWERS, RESPONSES, policy="strict")
+    assert len(batch) == 5
+    assert batch.correct.dtype == bool
+    assert batch.correct.tolist() == [True, False, False, False, False]
+    assert batch.reward.dtype == np.float64
+    assert batch.reward[:2].tolist() == [1.0, pytest.approx(2 / 3)]
+    assert [math.isnan(value) for value in batch.reward] == [False, False, True, False, True]
+    assert list(batch.status) == ["ok", "ok", "invalid_record", "no_answer", "invalid_record"]
+    assert all(len(column) == 5 for column in batch.metrics.values())
+    assert np.array_equal(batch.metrics["f1"], [np.nan, 2 / 3, np.nan, 0, np.nan], equal_nan=True)
+    assert batch.metrics["reason"].tolist() == [None, None, None, "empty", None]
+    assert [row["index"] for row in batch.to_dicts()] == list(range(5))
+    assert batch[4].error == {"type": "UnknownTask", "message": "task cannot be inferred from answer"}
+
+
+def test_score_batch_is_what_singles_are() -> None:
+    together = relfast.score_batch(None, ANSWERS, RESPONSES)
+    for at, (answer, response) in enumerate(zip(ANSWERS, RESPONSES, strict=True)):
+        alone = relfast.score_batch(None, [answer], [response], workers=0)[0]
+        alone.index = at
+        assert together[at] == alone
+
+
+@pytest.mark.parametrize("tasks", ["REL-A1", "rel-a1", ["REL-A1", None], None])
+def test_tasks_of_a_batch(tasks: Any) -> None:
+    batch = relfast.score_batch(tasks, [{"target": 1}, {"target": 2}], ["Answer 2", "Answer 2"])
+    assert batch.correct.tolist() == [True, False]
+
+
+def test_an_unknown_task_is_a_row_of_the_batch() -> None:
+    batch = relfast.score_batch(["REL-A1", "math"], [{"target": 1}] * 2, ["Answer 2"] * 2)
+    assert list(batch.status) == ["ok", "invalid_record"]
+    assert batch[1].error == {"type": "UnknownTask", "message": "unknown task 'math'"}
+
+
+def test_lengths_of_a_batch() -> None:
+    with pytest.raises(
+        relfast.UsageError, match="lengths differ: 2 tasks, 1 answers, 2 responses, 2 questions"
+    ):
+        relfast.score_batch("REL-A1", [{"target": 1}], ["1", "2"])
+    with pytest.raises(relfast.UsageError, match="3 questions"):
+        relfast.score_batch("REL-A1", [{"target": 1}], ["1"], questions=["a", "b", "c"])
+    assert len(relfast.score_batch("REL-A1", [], [])) == 0
+
+
+def test_questions_reach_the_rooms() -> None:
+    """REL-B1 reads the taxa's names out of the question: a list of all of them is no answer."""
+    question = "".join(f">{name}\nACGT\n" for name in range(10))
+    gold = {"label": "yes", "taxa": [0, 1, 2, 3, 4]}
+    everything = "Yes: " + ", ".join(f"taxon_{name}" for name in range(10))
+    with_it = relfast.score_batch("REL-B1", [gold], [everything], questions=[question], policy="strict")
+    assert with_it.correct.tolist() == [False]
+    assert with_it.metrics["reason"].tolist() == ["listed_everything"]
+
+
+def test_to_arrow() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    table = relfast.score_batch(None, ANSWERS, RESPONSES, policy="strict").to_arrow()
+    assert isinstance(table, pyarrow.Table)
+    assert table.num_rows == 5
+    assert table["status"].to_pylist() == ["ok", "ok", "invalid_record", "no_answer", "invalid_record"]
+    assert table["correct"].to_pylist() == [True, False, None, False, None]
+    assert table["metrics.f1"].to_pylist() == [None, pytest.approx(2 / 3), None, 0, None]
+    assert table["metrics.reason"].to_pylist() == [None, None, None, "empty", None]
+    assert relfast.score_batch("REL-A1", [], []).to_arrow().num_rows == 0
+
+
+def test_score_file(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text(json.dumps(GOOD) + "\n", "utf-8")
+    calls = []
+    summary = relfast.score_file(dump, workers=0, progress=calls.append)
+    assert summary.output == f"{dump}.scored.jsonl"
+    assert Path(summary.output).exists()
+    assert summary.rows == 1
+    assert calls[-1].rows == 1
+    with pytest.raises(relfast.UsageError, match="--overwrite"):
+        relfast.score_file(dump, workers=0)
+    assert relfast.score_file([dump], tmp_path / "rows.jsonl", workers=0).rows == 1
+    with pytest.raises(relfast.InputError, match="no such file"):
+        relfast.score_file(tmp_path / "nowhere.jsonl")
+
+
+def test_scorer() -> None:
+    with relfast.Scorer(policy="strict", workers=0) as scorer:
+        assert scorer.score([GOOD])[0].correct is True
+        assert scorer.score_batch("REL-A1", [{"target": 3}], ["1 or 4"]).correct.tolist() == [False]
+    scorer.close()
+
+
+def test_records_are_plain_data() -> None:
+    (score,) = relfast.score([GOOD])
+    assert pickle.loads(pickle.dumps(score)) == score
+    options = Options(policy="strict")
+    assert pickle.loads(pickle.dumps(options)) == options
+    assert options.with_(tautomers="joined").tautomers == "joined"
+    assert options.strict
+    assert not Options().strict
+
+
+def test_errors_are_one_tree() -> None:
+    for name in PUBLIC:
+        value = getattr(relfast, name)
+        if name.endswith("Error"):
+            assert issubclass(value, relfast.RelfastError)
+    assert str(relfast.InputError("bad", file="a.jsonl", line=3, field="id")) == "a.jsonl:3: bad (field 'id')"
+    assert (
+        str(relfast.MissingExtraError("reading .zst", "zstd"))
+        == "reading .zst needs an optional package: pip install 'relfast[zstd]'"
+    )
+    assert relfast.OutputError("o", "full").path == "o"

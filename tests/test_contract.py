@@ -1,0 +1,183 @@
+"""What every task owes, over the whole table. A room that does not exist yet is skipped by name."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from contract_records import gold, is_there
+from nasty_texts import UNITS, nasty_text
+
+import relfast
+from relfast.records import Options, Record
+from relfast.tasks import TASKS, find_task, get_task, infer_task
+
+POLICIES = ("reference", "strict")
+
+GARBAGE: list[Any] = [
+    "", " ", "garbage", "\x00", "\ud800", "<", "[", "{}", "null", "\u2028", "\U0001f600" * 50, "Answer", "yes no", "<smiles>", "'" * 99,
+    "<think>", "\\boxed{", "Step 1:", "['", "\ufeff", None, 0, 1, -1.5, True, {}, {"a": []}, b"bytes", ("x",), object(),
+]  # fmt: skip
+
+BAD_GOLD: list[Any] = [
+    None, 5, "x", [], {}, {"target": "x"}, {"label": 5, "taxa": []}, {"label": "y", "taxa": 3}, {"label": None}, {"smiles": 7},
+    {"missing_smiles": "C"}, {"missing_smiles": [None, 3]}, {"actions": 3}, {"benchmark_solution": 4}, {"smiles": "not one"},
+]  # fmt: skip
+
+
+@pytest.fixture(params=TASKS)
+def task(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    if not is_there(name):
+        pytest.skip(f"{TASKS[name].module} is not written yet")
+    return name
+
+
+def in_process(records: list[dict[str, Any]], **options: Any) -> list[relfast.Score]:
+    """Without workers, whose start would be most of the time; `tests/engine` and `tests/rewards` have them."""
+    return relfast.score(records, workers=0, **options)
+
+
+def best_and_least(task: str, metric: str) -> tuple[float, float]:
+    """A reward metric's range; B1's overlap is -1 where gold has no taxa."""
+    return (0.0, 1.0) if metric == "correct" or task != "REL-B1" else (-1.0, 1.0)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_gold_is_right(task: str, policy: str) -> None:
+    for record, response in gold(task):
+        (score,) = in_process([{**record, "response": response}], policy=policy)
+        assert (score.status, score.error) == ("ok", None)
+        assert score.correct is True
+        assert score.reward == pytest.approx(1.0, abs=1e-6)
+        flat = relfast.evaluate_response(record["question"], record["answer"], response, task, policy=policy)
+        assert flat["correct"] is True
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_metrics_are_those_of_the_table(task: str, policy: str) -> None:
+    known = set(TASKS[task].metrics) | {"reason"} | {"mcs_canceled"}
+    for record, response in gold(task):
+        for text in (response, "", "garbage"):
+            (score,) = in_process([{**record, "response": text}], policy=policy)
+            assert set(score.metrics) <= known
+            assert set(TASKS[task].metrics) <= set(score.metrics)
+            assert ("reason" in score.metrics) is (policy == "strict" and "reason" in score.metrics)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_empty_is_no_answer(task: str, policy: str) -> None:
+    for record, _ in gold(task):
+        (score,) = in_process([{**record, "response": ""}], policy=policy)
+        assert score.status == "no_answer"
+        if policy == "strict":
+            assert score.correct is False
+            assert score.reward is not None
+            assert score.reward <= 0
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_garbage_never_raises(task: str, policy: str) -> None:
+    least, best = best_and_least(task, TASKS[task].default_reward(policy))  # type: ignore[arg-type]
+    for record, _ in gold(task)[:2]:
+        together = relfast.score_batch(
+            task, [record["answer"]] * len(GARBAGE), GARBAGE, policy=policy, workers=0
+        )
+        assert len(together) == len(GARBAGE)
+        for at, response in enumerate(GARBAGE):
+            flat = relfast.evaluate_response(
+                record["question"], record["answer"], response, task, policy=policy
+            )
+            assert isinstance(flat["correct"], bool)
+            assert together.status[at] in ("ok", "no_answer", "invalid_record")
+            assert math.isnan(together.reward[at]) or least <= together.reward[at] <= best
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_bad_gold_never_raises(task: str, policy: str) -> None:
+    response = gold(task)[0][1]
+    for answer in BAD_GOLD:
+        flat = relfast.evaluate_response("", answer, response, task, policy=policy)
+        assert flat["correct"] is False
+        (score,) = relfast.score_batch(task, [answer], [response], policy=policy, workers=0).scores
+        if score.status == "invalid_record":
+            assert (score.correct, score.reward) == (None, None)
+            assert score.error is not None
+            assert score.error["message"]
+            assert "\n" not in score.error["message"]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_batch_gives_what_singles_give(task: str, policy: str) -> None:
+    room, options = TASKS[task].room, Options(policy=policy)  # type: ignore[arg-type]
+    pairs = []
+    for record, response in gold(task):
+        for text in (
+            response,
+            "",
+            "garbage",
+            None,
+            response + " " + response,
+            nasty_text("tags", 50),
+            "yes 4",
+        ):
+            one = Record(len(pairs), "x", task, record["answer"], text, record["question"], row=record)
+            pairs.append((one, room.extract(one, options)))
+    together = room.score(pairs, options)
+    assert len(together) == len(pairs)
+    assert together == [room.score([pair], options)[0] for pair in pairs]
+    assert room.score(pairs[::-1], options) == together[::-1]
+    assert room.score([], options) == []
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_round_trip_through_a_file(task: str, policy: str, tmp_path: Path) -> None:
+    records = [
+        {**record, "response": text} for record, response in gold(task) for text in (response, "", "garbage")
+    ]
+    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    dump.write_text("".join(json.dumps(record) + "\n" for record in records), "ascii")
+    summary = relfast.score_file(dump, out, workers=0, policy=policy)
+    rows = [orjson.loads(line) for line in out.read_bytes().splitlines()]
+    assert rows == [
+        orjson.loads(orjson.dumps(score.to_row())) for score in in_process(records, policy=policy)
+    ]
+    assert summary.tasks[task].rows == len(records)
+    assert f"{task}:{TASKS[task].revision}" in summary.signature
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_reward_metric(task: str, policy: str) -> None:
+    record, response = gold(task)[0]
+    for metric in TASKS[task].reward_metrics:
+        (score,) = in_process([{**record, "response": response}], policy=policy, rewards={task: metric})
+        value = score.correct if metric == "correct" else score.metrics[metric]
+        assert score.reward == (None if value is None else pytest.approx(float(value)))
+
+
+def test_names(task: str) -> None:
+    assert find_task(task.lower()) is find_task(task.upper()) is TASKS[task]
+    assert find_task(f" {task}") is None
+    assert find_task(None) is None
+    with pytest.raises(relfast.UnknownTaskError, match="known tasks: REL-A1, REL-A2"):
+        get_task(f"{task}x")
+
+
+def test_task_is_inferred_from_gold(task: str) -> None:
+    inferred = infer_task(gold(task)[0][0]["answer"])
+    assert inferred is not None
+    assert inferred.name == ("REL-A1" if task.startswith("REL-A") else task)
+
+
+@pytest.mark.parametrize("name", sorted(UNITS)[::6])
+def test_nasty_texts_score(task: str, name: str) -> None:
+    record = gold(task)[0][0]
+    for policy in POLICIES:
+        flat = relfast.evaluate_response(
+            record["question"], record["answer"], nasty_text(name, 3_000), task, policy=policy
+        )
+        assert isinstance(flat["correct"], bool)

@@ -1,0 +1,82 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from shared_data import ROOT
+
+import relfast
+from relfast.cli.main import cli
+from relfast.tasks import TASKS
+
+README = (ROOT / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def block_with(text: str) -> str:
+    (found,) = [body for _, body in BLOCKS if text in body]
+    return found
+
+
+def test_the_dump_gives_the_rows(tmp_path: Path) -> None:
+    dump = tmp_path / "run.jsonl"
+    dump.write_text(block_with('"response": "The missing panel is Answer 4."'), "utf-8")
+    relfast.score_file(dump, workers=0)
+    assert (tmp_path / "run.jsonl.scored.jsonl").read_text("utf-8") == block_with('"index":0,"id":"q1"')
+
+
+def test_the_python_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run.jsonl").write_text(block_with('"response": "The missing panel is Answer 4."'), "utf-8")
+    (code,) = [body for language, body in BLOCKS if language == "python" and "evaluate_response" in body]
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["summary"].rows == 5
+    assert names["scores"][0].correct is True
+    for line in re.findall(r"^(batch\.\S+)\s+# (.*)$", code, re.MULTILINE):
+        assert repr(eval(line[0], names)) == line[1]
+    for call, shown in re.findall(r"^(relfast\.evaluate_response.*)\n# (.*)$", code, re.MULTILINE):
+        assert repr(eval(call, names)) == shown
+
+
+def test_options_exist() -> None:
+    options = CliRunner().invoke(cli, ["score", "--help"]).output
+    tables = README.split("Useful options")[1]
+    for option in set(re.findall(r"`(?:relfast score )?(--[a-z0-9-]+)", tables)):
+        assert option in options or option in ("--version",), option
+
+
+def test_links_lead_somewhere() -> None:
+    headings = {
+        re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+        for title in re.findall(r"^#+ (.*)$", README, re.MULTILINE)
+    }
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        if target.startswith("#"):
+            assert target[1:] in headings, target
+        elif not target.startswith("http"):
+            assert (ROOT / target).exists(), target
+
+
+def test_every_task_is_listed() -> None:
+    for name, task in TASKS.items():
+        if not name.startswith("REL-A"):
+            assert re.search(rf"^\| {name} \|.*`{task.reward_metric}`", README, re.MULTILINE), name
+
+
+def test_the_demo_table_is_the_demo(tmp_path: Path) -> None:
+    """Counts are exact; means may move with RDKit, which writes and matches the molecules."""
+    summary = relfast.score_file(
+        ROOT / "relfast" / "data" / "rel_demo.jsonl.gz", tmp_path / "rows.jsonl", workers=0
+    )
+    for line in block_with("REL-A4       32").splitlines()[1:]:
+        name, records, correct, *_ = line.split()
+        task = summary.tasks[name].to_dict()
+        assert task["records"] == int(records)
+        assert task["correct"] == pytest.approx(float(correct), abs=0.02)
+    assert f"{summary.rows} made-up responses" in README

@@ -1,0 +1,233 @@
+"""Summaries against brute force: clustered errors, pass@k, maj@k, merging."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import relfast
+from relfast.estimates import clustered_mean, majority_score, pass_at_k
+from relfast.records import Score
+from relfast.stats import Summary, Tally, summarize
+
+Prompts = list[list[tuple[str | None, bool]]]
+"""Per prompt its samples: the vote and whether it is right."""
+
+
+def scores_of(prompts: Prompts, task: str = "REL-A1", first: int = 0) -> list[Score]:
+    scores = []
+    for number, samples in enumerate(prompts, first):
+        for sample, (vote, right) in enumerate(samples):
+            status = "no_answer" if vote is None else "ok"
+            scores.append(
+                Score(number, f"p{number}", task, sample, status, right, float(right), {}, None, vote)
+            )
+    return scores
+
+
+def summary_of(scores: list[Score]) -> Summary:
+    return summarize(Tally.of(scores), "test")
+
+
+PROMPTS = st.lists(
+    st.lists(
+        st.sampled_from([("a", True), ("b", False), ("c", False), (None, False)]), min_size=1, max_size=6
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(prompts=PROMPTS)
+@settings(max_examples=200, deadline=None)
+def test_clustered_error(prompts: Prompts) -> None:
+    """Miller 2024 (arXiv 2411.00640), eq. 4, written out over pairs of samples of one prompt."""
+    values = [[float(right) for _, right in samples] for samples in prompts]
+    flat = [value for group in values for value in group]
+    mean = sum(flat) / len(flat)
+    within = sum((a - mean) * (b - mean) for group in values for a, b in itertools.product(group, repeat=2))
+    task = summary_of(scores_of(prompts)).tasks["REL-A1"].to_dict()
+    assert task["correct"] == pytest.approx(mean)
+    if len(prompts) == 1:
+        assert task["correct_se"] is None
+    else:
+        small_sample = len(prompts) / (len(prompts) - 1)
+        assert task["correct_se"] == pytest.approx(
+            math.sqrt(max(0.0, within * small_sample)) / len(flat), abs=1e-9
+        )
+
+
+def test_clustered_error_without_clusters_is_the_usual_one() -> None:
+    right = [True] * 30 + [False] * 70
+    mean, error = clustered_mean({(1, 1): 30, (1, 0): 70})
+    variance = sum((value - 0.3) ** 2 for value in right) / 99
+    assert mean == pytest.approx(0.3)
+    assert error == pytest.approx(math.sqrt(variance / 100))
+
+
+@given(prompts=PROMPTS)
+@settings(max_examples=100, deadline=None)
+def test_pass_at_k(prompts: Prompts) -> None:
+    """The share of draws of k samples that hold a right one, over all draws."""
+    least = min(map(len, prompts))
+    reported = pass_at_k(dict(Counter((len(group), sum(right for _, right in group)) for group in prompts)))
+    for k in (1, 2, 4, 5):
+        if k > least:
+            assert str(k) not in reported
+            continue
+        passed = []
+        for group in prompts:
+            draws = list(itertools.combinations([right for _, right in group], k))
+            passed.append(sum(map(any, draws)) / len(draws))
+        assert reported[str(k)] == pytest.approx(sum(passed) / len(passed))
+
+
+def majority_by_hand(group: list[tuple[str | None, bool]]) -> float:
+    votes = Counter(vote for vote, _ in group if vote is not None)
+    if not votes:
+        return 0.0
+    most = max(votes.values())
+    tied = [vote for vote, n in votes.items() if n == most]
+    right = dict(group)
+    return sum(right[vote] for vote in tied) / len(tied)
+
+
+@given(prompts=PROMPTS)
+@settings(max_examples=200, deadline=None)
+def test_majority(prompts: Prompts) -> None:
+    task = summary_of(scores_of(prompts)).tasks["REL-A1"].to_dict()
+    by_size: dict[int, list[float]] = defaultdict(list)
+    for group in prompts:
+        if len(group) > 1:
+            by_size[len(group)].append(majority_by_hand(group))
+    if not by_size:
+        assert "maj@k" not in task
+        return
+    assert task["maj@k"] == pytest.approx({str(k): sum(v) / len(v) for k, v in by_size.items()})
+
+
+@pytest.mark.parametrize(
+    ("votes", "correct", "score"),
+    [
+        ([], [], 0),
+        ([0, 0], [0, 0], 0),
+        ([5, 0, 0], [1, 0, 0], 1),
+        ([5, 7], [1, 0], 0.5),
+        ([5, 7, 7], [1, 0, 0], 0),
+    ],
+)
+def test_majority_score(votes: list[int], correct: list[int], score: float) -> None:
+    assert majority_score(votes, correct) == score
+
+
+@given(parts=st.lists(PROMPTS, min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_summaries_of_shards_merge(parts: list[Prompts]) -> None:
+    first = 0
+    shards = []
+    everything: list[Score] = []
+    for prompts in parts:
+        scores = scores_of(prompts, first=first)
+        first += len(prompts)
+        shards.append(summary_of(scores))
+        everything += scores
+    merged = shards[0]
+    for shard in shards[1:]:
+        # through JSON, as `relfast report` reads them
+        merged.merge(Summary.from_dict(json.loads(json.dumps(shard.to_dict()))))
+    assert merged.to_dict()["tasks"] == summary_of(everything).to_dict()["tasks"]
+    assert not merged.notes
+
+
+def test_different_signatures_are_noted() -> None:
+    ours, theirs = summary_of([]), summarize(Tally(), "another")
+    ours.merge(theirs)
+    assert ours.notes == ["merged with a summary signed another"]
+
+
+RECORDS: list[dict[str, Any]] = [
+    {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": ["Answer 4", "Answer 4", "Answer 1"]},
+    {"id": "b", "task": "REL-A1", "answer": {"target": 0}, "response": ["Answer 2", "", "Answer 1"]},
+    {"id": "c", "task": "REL-A1", "answer": {"target": "x"}, "response": ["1", "2", "3"]},
+    {"id": "a", "task": "REL-B1", "answer": {"label": "no", "taxa": []}, "response": "no"},
+    {"id": "b", "task": "REL-B1", "answer": {"label": "yes", "taxa": [3, 4]}, "response": "yes: 3"},
+    {"id": "d", "task": "REL-C3", "answer": {"missing_smiles": ["C", "N"]}, "response": "<smiles>C</smiles>"},
+    {"id": "e", "task": "Unheard-of", "answer": {"x": 1}, "response": "1"},
+]
+
+
+def summary_of_file(tmp_path: Path, **options: Any) -> dict[str, Any]:
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text("".join(json.dumps(record) + "\n" for record in RECORDS), "utf-8")
+    return relfast.score_file(dump, tmp_path / "rows.jsonl", workers=0, overwrite=True, **options).to_dict()
+
+
+def test_summary_of_a_run(tmp_path: Path) -> None:
+    summary = summary_of_file(tmp_path)
+    a1 = summary["tasks"]["REL-A1"]
+    assert (a1["records"], a1["prompts"], a1["samples_per_prompt"]) == (9, 2, {"min": 3, "max": 3})
+    assert a1["statuses"] == {"ok": 5, "no_answer": 1, "invalid_record": 3, "timeout": 0, "crashed": 0}
+    # the silent sample of b is "right": the published scorer takes choice 1 for it
+    assert a1["correct"] == pytest.approx(4 / 6)
+    assert a1["parsed"] == pytest.approx(5 / 6)
+    assert a1["reward"] == a1["correct"]
+    assert a1["pass@k"] == pytest.approx({"1": 4 / 6, "2": 1.0})
+    assert a1["maj@k"] == pytest.approx({"3": (1 + 0.5) / 2})
+    b1 = summary["tasks"]["REL-B1"]
+    # -1 says "undefined" and is left out of the means
+    assert b1["metrics"] == pytest.approx({"precision": 1.0, "recall": 0.5, "f1": 2 / 3})
+    assert b1["samples_per_prompt"] == {"min": 1, "max": 1}
+    c3 = summary["tasks"]["REL-C3"]
+    assert c3["metrics"] == pytest.approx(
+        {"tp": 1, "fp": 0, "fn": 1, "precision": 1, "recall": 0.5, "f1": 2 / 3}
+    )
+    assert c3["correct"] == 0.0
+    assert c3["reward"] == pytest.approx(2 / 3)
+    assert summary["tasks"]["Unheard-of"]["statuses"]["invalid_record"] == 1
+    assert list(summary["tasks"])[:3] == ["REL-A1", "REL-B1", "REL-C3"]
+
+
+def test_reasons_are_counted(tmp_path: Path) -> None:
+    summary = summary_of_file(tmp_path, policy="strict")
+    assert summary["tasks"]["REL-A1"]["labels"] == {"reason": {"empty": 1}}
+    assert summary["tasks"]["REL-A1"]["correct"] == pytest.approx(3 / 6)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, ["policy reference", "rdkit ", "timeout 5s", "REL-A1:1,REL-B1:1,REL-C3:1"]),
+        ({"policy": "strict"}, ["policy strict", "b1-min-f1 0.5", "tautomers apart"]),
+        (
+            {"policy": "strict", "b1_min_f1": 0.7, "tautomers": "joined"},
+            ["b1-min-f1 0.7", "tautomers joined"],
+        ),
+        ({"strip_reasoning": True}, ["reasoning stripped"]),
+        ({"rewards": {"rel-c3": "recall"}}, ["reward REL-C3=recall"]),
+        ({"timeout": 1.5}, ["timeout 1.5s"]),
+    ],
+)
+def test_signature(options: dict[str, Any], words: list[str], tmp_path: Path) -> None:
+    signature = summary_of_file(tmp_path, **options)["signature"]
+    assert signature.startswith(f"relfast {relfast.__version__} | ")
+    assert "\n" not in signature
+    for word in words:
+        assert word in signature
+
+
+def test_many_prompts_against_brute_force() -> None:
+    """Enough prompts that two ids would share a hash if it were a poor one."""
+    rng = random.Random(9)
+    prompts: Prompts = [[("a", rng.random() < 0.4) for _ in range(2)] for _ in range(5_000)]
+    task = summary_of(scores_of(prompts)).tasks["REL-A1"]
+    assert task.prompts == 5_000
+    assert task.histogram == dict(Counter((2, sum(right for _, right in group)) for group in prompts))

@@ -1,0 +1,222 @@
+"""Records against the REL document's format."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generated import generate, published
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relfast.errors import InputError
+from relfast.validate import FileCheck, check_record
+
+# The examples of the REL document, their lists cut where the document has dots.
+C1 = {
+    "id": "q2_n5_00001",
+    "domain": "chemistry",
+    "task": "REL-C1",
+    "question": "Is this list of molecules a set of *constitutional isomers*...",
+    "answer": {"label": "Yes", "molecules": ["CC(C)C(Br)=CBr", "CC1(Br)CC1(C)Br"]},
+    "metadata": {"formula": "C5H8Br2", "constructed_label": "Yes"},
+}
+C2 = {
+    "id": "q1a_n5_00001",
+    "domain": "chemistry",
+    "task": "REL-C2",
+    "question": "Given the following list of SMILES, what is the largest...",
+    "answer": {"smiles": "O=CC1CCC(=O)N1", "molecules": ["O=C1CCC(C(=O)Oc2ccc(O)cc2)N1"]},
+    "metadata": {"mcs_num_atoms": 8, "mcs_num_bonds": 8},
+}
+C3 = {
+    "id": "q3_given5_00301",
+    "domain": "chemistry",
+    "task": "REL-C3",
+    "question": "Given the following list of constitutional isomers...",
+    "answer": {"missing_smiles": ["BrC(Br)C1CCC1"], "molecules": ["BrCC(Br)C1CC1", "CC1CC(Br)C1Br"]},
+    "metadata": {"formula": "C5H8Br2", "universe_size": 88},
+}
+B1 = {
+    "id": "biology_REL-B1_00001",
+    "domain": "biology",
+    "task": "REL-B1",
+    "question": "Homoplasy refers to structured convergence...",
+    "answer": {"label": "yes", "taxa": [15, 49, 18]},
+    "metadata": {},
+}
+A1 = {
+    "id": "algebra_REL-A1_00001",
+    "domain": "algebra",
+    "task": "REL-A1",
+    "question": "Complete the Raven's progressive matrix.",
+    "answer": {"target": 2},
+    "metadata": {"panels": [[[1.5, 2]]] * 8, "choices": [[[1.5, 2]]] * 8},
+}
+GOOD = [A1, B1, C1, C2, C3]
+GONE = object()
+
+
+def changed(record: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    result = copy.deepcopy(record)
+    *outer, last = path.split(".")
+    place = result
+    for name in outer:
+        place = place[name]
+    if value is GONE:
+        del place[last]
+    else:
+        place[last] = value
+    return result
+
+
+@pytest.mark.parametrize("record", GOOD, ids=lambda record: record["task"])
+def test_the_documents_examples_are_good(record: dict[str, Any]) -> None:
+    assert check_record(record) == []
+    assert check_record(changed(record, "metadata", GONE)) == []
+
+
+@pytest.mark.parametrize(
+    ("record", "path", "value", "field", "complaint"),
+    [
+        *((A1, name, GONE, name, "missing") for name in ("id", "domain", "task", "question", "answer")),
+        (A1, "id", 7, "id", "must be text, not a number"),
+        (A1, "id", " ", "id", "is empty"),
+        (A1, "question", None, "question", "must be text, not null"),
+        (A1, "task", "REL-A9", "task", 'not "REL-A9"'),
+        (A1, "task", "rel-a1", "task", 'not "rel-a1"'),
+        (A1, "task", ["REL-A1"], "task", "must be one of"),
+        (A1, "domain", "maths", "domain", "algebra or biology or chemistry"),
+        (A1, "domain", "biology", "domain", "must be algebra for REL-A1"),
+        (A1, "answer", [2], "answer", "must be an object, not a list"),
+        (A1, "metadata", None, "metadata", "must be an object, not null"),
+        (A1, "answer.target", GONE, "answer.target", "missing"),
+        (A1, "answer.target", 8, "answer.target", "from 0 to 7, not 8"),
+        (A1, "answer.target", -1, "answer.target", "from 0 to 7"),
+        (A1, "answer.target", True, "answer.target", "from 0 to 7, not true"),
+        (A1, "answer.target", 2.0, "answer.target", "from 0 to 7, not 2.0"),
+        (A1, "answer.target", "2", "answer.target", 'not "2"'),
+        (A1, "metadata.panels", [[[1, 2]]] * 7, "metadata.panels", "8 matrices"),
+        (
+            A1,
+            "metadata.choices",
+            [[[1, 2]]] * 7 + [[[1], [2, 3]]],
+            "metadata.choices[7]",
+            "matrix of numbers",
+        ),
+        (A1, "metadata.choices", [[[1, "2"]]] + [[[1, 2]]] * 7, "metadata.choices[0]", "matrix of numbers"),
+        (A1, "metadata.choices", [[[1, 2, 3]]] * 8, "metadata", "one shape"),
+        (B1, "answer.label", GONE, "answer.label", "missing"),
+        (B1, "answer.label", "Yes", "answer.label", 'must be "yes" or "no", not "Yes"'),
+        (B1, "answer.label", "no", "answer.taxa", "must be empty where the label is no"),
+        (B1, "answer.taxa", [], "answer.taxa", "must not be empty where the label is yes"),
+        (B1, "answer.taxa", GONE, "answer.taxa", "missing"),
+        (B1, "answer.taxa", "15", "answer.taxa", "must be a list of integers"),
+        (B1, "answer.taxa", [15, "49"], "answer.taxa[1]", 'must be an integer, not "49"'),
+        (B1, "answer.taxa", [True], "answer.taxa[0]", "not true"),
+        (C1, "answer.label", "yes", "answer.label", 'must be "Yes" or "No"'),
+        (C1, "answer.molecules", "CCO", "answer.molecules", "must be a list of SMILES"),
+        (C1, "answer.molecules", [], "answer.molecules", "must not be empty"),
+        (C1, "answer.molecules", ["CCO", 3], "answer.molecules[1]", "must be a SMILES string, not a number"),
+        (C2, "answer.smiles", GONE, "answer.smiles", "missing"),
+        (C2, "answer.smiles", "", "answer.smiles", "is empty"),
+        (C2, "answer.smiles", "C1CC", "answer.smiles", 'no readable SMILES: "C1CC"'),
+        (C2, "answer.smiles", "C" * 1001, "answer.smiles", "1,001 characters"),
+        (C2, "answer.smiles", ["CCO"], "answer.smiles", "must be a SMILES string, not a list"),
+        (C3, "answer.missing_smiles", GONE, "answer.missing_smiles", "missing"),
+        (C3, "answer.missing_smiles", [], "answer.missing_smiles", "must not be empty"),
+        (C3, "answer.missing_smiles", ["CC("], "answer.missing_smiles[0]", "no readable SMILES"),
+    ],
+)
+def test_every_rule(record: dict[str, Any], path: str, value: Any, field: str, complaint: str) -> None:
+    (problem,) = check_record(changed(record, path, value))
+    assert problem.field == field
+    assert complaint in problem.message
+
+
+@pytest.mark.parametrize(
+    "value", [2**64, 10**5000, "\ud800", float("nan"), {1: 2}, {(1,): 2}, b"x", {3}], ids=range(8)
+)
+def test_values_that_json_cannot_hold_are_shown_somehow(value: Any) -> None:
+    (problem,) = check_record(changed(A1, "domain", value))
+    assert problem.message.encode()
+    assert len(problem.message) < 150
+
+
+def test_all_problems_of_a_record_are_named() -> None:
+    found = {p.field for p in check_record({"id": "", "task": "REL-B1", "answer": {"label": "maybe"}})}
+    assert found == {"id", "question", "domain", "answer.label", "answer.taxa"}
+    assert [p.message for p in check_record([])] == ["a record must be an object, not a list"]
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+        max_leaves=8,
+    ),
+    st.sampled_from(GOOD),
+    st.sampled_from(["id", "domain", "task", "question", "answer", "metadata", "answer.label", "answer.taxa",
+                     "answer.target", "answer.smiles", "answer.missing_smiles", "answer.molecules"]),
+)  # fmt: skip
+def test_any_value_anywhere_is_judged_and_never_raises(value: Any, record: dict[str, Any], path: str) -> None:
+    problems = check_record(changed(record, path, value))
+    assert all(p.message for p in problems)
+
+
+@pytest.mark.parametrize(
+    "name", ["REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1_all", "REL-C1", "REL-C2", "REL-C3"]
+)
+def test_published_records_are_good(name: str) -> None:
+    records = published(name)
+    assert len(records) >= 68
+    for record in records:
+        assert check_record(record) == []
+
+
+def test_files_by_line(tmp_path: Path) -> None:
+    good = generate("REL-A1", 2, 0)
+    lines = [
+        b"\xef\xbb\xbf" + json.dumps(good[0]).encode(),
+        b"",
+        b"{torn",
+        json.dumps(good[1]).encode(),
+        json.dumps(good[0]).encode(),
+        json.dumps(changed(good[1], "answer", {"target": 9}) | {"id": "other"}).encode(),
+        b"[1, 2]",
+        b"\xff\xfe",
+    ]
+    file = tmp_path / "records.jsonl"
+    file.write_bytes(b"\n".join(lines))
+    check = FileCheck(str(file))
+    flaws = [str(flaw).removeprefix(str(file)) for flaw in check]
+    assert [flaw.split(":")[1] for flaw in flaws] == ["3", "5", "6", "7", "8"]
+    assert "no JSON" in flaws[0]
+    assert f'id: "{good[0]["id"]}" is already the id of line 1' in flaws[1]
+    assert "answer.target: must be an integer from 0 to 7, not 9" in flaws[2]
+    assert (check.n_records, check.n_good, check.tasks) == (7, 2, {"REL-A1": 2})
+
+
+def test_compressed_files_and_torn_ones(tmp_path: Path) -> None:
+    text = b"".join(json.dumps(record).encode() + b"\n" for record in generate("REL-A2", 50, 0))
+    whole = tmp_path / "whole.jsonl.gz"
+    whole.write_bytes(gzip.compress(text))
+    check = FileCheck(str(whole))
+    assert list(check) == []
+    assert check.n_good == 50
+    torn = tmp_path / "torn.jsonl.gz"
+    torn.write_bytes(gzip.compress(text)[:-3000])
+    check = FileCheck(str(torn))
+    (flaw,) = list(check)
+    assert "compressed input ends early" in str(flaw)
+    assert 0 < check.n_good < 50
+    assert flaw.line == check.n_good + 1
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        list(FileCheck(str(tmp_path / "none.jsonl")))
