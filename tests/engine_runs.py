@@ -96,13 +96,15 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
+PYTHONPATH: Final = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
+
+
 class Run:
     """A ``relfast score`` under way."""
 
     def __init__(self, *arguments: object, **more: Any) -> None:
         self.mark = uuid.uuid4().hex
-        path = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
-        environment = {**os.environ, "PYTHONPATH": path, MARK: self.mark, **more.pop("environment", {})}
+        environment = {**os.environ, "PYTHONPATH": PYTHONPATH, MARK: self.mark, **more.pop("environment", {})}
         command = [sys.executable, "-m", "relfast", "score", *map(str, arguments)]
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         self.process = subprocess.Popen(command, env=environment, **{**pipes, **more})
