@@ -1,4 +1,4 @@
-"""A memo that all workers of a run share: short values by text.
+"""A memo that all workers of a run share: short values by key.
 
 Models give the same wrong answer again and again, and finding out what it is worth can take milliseconds.
 Without sharing, each worker would find each answer anew. The memo is a table in memory that the workers have
@@ -25,43 +25,71 @@ MEMO_BYTES: Final = SLOTS * _SLOT_BYTES
 """5 MB, of which only pages that are written take memory."""
 
 _PROBES: Final = 4
+_FREE: Final = bytes(_KEY_BYTES)
+
+NEAR: Final = 20_000
+NEAR_BYTES: Final = 1_000
+"""Keys a process keeps in a dictionary of its own, 0.2 µs away instead of 3, and the longest of them."""
 
 
 class Memo:
-    """Values of `VALUE_BYTES` by text, in `MEMO_BYTES` of memory.
+    """Values of `VALUE_BYTES` by key, in `MEMO_BYTES` of memory.
 
-    Texts are told apart by 128 bits of BLAKE2, so a value is never another text's.
+    Keys of any length are told apart by 128 bits of BLAKE2, so a value is never another key's.
     """
 
     def __init__(self, memory: mmap.mmap | bytearray) -> None:
         self._memory = memory
+        self._near: dict[bytes, bytes] = {}
 
-    def get(self, text: str) -> bytes | None:
-        """The value remembered for a text, or None."""
-        key = _key(text)
-        for at in _places(key):
+    def get(self, what: bytes) -> bytes | None:
+        """What is remembered of something (its value, filled up with zeros), or None."""
+        value = self._near.get(what)
+        if value is not None:
+            return value
+        key = _key(what)
+        at = _place(key)
+        for _ in range(_PROBES):
             slot = self._memory[at : at + _SLOT_BYTES]
-            if slot.startswith(key) and _CHECK.pack(crc32(slot[: -_CHECK.size])) == slot[-_CHECK.size :]:
-                return bytes(slot[_KEY_BYTES : -_CHECK.size])
+            if slot[:_KEY_BYTES] == key and _CHECK.pack(crc32(slot[: -_CHECK.size])) == slot[-_CHECK.size :]:
+                value = bytes(slot[_KEY_BYTES : -_CHECK.size])
+                self._keep_near(what, value)
+                return value
+            at = (at + _SLOT_BYTES) % MEMO_BYTES
         return None
 
-    def put(self, text: str, value: bytes) -> None:
+    def get_near(self, what: bytes) -> bytes | None:
+        """The same, looking only at what this process came across lately."""
+        return self._near.get(what)
+
+    def put(self, what: bytes, value: bytes) -> None:
         """Remember a value; an older one may have to go."""
-        key = _key(text)
-        places = _places(key)
-        free = (at for at in places if not any(self._memory[at : at + _KEY_BYTES]))
-        at = next(free, places[key[-1] % _PROBES])
-        slot = key + value.ljust(VALUE_BYTES, b"\0")
+        value = value.ljust(VALUE_BYTES, b"\0")
+        self._keep_near(what, value)
+        key = _key(what)
+        first = at = _place(key)
+        for _ in range(_PROBES):
+            if self._memory[at : at + _KEY_BYTES] == _FREE:
+                break
+            at = (at + _SLOT_BYTES) % MEMO_BYTES
+        else:
+            at = (first + key[-1] % _PROBES * _SLOT_BYTES) % MEMO_BYTES
+        slot = key + value
         self._memory[at : at + _SLOT_BYTES] = slot + _CHECK.pack(crc32(slot))
 
+    def _keep_near(self, what: bytes, value: bytes) -> None:
+        if len(self._near) >= NEAR:
+            self._near.clear()
+        if len(what) <= NEAR_BYTES:
+            self._near[what] = value
 
-def _key(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY_BYTES).digest()
+
+def _key(what: bytes) -> bytes:
+    return blake2b(what, digest_size=_KEY_BYTES).digest()
 
 
-def _places(key: bytes) -> list[int]:
-    first = int.from_bytes(key[:4], "little")
-    return [(first + probe) % SLOTS * _SLOT_BYTES for probe in range(_PROBES)]
+def _place(key: bytes) -> int:
+    return int.from_bytes(key[:4], "little") % SLOTS * _SLOT_BYTES
 
 
 _memo: Memo | None = None

@@ -50,10 +50,14 @@ class Molecule:
     ----------
     mol
         RDKit's molecule, as the published scorer gets it from ``MolFromSmiles``.
+    n_atoms, n_bonds
+        Its atoms and bonds; hydrogens count only where they stand as atoms.
     """
 
     def __init__(self, mol: Any) -> None:
         self.mol = mol
+        self.n_atoms: int = mol.GetNumAtoms()
+        self.n_bonds: int = mol.GetNumBonds()
 
     @cached_property
     def key(self) -> str:
@@ -63,8 +67,7 @@ class Molecule:
     @cached_property
     def flat(self) -> Molecule | None:
         """The molecule without stereo: its key, parsed again. None where that does not parse."""
-        mol = Chem.MolFromSmiles(self.key)
-        return None if mol is None else Molecule(mol)
+        return parse(self.key)
 
     @property
     def ordinary(self) -> bool:
@@ -102,15 +105,7 @@ class Molecule:
             around[b] += _scramble(8 * far[a] + order, _BOND_FACTOR)
         return sum(_scramble(atom & _MASK, _ATOM_FACTOR) for atom in around) & _MASK
 
-    @cached_property
-    def n_atoms(self) -> int:
-        return int(self.mol.GetNumAtoms())
-
-    @cached_property
-    def n_bonds(self) -> int:
-        return int(self.mol.GetNumBonds())
-
-    @cached_property
+    @property
     def heavy_atoms(self) -> int:
         return int(self.mol.GetNumHeavyAtoms())
 

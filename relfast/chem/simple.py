@@ -12,9 +12,9 @@ from __future__ import annotations
 import ctypes
 import mmap
 import threading
+import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels import native
@@ -186,33 +186,21 @@ def _joined(texts: Sequence[Any]) -> bytes | None:
     return data + b"\n" if data.count(b"\n") == len(texts) - 1 else None
 
 
+_RETRY_SECONDS: Final = 2.0
+"""How often a process without the kernel looks whether it has been compiled meanwhile."""
+
+_table: SmilesTable | None = None
+_looked = -_RETRY_SECONDS
 _opening: Final = threading.Lock()
 
 
 def simple_table() -> SmilesTable | None:
-    """The process's table; None where the kernel's machine code is missing."""
-    with _opening:
-        return _simple_table()
-
-
-def plain_table() -> SmilesTable | None:
-    """Another one, which must learn nothing: what it calls equal is equal in every respect."""
-    with _opening:
-        return _plain_table()
-
-
-@lru_cache(maxsize=1)
-def _functions() -> Mapping[str, Callable[..., int]] | None:
-    return native.load(UNIT)
-
-
-@lru_cache(maxsize=1)
-def _simple_table() -> SmilesTable | None:
-    functions = _functions()
-    return None if functions is None else SmilesTable(functions)
-
-
-@lru_cache(maxsize=1)
-def _plain_table() -> SmilesTable | None:
-    functions = _functions()
-    return None if functions is None else SmilesTable(functions)
+    """The process's table; None as long as the kernel's machine code is missing."""
+    global _table, _looked
+    if _table is None and time.monotonic() - _looked >= _RETRY_SECONDS:
+        with _opening:
+            if _table is None:
+                functions = native.load(UNIT)
+                _looked = time.monotonic()
+                _table = None if functions is None else SmilesTable(functions)
+    return _table

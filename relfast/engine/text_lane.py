@@ -51,7 +51,7 @@ def serves(job: Job) -> bool:
 
 def compile_in_background() -> None:
     """Have the kernels compiled by a process of low priority that nobody waits for."""
-    if native.is_built(UNIT):
+    if all(map(native.is_built, native.UNITS)):
         return
     # workers look for the result from time to time
     subprocess.Popen(
