@@ -60,8 +60,8 @@ def help_of_all(command: click.Command, path: tuple[str, ...] = ()) -> str:
 def test_options_exist() -> None:
     known = help_of_all(cli)
     options = set(re.findall(r"(?<![\w-])(--[a-z][a-z0-9-]*)", README))
-    pip = {"--no-deps"}
-    assert {option for option in options - pip if option not in known} == set()
+    others = {"--no-deps", "--reward.remote_url", "--reward", "--custom-rm-path", "--rm-url"}
+    assert {option for option in options - others if option not in known} == set()
 
 
 def test_links_lead_somewhere() -> None:
