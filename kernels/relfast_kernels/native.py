@@ -27,7 +27,10 @@ from relfast_kernels.cache import cache_directory
 
 _HERE: Final = Path(__file__).parent
 
-UNITS: Final = {"text": ("text.py", "text_entries.py")}
+UNITS: Final = {
+    "text": ("text.py", "text_entries.py"),
+    "smiles": ("smiles.py", "graph_code.py", "smiles_table.py", "smiles_entries.py"),
+}
 """Unit → the sources its code comes from; the last one declares its entries."""
 
 

@@ -19,6 +19,29 @@ CACHED_CHARS: Final = 1_000
 
 DUMMY: Final = 0
 
+# the numbers of relfast_kernels.graph_code.fingerprint; a test holds both equal
+_CHARGES, _NEUTRAL = 17, 8
+_MASK: Final = 0xFFFF_FFFF
+_ATOM_FACTOR: Final = 0x85EB_CA6B >> 1
+_BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
+_ORDERS: Final = {
+    Chem.BondType.SINGLE: 1,
+    Chem.BondType.DOUBLE: 2,
+    Chem.BondType.TRIPLE: 3,
+    Chem.BondType.AROMATIC: 4,
+}
+_OTHER_ORDER: Final = 5
+
+
+def _letters(symbol: str) -> int:
+    """An element's letters as a number."""
+    return (ord(symbol[0]) - 64) * 27 + (ord(symbol[1]) - 96 if symbol[1:] else 0)
+
+
+def _scramble(value: int, factor: int) -> int:
+    value *= factor
+    return (value ^ (value >> 29)) & _MASK
+
 
 class Molecule:
     """A parsed molecule.
@@ -27,10 +50,14 @@ class Molecule:
     ----------
     mol
         RDKit's molecule, as the published scorer gets it from ``MolFromSmiles``.
+    n_atoms, n_bonds
+        Its atoms and bonds; hydrogens count only where they stand as atoms.
     """
 
     def __init__(self, mol: Any) -> None:
         self.mol = mol
+        self.n_atoms: int = mol.GetNumAtoms()
+        self.n_bonds: int = mol.GetNumBonds()
 
     @cached_property
     def key(self) -> str:
@@ -40,18 +67,45 @@ class Molecule:
     @cached_property
     def flat(self) -> Molecule | None:
         """The molecule without stereo: its key, parsed again. None where that does not parse."""
-        mol = Chem.MolFromSmiles(self.key)
-        return None if mol is None else Molecule(mol)
+        return parse(self.key)
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether no atom is a hydrogen or a dummy, with or without stereo."""
+        return "[H" not in self.key and "*" not in self.key
+
+    @property
+    def definite(self) -> bool:
+        """Whether nothing in it matches anything but its like: no wildcards, none of the odd bonds."""
+        return not any(odd in self.key for odd in "*~>$")
 
     @cached_property
-    def n_atoms(self) -> int:
-        return int(self.mol.GetNumAtoms())
+    def has_radicals(self) -> bool:
+        """Whether an atom has unpaired electrons; only one in brackets can."""
+        return "[" in self.key and any(atom.GetNumRadicalElectrons() for atom in self.mol.GetAtoms())
 
     @cached_property
-    def n_bonds(self) -> int:
-        return int(self.mol.GetNumBonds())
+    def fingerprint(self) -> int:
+        """32 bits equal for equal graphs; `relfast_kernels.graph_code.fingerprint` on RDKit's molecule."""
+        labels = [
+            64 * _CHARGES * _letters(atom.GetSymbol()) + 64 * (_NEUTRAL + atom.GetFormalCharge())
+            for atom in self.mol.GetAtoms()
+        ]
+        bonds = [
+            (bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), _ORDERS.get(bond.GetBondType(), _OTHER_ORDER))
+            for bond in self.mol.GetBonds()
+        ]
+        far = labels.copy()
+        for a, b, order in bonds:
+            far[a] += order
+            far[b] += order
+        around = [label >> 6 for label in labels]
+        for a, b, order in bonds:
+            around[a] += _scramble(8 * far[b] + order, _BOND_FACTOR)
+            around[b] += _scramble(8 * far[a] + order, _BOND_FACTOR)
+        return sum(_scramble(atom & _MASK, _ATOM_FACTOR) for atom in around) & _MASK
 
-    @cached_property
+    @property
     def heavy_atoms(self) -> int:
         return int(self.mol.GetNumHeavyAtoms())
 

@@ -23,6 +23,7 @@ from relfast.engine.forkserver import LOST, ForkServer
 from relfast.engine.job import Job
 from relfast.engine.scoring import BATCH_SECONDS, Place
 from relfast.errors import WorkerError
+from relfast.memo import create_shared, path_of
 
 STACK_BYTES: Final = 64 * 2**20
 """Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
@@ -136,7 +137,8 @@ class Pool:
         # workers that are started later should find the files, wherever the caller has gone by then
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers
-        self._setup = wire.Setup(self.job, memory, STACK_BYTES, large)
+        self._memo = create_shared()
+        self._setup = wire.Setup(self.job, memory, STACK_BYTES, large, path_of(self._memo))
         self._queue: deque[Task] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -197,6 +199,9 @@ class Pool:
         # after its children, so that it has told how they ended
         if self._server is not None:
             self._server.close()
+        if self._memo >= 0:
+            os.close(self._memo)
+            self._memo = -1
 
     # the life of a slot
 

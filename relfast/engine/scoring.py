@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, Protocol
 from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.job import Job, mcs_timeout
 from relfast.engine.rows import Gold, records_of
+from relfast.errors import RelfastError
 from relfast.records import Options, Outcome, Record, Score, Status, unscored
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task
@@ -117,8 +118,12 @@ class Scoring:
         for name, places in groups.items():
             task = TASKS[name]
             records = [entry for entry in (entries[at] for at in places) if isinstance(entry, Record)]
-            singly = one_by_one or task.engine in GUARDED
-            scores = self._singly(task, records) if singly else self._together(task, records)
+            if one_by_one:
+                scores = self._singly(task, records)
+            elif task.engine in GUARDED:
+                scores = self._guarded(task, records)
+            else:
+                scores = self._together(task, records)
             for at, score in zip(places, scores, strict=True):
                 results[at] = score
         return (score for score in results if score is not None)
@@ -127,12 +132,34 @@ class Scoring:
         self.guard.enter(None)
         try:
             outcomes = self.outcomes(task, records)
+        except RelfastError:
+            raise  # no embedding model here, an extra that is not installed: no record's fault
         except Exception:
             # one record spoils the batch: find it by scoring each on its own
             return self._singly(task, records)
         finally:
             self.guard.leave()
         return [self.score_of(task, *pair) for pair in zip(records, outcomes, strict=True)]
+
+    def _guarded(self, task: Task, records: Sequence[Record]) -> list[Score]:
+        """Those that the room can judge without the toolkit at once, the others one by one."""
+        without_toolkit = getattr(task.room, "score_without_toolkit", None)
+        if without_toolkit is None:
+            return self._singly(task, records)
+        self.guard.enter(None)
+        try:
+            batch = [(record, task.room.extract(record, self.options)) for record in records]
+            outcomes: list[Outcome | None] = without_toolkit(batch, self.options)
+        except Exception:
+            return self._singly(task, records)
+        finally:
+            self.guard.leave()
+        both = list(zip(records, outcomes, strict=True))
+        others = iter(self._singly(task, [record for record, outcome in both if outcome is None]))
+        return [
+            next(others) if outcome is None else self.score_of(task, record, outcome)
+            for record, outcome in both
+        ]
 
     def _singly(self, task: Task, records: Sequence[Record]) -> list[Score]:
         scores = []
@@ -145,6 +172,8 @@ class Scoring:
                 if not isinstance(self.guard, NoGuard):
                     raise  # it gets another chance, in a worker with all its memory
                 scores.append(_out_of_memory(record))
+            except RelfastError:
+                raise
             except Exception as error:
                 scores.append(_failed(record, error))
             finally:

@@ -56,7 +56,7 @@ def compile_in_background() -> None:
     It ends with this one: a command leaves nothing running behind its user's back, even if that means that
     a run of a few seconds comes too early and ``relfast warmup`` or a longer one has to do it.
     """
-    if native.is_built(UNIT):
+    if all(map(native.is_built, native.UNITS)):
         return
     # workers look for the result from time to time
     subprocess.Popen(

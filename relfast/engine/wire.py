@@ -27,13 +27,14 @@ OUT_OF_MEMORY: Final = 86
 
 
 class Setup(NamedTuple):
-    """The first frame a worker gets: what to score with, its limits (bytes; 0 = none), and whether a large
-    input is coming."""
+    """The first frame a worker gets: what to score with, its limits (bytes; 0 = none), whether a large
+    input is coming, and where the memory is that the workers remember answers in."""
 
     job: Job
     memory: int
     stack: int
     large: bool
+    memo: str
 
 
 class BlockRequest(NamedTuple):

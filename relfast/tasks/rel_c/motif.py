@@ -6,60 +6,51 @@ from collections.abc import Mapping
 from typing import Any
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.tasks.rel_c import motif_reference
 from relfast.tasks.rel_c.extract import extract_molecule
+from relfast.tasks.rel_c.motif_reference import metrics_of
 
 
 def extract(record: Record, options: Options) -> Extracted:
     return extract_molecule(record.response, options)
 
 
+def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None]:
+    """The outcomes of pairs met before, and of simple molecules that are the same; None for the others."""
+    outcomes: list[Outcome | None] = [None] * len(batch)
+    if options.strict:
+        return outcomes
+    for at, (record, extracted) in enumerate(batch):
+        gold = _gold(record.answer)
+        outcome = motif_reference.recall(gold, extracted, options)
+        if outcome is not None:
+            outcomes[at] = _complete(outcome, gold, extracted)
+    return outcomes
+
+
 def score(batch: Batch, options: Options) -> list[Outcome]:
     return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _metrics(in_gold: bool, in_response: bool, overlap: float) -> dict[str, Any]:
-    return {
-        "response_is_substructure_of_correct": in_gold,
-        "correct_is_substructure_of_response": in_response,
-        "overlap_metric": overlap,
-    }
+def _gold(answer: Any) -> Any:
+    return answer.get("smiles") if isinstance(answer, Mapping) else None
 
 
 def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
-    gold = answer.get("smiles") if isinstance(answer, Mapping) else None
-    pred = extracted.value
-    details = {"pred": pred, "gold": gold}
+    gold = _gold(answer)
     if gold is None:
+        details = {"pred": extracted.value, "gold": gold}
         return Outcome(
-            False, _metrics(False, False, 0.0), details, found=False, error="Missing smiles in answer"
+            False, metrics_of(False, False, 0.0), details, found=False, error="Missing smiles in answer"
         )
-    judge = _judge_strict if options.strict else _judge_reference
-    outcome = judge(gold, extracted, options)
-    outcome.details = details
+    judge = _judge_strict if options.strict else motif_reference.judge
+    return _complete(judge(gold, extracted, options), gold, extracted)
+
+
+def _complete(outcome: Outcome, gold: Any, extracted: Extracted) -> Outcome:
+    outcome.details = {"pred": extracted.value, "gold": gold}
     outcome.found = extracted.found
     return outcome
-
-
-def _judge_reference(gold: Any, extracted: Extracted, options: Options) -> Outcome:
-    from relfast.chem.matching import contains, same_molecule
-    from relfast.chem.mcs import common_substructure
-    from relfast.chem.molecule import parse
-
-    ours, theirs = parse(extracted.value), parse(gold)
-    if ours is None or theirs is None:
-        return Outcome(False, _metrics(False, False, 0.0), vote=extracted.value)
-    correct = same_molecule(ours, theirs)
-    in_gold, in_response = contains(theirs, ours), contains(ours, theirs)
-    heavy = (ours.heavy_atoms, theirs.heavy_atoms)
-    canceled = False
-    if in_gold or in_response:
-        common = min(heavy)
-    else:
-        common, canceled = common_substructure(ours, theirs, options.mcs_timeout)
-    metrics = _metrics(in_gold, in_response, common / max(heavy) if max(heavy) else 0.0)
-    if canceled:
-        metrics["mcs_canceled"] = True
-    return Outcome(correct, metrics, vote=ours.key)
 
 
 def _judge_strict(gold: Any, extracted: Extracted, options: Options) -> Outcome:
@@ -70,7 +61,7 @@ def _judge_strict(gold: Any, extracted: Extracted, options: Options) -> Outcome:
     theirs, flaw = parse_clean(gold)
     if theirs is None:
         return Outcome(False, error=f"gold smiles is no clean molecule: {flaw}")
-    metrics = _metrics(False, False, 0.0)
+    metrics = metrics_of(False, False, 0.0)
     ours = None
     if extracted.found:
         ours, flaw = parse_clean(extracted.value)
@@ -78,7 +69,7 @@ def _judge_strict(gold: Any, extracted: Extracted, options: Options) -> Outcome:
     if ours is None:
         return Outcome(False, metrics, vote=extracted.value)
     correct = same_clean_molecule(ours, theirs, options.tautomers)
-    metrics.update(_metrics(contains(theirs, ours), contains(ours, theirs), 1.0))
+    metrics.update(metrics_of(contains(theirs, ours), contains(ours, theirs), 1.0))
     canceled = False
     if not correct:
         most = max(ours.heavy_atoms, theirs.heavy_atoms)

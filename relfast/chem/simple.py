@@ -1,0 +1,206 @@
+"""Simple molecules without the toolkit: lists of SMILES held against each other by a kernel.
+
+Nearly every answer to REL-C3 is a small molecule without charges or aromatic rings. A kernel reads it into a
+graph with a canonical code, and equal codes are the same molecule exactly where the toolkit, asked whether
+each is a substructure of the other, says so. What the kernel cannot read it leaves to the toolkit, and
+`SmilesTable.learn` then tells it the answer. The kernel is used only where its machine code has been compiled
+(`relfast_kernels.native`); without it the toolkit does everything, with the same results.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import threading
+import time
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from relfast_kernels import native
+
+UNIT: Final = "smiles"
+
+CACHED_TEXTS: Final = 1 << 18
+CACHED_CODES: Final = 1 << 17
+CACHED_BYTES: Final = 1 << 23
+"""A table's size: quarter of a million spellings of 32 characters and half as many molecules, in 32 MB at
+most (pages never written take no memory)."""
+
+_FULL: Final = 0.75
+"""How full a table may be before it is emptied (between two batches, so that classes stay comparable)."""
+
+
+# what relfast_kernels.smiles, .graph_code and .smiles_table call by these names; a test holds them equal
+UNKNOWN: Final = -1
+MAX_TEXT: Final = 250
+MAX_CODE: Final = 360
+GRAPH_SIZE: Final = 1_024
+WORK_SIZE: Final = 8_576
+TEXT_COLUMNS: Final = 3
+CODE_COLUMNS: Final = 4
+RESULT_COLUMNS: Final = 3
+INVALID_VOTE: Final = 0x2545F491
+FINGERPRINT_MASK: Final = 0xFFFF_FFFF
+_N_TEXTS, _TEXT_BYTES, _N_CODES, _CODE_BYTES = range(4)
+
+
+def vote_of_place(place: int) -> int:
+    """What a prediction that found the gold at a place adds to a vote."""
+    return (place + 1) * 0x9E3779B1 & FINGERPRINT_MASK
+
+
+class Match(NamedTuple):
+    """Predictions held against gold.
+
+    Attributes
+    ----------
+    true_positives
+        Predictions that found a gold molecule of their own.
+    vote
+        32 bits for the predictions, whatever their order: where each found its gold, or its fingerprint.
+    unknown
+        Texts that only the toolkit can judge; nothing else is decided while there are any.
+    """
+
+    true_positives: int
+    vote: int
+    unknown: tuple[object, ...] = ()
+
+
+def _zeros(n_bytes: int) -> ctypes.Array[ctypes.c_char]:
+    """Zeros that take no memory until they are written over; ctypes' own would be written at once."""
+    return (ctypes.c_char * n_bytes).from_buffer(mmap.mmap(-1, n_bytes))
+
+
+class SmilesTable:
+    """Texts and molecules seen so far. Safe to use from several threads."""
+
+    def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
+        self._match, self._learn, self._code = functions["match"], functions["learn"], functions["code"]
+        self._text_slots = _zeros(4 * 2 * CACHED_TEXTS)
+        self._code_slots = _zeros(4 * 2 * CACHED_CODES)
+        self._used = (ctypes.c_int64 * 4)()
+        self._graph, self._work = _zeros(8 * GRAPH_SIZE), _zeros(8 * WORK_SIZE)
+        self._table = (
+            self._text_slots,
+            _zeros(8 * TEXT_COLUMNS * CACHED_TEXTS),
+            _zeros(CACHED_BYTES),
+            CACHED_TEXTS,
+            CACHED_BYTES,
+            self._code_slots,
+            _zeros(8 * CODE_COLUMNS * CACHED_CODES),
+            _zeros(CACHED_BYTES),
+            CACHED_CODES,
+            CACHED_BYTES,
+            self._used,
+        )
+        self._lock = threading.Lock()
+
+    def match(self, records: Sequence[tuple[Sequence[object], Sequence[object]]]) -> list[Match]:
+        """Hold predictions against gold, for many records (gold, predictions)."""
+        texts: list[object] = []
+        sizes = array("q")
+        for gold, predictions in records:
+            texts += gold
+            texts += predictions
+            sizes.append(len(gold))
+            sizes.append(len(predictions))
+        data = _joined(texts)
+        if data is None:
+            if len(records) == 1:
+                return [Match(0, 0, tuple(texts))]
+            return [self.match([record])[0] for record in records]
+        classes = (ctypes.c_int64 * (2 * len(texts) + 1))()
+        results = (ctypes.c_int64 * (RESULT_COLUMNS * len(records)))()
+        with self._lock:
+            self._make_room()
+            self._match(
+                data,
+                len(data),
+                sizes.buffer_info()[0],
+                len(records),
+                classes,
+                ctypes.byref(classes, 8 * len(texts)),
+                len(texts),
+                results,
+                *self._table,
+                self._graph,
+                self._work,
+            )
+        matches = []
+        start = 0
+        for at in range(len(records)):
+            tp, vote, decided = results[RESULT_COLUMNS * at : RESULT_COLUMNS * (at + 1)]
+            end = start + sizes[2 * at] + sizes[2 * at + 1]
+            if decided:
+                matches.append(Match(tp, vote))
+            else:
+                found = classes[start:end]
+                unknown = [texts[at] for at, found in enumerate(found, start) if found == UNKNOWN]
+                matches.append(Match(0, 0, tuple(unknown)))
+            start = end
+        return matches
+
+    def learn(self, text: str, code: bytes, fingerprint: int) -> None:
+        """Remember what the toolkit said of a text: the code of its molecule, empty for no molecule."""
+        data = text.encode("utf-8", "surrogatepass")
+        with self._lock:
+            self._make_room()
+            self._learn(data, len(data), code, len(code), fingerprint, *self._table)
+
+    def code_of(self, text: str, *, by_toolkit: bool) -> bytes | None:
+        """The canonical code of a molecule, None for one that the kernel cannot read.
+
+        ``by_toolkit``: the text is a canonical SMILES without stereo; its aromatic bonds and charges are
+        labels of the graph then. Otherwise a molecule that may have any is not read.
+        """
+        if not 0 < len(text) <= MAX_TEXT or not text.isascii():
+            return None
+        code = (ctypes.c_char * (2 * MAX_CODE))()
+        with self._lock:
+            length = self._code(text.encode(), len(text), by_toolkit, code, self._graph, self._work)
+        return code.raw[:length] if length > 0 else None
+
+    def _make_room(self) -> None:
+        used = self._used
+        if (
+            used[_N_TEXTS] > _FULL * CACHED_TEXTS
+            or used[_N_CODES] > _FULL * CACHED_CODES
+            or used[_TEXT_BYTES] > _FULL * CACHED_BYTES
+            or used[_CODE_BYTES] > _FULL * CACHED_BYTES
+        ):
+            for slots in (self._text_slots, self._code_slots):
+                ctypes.memset(slots, 0, len(slots))
+            ctypes.memset(used, 0, ctypes.sizeof(used))
+
+
+def _joined(texts: Sequence[Any]) -> bytes | None:
+    """The texts as bytes, each ended by a newline; None if one is no text or cannot stand like that."""
+    try:
+        data = "\n".join(texts).encode()
+    except (TypeError, UnicodeEncodeError):
+        return None
+    if not texts:
+        return data
+    return data + b"\n" if data.count(b"\n") == len(texts) - 1 else None
+
+
+_RETRY_SECONDS: Final = 2.0
+"""How often a process without the kernel looks whether it has been compiled meanwhile."""
+
+_table: SmilesTable | None = None
+_looked = -_RETRY_SECONDS
+_opening: Final = threading.Lock()
+
+
+def simple_table() -> SmilesTable | None:
+    """The process's table; None as long as the kernel's machine code is missing."""
+    global _table, _looked
+    if _table is None and time.monotonic() - _looked >= _RETRY_SECONDS:
+        with _opening:
+            if _table is None:
+                functions = native.load(UNIT)
+                _looked = time.monotonic()
+                _table = None if functions is None else SmilesTable(functions)
+    return _table

@@ -1,0 +1,234 @@
+"""The molecules that a kernel judges, against RDKit: the same result, the same vote, with and without it."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rdkit import Chem
+from relfast_kernels import native
+from shared_data import SHARED
+from spellings import spell
+
+from relfast.chem import identity, simple
+from relfast.chem.matching import same_molecule
+from relfast.chem.molecule import parse
+from relfast.chem.simple import SmilesTable, simple_table
+from relfast.engine.job import Job
+from relfast.engine.scoring import Scoring
+
+GOLDS = (
+    "C=C(Br)C(Br)CC", "BrC(Br)=C1CC1", "C#CSCS", "N1=C2C3C1N23", "FC12C3C4C1C432", "ClC=C=C1C=C1", "C=C1OCO1", "CC(O)CCOO",
+    "BrC1=CC=C1", "O=S1CC1", "N=C1C2=CN12", "ClCC1=C2C=C21", "c1cn[nH]c#1", "C1c2ooc21", "CC(=O)C1(O)CCC2C3CCCC(C)(C)C3CCC21C",
+    "CN(C)C=O", "CSC(C)=NC", "OB(O)C1CC1", "CP(C)C", "IC1CCC1", "O=CC1CCC(=O)N1", "CCC1(C)C(=O)NCNC1=O", "C1CC1.CO",
+)  # fmt: skip
+"""Golds and molecules of REL-C3 and C2 (MIT; ../shared/data/rel), and some with the rarer elements."""
+
+PIECES = (
+    *"CCCCNOSFPBI()()=#-123456[]H@/\\.%:+*~cnos09", "Cl", "Br", "[CH3]", "[CH2]", "[CH]", "[C]", "[C@H]", "[C@@H]", "[NH]",
+    "[O]", "[SH]", "[N]", "%12", "%1", "%01", "=C", "(C)", "C1", "C=C", "N=N", "S(=O)", "[H]", "/C=C/", "[CH0]", "N(=O)=O",
+    "C#N", "[nH]", "C=1", "=1", "[BH2]", "[PH2]", "[H][H]", "@@", "[C", "H]", "[13C]", "[O-]", "[NH3+]", " ", "|",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def table() -> SmilesTable:
+    if native.load(simple.UNIT) is None:
+        native.build(simple.UNIT)
+    functions = native.load(simple.UNIT)
+    assert functions is not None
+    return SmilesTable(functions)
+
+
+@cache
+def molecules() -> list[str]:
+    """The golds above, and all published ones where they are."""
+    found = set(GOLDS)
+    for task in ("REL-C2", "REL-C3"):
+        path = SHARED / "data" / "rel" / f"{task}.jsonl.gz"
+        if path.is_file():
+            import gzip
+
+            with gzip.open(path, "rt") as file:
+                for line in file:
+                    answer = json.loads(line)["answer"]
+                    found.update(answer["molecules"], answer.get("missing_smiles", [answer.get("smiles")]))
+    return sorted(smiles for smiles in found if smiles)
+
+
+def check(table: SmilesTable, text: str) -> bool:
+    """Hold what the kernel says of a text against RDKit; whether it says anything."""
+    code = table.code_of(text, by_toolkit=False)
+    known = table.match([([text], [text])])[0]
+    mol = Chem.MolFromSmiles(text) if text else None
+    if code is None:
+        if not known.unknown:
+            assert mol is None, f"{text!r} is called invalid"
+        return not known.unknown
+    assert mol is not None, f"{text!r} is read"
+    assert not any(atom.GetNumRadicalElectrons() or atom.GetFormalCharge() for atom in mol.GetAtoms()), text
+    assert not any(bond.GetIsAromatic() for bond in mol.GetBonds()), text
+    molecule = parse(text)
+    assert molecule is not None
+    flat = molecule.flat
+    assert flat is not None
+    assert flat.n_atoms == molecule.n_atoms, text
+    # what the toolkit writes of it is the same graph, and read as the toolkit's text too
+    assert table.code_of(molecule.key, by_toolkit=False) == code, text
+    assert table.code_of(flat.key, by_toolkit=True) == code, text
+    # a record whose only prediction is wrong votes with the fingerprint
+    assert table.match([([], [text])])[0].vote == flat.fingerprint, text
+    return True
+
+
+def mutations(rng: random.Random, smiles: str) -> str:
+    letters = list(smiles)
+    for _ in range(rng.choice((0, 1, 1, 1, 2, 3))):
+        at = rng.randrange(len(letters) + 1)
+        kind = rng.random()
+        if kind < 0.35 and letters:
+            del letters[min(at, len(letters) - 1)]
+        elif kind < 0.75 or not letters:
+            letters.insert(at, rng.choice(PIECES))
+        else:
+            letters[min(at, len(letters) - 1)] = rng.choice(PIECES)
+    return "".join(letters)
+
+
+def test_published_molecules_in_many_spellings(table: SmilesTable) -> None:
+    rng = random.Random(1)
+    said = total = 0
+    for smiles in molecules():
+        for text in (smiles, spell(smiles, rng), spell(smiles, rng)):
+            total += 1
+            said += check(table, text)
+    assert said >= 0.4 * total
+
+
+@pytest.mark.slow
+def test_mutated_molecules(table: SmilesTable) -> None:
+    rng = random.Random(2)
+    bank = molecules()
+    said = 0
+    for _ in range(60_000):
+        text = mutations(rng, rng.choice(bank))
+        said += check(table, text)
+    print(f"\nSMILES kernel: {said:,} of 60,000 mutated molecules judged, RDKit agrees", end="")
+    assert said > 5_000
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+def test_any_text(table: SmilesTable, text: str) -> None:
+    check(table, text)
+
+
+def pairs(rng: random.Random, n: int) -> Iterator[tuple[str, str]]:
+    bank = [smiles for smiles in molecules() if len(smiles) < 30]
+    for _ in range(n):
+        one = rng.choice(bank)
+        other = spell(one, rng) if rng.random() < 0.3 else mutations(rng, one)
+        yield spell(one, rng), other
+
+
+def test_pairs_by_code_and_by_search(table: SmilesTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tautomers, charges, radicals, wildcards, isotopes: `same` with codes is `same_molecule`."""
+    monkeypatch.setattr(simple, "_table", table)
+    rng = random.Random(3)
+    charged = ["C[N+](C)(C)C", "CC(=O)[O-]", "C[N+](=O)[O-]", "[CH3]", "C[CH2]", "c1c[nH]cn1", "c1cc[n+]([O-])cc1", "C~C", "*C",
+               "[13CH3]C", "[2H]C", "[H]/C=C/F", "C[S-]", "[Na+].[Cl-]", "Cc1c[nH]cn1", "Cc1cnc[nH]1", "C[Si](C)C"]  # fmt: skip
+    candidates = list(pairs(rng, 1_500))
+    candidates += [(rng.choice(charged), rng.choice(charged)) for _ in range(400)]
+    for one, other in candidates:
+        mol, other_mol = parse(one), parse(other)
+        if mol is None or other_mol is None:
+            assert not identity.same(one, other)
+            continue
+        try:
+            expected = same_molecule(mol, other_mol)
+        except RuntimeError:
+            continue
+        assert identity.same(one, other) == expected, (one, other)
+
+
+WORDS = (
+    *GOLDS[:12], "C1=CC=CC=C1", "c1ccccc1", "C1CC", "not sure", "", "C~C", "*", "[CH3]", "[13CH4]", "CC(=O)[O-]", "C=O=C",
+    "CC |atomProp:0.molAtomMapNumber.x|", "C" * 300, "CCO is it", "\u00e9",
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    records=st.lists(
+        st.tuples(
+            st.lists(st.one_of(st.sampled_from(WORDS), st.sampled_from([None, 3, "C\nC"])), max_size=4),
+            st.lists(st.sampled_from(WORDS), max_size=6),
+            st.sampled_from(["REL-C3", "REL-C2"]),
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_scores_are_the_same_without_the_kernel(
+    table: SmilesTable, records: list[tuple[list[Any], list[str], str]]
+) -> None:
+    rows = []
+    for gold, pred, task in records:
+        answer = {"missing_smiles": gold} if task == "REL-C3" else {"smiles": gold[0] if gold else None}
+        response = "\n".join(f"<smiles>{smiles}</smiles>" for smiles in pred)
+        rows.append({"id": len(rows), "task": task, "answer": answer, "response": response})
+    results = []
+    for known in (table, None):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(simple, "_table", known)
+            patch.setattr(simple, "_looked", float("inf"))
+            patch.setattr("relfast.memo._memo", None)
+            scoring = Scoring(Job())
+            entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
+            together = [(score.to_row(), score.vote) for score in scoring.entries(entries)]
+            again = [(score.to_row(), score.vote) for score in scoring.entries(entries)]
+            singly = [(score.to_row(), score.vote) for score in scoring.entries(entries, one_by_one=True)]
+            assert together == again == singly
+            results.append(together)
+    assert results[0] == results[1]
+
+
+def test_nearly_everything_is_decided_without_the_toolkit(table: SmilesTable) -> None:
+    """Otherwise the tests above would compare the toolkit with itself."""
+    small = [smiles for smiles in molecules() if len(smiles) <= 17 and not any(c in smiles for c in "cnos")]
+    unknown = table.match([(small, [])])[0].unknown
+    assert len(unknown) <= max(2, 0.01 * len(small)), unknown
+
+
+def test_a_kernel_compiled_meanwhile_is_taken(monkeypatch: pytest.MonkeyPatch, table: SmilesTable) -> None:
+    monkeypatch.setattr(simple, "_table", None)
+    monkeypatch.setattr(simple, "_looked", -simple._RETRY_SECONDS)
+    monkeypatch.setattr(native, "load", lambda unit: None)
+    assert simple_table() is None
+    monkeypatch.undo()
+    monkeypatch.setattr(simple, "_table", None)
+    monkeypatch.setattr(simple, "_looked", -simple._RETRY_SECONDS)
+    assert simple_table() is not None
+
+
+def test_a_full_table_is_emptied(monkeypatch: pytest.MonkeyPatch, table: SmilesTable) -> None:
+    monkeypatch.setattr(simple, "CACHED_TEXTS", 64)
+    monkeypatch.setattr(simple, "CACHED_CODES", 32)
+    monkeypatch.setattr(simple, "CACHED_BYTES", 4096)
+    functions = native.load(simple.UNIT)
+    assert functions is not None
+    small = SmilesTable(functions)
+    rng = random.Random(4)
+    bank = [smiles for smiles in molecules() if len(smiles) < 18]
+    for _ in range(300):
+        gold = rng.sample(bank, min(6, len(bank)))
+        pred = [spell(rng.choice(gold), rng) for _ in range(4)]
+        ours, theirs = small.match([(gold, pred)])[0], table.match([(gold, pred)])[0]
+        if not ours.unknown:
+            assert ours == theirs

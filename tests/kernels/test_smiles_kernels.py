@@ -1,0 +1,239 @@
+"""Reading SMILES and giving graphs canonical codes, against a textbook twin."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_smiles import is_certainly_invalid, may_be_undecided, same, write
+from relfast_kernels import graph_code, smiles, smiles_table
+from relfast_kernels.smiles import INVALID, UNKNOWN
+
+from relfast.chem import simple
+
+GRAPH = np.zeros(smiles.GRAPH_SIZE, np.int64)
+WORK = np.zeros(graph_code.WORK_SIZE, np.int64)
+
+
+def code_of(text: str, *, by_toolkit: bool = False) -> bytes | int:
+    code = np.zeros(2 * graph_code.MAX_CODE, np.uint8)
+    data = np.frombuffer(text.encode(), np.uint8)
+    length = smiles_table.code_of(data, by_toolkit, code, GRAPH, WORK)
+    return code[:length].tobytes() if length > 0 else length
+
+
+@st.composite
+def molecules(draw: st.DrawFn) -> nx.Graph:
+    """Trees with some rings, small enough that two of them are often the same."""
+    n = draw(st.integers(1, 9))
+    elements = draw(
+        st.sampled_from(["C", "CO", "CN", "CCCN", "CS", "CF", ["C", "Cl"], "CNOSFP", ["Br", "C", "I", "B"]])
+    )
+    graph = nx.Graph()
+    for atom in range(n):
+        graph.add_node(atom, element=draw(st.sampled_from(elements)))
+        if atom and draw(st.integers(0, 30)):
+            graph.add_edge(draw(st.integers(max(0, atom - 4), atom - 1)), atom, order=1)
+    for _ in range(draw(st.integers(0, 3))):
+        a, b = draw(st.integers(0, n - 1)), draw(st.integers(0, n - 1))
+        if a != b and not graph.has_edge(a, b):
+            graph.add_edge(a, b, order=1)
+    for a, b in draw(st.lists(st.sampled_from(sorted(graph.edges)), max_size=2)) if graph.edges else []:
+        graph.edges[a, b]["order"] = draw(st.sampled_from([1, 2, 2, 3]))
+    return graph
+
+
+SEEDS = st.integers(0, 2**30).map(random.Random)
+
+
+@settings(max_examples=600, deadline=None)
+@given(graph=molecules(), rng=SEEDS)
+def test_one_molecule_has_one_code_however_it_is_written(graph: nx.Graph, rng: random.Random) -> None:
+    found = {code_of(write(graph, rng)) for _ in range(4)}
+    assert len(found) == 1
+    (code,) = found
+    if code == UNKNOWN:
+        assert may_be_undecided(graph)
+    else:
+        assert (code == INVALID) == is_certainly_invalid(graph)
+
+
+@settings(max_examples=600, deadline=None)
+@given(one=molecules(), other=molecules(), rng=SEEDS)
+def test_codes_are_equal_where_graphs_are(one: nx.Graph, other: nx.Graph, rng: random.Random) -> None:
+    code, other_code = code_of(write(one, rng)), code_of(write(other, rng))
+    if isinstance(code, bytes) and isinstance(other_code, bytes):
+        assert (code == other_code) == same(one, other)
+
+
+def test_symmetrical_molecules() -> None:
+    """Colour refinement alone cannot tell these apart, or cannot order their atoms."""
+    cubane = "C12C3C4C1C5C2C3C45"
+    prismane, bicyclopropenyl = "C12C3C4C1C4C32", "C1(C2C=C2)C=C1"
+    hexagon, triangles = "C1CCCCC1", "C1CC1.C1CC1"
+    decalin, bicyclopentyl = "C1CCC2CCCCC2C1", "C1CCC(C1)C1CCCC1"
+    codes = [
+        code_of(text)
+        for text in (cubane, prismane, bicyclopropenyl, hexagon, triangles, decalin, bicyclopentyl)
+    ]
+    assert all(isinstance(code, bytes) for code in codes)
+    assert len(set(codes)) == len(codes)
+    assert code_of("C23C1C4C2C6C3C1C46") == code_of(cubane)
+
+
+def test_the_search_is_given_up_and_the_graph_is_what_decides() -> None:
+    rng = random.Random(5)
+    ring = nx.circulant_graph(24, [1, 12])
+    for _, _, bond in ring.edges(data=True):
+        bond["order"] = 1
+    # many rings beside each other: 4! * 3^4 ways to single atoms out
+    many = nx.disjoint_union_all([nx.cycle_graph(3)] * 8)
+    for graph in (ring, many):
+        nx.set_node_attributes(graph, "C", "element")
+        nx.set_edge_attributes(graph, 1, "order")
+        assert len({code_of(write(graph, rng)) for _ in range(5)}) == 1
+    assert code_of(write(many, rng)) == UNKNOWN
+
+
+def test_ways_of_writing_that_are_left_to_the_toolkit() -> None:
+    for text in (
+        "", "c1ccccc1", "[nH]1cccc1", "C%01CC%01", "C%(12)CC%(12)", "[CH5]", "[CH2]", "[13CH4]", "[CH3:1]C", "[NH4+]", "C~C",
+        "C*", "C$C", "CC name", "C(C)1CC1", "(C)C", "C()C", "C((C))C", "C=", "=C", "C==C", "C..C", ".C", "C.", "C11", "C12CC12",
+        "C=1CC-1", "[H]C", "[H][H]", "[Na]", "X", "C1=CC=CC=C1", "C/1CC1", "C\u00e9", "CN(=O)=O", "FCl(F)F", "[C@TH1]", "[CH10]",
+        "C(.C)", "C-(C)C", "Cn", "Si", "[c]1ccccc1", "C:C", "C>C", "[C", "[C]", "[]", "C]",
+    ):  # fmt: skip
+        result = code_of(text) if text.isascii() else UNKNOWN
+        assert result == UNKNOWN, text
+    for text in ("C1CC", "C(C", "C(C)(C)(C)(C)C", "O=O=O", "C=C=C=C(C)=C"):
+        assert code_of(text) == INVALID, text
+
+
+def test_what_the_toolkit_wrote() -> None:
+    benzene = code_of("c1ccccc1", by_toolkit=True)
+    assert isinstance(benzene, bytes)
+    assert benzene != code_of("C1CCCCC1", by_toolkit=True)
+    assert code_of("Cc1c[nH]cn1", by_toolkit=True) == code_of("Cc1cnc[nH]1", by_toolkit=True)
+    assert code_of("C[NH3+]", by_toolkit=True) != code_of("CN", by_toolkit=True)
+    assert code_of("c1ccc(-c2ccccc2)cc1", by_toolkit=True) != code_of(
+        "c1ccc2c(c1)ccc1ccccc12", by_toolkit=True
+    )
+    assert code_of("CCO", by_toolkit=True) == code_of("OCC")
+    assert code_of("C~C", by_toolkit=True) == code_of("*C", by_toolkit=True) == UNKNOWN
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    text=st.text(st.sampled_from("CCNOc1234(()=#-[]H@/\\%.+*~BrlSFPI \n:"), max_size=30),
+    by_toolkit=st.booleans(),
+)
+def test_any_text_is_read(text: str, by_toolkit: bool) -> None:
+    result = code_of(text, by_toolkit=by_toolkit)
+    assert isinstance(result, bytes) or result in (UNKNOWN, INVALID)
+
+
+def match(table: Any, records: list[tuple[list[str], list[str]]]) -> list[list[int]]:
+    data = "".join(text + "\n" for gold, pred in records for text in [*gold, *pred])
+    n = data.count("\n")
+    results = np.zeros(smiles_table.RESULT_COLUMNS * len(records), np.int64)
+    smiles_table.match_lists(
+        np.frombuffer(data.encode(), np.uint8),
+        np.array([len(side) for record in records for side in record], np.int64),
+        np.zeros(n, np.int64),
+        np.zeros(n, np.int64),
+        results,
+        *table,
+    )
+    return results.reshape(-1, smiles_table.RESULT_COLUMNS).tolist()
+
+
+WORDS = [
+    "C",
+    "CC",
+    "C-C",
+    "[CH3][CH3]",
+    "CO",
+    "OC",
+    "CCO",
+    "OCC",
+    "C1CC1",
+    "C1CC",
+    "C(C",
+    "CC(C)(C)C",
+    "c1ccccc1",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    records=st.lists(
+        st.tuples(st.lists(st.sampled_from(WORDS), max_size=5), st.lists(st.sampled_from(WORDS), max_size=6)),
+        max_size=4,
+    ),
+    size=st.sampled_from([1, 4, 64]),
+)
+def test_lists_are_matched_greedily_whatever_the_size_of_the_table(
+    records: list[tuple[list[str], list[str]]], size: int
+) -> None:
+    table = smiles_table.new_table(size, 16 * size, size, 2 * graph_code.MAX_CODE + 16 * size)
+    roomy = smiles_table.new_table(64, 1024, 64, 8192)
+    for (gold, pred), (tp, vote, decided), told in zip(
+        records, match(table, records), match(roomy, records), strict=True
+    ):
+        if "c1ccccc1" in (*gold, *pred):
+            assert not decided
+        else:
+            assert told[2] == 1
+            if decided:
+                assert [tp, vote, decided] == told
+        if not decided:
+            continue
+        left = [code_of(text) for text in gold]
+        found = 0
+        expected = 0
+        for text in pred:
+            code = code_of(text)
+            if code == INVALID:
+                expected += simple.INVALID_VOTE
+            elif code in left:
+                expected += simple.vote_of_place(left.index(code))
+                left[left.index(code)] = 0
+                found += 1
+            else:
+                expected += fingerprint_of(text)
+        assert (tp, vote) == (found, expected & simple.FINGERPRINT_MASK)
+
+
+def fingerprint_of(text: str) -> int:
+    n = smiles.read_plain(np.frombuffer(text.encode(), np.uint8), 0, len(text), GRAPH)
+    return graph_code.fingerprint(GRAPH, n)
+
+
+def test_what_is_learnt_decides() -> None:
+    table = smiles_table.new_table(8, 256, 8, 4096)
+    record = [(["c1ccccc1", "CO"], ["C1=CC=CC=C1", "nonsense", "OC"])]
+    assert match(table, record)[0][2] == 0
+    code = np.frombuffer(b"benzene", np.uint8)
+    for text, learnt in (("c1ccccc1", code), ("C1=CC=CC=C1", code), ("nonsense", code[:0])):
+        smiles_table.learn(np.frombuffer(text.encode(), np.uint8), learnt, 7, *table[:7])
+    expected = simple.vote_of_place(0) + simple.vote_of_place(1) + simple.INVALID_VOTE
+    assert match(table, record)[0] == [2, expected & simple.FINGERPRINT_MASK, 1]
+
+
+def test_the_layout_is_what_relfast_chem_takes_it_for() -> None:
+    assert simple.GRAPH_SIZE == smiles.GRAPH_SIZE
+    assert simple.WORK_SIZE == graph_code.WORK_SIZE
+    assert simple.MAX_CODE == graph_code.MAX_CODE
+    assert simple.FINGERPRINT_MASK == graph_code.FINGERPRINT_MASK
+    for name in ("UNKNOWN", "MAX_TEXT", "TEXT_COLUMNS", "CODE_COLUMNS", "RESULT_COLUMNS", "INVALID_VOTE"):
+        assert getattr(simple, name) == getattr(smiles_table, name), name
+    assert [simple.vote_of_place(at) for at in range(99)] == [
+        smiles_table.vote_of_place(at) for at in range(99)
+    ]
+    counters = ("_N_TEXTS", "_TEXT_BYTES", "_N_CODES", "_CODE_BYTES")
+    assert [getattr(simple, name) for name in counters] == [
+        smiles_table.N_TEXTS, smiles_table.TEXT_BYTES, smiles_table.N_CODES, smiles_table.CODE_BYTES,
+    ]  # fmt: skip
