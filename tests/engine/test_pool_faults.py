@@ -29,7 +29,6 @@ from relfast.engine.wire import EntriesRequest
 from relfast.errors import InputError, WorkerError
 from relfast.records import Record
 
-
 _earlier: set[int] = set()
 
 
