@@ -47,7 +47,8 @@ def _nothing_is_left() -> Any:
         time.sleep(0.01)
     assert _children() == []
     assert threading.active_count() == threads
-    assert len(os.listdir("/proc/self/fd")) == before
+    # fewer is fine: the collector may close meanwhile what an earlier module dropped
+    assert len(os.listdir("/proc/self/fd")) <= before
 
 
 class _Wait(pool.Task):
