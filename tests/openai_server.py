@@ -138,7 +138,7 @@ def running(server: Server) -> Iterator[Server]:
         http.server_close()
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     """Wait for something that happens in another thread or process."""
     deadline = time.monotonic() + seconds
     while not condition():

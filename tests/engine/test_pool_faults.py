@@ -29,13 +29,17 @@ from relfast.engine.wire import EntriesRequest
 from relfast.errors import InputError, WorkerError
 from relfast.records import Record
 
+_earlier: set[int] = set()
+
 
 def _children() -> list[psutil.Process]:
-    return psutil.Process().children(recursive=True)
+    """Our children, but for those that tests of other modules keep for the session."""
+    return [child for child in psutil.Process().children(recursive=True) if child.pid not in _earlier]
 
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Any:
+    _earlier.update(child.pid for child in psutil.Process().children(recursive=True))
     before, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
     yield
     until = time.monotonic() + 5

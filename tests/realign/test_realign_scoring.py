@@ -27,16 +27,16 @@ def write(path: Path, rows: Sequence[Any]) -> Path:
 def test_rows_are_the_same_for_any_workers_and_caches(
     tiny_auto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dump = write(tmp_path / "dump.jsonl", solutions()[::29])
+    dump = write(tmp_path / "dump.jsonl", solutions()[::97])
     outputs = []
-    for number, (workers, cache) in enumerate([(0, ""), (1, ""), (2, "1"), (1, "1"), (0, "1")]):
+    for number, (workers, cache) in enumerate([(0, ""), (2, ""), (1, "1"), (0, "1")]):
         monkeypatch.setenv("RELFAST_EMBED_CACHE", cache)
         out = tmp_path / f"out{number}.jsonl"
         assert score(dump, "-o", out, "--workers", workers, "-q", "--details", "--timeout", 0) == 0
         outputs.append(out.read_bytes())
     assert set(outputs) == {outputs[0]}
     rows = [json.loads(line) for line in outputs[0].splitlines()]
-    assert len(rows) == len(solutions()[::29])
+    assert len(rows) == len(solutions()[::97])
     assert {row["status"] for row in rows} == {"ok"}
     assert rows[0]["metrics"]["alignment"][0]["type"] in ("match", "skip_benchmark", "skip_llm")
 

@@ -145,10 +145,9 @@ def test_a_batch_is_its_singles(tiny_options: Options, monkeypatch: pytest.Monke
         together = room.score(batch, options)
         assert together == [room.score([pair], options)[0] for pair in batch]
         # whatever memory allows to be held at once
-        monkeypatch.setattr(alignment, "STEPS_PER_WINDOW", 30)
-        assert room.score(batch, options) == together
-        monkeypatch.undo()
-        monkeypatch.setenv("RELFAST_CACHE_DIR", str(Path(get_embedder("tiny").model.path).parents[1]))
+        with monkeypatch.context() as patch:
+            patch.setattr(alignment, "STEPS_PER_WINDOW", 30)
+            assert room.score(batch, options) == together
 
 
 @pytest.mark.parametrize(
