@@ -190,9 +190,11 @@ class FileWriter:
             start += len(piece)
         return total
 
-    def write(self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0) -> None:
+    def write(
+        self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""
+    ) -> None:
         data = self._encode(rows) if self._encode and rows else rows
-        commit = Commit(self._size + len(data), then, votes, crc32(data), input_sum)
+        commit = Commit(self._size + len(data), then, votes, crc32(data), input_sum, embedder)
         entry = commit.to_line()
         try:
             self._append(self._out, data, self._size, self.path)

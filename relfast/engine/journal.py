@@ -36,6 +36,8 @@ class Commit:
         what it speaks of.
     input_sum
         `relfast.engine.reader.Block.checksum`: the input may have changed since.
+    embedder
+        What scored the block's rows, where that was an embedding model.
     """
 
     size: int
@@ -43,6 +45,7 @@ class Commit:
     votes: bytes = b""
     rows_sum: int = 0
     input_sum: int = 0
+    embedder: str = ""
 
     def to_line(self) -> bytes:
         at = self.position
@@ -54,6 +57,8 @@ class Commit:
         }
         if self.votes:
             entry["votes"] = base64.b64encode(self.votes).decode("ascii")
+        if self.embedder:
+            entry["embedder"] = self.embedder
         return orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
 
     @classmethod
@@ -62,7 +67,14 @@ class Commit:
         try:
             entry = orjson.loads(line)
             votes = base64.b64decode(entry.get("votes", ""))
-            return cls(entry["bytes"], Position(*entry["next"]), votes, entry["crc"], entry["input"])
+            return cls(
+                entry["bytes"],
+                Position(*entry["next"]),
+                votes,
+                entry["crc"],
+                entry["input"],
+                entry.get("embedder", ""),
+            )
         except (ValueError, KeyError, TypeError, AttributeError):
             return None
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from relfast.engine.block_scoring import BlockScoring, Segment
 from relfast.engine.block_tasks import score_on_pool
@@ -113,6 +113,7 @@ def run(
     for block in _done_before(todo, writer.commits, sources):
         state.done_bytes += block.size
     state.resumed_bytes = state.done_bytes
+    embedder = _embedder_before(writer.commits, job)
     tally = _tally_of(writer)
     state.rows = state.resumed_rows = tally.rows
     for block, segments in score(todo):
@@ -120,7 +121,9 @@ def run(
         samples = b"".join([segment.tally.samples for segment in segments])
         for segment in segments:
             tally.merge(segment.tally)
-        writer.write(rows, block.then, votes_of(samples), block.checksum)
+        if not embedder and any(_EMBEDDED & segment.tally.tasks.keys() for segment in segments):
+            embedder = _embedder_of(job)
+        writer.write(rows, block.then, votes_of(samples), block.checksum, embedder)
         state.rows += sum(segment.n_rows for segment in segments)
         state.done_bytes += block.size
         state.invalid = tally.count("invalid_record")
@@ -131,6 +134,24 @@ def run(
     summary = summarize(tally, signature(job, [name for name in TASKS if name in tally.tasks]))
     summary.seconds = round(time.monotonic() - state.started, 3)
     return summary
+
+
+_EMBEDDED: Final = {name for name, task in TASKS.items() if task.engine == "embed"}
+
+
+def _embedder_of(job: Job) -> str:
+    """The embedding model; asked for only when it has scored something, since to resolve it takes time."""
+    from relfast.embed import describe
+
+    return describe(job.options.embedder, job.options.device)
+
+
+def _embedder_before(commits: Sequence[Commit], job: Job) -> str:
+    """What scored the rows that are there; raises `ResumeMismatchError` where it would be another one now."""
+    before = next((commit.embedder for commit in reversed(commits) if commit.embedder), "")
+    if before and (now := _embedder_of(job)) != before:
+        raise ResumeMismatchError(f"embedder was {before} and is {now}")
+    return before
 
 
 def _total_bytes(sources: Sequence[Source]) -> int:

@@ -24,7 +24,9 @@ class Writer(Protocol):
     commits: list[Commit]
     """Blocks whose rows are there from before."""
 
-    def write(self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0) -> None:
+    def write(
+        self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""
+    ) -> None:
         """Append a block's rows; ``then`` is where the input goes on."""
 
     def written_rows(self) -> Iterator[dict[str, Any]]:
@@ -61,7 +63,9 @@ class StreamWriter:
         except OSError as error:
             raise OutputError(path, error.strerror or str(error)) from error
 
-    def write(self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0) -> None:
+    def write(
+        self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""
+    ) -> None:
         view = memoryview(rows)
         try:
             while view:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -234,3 +235,25 @@ def test_stdin_is_checked_on_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ResumeMismatchError, match=r"- has changed before byte [0-9]+, which was scored already"
     ):
         run(data.replace(b'"r3"', b'"q3"'), resume=True)
+
+
+def test_another_embedder_of_the_same_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What scored the rows is known by its weights; runs without such rows do not ask."""
+    from tiny_bert import make_checkpoint
+
+    from relfast.embed.adding import add
+
+    steps = "First 2 + 2 = 4.\n\nThen 4 + 1 = 5.\n\nSo \\boxed{5}."
+    aligned = {"task": "ReAlign", "question": "2 + 2 + 1?", "answer": {"solution": steps}, "response": steps}
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "cache"))
+    add(str(make_checkpoint(tmp_path / "one", pooling="mean")), "tiny")
+    dump = write_dump(tmp_path / "dump.jsonl", [*honest(3), aligned])
+    text = write_dump(tmp_path / "text.jsonl", honest(3))
+    relfast.score_file(dump, workers=0, embedder="tiny")
+    relfast.score_file(text, workers=0, embedder="tiny")
+    assert relfast.score_file(dump, workers=0, embedder="tiny", resume=True).count("ok", "no_answer") == 4
+    shutil.rmtree(tmp_path / "cache" / "embedders")
+    add(str(make_checkpoint(tmp_path / "other", pooling="mean", seed=1)), "tiny")
+    with pytest.raises(ResumeMismatchError, match=r"embedder was tiny@[0-9a-f]+ and is tiny@[0-9a-f]+"):
+        relfast.score_file(dump, workers=0, embedder="tiny", resume=True)
+    relfast.score_file(text, workers=0, embedder="tiny", resume=True)
