@@ -69,7 +69,7 @@ class Molecule:
         """The molecule without stereo: its key, parsed again. None where that does not parse."""
         return parse(self.key)
 
-    @property
+    @cached_property
     def ordinary(self) -> bool:
         """Whether no atom is a hydrogen or a dummy, with or without stereo."""
         return "[H" not in self.key and "*" not in self.key

@@ -82,6 +82,7 @@ class SmilesTable:
         self._code_slots = _zeros(4 * 2 * CACHED_CODES)
         self._used = (ctypes.c_int64 * 4)()
         self._graph, self._work = _zeros(8 * GRAPH_SIZE), _zeros(8 * WORK_SIZE)
+        self._space = (ctypes.c_char * (2 * MAX_CODE))()
         self._table = (
             self._text_slots,
             _zeros(8 * TEXT_COLUMNS * CACHED_TEXTS),
@@ -157,10 +158,10 @@ class SmilesTable:
         """
         if not 0 < len(text) <= MAX_TEXT or not text.isascii():
             return None
-        code = (ctypes.c_char * (2 * MAX_CODE))()
         with self._lock:
+            code = self._space
             length = self._code(text.encode(), len(text), by_toolkit, code, self._graph, self._work)
-        return code.raw[:length] if length > 0 else None
+            return bytes(code[:length]) if length > 0 else None
 
     def _make_room(self) -> None:
         used = self._used
