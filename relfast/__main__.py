@@ -20,17 +20,34 @@ def _workers(arguments: Sequence[str]) -> int:
     return len(os.sched_getaffinity(0))
 
 
+def _open_standard_streams() -> None:
+    """Give closed standard streams (``2>&-``, some daemons) a descriptor: the output would get their number,
+    and with it whatever a library prints."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
+
+
 def main() -> None:
     """Entry point of the ``relfast`` script and of ``python -m relfast``."""
+    from relfast.cli.signals import Interrupted, interruptible
     from relfast.engine.launch import dismiss, prestart
 
+    _open_standard_streams()
     # numpy's linear algebra would start a thread per core, and the command never uses one
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    prestart(_workers(sys.argv[1:]))
     try:
-        from relfast.cli.main import main as run
+        with interruptible():
+            prestart(_workers(sys.argv[1:]))
+            from relfast.cli.main import main as run
 
-        run()
+            run()
+    except Interrupted as interrupted:
+        # while it was still loading; from then on the command itself knows what to say
+        sys.stderr.write("relfast: interrupted\n")
+        sys.exit(interrupted.exit_code)
     finally:
         dismiss()
 

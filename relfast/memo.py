@@ -105,9 +105,18 @@ def memo() -> Memo:
 
 
 def create_shared() -> int:
-    """A descriptor of memory for processes to share; it is gone with the last of them."""
-    descriptor = os.memfd_create("relfast-memo")
-    os.ftruncate(descriptor, MEMO_BYTES)
+    """A descriptor of memory for processes to share, gone with the last of them; -1 where there is none.
+
+    A limit on the size of files holds for such memory too; each process then keeps a memo of its own.
+    """
+    descriptor = -1
+    try:
+        descriptor = os.memfd_create("relfast-memo")
+        os.ftruncate(descriptor, MEMO_BYTES)
+    except OSError:
+        if descriptor >= 0:
+            os.close(descriptor)
+        return -1
     return descriptor
 
 

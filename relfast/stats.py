@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SAMPLE: Final = Struct("<BQIB")
-"""One scored sample in 14 bytes: number of its task, hash of its prompt's id, vote (0 = none), 0 or 1 for
-wrong or right. Workers collect them without numpy, `relfast_kernels.text` writes them itself."""
+"""One scored sample in 14 bytes: number of its task (plus `FURTHER` unless it is the first of its line),
+hash of its prompt's id, vote (0 = none), 0 or 1 for wrong or right. Workers collect them without numpy,
+`relfast_kernels.text` writes them itself."""
+
+FURTHER: Final = 128
 
 _SAMPLE_FIELDS: Final = [("task", "u1"), ("prompt", "<u8"), ("vote", "<u4"), ("correct", "u1")]
 
@@ -139,7 +142,8 @@ class Tally:
         if score.status not in SCORED:
             return b""
         key = orjson.dumps(score.index) if score.id is None else _id_text(score.id)
-        return SAMPLE.pack(TASK_NUMBERS[name], hash_id(key), hash_vote(score.vote), bool(score.correct))
+        number = TASK_NUMBERS[name] + (FURTHER if score.sample else 0)
+        return SAMPLE.pack(number, hash_id(key), hash_vote(score.vote), bool(score.correct))
 
     def merge(self, other: Tally) -> None:
         for name, task in other.tasks.items():
@@ -275,7 +279,7 @@ class TaskSummary:
             result["complexity"] = self._complexity()
         result["merge"] = {
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
-            "majority": [[k, *value] for k, value in sorted(self.majority.items())],
+            "majority": [[k, n, _shown(total)] for k, (n, total) in sorted(self.majority.items())],
             "rewards": [self.rewards[0], _shown(self.rewards[1])],
             "found": self.found,
             "sums": {name: [n, _shown(total)] for name, (n, total) in self.sums.items()},
@@ -372,10 +376,28 @@ def summarize(tally: Tally, signature: str) -> Summary:
 
     samples = np.frombuffer(tally.samples, np.dtype(_SAMPLE_FIELDS))
     names = sorted(tally.tasks, key=lambda name: TASK_NUMBERS.get(name, len(TASK_NUMBERS)))
-    of_task = {name: samples["task"] == TASK_NUMBERS.get(name, 255) for name in names}
-    return Summary(
+    of_task = {name: samples["task"] & (FURTHER - 1) == TASK_NUMBERS.get(name, FURTHER) for name in names}
+    summary = Summary(
         {name: TaskSummary.of(tally.tasks[name], samples, of_task[name]) for name in names}, signature
     )
+    repeated = 0
+    for name, task in summary.tasks.items():
+        if any(n > 1 for n, _ in task.histogram):
+            repeated += _on_several_lines(samples, of_task[name])
+    if repeated:
+        what = "1 id occurs" if repeated == 1 else f"{repeated} ids occur"
+        summary.notes.append(f"{what} on more than one line; such lines are samples of one prompt")
+    return summary
+
+
+def _on_several_lines(samples: npt.NDArray[Any], chosen: npt.NDArray[Any]) -> int:
+    """How many ids stand on more than one line."""
+    import numpy as np
+
+    lines = np.sort(samples["prompt"][chosen & (samples["task"] < FURTHER)])
+    again = lines[1:] == lines[:-1]
+    # of an id that stands there three times, the first pair counts
+    return int(np.count_nonzero(again[:1]) + np.count_nonzero(again[1:] & ~again[:-1]))
 
 
 def votes_of(samples: bytes | bytearray) -> bytes:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from shared_data import ROOT
@@ -44,11 +45,23 @@ def test_the_python_example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         assert repr(eval(call, names)) == shown
 
 
+def help_of_all(command: click.Command, path: tuple[str, ...] = ()) -> str:
+    """The help texts of a command and of all commands below it."""
+    text = CliRunner().invoke(cli, [*path, "--help"]).output
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            text += help_of_all(below, (*path, name))
+    return text
+
+
 def test_options_exist() -> None:
-    options = CliRunner().invoke(cli, ["score", "--help"]).output
-    tables = README.split("Useful options")[1]
-    for option in set(re.findall(r"`(?:relfast score )?(--[a-z0-9-]+)", tables)):
-        assert option in options or option in ("--version",), option
+    known = help_of_all(cli)
+    options = set(re.findall(r"(?<![\w-])(--[a-z][a-z0-9-]*)", README))
+    others = {"--no-deps", "--reward.remote_url", "--reward", "--custom-rm-path", "--rm-url"}
+    assert {option for option in options - others if option not in known} == set()
 
 
 def test_links_lead_somewhere() -> None:

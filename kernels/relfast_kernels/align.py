@@ -332,3 +332,13 @@ def dot(a: NDArray[np.float32], b: NDArray[np.float32], partial: NDArray[np.floa
             partial[lane] += partial[lane + half]
         half //= 2
     return partial[0]
+
+
+def warm_up() -> None:
+    """Compile everything here for the types that the room uses: two small pairs and a large one."""
+    rows, columns = np.array([2, 1, LANE_CELLS + 1]), np.array([2, 2, 1])
+    vectors = np.ones((2, PRODUCTS), np.float32)
+    rows_of, columns_of = np.zeros(int(rows.sum()), np.int64), np.ones(int(columns.sum()), np.int64)
+    similarity = cosine_batch(vectors, rows_of, columns_of, rows, columns)
+    sizes = rows * columns
+    align_batch(similarity, np.cumsum(sizes) - sizes, rows, columns, np.arange(3), -0.1, 0.7)

@@ -16,6 +16,7 @@ import ctypes
 import hashlib
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -179,7 +180,19 @@ def build(unit: str) -> Path:
     return target
 
 
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def _end_with(parent: int) -> None:
+    """Have the kernel end this process when the one that started it is gone."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit()
+
+
 if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        _end_with(int(sys.argv[1]))
     for each in UNITS:
         if not is_built(each):
             build(each)

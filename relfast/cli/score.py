@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -101,8 +100,7 @@ def score(
     if summary_path is not None:
         _write_summary(summary_path, orjson.dumps(summary.to_dict(), option=orjson.OPT_INDENT_2))
     if not quiet:
-        with contextlib.suppress(OSError):  # nobody reads it: the rows are there all the same
-            print_summary(summary)
+        print_summary(summary)
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
     if fail_on_error and summary.count("invalid_record", "timeout", "crashed"):

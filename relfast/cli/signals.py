@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -26,14 +28,41 @@ class Interrupted(KeyboardInterrupt):
         return EXIT_BY_SIGNAL + self.signum
 
 
+_IMPORT_SECONDS: Final = 1.0
+_LOOK_AGAIN_SECONDS: Final = 0.02
+
 _pending: list[int] = []
+_until = 0.0
 
 
 def _interrupt(signum: int, frame: FrameType | None) -> None:
+    global _until
     for handled in _HANDLED:
         signal.signal(handled, signal.SIG_DFL)  # the next one ends the process, and the kernel its workers
     _pending.append(signum)
-    raise Interrupted(signum)
+    _until = time.monotonic() + _IMPORT_SECONDS
+    _raise_unless_importing(frame)
+
+
+def _raise_unless_importing(frame: FrameType | None) -> None:
+    """Raise `Interrupted`, but not while modules are being imported: compiled ones crash on an exception
+    in the middle of it (orjson does). Then the alarm clock looks again."""
+    signum = _pending[0]
+    if not _importing(frame):
+        raise Interrupted(signum)
+    if time.monotonic() > _until:
+        os.write(2, b"relfast: interrupted\n")
+        os._exit(EXIT_BY_SIGNAL + signum)
+    signal.signal(signal.SIGALRM, lambda _, frame: _raise_unless_importing(frame))
+    signal.setitimer(signal.ITIMER_REAL, _LOOK_AGAIN_SECONDS)
+
+
+def _importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def check() -> None:

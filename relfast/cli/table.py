@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from typing import TYPE_CHECKING
 
 from relfast.estimates import clustered_mean, pass_at_k
 from relfast.records import STATUSES
 from relfast.stats import Summary, TaskSummary
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 
 def print_summary(summary: Summary) -> None:
-    """On stderr: a line a task, below it the task's metrics, then what was run."""
+    """On stderr, if there is one: a line a task, below it the task's metrics, then what was run."""
     from rich.console import Console
+
+    if sys.stderr is None:
+        return
+    console = Console(file=sys.stderr, highlight=False)
+    # written by ourselves: a console ends the process where nobody reads it
+    with console.capture() as text:
+        _print(summary, console)
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text.get())
+        sys.stderr.flush()
+
+
+def _print(summary: Summary, console: Console) -> None:
     from rich.table import Table
 
-    console = Console(file=sys.stderr, highlight=False)
     table = Table(pad_edge=False, box=None, header_style="bold")
     failed = [status for status in STATUSES[2:] if summary.count(status)]
     table.add_column("task", no_wrap=True)

@@ -142,7 +142,7 @@ class Embedder:
         return True
 
 
-_embedders: dict[tuple[str, str], Embedder] = {}
+_embedders: dict[tuple[str, str, str], Embedder] = {}
 _embedders_lock = threading.Lock()
 _of_parent: list[Embedder] = []
 
@@ -169,7 +169,8 @@ def get_embedder(name: str = "auto", device: str = "cpu") -> Embedder:
         As `resolve` and `Session` do.
     """
     model = resolve(name)
-    key = (model.hash, device)
+    # the path too: one model may stand here under two names, and rows are signed with the one asked for
+    key = (model.path, model.hash, device)
     with _embedders_lock:
         embedder = _embedders.get(key)
         if embedder is None:

@@ -6,22 +6,17 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from relfast.engine.scoring import GUARDED, Scoring
+from relfast.engine.scoring import Scoring
 from relfast.engine.wire import EntriesRequest
-from relfast.records import Record, Score
-from relfast.tasks import TASKS
+from relfast.records import Score
 
 REPORT_SECONDS: Final = 0.005
 """Longest time a finished score waits for company. When a record hangs, what was reported before is kept
 and its callers go on; a frame a record would cost the parent more than scoring a small molecule."""
 
-_ready: set[str] = set()
-
 
 def score_entries(request: EntriesRequest, scoring: Scoring) -> Iterator[list[Score]]:
     """Lists of scores that together are the entries' scores, in order."""
-    for name in {entry.task for entry in request.entries if isinstance(entry, Record)}:
-        _make_ready(name, scoring)
     scores: list[Score] = []
     reported = time.monotonic()
     for entry in request.entries:
@@ -32,15 +27,3 @@ def score_entries(request: EntriesRequest, scoring: Scoring) -> Iterator[list[Sc
             reported = time.monotonic()
     if scores:
         yield scores
-
-
-def _make_ready(name: str, scoring: Scoring) -> None:
-    """Load what the task runs on before a record's clock starts: importing RDKit takes 0.2 s and more,
-    and a deadline is for scoring."""
-    if name in _ready:
-        return
-    _ready.add(name)
-    task = TASKS[name]
-    if task.engine in GUARDED:
-        methane = "<smiles>C</smiles>"
-        scoring.outcomes(task, [Record(0, None, name, {"smiles": "C", "missing_smiles": ["C"]}, methane)])

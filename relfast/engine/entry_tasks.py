@@ -46,6 +46,7 @@ class Ticket(Future[Score]):
         # the rest belongs to the queue and its lock
         self.attempts = 0
         self.idle_deaths = 0
+        self.excused = False
         self.holders = 0
         self.queued = False
         self.doubled = False
@@ -98,7 +99,6 @@ class EntryQueue:
         self._pending: deque[Ticket] = deque()
         self._at_work: set[EntryTask] = set()
         self._unclaimed = 0
-        self._failed_starts = 0
         self._closed = False
         threading.Thread(target=self._watch, name="relfast-watch", daemon=True).start()
 
@@ -134,7 +134,6 @@ class EntryQueue:
     def _claim(self, task: EntryTask) -> None:
         with self._changed:
             self._unclaimed -= 1
-            self._failed_starts = 0
             task.claimed = True
             task.last_heard = time.monotonic()
             for ticket in self._next_tickets():
@@ -186,9 +185,12 @@ class EntryQueue:
         settled: list[tuple[Ticket, Score]] = []
         with self._changed:
             self._at_work.discard(task)
-            guilty = None if death.place is None else task.tickets.get(death.place[0])
-            if guilty is not None:
-                self._convict(guilty, death, settled)
+            at = None if death.place is None else task.tickets.get(death.place[0])
+            if at is None and len(task.tickets) == 1 and death.place is None and death.guilty:
+                # alone, and dead before its clock ran
+                (at,) = task.tickets.values()
+            if at is not None:
+                self._convict(at, death, settled)
             else:
                 for ticket in task.tickets.values():
                     ticket.idle_deaths += 1
@@ -200,26 +202,26 @@ class EntryQueue:
         self._ensure_tasks()
 
     def _convict(self, ticket: Ticket, death: Death, settled: list[tuple[Ticket, Score]]) -> None:
-        if death.timed_out:
+        if death.excused and not ticket.excused:
+            ticket.excused = True
+        elif death.timed_out:
             message = f"scoring it took longer than {self.pool.job.timeout:g} s and was stopped"
             self._settle(ticket, ticket.unscored("timeout", "Timeout", message), settled)
-            return
-        ticket.attempts += 1
-        if ticket.attempts >= ATTEMPTS:
-            message = f"it ended its worker {ATTEMPTS} times ({death.describe()})"
-            self._settle(ticket, ticket.unscored("crashed", "WorkerDied", message), settled)
+        else:
+            ticket.attempts += 1
+            if ticket.attempts >= ATTEMPTS:
+                message = f"it ended its worker {ATTEMPTS} times ({death.describe()})"
+                self._settle(ticket, ticket.unscored("crashed", "WorkerDied", message), settled)
 
     def _fail(self, task: EntryTask, error: WorkerError) -> None:
         with self._changed:
             self._at_work.discard(task)
             tickets = list(task.tickets.values())
             if not task.claimed:
+                # there is no worker for it, so none for the others either
                 self._unclaimed -= 1
-                self._failed_starts += 1
-                if self._failed_starts >= self.pool.workers:
-                    # no slot has a worker for it: there is none for the others either
-                    tickets += self._pending
-                    self._pending.clear()
+                tickets += self._pending
+                self._pending.clear()
         self._settle_all(tickets, error)
         self._ensure_tasks()
 

@@ -73,6 +73,7 @@ class ForkServer:
         self._started: deque[int | None] = deque()
         self._asking = threading.Lock()
         self.ready = self.gone = False
+        self._closed = self._ended = False
         self._thread = threading.Thread(target=self._run, name="relfast-forkserver", daemon=True)
         self._thread.start()
 
@@ -104,14 +105,12 @@ class ForkServer:
             status = self._statuses.pop(pid, None)
         return LOST if status is None else status
 
-    _ended = False
-
     def close(self) -> None:
         """End the helper, and with it all that it forked."""
-        process = self._process
-        if process is not None:
-            with contextlib.suppress(OSError):
-                process.kill()
+        with self._changed:
+            self._closed = True
+            if self._process is not None:
+                self._process.kill()
         if self._thread is not threading.current_thread():
             self._thread.join(2.0)
 
@@ -135,8 +134,10 @@ class ForkServer:
                     process = start(
                         "relfast.engine.forkserver", stdin=theirs.fileno(), stdout=nowhere, stderr=nowhere
                     )
-                self._process = process
-                self._ours = ours
+                with self._changed:
+                    self._process, self._ours = process, ours
+                    if self._closed:
+                        process.kill()
                 ours.send(pickle.dumps(self._gold))
                 while reply := ours.recv(_REPLY.size):
                     self._take(*_REPLY.unpack(reply))

@@ -22,7 +22,7 @@ _PIPE_BYTES: Final = 1 << 20
 
 
 class Process(Protocol):
-    """What is asked of a process: `subprocess.Popen` and `forkserver.ForkedProcess` have it."""
+    """What is asked of a process: what `subprocess.Popen` and a forked worker have in common."""
 
     pid: int
     returncode: int | Any
@@ -71,6 +71,7 @@ def dismiss() -> None:
         os.close(launched.requests)
         os.close(launched.answers)
         os.close(launched.page)
+        launched.process.kill()
         launched.process.wait()
 
 

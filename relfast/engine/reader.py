@@ -269,6 +269,8 @@ class StreamCutter:
         """The rest; where the stream broke, a faulty line in place of a torn one."""
         if fault is None:
             yield from self._cut(len(self._held), final=True)
+            if self._dropping:
+                yield self._drop(_too_long(self.max_line))
             return
         if not self._dropping:
             yield from self._cut(self._held.rfind(b"\n") + 1, final=True)
@@ -285,7 +287,7 @@ class StreamCutter:
                 if not end and length < BLOCK_BYTES and not final:
                     return
                 self._swallow(end or min(length, BLOCK_BYTES))
-                if end or (final and not held):
+                if end:
                     yield self._drop(_too_long(self.max_line))
             elif length < BLOCK_BYTES:
                 if not final:

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, Protocol
 from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.job import Job, mcs_timeout
 from relfast.engine.rows import Gold, records_of
+from relfast.errors import RelfastError
 from relfast.records import Options, Outcome, Record, Score, Status, unscored
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task
@@ -131,6 +132,8 @@ class Scoring:
         self.guard.enter(None)
         try:
             outcomes = self.outcomes(task, records)
+        except RelfastError:
+            raise  # no embedding model here, an extra that is not installed: no record's fault
         except Exception:
             # one record spoils the batch: find it by scoring each on its own
             return self._singly(task, records)
@@ -169,6 +172,8 @@ class Scoring:
                 if not isinstance(self.guard, NoGuard):
                     raise  # it gets another chance, in a worker with all its memory
                 scores.append(_out_of_memory(record))
+            except RelfastError:
+                raise
             except Exception as error:
                 scores.append(_failed(record, error))
             finally:

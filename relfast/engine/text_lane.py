@@ -9,6 +9,7 @@ other lines take the ordinary way and are put in their places. The lane serves t
 from __future__ import annotations
 
 import ctypes
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -50,12 +51,16 @@ def serves(job: Job) -> bool:
 
 
 def compile_in_background() -> None:
-    """Have the kernels compiled by a process of low priority that nobody waits for."""
+    """Have the kernels compiled by a process of low priority that nobody waits for.
+
+    It ends with this one: a command leaves nothing running behind its user's back, even if that means that
+    a run of a few seconds comes too early and ``relfast warmup`` or a longer one has to do it.
+    """
     if all(map(native.is_built, native.UNITS)):
         return
     # workers look for the result from time to time
     subprocess.Popen(
-        ["nice", sys.executable, "-P", "-m", "relfast_kernels.native"],
+        ["nice", sys.executable, "-P", "-m", "relfast_kernels.native", str(os.getpid())],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

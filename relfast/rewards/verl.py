@@ -101,7 +101,7 @@ class ComputeScore(Adapter):
             "acc": float(bool(score.correct)),
             "answered": float(score.status == "ok"),
             "unscored": float(score.correct is None),
-            "pred": score.vote or "",
+            "pred": "" if score.vote is None else str(score.vote),
         }
 
 

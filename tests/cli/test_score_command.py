@@ -172,7 +172,7 @@ def test_resume_of_a_finished_run_changes_nothing(tmp_path: Path) -> None:
     refused = relfast("score", dump, "-o", out, "--resume", "--policy", "strict")
     assert refused.returncode == 1
     assert (
-        b"relfast: cannot resume: options.policy was reference and is strict; start over with --overwrite"
+        b"relfast: cannot resume: option policy was reference and is strict; start over with --overwrite"
         in refused.stderr
     )
 
@@ -202,7 +202,7 @@ def test_summary_file(dump: Path, tmp_path: Path) -> None:
         ["score", str(dump), "--overwrite", "-q", "--workers", "0", "--summary", "/nowhere/s.json"]
     )
     assert result.exit_code == 1
-    assert result.stderr == "relfast: /nowhere/s.json: No such file or directory\n"
+    assert result.stderr == "relfast: /nowhere/s.json: its folder does not exist\n"
 
 
 @pytest.mark.parametrize(

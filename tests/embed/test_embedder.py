@@ -283,3 +283,6 @@ def test_the_signature_says_which_model(tiny: models.Model) -> None:
     assert describe("tiny", "cuda") == f"tiny@{tiny.hash[:12]} on cuda (last bits depend on the batch)"
     assert describe("nobody", "cpu") == "nobody (not on this machine)"
     assert get_embedder("tiny").describe() == describe("tiny", "cpu")
+    # the same weights under another name sign with that name
+    subprocess.run(["cp", "-r", tiny.path, f"{tiny.path}-2"], check=True)
+    assert get_embedder(f"{tiny.path}-2") is not get_embedder("tiny")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from relfast_kernels import _jit
 from tiny_bert import make_checkpoint
 
 
@@ -15,6 +16,8 @@ def tiny_auto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     home: Path = tmp_path_factory.mktemp("realign_runs")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELFAST_CACHE_DIR", str(home / "cache"))
+        # child processes would compile every kernel anew in an empty cache
+        patch.setenv("NUMBA_CACHE_DIR", str(_jit._DIRECTORY))
         from relfast.embed.adding import add
 
         add(str(make_checkpoint(home / "checkpoint", pooling="mean")), "bge-large")

@@ -1,0 +1,237 @@
+"""Rewards: one call, a warm batch, many callers at once, and a record that hangs."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from reward_cases import HANG
+
+import relfast
+from relfast.records import Options, Record
+from relfast.tasks import TASKS
+
+from .measure import against, size
+from .workloads_rewards import Batch, missing_isomers, motifs, published, toolkit_floor
+
+WORKERS: Final = 2
+THREADS: Final = 64
+
+TEXT_CALLS: Final = {
+    "REL-A1": ({"target": 3}, "Panel 2 repeats panel 1, so the row is constant. Answer: 4"),
+    "REL-B1": ({"label": "yes", "taxa": ["3", "7"]}, "Yes\ntaxon_3, taxon_7"),
+    "REL-C1": ({"label": "Yes"}, "All have the formula C3H8O. <Yes>"),
+}
+
+
+def _needs(task: str) -> None:
+    try:
+        published(task)
+    except FileNotFoundError as missing:
+        pytest.skip(f"{missing.filename} is not here (../shared comes with the project's workplace)")
+
+
+@pytest.mark.parametrize("task", TEXT_CALLS)
+def test_one_text_call(task: str, benchmark: Any) -> None:
+    """`Scorer.reward` against the room alone: reading the response and judging it."""
+    n = size(benchmark, smoke=50, quick=10_000, full=50_000)
+    answer, response = TEXT_CALLS[task]
+    room, options = TASKS[task].room, Options(policy="strict")
+    scorer = relfast.Scorer(policy="strict")
+    scorer.reward(task, answer, response)
+
+    def bare() -> bool:
+        for _ in range(n):
+            record = Record(0, None, task, answer, response)
+            (outcome,) = room.score([(record, room.extract(record, options))], options)
+        return outcome.correct
+
+    def ours() -> float | None:
+        for _ in range(n):
+            reward = scorer.reward(task, answer, response)
+        return reward
+
+    against(
+        benchmark,
+        ours,
+        bare,
+        task=f"one reward call, {task} (against the room alone)",
+        items=n,
+        check=lambda reward, correct: reward == float(correct) == 1.0,
+    )
+    seconds = np.empty(n)
+    for at in range(n):
+        started = time.perf_counter()
+        scorer.reward(task, answer, response)
+        seconds[at] = time.perf_counter() - started
+    benchmark.extra_info.update(_latencies(seconds))
+
+
+def _latencies(seconds: Any) -> dict[str, float]:
+    p50, p99 = np.percentile(seconds, [50, 99])
+    return {
+        "p50_us": round(1e6 * p50, 1),
+        "p99_us": round(1e6 * p99, 1),
+        "max_us": round(1e6 * float(np.max(seconds)), 1),
+    }
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+@pytest.mark.parametrize("make", [motifs, missing_isomers], ids=["C2", "C3"])
+def test_a_warm_batch(make: Callable[[int, int], Batch], policy: Any, benchmark: Any) -> None:
+    """512 rewards a batch on two workers, against half of the toolkit's floor in one process."""
+    _needs("REL-C2" if make is motifs else "REL-C3")
+    n = size(benchmark, smoke=16, quick=512, full=512)
+    seeds = itertools.count(1)
+    at_hand: list[Batch] = []
+    with relfast.Scorer(policy=policy, workers=WORKERS) as scorer:
+        for _ in range(2):
+            warm = make(n, 0)
+            scorer.score_batch(warm.task, warm.answers, warm.responses)
+
+        def floor() -> float:
+            at_hand.append(make(n, next(seeds)))
+            started = time.perf_counter()
+            toolkit_floor(at_hand[-1], strict=policy == "strict")
+            return time.perf_counter() - started
+
+        seconds: list[tuple[float, float]] = []
+
+        def ours() -> Any:
+            batch = at_hand[-1]
+            started = time.perf_counter()
+            scores = scorer.score_batch(batch.task, batch.answers, batch.responses)
+            seconds.append((time.perf_counter() - started, floor_seconds[-1]))
+            return scores
+
+        floor_seconds: list[float] = []
+
+        def timed_floor() -> None:
+            floor_seconds.append(floor())
+
+        # the batch is made within the rival's turn, so its time is measured by hand
+        against(
+            benchmark,
+            ours,
+            timed_floor,
+            task=f"{n} rewards, {warm.task}, {policy}, warm, two workers (against toolkit floor / 2)",
+            items=n,
+            workers=WORKERS,
+            limit=1.3,
+            check=lambda scores, _: bool((scores.status == "ok").all()),
+        )
+    ratios = [2 * mine / theirs for mine, theirs in seconds]
+    benchmark.extra_info.update(
+        floor_ratio=round(float(np.median(ratios)), 3),
+        spread=[round(min(ratios), 3), round(max(ratios), 3)],
+    )
+
+
+def test_64_callers_against_one_batch(benchmark: Any) -> None:
+    """REL-C3 by single calls from 64 threads, against the same number in one batch."""
+    _needs("REL-C3")
+    calls = size(benchmark, smoke=1, quick=20, full=100)
+    n = THREADS * calls
+    seeds = itertools.count(100, 2)
+    seconds: list[Any] = []
+    with relfast.Scorer(policy="strict", workers=WORKERS) as scorer:
+        warm = missing_isomers(64, 0)
+        scorer.score_batch(warm.task, warm.answers, warm.responses)
+        made: list[tuple[Batch, Batch]] = []
+        times: list[tuple[float, float]] = []
+
+        def together() -> None:
+            seed = next(seeds)
+            made.append((missing_isomers(n, seed), missing_isomers(n, seed + 1)))
+            batch = made[-1][0]
+            started = time.perf_counter()
+            scorer.score_batch(batch.task, batch.answers, batch.responses)
+            times.append((time.perf_counter() - started, 0.0))
+
+        def singly() -> int:
+            batch = made[-1][1]
+            taken = np.zeros(n)
+            failures: list[int] = []
+
+            def caller(first: int) -> None:
+                for at in range(first, n, THREADS):
+                    started = time.perf_counter()
+                    if scorer.reward(batch.task, batch.answers[at], batch.responses[at]) is None:
+                        failures.append(at)
+                    taken[at] = time.perf_counter() - started
+
+            threads = [threading.Thread(target=caller, args=(first,)) for first in range(THREADS)]
+            started = time.perf_counter()
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            times[-1] = (times[-1][0], time.perf_counter() - started)
+            seconds.append(taken)
+            return len(failures)
+
+        against(
+            benchmark,
+            singly,
+            together,
+            task=f"{THREADS} threads × {calls} calls, REL-C3 (throughput against one batch)",
+            items=n,
+            workers=WORKERS,
+            name="vs",
+            limit=0.8,
+            at_least=True,
+            check=lambda failures, _: failures == 0,
+        )
+    ratios = [batch / single for batch, single in times]
+    benchmark.extra_info.update(
+        vs=round(float(np.median(ratios)), 3),
+        spread=[round(min(ratios), 3), round(max(ratios), 3)],
+        **_latencies(np.concatenate(seconds)),
+    )
+
+
+def test_a_hang_in_a_batch(benchmark: Any) -> None:
+    """512 REL-C2 rewards with one that hangs, against the same batch without it plus the timeout."""
+    _needs("REL-C2")
+    n = size(benchmark, smoke=32, quick=512, full=512)
+    timeout = 0.3 if benchmark.disabled else 2.0
+    seeds = itertools.count(1_000, 2)
+    lateness: list[float] = []
+    plain: list[float] = []
+    with relfast.Scorer(policy="reference", timeout=timeout, workers=WORKERS) as scorer:
+        warm = motifs(n, 0)
+        scorer.score_batch(warm.task, warm.answers, warm.responses)
+
+        def without() -> None:
+            batch = motifs(n, next(seeds))
+            started = time.perf_counter()
+            scorer.score_batch(batch.task, batch.answers, batch.responses)
+            plain.append(time.perf_counter() - started)
+
+        def with_one() -> list[str]:
+            batch = motifs(n, next(seeds))
+            batch.answers[n // 3], batch.responses[n // 3] = HANG
+            started = time.perf_counter()
+            scores = scorer.score_batch(batch.task, batch.answers, batch.responses)
+            lateness.append(time.perf_counter() - started - timeout - plain[-1])
+            time.sleep(0.1)  # the replacement comes up
+            return list(scores.status)
+
+        against(
+            benchmark,
+            with_one,
+            without,
+            task=f"{n} REL-C2 rewards, one hangs for {timeout:g} s (against the same without it)",
+            items=n,
+            workers=WORKERS,
+            name="vs",
+            check=lambda statuses, _: statuses[n // 3] == "timeout" and statuses.count("ok") == n - 1,
+        )
+    benchmark.extra_info["late_s"] = round(float(np.median(lateness)), 3)
+    benchmark.extra_info["late_worst_s"] = round(max(lateness), 3)
+    benchmark.extra_info["late_limit_s"] = 0.2

@@ -1,0 +1,591 @@
+"""The faults of ``relfast score``, each with its promise: the rows of the project's fault table by name."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from engine_runs import (
+    HANG,
+    OUT_OF_MEMORY,
+    PYTHONPATH,
+    Run,
+    honest,
+    relfast,
+    rows_of,
+    statuses,
+    wait_for,
+    write_dump,
+)
+
+QUIET = "-q"
+
+
+def score(dump: Path, out: Path, *more: object) -> bytes:
+    done = relfast(dump, "-o", out, QUIET, *more)
+    assert done.returncode == 0, done.stderr
+    return out.read_bytes()
+
+
+# worker killed, segfault, out of memory
+
+
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT], ids=lambda s: s.name)
+def test_worker_killed_or_segfault(signum: signal.Signals, tmp_path: Path) -> None:
+    """Two workers die under one record: it is crashed, with the signal; its neighbours keep their scores."""
+    neighbours = honest(6)
+    dump = write_dump(tmp_path / "dump.jsonl", [*neighbours[:3], HANG, *neighbours[3:]])
+    run = Run(dump, "-o", tmp_path / "rows.jsonl", "--workers", 1, "--timeout", 30, QUIET)
+    killed: set[int] = set()
+    while len(killed) < 2:
+        for worker in run.workers():
+            # only a worker that computes has the record in flight
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if worker.pid not in killed and worker.cpu_times().user > 1.0:
+                    os.kill(worker.pid, signum)
+                    killed.add(worker.pid)
+        time.sleep(0.05)
+    done = run.wait()
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(tmp_path / "rows.jsonl")
+    assert rows[3]["status"] == "crashed"
+    assert rows[3]["error"]["message"] == f"it ended its worker 2 times (killed by {signum.name})"
+    assert (rows[3]["correct"], rows[3]["reward"]) == (None, None)
+    alone = write_dump(tmp_path / "alone.jsonl", neighbours)
+    score(alone, tmp_path / "alone.rows.jsonl")
+    expected = rows_of(tmp_path / "alone.rows.jsonl")
+    assert [row["metrics"] for row in rows[:3] + rows[4:]] == [row["metrics"] for row in expected]
+    assert run.left() == []
+
+
+def test_out_of_memory(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", [*honest(3), OUT_OF_MEMORY, *honest(3)])
+    score(dump, tmp_path / "rows.jsonl", "--workers", 1, "--timeout", 60)
+    rows = rows_of(tmp_path / "rows.jsonl")
+    assert [row["status"] == "crashed" for row in rows] == [False] * 3 + [True] + [False] * 3
+    assert "memory" in rows[3]["error"]["message"] or "SIGSEGV" in rows[3]["error"]["message"]
+
+
+# hang in C++
+
+
+def test_hang(tmp_path: Path) -> None:
+    """Killed at its deadline; the rest of the run goes on."""
+    records = honest(40)
+    dump = write_dump(tmp_path / "dump.jsonl", [*records[:20], HANG, HANG, *records[20:]])
+    run = Run(dump, "-o", tmp_path / "rows.jsonl", "--workers", 2, "--timeout", 0.5, QUIET)
+    assert run.wait().returncode == 0
+    found = statuses(tmp_path / "rows.jsonl")
+    assert found[20:22] == ["timeout", "timeout"]
+    assert set(found[:20] + found[22:]) <= {"ok", "no_answer"}
+    row = rows_of(tmp_path / "rows.jsonl")[20]
+    assert row["error"] == {"type": "Timeout", "message": "scoring it took longer than 0.5 s and was stopped"}
+    assert run.left() == []
+
+
+# SIGINT, SIGTERM
+
+
+@pytest.mark.parametrize(
+    ("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"]
+)
+@pytest.mark.parametrize("workers", [2, 0])
+def test_interrupted(signum: signal.Signals, code: int, workers: int, tmp_path: Path) -> None:
+    """The finished prefix is there, whole; one line says how to go on; the rest follows with --resume."""
+    records = honest(3000, padding=2000)
+    dump = write_dump(tmp_path / "dump.jsonl", [*records, *([HANG] * 4 if workers else honest(60_000))])
+    expected_head = write_dump(tmp_path / "head.jsonl", records)
+    out = tmp_path / "rows.jsonl"
+    options = ["--workers", workers, "--timeout", 60 if workers else 5]
+    run = Run(dump, "-o", out, *options)
+    wait_for(out, 1)
+    started = time.monotonic()
+    run.kill(signum)
+    done = run.wait()
+    assert time.monotonic() - started < 2 * _slowness()
+    assert done.returncode == code, done.stderr
+    said = done.stderr.decode().splitlines()
+    assert said[-1].startswith(f"relfast: {signum.name} after ")
+    assert said[-1].endswith("the same command with --resume goes on from there")
+    assert run.left() == []
+    rows = rows_of(out)  # whole rows only
+    score(expected_head, tmp_path / "head.rows.jsonl", "--workers", 0)
+    head = rows_of(tmp_path / "head.rows.jsonl")
+    n = min(len(rows), len(head))
+    assert n > 0
+    assert rows[:n] == head[:n]
+
+
+def _slowness() -> float:
+    """How much longer things may take here: other jobs may share the cores."""
+    return max(1.0, os.getloadavg()[0] / len(os.sched_getaffinity(0)))
+
+
+def test_interrupted_while_workers_start(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(100))
+    for delay in (0, 0.05, 0.1, 0.15, 0.2, 0.3):
+        run = Run(dump, "-o", tmp_path / f"{delay}.jsonl", "--workers", 4)
+        assert run.workers()
+        time.sleep(delay)
+        started = time.monotonic()
+        run.kill(signal.SIGINT)
+        done = run.wait()
+        assert time.monotonic() - started < 2 * _slowness()
+        assert done.returncode in (130, 0), done.stderr
+        if done.returncode:
+            assert b"Traceback" not in done.stderr
+            assert done.stderr.decode().strip().splitlines()[-1].startswith("relfast: ")
+        assert run.left() == []
+
+
+def test_a_second_signal_is_immediate(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", [HANG] * 4)
+    run = Run(dump, "-o", tmp_path / "rows.jsonl", "--workers", 2, "--timeout", 60)
+    assert len(run.workers(2)) >= 2
+    time.sleep(0.5)
+    run.kill(signal.SIGINT)
+    run.kill(signal.SIGTERM)
+    assert run.wait().returncode in (130, -signal.SIGTERM)
+    assert run.left() == []
+
+
+# SIGKILL of the parent, power loss
+
+
+def test_sigkill_of_the_parent(tmp_path: Path) -> None:
+    """The children die; a resumed run gives the same bytes, whatever the number of workers."""
+    dump = write_dump(tmp_path / "dump.jsonl", honest(4000, padding=2000))
+    expected = score(dump, tmp_path / "quiet.jsonl", "--workers", 2, "--summary", tmp_path / "quiet.json")
+    out = tmp_path / "rows.jsonl"
+    for at, workers in ((1, 2), (len(expected) // 2, 1)):
+        run = Run(dump, "-o", out, QUIET, "--resume", "--workers", workers)
+        wait_for(out, at)
+        run.kill()
+        run.wait()
+        assert run.left() == []
+    resumed = score(dump, out, "--resume", "--workers", 0, "--summary", tmp_path / "resumed.json")
+    assert resumed == expected
+    quiet, again = (json.loads((tmp_path / name).read_bytes()) for name in ("quiet.json", "resumed.json"))
+    for summary in (quiet, again):
+        del summary["seconds"], summary["output"]
+    assert again == quiet
+
+
+def test_output_cut_at_every_byte_of_its_last_three_rows(tmp_path: Path) -> None:
+    """What a kill or a power failure may leave: the resumed run cuts the torn tail and goes on."""
+    dump = write_dump(tmp_path / "dump.jsonl", honest(5))
+    out = tmp_path / "rows.jsonl"
+    import relfast as library
+
+    library.score_file(dump, out, workers=0)
+    expected = out.read_bytes()
+    start = len(b"".join(expected.splitlines(keepends=True)[:-3]))
+    for size in range(start, len(expected)):
+        os.truncate(out, size)
+        library.score_file(dump, out, workers=0, resume=True)
+        assert out.read_bytes() == expected
+    for size in (start + 1, len(expected) - 1):
+        os.truncate(out, size)
+        assert score(dump, out, "--resume", "--workers", 2) == expected
+
+
+# disk full
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 256 kB."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("a tmpfs cannot be mounted here (needs root and CAP_SYS_ADMIN)")
+    yield place
+    subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.zst"])
+def test_disk_full(suffix: str, small_disk: Path, tmp_path: Path) -> None:
+    n = 4000 if suffix == ".jsonl" else 30_000
+    dump = write_dump(tmp_path / "dump.jsonl", honest(n, padding=1000 if n == 4000 else 0))
+    expected = score(dump, tmp_path / f"quiet{suffix}", "--workers", 2)
+    out = small_disk / f"rows{suffix}"
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(b"x" * (200 << 10))
+    done = relfast(dump, "-o", out, QUIET, "--workers", 2)
+    assert done.returncode == 1
+    said = done.stderr.decode()
+    assert str(out) in said
+    assert "No space left on device after" in said
+    assert "bytes" in said
+    assert "Traceback" not in said
+    # what is written is whole
+    if suffix == ".jsonl":
+        written = out.read_bytes()
+        assert written == expected[: len(written)]
+        assert written.endswith(b"\n") or not written
+    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
+    ballast.unlink()
+    assert score(dump, out, "--resume") == expected
+
+
+def test_file_size_limit(tmp_path: Path) -> None:
+    """The same without a mount: the kernel refuses to let the output grow."""
+    dump = write_dump(tmp_path / "dump.jsonl", honest(4000, padding=1000))
+    expected = score(dump, tmp_path / "quiet.jsonl")
+    out = tmp_path / "rows.jsonl"
+    done = relfast(
+        dump, "-o", out, QUIET, "--workers", 2,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert f"relfast: {out}: File too large after ".encode() in done.stderr
+    written = out.read_bytes()
+    assert 0 < len(written) <= 300_000
+    assert written == expected[: len(written)]
+    assert score(dump, out, "--resume", "--workers", 1) == expected
+
+
+@pytest.mark.parametrize("arguments", [("-o", "/dev/full"), ("-o", "-")])
+def test_full_device(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(10))
+    with open("/dev/full", "wb") as full:
+        done = relfast(dump, *arguments, stdout=full)
+    assert done.returncode == 1
+    assert b"No space left on device after 0 bytes" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+# torn last line, bad UTF-8, BOM, CRLF, NUL, deep nesting
+
+
+def test_hostile_lines(tmp_path: Path) -> None:
+    good = json.dumps(honest(1)[0]).encode()
+    lines = {
+        b"\xef\xbb\xbf" + good + b"\n": "ok",
+        good + b"\r\n": "ok",
+        good.replace(b'"r0"', b'"\xff"') + b"\n": "invalid_record",
+        good[:-5] + b"\x00" + b"\n": "invalid_record",
+        b"[" * 100_000 + b"\n": "invalid_record",
+        b'{"a":' * 100_000 + b"\n": "invalid_record",
+        good.replace(b'"r0"', b'"\\ud800"') + b"\n": "ok",
+        good.replace(b'"r0"', b"1" * 4000) + b"\n": "ok",
+        good.replace(b'"r0"', b"1" * 5000) + b"\n": "invalid_record",
+        good.replace(b'"r0"', b"[" * 900 + b"]" * 900) + b"\n": "ok",
+        b"\x00\n": "invalid_record",
+        good[: len(good) // 2]: "invalid_record",
+    }
+    dump = write_dump(tmp_path / "dump.jsonl", lines)
+    for workers in (0, 2):
+        out = tmp_path / f"{workers}.jsonl"
+        score(dump, out, "--workers", workers)
+        assert statuses(out) == list(lines.values())
+        assert [row["index"] for row in rows_of(out)] == list(range(len(lines)))
+        assert all(row["error"]["message"] for row in rows_of(out) if row["error"])
+    assert (tmp_path / "0.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+    assert score(dump, tmp_path / "2.jsonl", "--resume") == (tmp_path / "0.jsonl").read_bytes()
+
+
+# line over --max-line-bytes
+
+
+@pytest.mark.parametrize("codec", ["plain", "gz", "stdin"])
+def test_line_too_long(codec: str, tmp_path: Path) -> None:
+    """Skipped by streaming: 300 MB of one line need no 300 MB."""
+    good = json.dumps(honest(1)[0]).encode() + b"\n"
+    dump = tmp_path / ("dump.jsonl.gz" if codec == "gz" else "dump.jsonl")
+    opened: Any = gzip.open(dump, "wb", 1) if codec == "gz" else open(dump, "wb")  # noqa: SIM115
+    with opened as file:
+        file.write(good)
+        for _ in range(300):
+            file.write(b"x" * (1 << 20))
+        file.write(b"\n" + good)
+    limit = 400 << 20
+    with open(dump, "rb") as stdin:
+        done = relfast(
+            "-" if codec == "stdin" else dump, "-o", tmp_path / "rows.jsonl", QUIET, "--workers", 1,
+            stdin=stdin, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = rows_of(tmp_path / "rows.jsonl")
+    assert [row["status"] for row in rows] == ["ok", "invalid_record", "ok"]
+    assert rows[1]["error"] == {
+        "type": "LineTooLong",
+        "message": "line is longer than 16777216 bytes (--max-line-bytes)",
+    }
+
+
+def test_a_small_limit_holds_too(tmp_path: Path) -> None:
+    records = honest(5)
+    lines = [json.dumps(record).encode() + b"\n" for record in records]
+    longest = max(map(len, lines)) - 1
+    dump = write_dump(tmp_path / "dump.jsonl", [*lines[:3], b" " * longest + lines[3], lines[4]])
+    score(dump, tmp_path / "rows.jsonl", "--max-line-bytes", longest)
+    assert statuses(tmp_path / "rows.jsonl")[3] == "invalid_record"
+    assert "invalid_record" not in [s for at, s in enumerate(statuses(tmp_path / "rows.jsonl")) if at != 3]
+
+
+# truncated gz, decompression bomb
+
+
+def test_truncated_gz(tmp_path: Path) -> None:
+    """All whole records are scored, then a row says where the stream broke."""
+    records = honest(3000)
+    plain = write_dump(tmp_path / "dump.jsonl", records)
+    expected = score(plain, tmp_path / "whole.jsonl").splitlines(keepends=True)
+    packed = gzip.compress(plain.read_bytes(), 6)
+    dump = tmp_path / "dump.jsonl.gz"
+    dump.write_bytes(packed[: len(packed) // 2])
+    out = tmp_path / "rows.jsonl"
+    done = relfast(dump, "-o", out, QUIET, "--fail-on-error")
+    assert done.returncode == 3, done.stderr
+    *whole, broken = out.read_bytes().splitlines(keepends=True)
+    assert whole == expected[: len(whole)]
+    assert 0.3 * len(records) < len(whole) < 0.8 * len(records)
+    error = json.loads(broken)["error"]
+    assert error["type"] == "DamagedInput"
+    assert "ends early; the lines before it were scored" in error["message"]
+    shards = []
+    for number in range(3):
+        shard = tmp_path / f"shard{number}.jsonl"
+        score(dump, shard, "--shard", f"{number}/3")
+        shards.append(shard.read_bytes())
+    assert b"".join(shards) == out.read_bytes()
+
+
+@pytest.mark.parametrize("codec", ["gz", "zst"])
+def test_decompression_bomb(codec: str, tmp_path: Path) -> None:
+    good = json.dumps(honest(1)[0]).encode() + b"\n"
+    if codec == "gz":
+        bomb = gzip.compress(good + b"0" * (1 << 28), 9)
+    else:
+        zstandard = pytest.importorskip("zstandard")
+        bomb = zstandard.ZstdCompressor(3).compress(good + b"0" * (1 << 30))
+    dump = tmp_path / f"dump.jsonl.{codec}"
+    dump.write_bytes(bomb)
+    limit = 400 << 20
+    done = relfast(
+        dump, "-o", tmp_path / "rows.jsonl", QUIET, "--fail-on-error", "--workers", 1,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+    )  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    rows = rows_of(tmp_path / "rows.jsonl")
+    assert [row["status"] for row in rows] == ["ok", "invalid_record"]
+    assert "expands more than 1000 times" in rows[1]["error"]["message"]
+
+
+# duplicate ids
+
+
+def test_duplicate_ids(tmp_path: Path) -> None:
+    records = honest(20)
+    records[7]["id"] = records[3]["id"]
+    records[7]["task"], records[7]["answer"] = records[3]["task"], records[3]["answer"]
+    dump = write_dump(tmp_path / "dump.jsonl", records)
+    done = relfast(dump, "-o", tmp_path / "rows.jsonl", "--summary", tmp_path / "summary.json")
+    assert [row["id"] for row in rows_of(tmp_path / "rows.jsonl")].count("r3") == 2
+    assert done.stderr.decode().count("1 id occurs on more than one line") == 1
+    notes = json.loads((tmp_path / "summary.json").read_bytes())["notes"]
+    assert len(notes) == 1
+    # samples of one line are no duplicates
+    samples = [{**records[0], "response": ["<Yes>", "Answer 1", "?"]}]
+    done = relfast(write_dump(tmp_path / "samples.jsonl", samples), "-o", tmp_path / "samples.rows.jsonl")
+    assert b"more than one line" not in done.stderr
+
+
+# two runs on one output
+
+
+def test_two_runs_on_one_output(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", [*honest(50), HANG])
+    out = tmp_path / "rows.jsonl"
+    first = Run(dump, "-o", out, QUIET, "--workers", 1, "--timeout", 60)
+    wait_for(Path(f"{out}.journal"), 1)
+    for more in ([], ["--resume"], ["--overwrite"]):
+        second = relfast(dump, "-o", out, QUIET, *more)
+        assert second.returncode == 1
+        assert b"another run is writing this output" in second.stderr
+    first.kill()
+    first.wait()
+    assert first.left() == []
+    # the lock died with its holder
+    assert relfast(dump, "-o", out, QUIET, "--resume", "--timeout", 60, "--limit", 3).returncode == 1
+    score(dump, out, "--overwrite", "--limit", 50)
+
+
+# input, policy, scorer or embedder changed before --resume
+
+
+def _change_input(dump: Path) -> list[object]:
+    dump.write_bytes(dump.read_bytes().replace(b"r30", b"q30"))
+    return []
+
+
+def _grow_input(dump: Path) -> list[object]:
+    dump.write_bytes(dump.read_bytes() + b"{}\n")
+    return []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_change_input, "content of {dump} was"),
+        (_grow_input, "size of {dump} was"),
+        (lambda dump: ["--policy", "strict"], "option policy was reference and is strict"),
+        (lambda dump: ["--details"], "option details was False and is True"),
+        (lambda dump: ["--timeout", 9], "option timeout was 5.0 and is 9.0"),
+        (lambda dump: ["--embedder", "other"], "option embedder was auto and is other"),
+        (lambda dump: ["--limit", 7], "limit was not set and is 7"),
+        (lambda dump: ["--shard", "0/2"], "shard was not set and is [0, 2]"),
+        (lambda dump: ["--reward", "REL-C3=recall"], "option rewards REL-C3 was not set and is recall"),
+    ],
+    ids=["input", "growth", "policy", "details", "timeout", "embedder", "limit", "shard", "reward"],
+)
+def test_changed_before_resume(change: Any, message: str, tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(50))
+    out = tmp_path / "rows.jsonl"
+    before = score(dump, out, "--workers", 0)
+    more = change(dump)
+    done = relfast(dump, "-o", out, QUIET, "--resume", *more)
+    assert done.returncode == 1
+    said = done.stderr.decode()
+    assert message.format(dump=dump) in said
+    assert said.startswith("relfast: cannot resume: ")
+    assert said.endswith("start over with --overwrite\n")
+    assert out.read_bytes() == before
+    score(dump, out, "--overwrite", *more)
+
+
+def test_changed_scorer(tmp_path: Path) -> None:
+    """The journal names the scorers' revisions and RDKit's version."""
+    dump = write_dump(tmp_path / "dump.jsonl", honest(5))
+    out = tmp_path / "rows.jsonl"
+    score(dump, out, "--workers", 0)
+    journal = Path(f"{out}.journal")
+    for old, new, message in (
+        (b'"REL-C3":', b'"REL-C3":9', b"scorer revision REL-C3 was 9"),
+        (b'"rdkit version":"', b'"rdkit version":"1.', b"rdkit version was 1."),
+        (b'"relfast version":"', b'"relfast version":"9', b"relfast version was 9"),
+    ):
+        content = journal.read_bytes()
+        assert old in content
+        journal.write_bytes(content.replace(old, new, 1))
+        done = relfast(dump, "-o", out, QUIET, "--resume")
+        assert done.returncode == 1
+        assert message in done.stderr
+        journal.write_bytes(content)
+
+
+def test_a_moved_input_is_the_same(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(50))
+    out = tmp_path / "rows.jsonl"
+    before = score(dump, out)
+    moved = dump.rename(tmp_path / "moved.jsonl")
+    assert score(moved, out, "--resume") == before
+
+
+# cache directory unwritable or torn
+
+
+def test_cache_directory_unwritable_or_torn(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(200))
+    expected = score(dump, tmp_path / "quiet.jsonl")
+    plain_file = tmp_path / "file"
+    plain_file.write_text("in the way")
+    torn = tmp_path / "torn"
+    for kind in ("numba", "native", "embeddings"):
+        (torn / kind).mkdir(parents=True)
+        (torn / kind / "garbage.o").write_bytes(os.urandom(2000))
+    for cache in (plain_file, torn, Path("/proc/1/none")):
+        out = tmp_path / f"{cache.name}.jsonl"
+        done = relfast(dump, "-o", out, environment={"RELFAST_CACHE_DIR": str(cache)})
+        assert done.returncode == 0, done.stderr
+        assert out.read_bytes() == expected
+        assert done.stderr.count(b"Warning") <= 1
+        assert b"Traceback" not in done.stderr
+
+
+# consumer closes the pipe
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_consumer_closes_the_pipe(workers: int, tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(3000, padding=2000))
+    run = Run(dump, "-o", "-", "--workers", workers)
+    assert run.process.stdout is not None
+    assert run.process.stderr is not None
+    with run.process.stdout as rows:
+        assert rows.readline().startswith(b'{"index":0,')
+    with run.process.stderr as messages:
+        said = messages.read()
+    assert run.process.wait(60) == 0
+    assert b"Traceback" not in said
+    assert b"rror" not in said.replace(b"0 errors", b"")
+    assert run.left() == []
+
+
+def test_nobody_reads_stderr(tmp_path: Path) -> None:
+    """Rows matter; progress and table do not."""
+    dump = write_dump(tmp_path / "dump.jsonl", honest(100))
+    read, write = os.pipe()
+    os.close(read)
+    done = relfast(dump, "-o", tmp_path / "rows.jsonl", stderr=write)
+    os.close(write)
+    assert done.returncode == 0
+    assert len(rows_of(tmp_path / "rows.jsonl")) == 100
+
+
+def test_closed_standard_streams(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(20))
+    out = tmp_path / "rows.jsonl"
+    command = '"$0" -m relfast score "$1" -o "$2" --workers 2 <&- >&- 2>&-'
+    environment = {**os.environ, "PYTHONPATH": PYTHONPATH}
+    done = subprocess.run(["sh", "-c", command, sys.executable, dump, out], env=environment, check=False)
+    assert done.returncode == 0
+    assert len(rows_of(out)) == 20
+    stdin = '"$0" -m relfast score - -o "$2" --workers 0 <&-'
+    done = subprocess.run(
+        ["sh", "-c", stdin, sys.executable, dump, f"{out}2"],
+        env=environment,
+        check=False,
+        capture_output=True,
+    )
+    assert done.returncode == 2
+    assert b"relfast: stdin: it is closed" in done.stderr
+
+
+# after the end
+
+
+def test_nothing_is_left(tmp_path: Path) -> None:
+    """No process, temporary file or shared memory; rows and their journal, and nothing else."""
+    place, temporary = tmp_path / "place", tmp_path / "temporary"
+    place.mkdir()
+    temporary.mkdir()
+    dump = write_dump(place / "dump.jsonl", [*honest(50), HANG, *honest(50)])
+    before = set(os.listdir("/dev/shm"))
+    for suffix in ("jsonl", "jsonl.gz", "parquet"):
+        done = relfast(
+            dump, "-o", place / f"rows.{suffix}", "--workers", 2, "--timeout", 0.5,
+            environment={"TMPDIR": str(temporary)},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert sorted(os.listdir(place)) == sorted(
+        ["dump.jsonl", *(f"rows.{s}{j}" for s in ("jsonl", "jsonl.gz", "parquet") for j in ("", ".journal"))]
+    )
+    assert os.listdir(temporary) == []
+    assert not [name for name in set(os.listdir("/dev/shm")) - before if "relfast" in name]

@@ -1,0 +1,236 @@
+"""Outputs: cut anywhere, tampered with, interrupted, held by others; continued to the same bytes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+from engine_runs import honest, write_dump
+
+import relfast
+from relfast.engine import file_writer
+from relfast.engine.file_writer import FileWriter
+from relfast.engine.reader import Position
+from relfast.errors import OutputError, ResumeMismatchError, UsageError
+
+RUN = {"relfast version": "1", "paths": {}}
+
+
+def _writer(path: Path, *, resume: bool = False, overwrite: bool = False, **run: object) -> FileWriter:
+    return FileWriter(str(path), {**RUN, **run}, resume=resume, overwrite=overwrite)
+
+
+def _rows(number: int) -> bytes:
+    return b'{"index":%d}\n' % number * 3
+
+
+def _write(writer: FileWriter, start: int, stop: int) -> None:
+    for number in range(start, stop):
+        writer.write(_rows(number), Position(number + 1, 0, 100 * number, number + 1), b"vote")
+
+
+@pytest.fixture(params=[".jsonl", ".jsonl.gz", ".jsonl.zst"])
+def whole(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bytes, bytes]:
+    path = tmp_path / f"rows{request.param}"
+    writer = _writer(path)
+    _write(writer, 0, 5)
+    writer.finish(15)
+    writer.close()
+    return path, path.read_bytes(), Path(f"{path}.journal").read_bytes()
+
+
+def test_output_cut_at_every_byte(whole: tuple[Path, bytes, bytes]) -> None:
+    path, rows, journal = whole
+    for size in range(len(rows) + 1):
+        path.write_bytes(rows[:size])
+        Path(f"{path}.journal").write_bytes(journal)
+        writer = _writer(path, resume=True)
+        done = len(writer.commits)
+        assert os.path.getsize(path) == (writer.commits[-1].size if done else 0)
+        assert [row["index"] for row in writer.written_rows()] == [n for n in range(done) for _ in range(3)]
+        _write(writer, done, 5)
+        writer.finish(15)
+        writer.close()
+        assert path.read_bytes() == rows
+        assert Path(f"{path}.journal").read_bytes() == journal
+
+
+def test_journal_cut_at_every_byte(whole: tuple[Path, bytes, bytes]) -> None:
+    path, rows, journal = whole
+    header = journal.index(b"\n") + 1
+    for size in range(header, len(journal)):
+        path.write_bytes(rows)
+        Path(f"{path}.journal").write_bytes(journal[:size])
+        writer = _writer(path, resume=True)
+        _write(writer, len(writer.commits), 5)
+        writer.finish(15)
+        writer.close()
+        assert path.read_bytes() == rows
+        assert Path(f"{path}.journal").read_bytes() == journal
+    path.write_bytes(rows)
+    Path(f"{path}.journal").write_bytes(journal[: header - 2])
+    with pytest.raises(ResumeMismatchError, match="missing or unreadable"):
+        _writer(path, resume=True)
+    assert path.read_bytes() == rows
+
+
+def test_rows_that_the_disk_lost(whole: tuple[Path, bytes, bytes]) -> None:
+    """After a power failure a file may have its length and holes of zeros: they are written again."""
+    path, rows, _ = whole
+    at = len(rows) // 2
+    path.write_bytes(rows[:at] + bytes(len(rows) - at))
+    writer = _writer(path, resume=True)
+    assert 0 < len(writer.commits) < 5
+    _write(writer, len(writer.commits), 5)
+    writer.finish(15)
+    writer.close()
+    assert path.read_bytes() == rows
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_an_interrupt_leaves_whole_rows(calls: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The signal comes when part of the rows, or the rows and part of the journal, are written."""
+    path = tmp_path / "rows.jsonl"
+    writer = _writer(path)
+    _write(writer, 0, 2)
+    real, left = os.pwrite, [calls]
+
+    def interrupted(descriptor: int, data: memoryview, offset: int) -> int:
+        left[0] -= 1
+        if left[0]:
+            return real(descriptor, data, offset)
+        real(descriptor, data[: len(data) // 2], offset)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(file_writer.os, "pwrite", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _write(writer, 2, 3)
+    monkeypatch.undo()
+    writer.close()
+    assert path.read_bytes() == _rows(0) + _rows(1)
+    writer = _writer(path, resume=True)
+    assert len(writer.commits) == 2
+    writer.close()
+
+
+def test_lock(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    writer = _writer(path)
+    for options in ({}, {"resume": True}, {"overwrite": True}):
+        with pytest.raises(OutputError, match=r"rows\.jsonl: another run is writing this output"):
+            _writer(path, **options)
+    writer.close()
+    with pytest.raises(UsageError, match="exists; --resume continues it, --overwrite starts over"):
+        _writer(path)
+    _writer(path, resume=True).close()
+
+
+def test_differences_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    run = {"input": {"0": {"size": 5}}, "paths": {"input 0": "a.jsonl"}}
+    _writer(path, **run).close()
+    _writer(path, resume=True, **{**run, "paths": {"input 0": "moved.jsonl"}}).close()
+    with pytest.raises(ResumeMismatchError, match=r"size of b\.jsonl was 5 and is 6"):
+        _writer(path, resume=True, input={"0": {"size": 6}}, paths={"input 0": "b.jsonl"})
+    with pytest.raises(ResumeMismatchError, match="shard was not set and is"):
+        _writer(path, resume=True, **run, shard=[0, 2])
+
+
+def test_what_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for path, message in (
+        (tmp_path / "folder", "Is a directory"),
+        (tmp_path / "none" / "rows.jsonl", "No such file or directory"),
+    ):
+        with pytest.raises(OutputError, match=message):
+            _writer(path)
+    assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_a_failed_start_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int, data: memoryview, offset: int) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(file_writer.os, "pwrite", full)
+    with pytest.raises(OutputError, match="No space left on device after 0 bytes"):
+        _writer(tmp_path / "rows.jsonl")
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_empty_run_is_a_readable_gzip(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", [])
+    out = tmp_path / "rows.jsonl.gz"
+    for options in ({}, {"resume": True}):
+        assert relfast.score_file(dump, out, workers=0, **options).rows == 0
+        assert gzip.decompress(out.read_bytes()) == b""
+        assert out.stat().st_size > 0
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "jsonl.gz", "jsonl.zst", "parquet"])
+def test_resume_of_every_kind_of_output(suffix: str, tmp_path: Path) -> None:
+    """From any state in which a run can be left, the same bytes and the same summary come out."""
+    records = [
+        *honest(1500, padding=1500),
+        {**honest(1)[0], "id": "\ud800"},
+        {**honest(1)[0], "id": [1, 2**80]},
+    ]
+    dump = write_dump(tmp_path / "dump.jsonl", records)
+    quiet = tmp_path / f"quiet.{suffix}"
+    expected = relfast.score_file(dump, quiet, workers=0).to_dict()
+    out = tmp_path / f"rows.{suffix}"
+
+    class Stopped(Exception):
+        pass
+
+    def stop_after(n: int) -> object:
+        left = [n]
+
+        def progress(state: object) -> None:
+            left[0] -= 1
+            if not left[0]:
+                raise Stopped
+
+        return progress
+
+    for n in (1, 2):
+        with pytest.raises(Stopped):
+            relfast.score_file(dump, out, workers=0, resume=True, progress=stop_after(n))
+        assert suffix != "parquet" or not out.exists()
+    for _ in range(2):  # the second time there is nothing left to do
+        found = relfast.score_file(dump, out, workers=0, resume=True).to_dict()
+        assert out.read_bytes() == quiet.read_bytes()
+        for name in ("output", "seconds"):
+            expected.pop(name, None)
+            found.pop(name)
+        assert found == expected
+    assert sorted(os.listdir(tmp_path)) == sorted(
+        ["dump.jsonl", *(f"{name}.{suffix}{more}" for name in ("quiet", "rows") for more in ("", ".journal"))]
+    )
+
+
+def test_stdin_is_checked_on_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream cannot be looked at beforehand: what was scored is compared as it comes by."""
+    import io
+    import sys
+
+    data = b"".join(json.dumps(record).encode() + b"\n" for record in honest(2500, padding=1000))
+    out = tmp_path / "rows.jsonl"
+
+    def run(stdin: bytes, **options: object) -> None:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        relfast.score_file("-", out, workers=0, **options)
+
+    run(data)
+    expected = out.read_bytes()
+    half = expected[: len(expected) // 2]
+    out.write_bytes(half)
+    run(data, resume=True)
+    assert out.read_bytes() == expected
+    out.write_bytes(half)
+    with pytest.raises(
+        ResumeMismatchError, match=r"- has changed before byte [0-9]+, which was scored already"
+    ):
+        run(data.replace(b'"r3"', b'"q3"'), resume=True)

@@ -1,0 +1,434 @@
+"""The pool among killers: workers, their starts, the fork server, the machine; and the callers it serves."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from engine_runs import HANG, PYTHONPATH, honest, rows_of, statuses, write_dump
+
+import relfast
+from relfast.engine import children, pool
+from relfast.engine.forkserver import ForkServer
+from relfast.engine.job import Job
+from relfast.engine.pool import Pool
+from relfast.engine.wire import EntriesRequest
+from relfast.errors import InputError, WorkerError
+from relfast.records import Record
+
+
+_earlier: set[int] = set()
+
+
+def _children() -> list[psutil.Process]:
+    """Our children, but for those that tests of other modules keep for the session."""
+    return [child for child in psutil.Process().children(recursive=True) if child.pid not in _earlier]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left() -> Any:
+    _earlier.update(child.pid for child in psutil.Process().children(recursive=True))
+    before, threads = len(os.listdir("/proc/self/fd")), threading.active_count()
+    yield
+    until = time.monotonic() + 5
+    while (_children() or threading.active_count() > threads) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert _children() == []
+    assert threading.active_count() == threads
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+class _Wait(pool.Task):
+    """A task that notes what becomes of it."""
+
+    def __init__(self, *records: Record) -> None:
+        self.records = list(records)
+        self.scores: list[Any] = []
+        self.deaths: list[pool.Death] = []
+        self.error: WorkerError | None = None
+        self.over = threading.Event()
+
+    def request(self) -> Any:
+        return EntriesRequest(list(self.records), {}, False)
+
+    def answer(self, message: Any) -> None:
+        self.scores += message
+
+    def finished(self) -> None:
+        self.over.set()
+
+    def died(self, death: pool.Death) -> list[pool.Task]:
+        self.deaths.append(death)
+        self.over.set()
+        return []
+
+    def failed(self, error: WorkerError) -> None:
+        self.error = error
+        self.over.set()
+
+    def wait(self, seconds: float = 60) -> None:
+        assert self.over.wait(seconds)
+
+
+def _record(**changes: Any) -> Record:
+    record = {**HANG, **changes}
+    return Record(7, "x", record["task"], record["answer"], record["response"])
+
+
+EASY = {"response": "<smiles>CCO</smiles>"}
+
+
+def _dump(tmp_path: Path, *records: Any) -> Path:
+    return write_dump(tmp_path / "dump.jsonl", records)
+
+
+# killers
+
+
+class _Killer(threading.Thread):
+    """Kills a random child of this process every now and then, the fork server and its workers included."""
+
+    def __init__(self, every: float, seed: int) -> None:
+        super().__init__()
+        self._every, self._random = every, random.Random(seed)
+        self._stop_it = threading.Event()
+        self.kills = 0
+
+    def run(self) -> None:
+        while not self._stop_it.wait(self._random.expovariate(1 / self._every)):
+            try:
+                self._random.choice(_children()).kill()
+                self.kills += 1
+            except (IndexError, psutil.NoSuchProcess):
+                continue
+
+    def __enter__(self) -> _Killer:
+        self.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stop_it.set()
+        self.join()
+
+
+def test_random_killer_of_workers(tmp_path: Path) -> None:
+    """10,000 records while workers, and the process that forks them, are killed at random: the rows are those
+    of a quiet run."""
+    dump = _dump(tmp_path, *honest(10_000, padding=400))
+    relfast.score_file(dump, tmp_path / "quiet.jsonl", workers=0)
+    with _Killer(0.5, seed=3) as killer:
+        relfast.score_file(dump, tmp_path / "rows.jsonl", workers=2)
+        # a quick machine is through before much has happened
+        while killer.kills < 10:
+            relfast.score_file(dump, tmp_path / "rows.jsonl", workers=2, overwrite=True)
+    assert (tmp_path / "rows.jsonl").read_bytes() == (tmp_path / "quiet.jsonl").read_bytes()
+
+
+def test_a_killed_fork_server_is_replaced() -> None:
+    with _closing(Pool(Job(timeout=0.2), 1)) as workers:
+        for _ in range(2):
+            task = _Wait(_record())
+            workers.submit(task)
+            task.wait()
+            assert task.deaths[0].timed_out
+        server = _ready_server(workers)
+        forked = _Wait(_record())
+        workers.submit(forked)
+        forked.wait()
+        assert workers._server is server
+        server._process.kill()  # type: ignore[union-attr]
+        _until(lambda: server.gone)
+        time.sleep(pool._SERVER_EVERY)
+        for _ in range(2):
+            easy = _Wait(_record(**EASY))
+            workers.submit(easy)
+            easy.wait()
+        task = _Wait(_record())
+        workers.submit(task)
+        task.wait()
+        assert _ready_server(workers) is not server
+
+
+def _ready_server(workers: Pool) -> ForkServer:
+    _until(lambda: workers._server is not None and workers._server.ready)
+    assert workers._server is not None
+    return workers._server
+
+
+def _until(condition: Callable[[], Any], seconds: float = 30) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+class _closing:
+    def __init__(self, workers: Pool) -> None:
+        self._workers = workers
+
+    def __enter__(self) -> Pool:
+        return self._workers
+
+    def __exit__(self, *exc: object) -> None:
+        self._workers.close()
+
+
+def test_a_forked_worker_is_one_like_any_other() -> None:
+    """Its limits, its deadline, its exit status and its end with the pool."""
+    with _closing(Pool(Job(timeout=0.3), 1)) as workers:
+        first = _Wait(_record())
+        workers.submit(first)
+        first.wait()
+        _ready_server(workers)
+        second = _Wait(_record())  # the replacement was started by exec while the server came up
+        workers.submit(second)
+        second.wait()
+        task = _Wait(_record(**EASY))
+        workers.submit(task)
+        task.wait()
+        assert [score.status for score in task.scores] == ["ok"]
+        (pid,) = workers.pids()
+        assert psutil.Process(pid).ppid() != os.getpid()
+        limits = {what: psutil.Process(pid).rlimit(what) for what in (psutil.RLIMIT_AS, psutil.RLIMIT_STACK)}
+        assert limits[psutil.RLIMIT_AS][0] == pool.MEMORY_BYTES
+        assert limits[psutil.RLIMIT_STACK][0] == pool.STACK_BYTES
+        hang = _Wait(_record())
+        workers.submit(hang)
+        hang.wait()
+        assert (hang.deaths[0].status, hang.deaths[0].place) == (-signal.SIGALRM, (7, 0))
+
+
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSEGV])
+def test_whom_a_death_is_blamed_on(signum: signal.Signals) -> None:
+    """A crash on the record in flight; a kill from outside only on one that had been at work for a while."""
+    with _closing(Pool(Job(timeout=60), 1)) as workers:
+        for seconds, blamed in ((0.0, signum != signal.SIGKILL), (2 * pool.BLAME_SECONDS, True)):
+            easy = _Wait(_record(**EASY))  # the toolkit is loaded
+            workers.submit(easy)
+            easy.wait()
+            task = _Wait(_record())
+            workers.submit(task)
+            _until(workers.in_flight)
+            time.sleep(seconds)
+            os.kill(workers.pids()[0], signum)
+            task.wait()
+            if seconds or not blamed:
+                assert (task.deaths[0].place == (7, 0)) == blamed
+
+
+def test_a_stopped_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody stops a worker (SIGSTOP): no kernel timer ends it, the parent does."""
+    monkeypatch.setattr(pool, "GRACE_SECONDS", 1.0)
+    monkeypatch.setattr(pool, "_CHECK_SECONDS", 0.2)
+    with _closing(Pool(Job(timeout=0.5), 1)) as workers:
+        easy = _Wait(_record(**EASY))
+        workers.submit(easy)
+        easy.wait()
+        task = _Wait(_record())
+        workers.submit(task)
+        _until(workers.in_flight)
+        os.kill(workers.pids()[0], signal.SIGSTOP)
+        task.wait(30)
+        assert task.deaths[0].timed_out
+
+
+# the machine
+
+
+def test_close_while_workers_start() -> None:
+    for delay in (0.0, 0.01, 0.05, 0.1, 0.2, 0.3):
+        workers = Pool(Job(), 3)
+        time.sleep(delay)
+        started = time.monotonic()
+        workers.close()
+        assert time.monotonic() - started < pool._CLOSE_SECONDS + 3
+        with pytest.raises(WorkerError, match="the pool is closed"):
+            workers.submit(_Wait())
+
+
+def test_close_with_tasks_under_way() -> None:
+    workers = Pool(Job(timeout=60), 2)
+    tasks = [_Wait(_record()) for _ in range(5)]
+    for task in tasks:
+        workers.submit(task)
+    _until(workers.in_flight)
+    started = time.monotonic()
+    workers.close()
+    assert time.monotonic() - started < pool._CLOSE_SECONDS
+    assert not [task for task in tasks if task.over.is_set()]
+
+
+def test_workers_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(WorkerError, match="a worker ended with status 1 before it was ready"):
+        relfast.score_file(_dump(tmp_path, *honest(5)), tmp_path / "rows.jsonl", workers=2)
+
+
+def test_workers_that_are_killed_as_they_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killing starts for a while is no reason to give up."""
+    dump = _dump(tmp_path, *honest(50))
+    real, left = children.Worker.receive, [2 * pool.MAX_STARTS]
+
+    def killed_before_it_is_ready(self: children.Worker) -> Any:
+        if left[0] > 0:
+            left[0] -= 1
+            self.kill()
+        return real(self)
+
+    monkeypatch.setattr(children.Worker, "receive", killed_before_it_is_ready)
+    relfast.score_file(dump, tmp_path / "rows.jsonl", workers=1)
+    assert left == [0]
+    assert len(statuses(tmp_path / "rows.jsonl")) == 50
+
+
+def test_no_room_for_more_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where some workers cannot be started, the others do the work."""
+    real = children.launch
+    started = []
+
+    def full() -> Any:
+        if started:
+            raise OSError(11, "Resource temporarily unavailable")
+        started.append(1)
+        return real()
+
+    monkeypatch.setattr(children, "launch", full)
+    relfast.score_file(_dump(tmp_path, *honest(300)), tmp_path / "rows.jsonl", workers=3)
+    assert len(statuses(tmp_path / "rows.jsonl")) == 300
+
+
+def test_an_input_that_goes_while_it_is_read(tmp_path: Path) -> None:
+    """What cannot be read is said by its name, and what was read before is there."""
+    dump = _dump(tmp_path, *honest(3000, padding=2000))
+
+    def cut(state: Any) -> None:
+        os.truncate(dump, dump.stat().st_size // 2)
+
+    with pytest.raises(InputError, match=r"dump\.jsonl: it (shrank to|changed while)"):
+        relfast.score_file(dump, tmp_path / "rows.jsonl", workers=2, progress=cut)
+    assert len(rows_of(tmp_path / "rows.jsonl")) > 0
+
+
+def test_gold_that_is_broken_is_said_once(tmp_path: Path) -> None:
+    gold = write_dump(tmp_path / "gold.jsonl", [b"broken\n"])
+    with pytest.raises(InputError, match=r"gold\.jsonl:1: not JSON"):
+        relfast.score_file(_dump(tmp_path, *honest(5)), tmp_path / "rows.jsonl", workers=2, data=gold)
+
+
+def test_many_open_files(tmp_path: Path) -> None:
+    """Descriptors above 1,023, which select() cannot take."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 3000:
+        pytest.skip("fewer than 3,000 descriptors are allowed here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 3000), hard))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1500)]
+    try:
+        summary = relfast.score_file(
+            _dump(tmp_path, *honest(20), HANG), tmp_path / "rows.jsonl", workers=2, timeout=0.5
+        )
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert summary.count("timeout") == 1
+
+
+# the callers
+
+
+def _score(dump: Path, out: Path) -> None:
+    relfast.score_file(dump, out, workers=2, timeout=0.5)
+
+
+def test_from_a_thread_and_an_event_loop(tmp_path: Path) -> None:
+    dump = _dump(tmp_path, *honest(50), HANG)
+    thread = threading.Thread(target=_score, args=(dump, tmp_path / "thread.jsonl"))
+    thread.start()
+    thread.join()
+
+    async def main() -> None:
+        await asyncio.gather(
+            *(asyncio.to_thread(_score, dump, tmp_path / f"loop{n}.jsonl") for n in range(2))
+        )
+        _score(dump, tmp_path / "in_loop.jsonl")
+
+    asyncio.run(main())
+    outputs = [tmp_path / name for name in ("thread.jsonl", "loop0.jsonl", "loop1.jsonl", "in_loop.jsonl")]
+    assert len({path.read_bytes() for path in outputs}) == 1
+
+
+def test_from_a_thread_with_odd_signals(tmp_path: Path) -> None:
+    """A thread that blocks the deadline's signal, in a process that ignores the end of its children."""
+    dump = _dump(tmp_path, *honest(5), HANG)
+    code = (
+        "import signal, sys, threading, relfast\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "signal.signal(signal.SIGPIPE, signal.SIG_DFL)\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM, signal.SIGTERM, signal.SIGSEGV})\n"
+        "relfast.score_file(sys.argv[1], sys.argv[2], workers=1, timeout=0.5)\n"
+    )
+    _run_python(["-c", code, str(dump), str(tmp_path / "rows.jsonl")])
+    assert statuses(tmp_path / "rows.jsonl")[5:] == ["timeout"]
+
+
+def _run_python(arguments: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, *arguments], env={**os.environ, "PYTHONPATH": PYTHONPATH}, timeout=120, check=False
+    )
+    assert done.returncode == 0
+
+
+def test_from_a_script_without_a_main_guard(tmp_path: Path) -> None:
+    dump = _dump(tmp_path, *honest(50))
+    script = tmp_path / "script.py"
+    # a module of the caller's folder that shadows one of the library's must not reach the workers
+    (tmp_path / "orjson.py").write_text("raise RuntimeError('this is not the one')\n", "utf-8")
+    script.write_text(
+        f"import sys\nsys.path.remove({str(tmp_path)!r})\nimport relfast\n"
+        f"relfast.score_file({str(dump)!r}, {str(tmp_path / 'rows.jsonl')!r}, workers=2)\n"
+        "print('once')\n",
+        "utf-8",
+    )
+    _run_python([str(script)])
+    assert len(statuses(tmp_path / "rows.jsonl")) == 50
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_from_a_daemonic_process(method: str, tmp_path: Path) -> None:
+    """Which may have no multiprocessing children of its own."""
+    dump = _dump(tmp_path, *honest(50), HANG)
+    context = multiprocessing.get_context(method)
+    process = context.Process(target=_score, args=(dump, tmp_path / "rows.jsonl"), daemon=True)
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
+    assert statuses(tmp_path / "rows.jsonl")[-1] == "timeout"
+    if method == "forkserver":
+        multiprocessing.forkserver._forkserver._stop()  # type: ignore[attr-defined]
+    from multiprocessing import resource_tracker
+
+    resource_tracker._resource_tracker._stop()  # type: ignore[attr-defined]
+
+
+def test_the_caller_may_change_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _dump(tmp_path, *honest(2000, padding=2000))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(tmp_path)
+    relfast.score_file(
+        "dump.jsonl", "rows.jsonl", workers=2, data="dump.jsonl", progress=lambda state: os.chdir(elsewhere)
+    )
+    assert len(statuses(tmp_path / "rows.jsonl")) == 2000

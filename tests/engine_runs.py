@@ -1,0 +1,169 @@
+"""Runs of ``relfast score`` that are killed, starved and continued: their input, and what they leave."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+from shared_data import ROOT
+
+MARK: Final = "RELFAST_TEST_RUN"
+"""Environment variable by which all processes of a run are found, orphans too."""
+
+HANG: Final = {
+    "task": "REL-C2",
+    "answer": {"smiles": "CCO"},
+    # RDKit takes minutes to parse it (quadratic in the fragments), and cannot be interrupted
+    "response": "<smiles>" + ".".join(["c1ccccc1"] * 5000) + "</smiles>",
+}
+
+OUT_OF_MEMORY: Final = {
+    "task": "REL-C2",
+    "answer": {"smiles": "CCO"},
+    # a ring of 20,000 atoms: 11 GB, and a segmentation fault where there is less
+    "response": "<smiles>C1" + "C" * 20_000 + "1</smiles>",
+}
+
+_MOLECULES: Final = [
+    "CCO",
+    "CC(=O)O",
+    "c1ccccc1",
+    "C1CCNCC1",
+    "CC(C)CO",
+    "CCN(CC)CC",
+    "OC1CCCCC1",
+    "Cc1ccncc1",
+    "CC(=O)Nc1ccc(O)cc1",
+    "CCOC(=O)CC",
+    "C1CC1C(N)=O",
+    "CC#N",
+    "O=C1CCCN1",
+    "FC(F)(F)c1ccccc1",
+    "CSC",
+    "Clc1ccccc1",
+    "NCCO",
+    "C1COCCN1",
+    "CC=CC",
+    "OCC(O)CO",
+]
+
+
+def honest(n: int, seed: int = 0, *, padding: int = 0) -> list[dict[str, Any]]:
+    """Records of all REL kinds with responses right and wrong; ``padding`` characters of question each."""
+    rng = random.Random(seed)
+    records = []
+    for number in range(n):
+        molecule, other = rng.sample(_MOLECULES, 2)
+        task, answer, response = rng.choice(
+            [
+                ("REL-A1", {"target": rng.randrange(8)}, f"so: Answer {rng.randrange(1, 9)}"),
+                ("REL-B1", {"label": "yes", "taxa": [1, 2, 3]}, f"Yes: taxon_{rng.randrange(4)}, taxon_3"),
+                ("REL-C1", {"label": "Yes"}, rng.choice(["<Yes>", "<No>", "?"])),
+                ("REL-C2", {"smiles": molecule}, f"<smiles>{rng.choice([molecule, other])}</smiles>"),
+                (
+                    "REL-C3",
+                    {"missing_smiles": [molecule, other]},
+                    f"<smiles>{molecule}</smiles> <smiles>CC</smiles>",
+                ),
+            ]
+        )
+        question = "".join(rng.choices("abcdefgh ", k=padding))
+        records.append(
+            {"id": f"r{number}", "task": task, "question": question, "answer": answer, "response": response}
+        )
+    return records
+
+
+def write_dump(path: Path, records: Iterable[Any]) -> Path:
+    """JSON lines; ``bytes`` are written as they are."""
+    with open(path, "wb") as file:
+        for record in records:
+            file.write(record if isinstance(record, bytes) else json.dumps(record).encode() + b"\n")
+    return path
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+PYTHONPATH: Final = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
+
+
+class Run:
+    """A ``relfast score`` under way."""
+
+    def __init__(self, *arguments: object, **more: Any) -> None:
+        self.mark = uuid.uuid4().hex
+        environment = {**os.environ, "PYTHONPATH": PYTHONPATH, MARK: self.mark, **more.pop("environment", {})}
+        command = [sys.executable, "-m", "relfast", "score", *map(str, arguments)]
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        self.process = subprocess.Popen(command, env=environment, **{**pipes, **more})
+        self.pid = self.process.pid
+
+    def wait(self, timeout: float = 120) -> subprocess.CompletedProcess[bytes]:
+        out, err = self.process.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(self.process.args, self.process.returncode, out, err)
+
+    def kill(self, signum: int = signal.SIGKILL) -> None:
+        self.process.send_signal(signum)
+
+    def workers(self, n: int = 1, within: float = 30) -> list[psutil.Process]:
+        """Its worker processes, as soon as there are ``n``."""
+        until = time.monotonic() + within
+        while True:
+            found = [process for process in self.processes() if process.pid != self.pid]
+            if len(found) >= n or time.monotonic() > until:
+                return found
+            time.sleep(0.01)
+
+    def processes(self) -> list[psutil.Process]:
+        """All that live of the run, whoever their parent is now."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get(MARK) == self.mark and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+            except (psutil.NoSuchProcess, psutil.AccessDenied):
+                continue
+        return found
+
+    def left(self, within: float = 5) -> list[psutil.Process]:
+        """What still lives after the command has ended; to be empty."""
+        until = time.monotonic() + within
+        while (alive := self.processes()) and time.monotonic() < until:
+            time.sleep(0.02)
+        return alive
+
+
+def relfast(*arguments: object, **more: Any) -> subprocess.CompletedProcess[bytes]:
+    """A run from start to end, which leaves no process behind."""
+    run = Run(*arguments, **more)
+    done = run.wait()
+    assert run.left() == []
+    return done
+
+
+def wait_for(path: Path, size: int, within: float = 60) -> None:
+    """Wait until a file has so many bytes."""
+    until = time.monotonic() + within
+    while not (path.exists() and path.stat().st_size >= size):
+        assert time.monotonic() < until, f"{path} did not grow to {size} bytes"
+        time.sleep(0.01)
+
+
+def statuses(path: Path) -> list[str]:
+    return [row["status"] for row in rows_of(path)]
+
+
+def without(rows: Sequence[dict[str, Any]], *fields: str) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name not in fields} for row in rows]
