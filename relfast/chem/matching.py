@@ -26,7 +26,7 @@ def may_contain(target: Molecule, query: Molecule) -> bool:
     """
     if query.n_atoms > target.n_atoms or query.n_bonds > target.n_bonds:
         return False
-    if query.n_atoms <= SMALL and "." not in query.key:
+    if query.n_atoms <= SMALL and query.connected:
         return True
     have = target.elements
     return all(have[number] >= n for number, n in query.elements.items() if number != DUMMY)
@@ -36,7 +36,7 @@ def contains(target: Molecule, query: Molecule) -> bool:
     """Whether ``query`` is a substructure of ``target``, as RDKit's ``HasSubstructMatch`` has it."""
     if query.n_atoms > target.n_atoms or query.n_atoms == 0 or not may_contain(target, query):
         return False
-    mol = _largest_fragment_first(query.mol) if "." in query.key else query.mol
+    mol = query.mol if query.connected else _largest_fragment_first(query.mol)
     return bool(target.mol.HasSubstructMatch(mol))
 
 

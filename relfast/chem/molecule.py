@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -18,6 +19,9 @@ CACHED_CHARS: Final = 1_000
 """Longest SMILES kept. Published golds have 90 characters at most; giants would fill the memory."""
 
 DUMMY: Final = 0
+
+# atoms outside brackets, bonds, branches, rings; brackets that begin with a letter other than H
+_ORDINARY: Final = re.compile(r"(?:[A-Za-z0-9()=#\-+/\\%.:]|\[(?!H)[A-Za-z][^\[\]*]*\])*+")
 
 # the numbers of relfast_kernels.graph_code.fingerprint; a test holds both equal
 _CHARGES, _NEUTRAL = 17, 8
@@ -52,10 +56,16 @@ class Molecule:
         RDKit's molecule, as the published scorer gets it from ``MolFromSmiles``.
     n_atoms, n_bonds
         Its atoms and bonds; hydrogens count only where they stand as atoms.
+    ordinary
+        Whether certainly no atom is a hydrogen or a dummy, with or without stereo.
+    connected
+        Whether it certainly is one fragment, too.
     """
 
-    def __init__(self, mol: Any) -> None:
+    def __init__(self, mol: Any, smiles: str) -> None:
         self.mol = mol
+        self.ordinary = _ORDINARY.fullmatch(smiles) is not None
+        self.connected = "." not in smiles and self.ordinary
         self.n_atoms: int = mol.GetNumAtoms()
         self.n_bonds: int = mol.GetNumBonds()
 
@@ -68,11 +78,6 @@ class Molecule:
     def flat(self) -> Molecule | None:
         """The molecule without stereo: its key, parsed again. None where that does not parse."""
         return parse(self.key)
-
-    @cached_property
-    def ordinary(self) -> bool:
-        """Whether no atom is a hydrogen or a dummy, with or without stereo."""
-        return "[H" not in self.key and "*" not in self.key
 
     @property
     def definite(self) -> bool:
@@ -117,7 +122,7 @@ class Molecule:
 
 def _parse(smiles: str) -> Molecule | None:
     mol = Chem.MolFromSmiles(smiles) if smiles else None
-    return None if mol is None else Molecule(mol)
+    return None if mol is None else Molecule(mol, smiles)
 
 
 _parse_cached = lru_cache(maxsize=CACHED_MOLECULES)(_parse)
