@@ -15,6 +15,7 @@ from relfast_kernels.smiles_table import (
     RESULT_COLUMNS,
     TEXT_COLUMNS,
     code_of,
+    fingerprint_of,
     learn,
     match_lists,
 )
@@ -105,6 +106,10 @@ def _code(data: Any, n_bytes: int, by_toolkit: int, code: Any, graph: Any, work:
     )
 
 
+def _fingerprint(data: Any, n_bytes: int, graph: Any) -> int:
+    return fingerprint_of(carray(data, n_bytes, np.uint8), carray(graph, GRAPH_SIZE, np.int64))
+
+
 def _compare(data: Any, n_bytes: int, n_first: int, first: Any, second: Any, work: Any, result: Any) -> int:
     return compare(
         carray(data, n_bytes, np.uint8),
@@ -120,6 +125,7 @@ ENTRIES = {
     "match": (_match, "pipippippppiipppiippp"),
     "learn": (_learn, "pipiipppiipppiip"),
     "code": (_code, "piippp"),
+    "fingerprint": (_fingerprint, "pip"),
     "compare": (_compare, "piipppp"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from rdkit import Chem, RDLogger
 
+from relfast.chem.simple import simple_table
+
 # On bad SMILES the log is the main cost (33 MB of it for 8 kB of open brackets), and nobody reads it.
 RDLogger.DisableLog("rdApp.*")
 
@@ -91,7 +93,17 @@ class Molecule:
 
     @cached_property
     def fingerprint(self) -> int:
-        """32 bits equal for equal graphs; `relfast_kernels.graph_code.fingerprint` on RDKit's molecule."""
+        """32 bits equal for equal graphs: those of `relfast_kernels.graph_code.fingerprint`."""
+        table = simple_table()
+        if table is not None:
+            # the kernel reads what the toolkit writes in a fifth of the time that walking its atoms takes
+            text = Chem.MolToSmiles(self.mol, isomericSmiles=False, canonical=False)
+            known = table.fingerprint_of(text)
+            if known is not None:
+                return known
+        return self._walked_fingerprint()
+
+    def _walked_fingerprint(self) -> int:
         labels = [
             64 * _CHARGES * _letters(atom.GetSymbol()) + 64 * (_NEUTRAL + atom.GetFormalCharge())
             for atom in self.mol.GetAtoms()

@@ -31,6 +31,9 @@ _FULL: Final = 0.75
 """How full a table may be before it is emptied (between two batches, so that classes stay comparable)."""
 
 
+MAX_CANONICAL: Final = 1_000
+"""Longest text by the toolkit that is worth a try: graphs of 60 atoms take 200 characters at most."""
+
 # what the modules of relfast_kernels call by these names; a test holds them equal
 UNKNOWN: Final = -1
 MAX_TEXT: Final = 250
@@ -91,7 +94,8 @@ class SmilesTable:
 
     def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
         self._match, self._learn = functions["match"], functions["learn"]
-        self._code, self._compare = functions["code"], functions["compare"]
+        self._code, self._fingerprint = functions["code"], functions["fingerprint"]
+        self._compare = functions["compare"]
         self._text_slots = _zeros(4 * 2 * CACHED_TEXTS)
         self._code_slots = _zeros(4 * 2 * CACHED_CODES)
         self._used = (ctypes.c_int64 * 4)()
@@ -178,6 +182,14 @@ class SmilesTable:
             code = self._space
             length = self._code(text.encode(), len(text), by_toolkit, code, self._graph, self._work)
             return code.raw[:length] if length > 0 else None
+
+    def fingerprint_of(self, text: str) -> int | None:
+        """The fingerprint of the graph that a SMILES by the toolkit describes, None if it cannot be read."""
+        if not 0 < len(text) <= MAX_CANONICAL or not text.isascii():
+            return None
+        with self._lock:
+            fingerprint = self._fingerprint(text.encode(), len(text), self._graph)
+        return fingerprint if fingerprint >= 0 else None
 
     def compare(self, first: str, second: str) -> Comparison | Literal["invalid"] | None:
         """Hold two molecules against each other; ``invalid`` where one certainly is none, None where only
