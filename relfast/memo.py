@@ -12,24 +12,24 @@ import contextlib
 import mmap
 import os
 from hashlib import blake2b
-from struct import Struct
 from typing import Final
 from zlib import crc32
 
 SLOTS: Final = 1 << 17
 VALUE_BYTES: Final = 16
 _KEY_BYTES: Final = 16
-_CHECK: Final = Struct("<I")
-_SLOT_BYTES: Final = _KEY_BYTES + VALUE_BYTES + _CHECK.size
+_CHECK_BYTES: Final = 4
+_SLOT_BYTES: Final = _KEY_BYTES + VALUE_BYTES + _CHECK_BYTES
+_BUCKET_SLOTS: Final = 4
+_BUCKET_BYTES: Final = _BUCKET_SLOTS * _SLOT_BYTES
 MEMO_BYTES: Final = SLOTS * _SLOT_BYTES
 """5 MB, of which only pages that are written take memory."""
 
-_PROBES: Final = 4
 _FREE: Final = bytes(_KEY_BYTES)
 
 NEAR: Final = 20_000
 NEAR_BYTES: Final = 1_000
-"""Keys a process keeps in a dictionary of its own, 0.2 µs away instead of 3, and the longest of them."""
+"""Keys a process keeps in a dictionary of its own, 0.1 µs away instead of 2, and the longest of them."""
 
 
 class Memo:
@@ -47,16 +47,17 @@ class Memo:
         value = self._near.get(what)
         if value is not None:
             return value
-        key = _key(what)
-        at = _place(key)
-        for _ in range(_PROBES):
-            slot = self._memory[at : at + _SLOT_BYTES]
-            if slot[:_KEY_BYTES] == key and _CHECK.pack(crc32(slot[: -_CHECK.size])) == slot[-_CHECK.size :]:
-                value = bytes(slot[_KEY_BYTES : -_CHECK.size])
-                self._keep_near(what, value)
-                return value
-            at = (at + _SLOT_BYTES) % MEMO_BYTES
-        return None
+        key, at = _locate(what)
+        bucket = self._memory[at : at + _BUCKET_BYTES]
+        at = bucket.find(key)
+        if at < 0:
+            return None
+        slot = bytes(bucket[at : at + _SLOT_BYTES])
+        if slot[-_CHECK_BYTES:] != _checksum(slot[:-_CHECK_BYTES]):
+            return None
+        value = slot[_KEY_BYTES:-_CHECK_BYTES]
+        self._keep_near(what, value)
+        return value
 
     def get_near(self, what: bytes) -> bytes | None:
         """The same, looking only at what this process came across lately."""
@@ -66,16 +67,14 @@ class Memo:
         """Remember a value; an older one may have to go."""
         value = value.ljust(VALUE_BYTES, b"\0")
         self._keep_near(what, value)
-        key = _key(what)
-        first = at = _place(key)
-        for _ in range(_PROBES):
-            if self._memory[at : at + _KEY_BYTES] == _FREE:
+        key, at = _locate(what)
+        for slot_at in range(at, at + _BUCKET_BYTES, _SLOT_BYTES):
+            if self._memory[slot_at : slot_at + _KEY_BYTES] in (key, _FREE):
                 break
-            at = (at + _SLOT_BYTES) % MEMO_BYTES
         else:
-            at = (first + key[-1] % _PROBES * _SLOT_BYTES) % MEMO_BYTES
+            slot_at = at + key[-1] % _BUCKET_SLOTS * _SLOT_BYTES
         slot = key + value
-        self._memory[at : at + _SLOT_BYTES] = slot + _CHECK.pack(crc32(slot))
+        self._memory[slot_at : slot_at + _SLOT_BYTES] = slot + _checksum(slot)
 
     def _keep_near(self, what: bytes, value: bytes) -> None:
         if len(self._near) >= NEAR:
@@ -84,12 +83,14 @@ class Memo:
             self._near[what] = value
 
 
-def _key(what: bytes) -> bytes:
-    return blake2b(what, digest_size=_KEY_BYTES).digest()
+def _locate(what: bytes) -> tuple[bytes, int]:
+    """The digest of a key, and where its bucket begins."""
+    key = blake2b(what, digest_size=_KEY_BYTES).digest()
+    return key, int.from_bytes(key[:4], "little") % (SLOTS // _BUCKET_SLOTS) * _BUCKET_BYTES
 
 
-def _place(key: bytes) -> int:
-    return int.from_bytes(key[:4], "little") % SLOTS * _SLOT_BYTES
+def _checksum(slot: bytes) -> bytes:
+    return crc32(slot).to_bytes(_CHECK_BYTES, "little")
 
 
 _memo: Memo | None = None

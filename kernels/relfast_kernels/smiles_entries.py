@@ -1,4 +1,4 @@
-"""`relfast_kernels.smiles_table` as functions over pointers, for `relfast_kernels.native`."""
+"""`relfast_kernels.smiles_table` and `subgraph` as functions over pointers, for `relfast_kernels.native`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from relfast_kernels.smiles_table import (
     RESULT_COLUMNS,
     TEXT_COLUMNS,
     code_of,
+    fingerprint_of,
     learn,
     match_lists,
 )
+from relfast_kernels.subgraph import COMPARE_SIZE, MATCH_SIZE, compare
 
 
 def _match(
@@ -104,9 +106,26 @@ def _code(data: Any, n_bytes: int, by_toolkit: int, code: Any, graph: Any, work:
     )
 
 
+def _fingerprint(data: Any, n_bytes: int, graph: Any) -> int:
+    return fingerprint_of(carray(data, n_bytes, np.uint8), carray(graph, GRAPH_SIZE, np.int64))
+
+
+def _compare(data: Any, n_bytes: int, n_first: int, first: Any, second: Any, work: Any, result: Any) -> int:
+    return compare(
+        carray(data, n_bytes, np.uint8),
+        n_first,
+        carray(first, GRAPH_SIZE, np.int64),
+        carray(second, GRAPH_SIZE, np.int64),
+        carray(work, MATCH_SIZE, np.int64),
+        carray(result, COMPARE_SIZE, np.int64),
+    )
+
+
 ENTRIES = {
     "match": (_match, "pipippippppiipppiippp"),
     "learn": (_learn, "pipiipppiipppiip"),
     "code": (_code, "piippp"),
+    "fingerprint": (_fingerprint, "pip"),
+    "compare": (_compare, "piipppp"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

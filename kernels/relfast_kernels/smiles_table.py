@@ -300,6 +300,13 @@ def code_of(data: Bytes, by_toolkit: bool, code: Bytes, graph: Ints, work: Ints)
 
 
 @kernel
+def fingerprint_of(data: Bytes, graph: Ints) -> int:
+    """The fingerprint of a text that the toolkit wrote, or `UNKNOWN`."""
+    n = read_canonical(data, 0, len(data), graph)
+    return fingerprint(graph, n) if n > 0 else UNKNOWN
+
+
+@kernel
 def learn(
     data: Bytes, code: Bytes, known_fingerprint: int, text_slots: Slots, texts_index: Ints, texts: Bytes,
     code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints,

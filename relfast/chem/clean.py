@@ -46,7 +46,7 @@ def _parse_clean(smiles: str) -> tuple[Molecule | None, str | None]:
             return None, "isotope"
         if atom.GetAtomicNum() == 0 or atom.HasQuery():
             return None, "not_plain_smiles"
-    return Molecule(mol), None
+    return Molecule(mol, smiles), None
 
 
 def parse_clean(smiles: Any) -> tuple[Molecule | None, str | None]:

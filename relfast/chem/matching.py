@@ -26,7 +26,7 @@ def may_contain(target: Molecule, query: Molecule) -> bool:
     """
     if query.n_atoms > target.n_atoms or query.n_bonds > target.n_bonds:
         return False
-    if query.n_atoms <= SMALL and "." not in query.key:
+    if query.n_atoms <= SMALL and query.connected:
         return True
     have = target.elements
     return all(have[number] >= n for number, n in query.elements.items() if number != DUMMY)
@@ -34,9 +34,9 @@ def may_contain(target: Molecule, query: Molecule) -> bool:
 
 def contains(target: Molecule, query: Molecule) -> bool:
     """Whether ``query`` is a substructure of ``target``, as RDKit's ``HasSubstructMatch`` has it."""
-    if query.n_atoms == 0 or not may_contain(target, query):
+    if query.n_atoms > target.n_atoms or query.n_atoms == 0 or not may_contain(target, query):
         return False
-    mol = _largest_fragment_first(query.mol) if "." in query.key else query.mol
+    mol = query.mol if query.connected else _largest_fragment_first(query.mol)
     return bool(target.mol.HasSubstructMatch(mol))
 
 
@@ -59,7 +59,7 @@ def same_molecule(a: Molecule, b: Molecule) -> bool:
     This is not equality of canonical SMILES: places of hydrogens and atom maps do not count, ``~`` and
     ``*`` match anything (and the relation is then not transitive).
     """
-    if a.ordinary and b.ordinary and (a.n_atoms != b.n_atoms or a.n_bonds != b.n_bonds):
+    if (a.n_atoms != b.n_atoms or a.n_bonds != b.n_bonds) and a.ordinary and b.ordinary:
         # taking the stereo off takes neither atoms nor bonds: no need to parse again
         return False
     flat_a, flat_b = a.flat, b.flat

@@ -15,7 +15,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels import native
 
@@ -31,7 +31,10 @@ _FULL: Final = 0.75
 """How full a table may be before it is emptied (between two batches, so that classes stay comparable)."""
 
 
-# what relfast_kernels.smiles, .graph_code and .smiles_table call by these names; a test holds them equal
+MAX_CANONICAL: Final = 1_000
+"""Longest text by the toolkit that is worth a try: graphs of 60 atoms take 200 characters at most."""
+
+# what the modules of relfast_kernels call by these names; a test holds them equal
 UNKNOWN: Final = -1
 MAX_TEXT: Final = 250
 MAX_CODE: Final = 360
@@ -42,6 +45,9 @@ CODE_COLUMNS: Final = 4
 RESULT_COLUMNS: Final = 3
 INVALID_VOTE: Final = 0x2545F491
 FINGERPRINT_MASK: Final = 0xFFFF_FFFF
+MATCH_SIZE: Final = 320
+COMPARE_SIZE: Final = 5
+INVALID: Final = -2
 _N_TEXTS, _TEXT_BYTES, _N_CODES, _CODE_BYTES = range(4)
 
 
@@ -68,6 +74,16 @@ class Match(NamedTuple):
     unknown: tuple[object, ...] = ()
 
 
+class Comparison(NamedTuple):
+    """How two simple molecules compare; ``fingerprint`` is the second one's."""
+
+    second_in_first: bool
+    first_in_second: bool
+    n_first: int
+    n_second: int
+    fingerprint: int
+
+
 def _zeros(n_bytes: int) -> ctypes.Array[ctypes.c_char]:
     """Zeros that take no memory until they are written over; ctypes' own would be written at once."""
     return (ctypes.c_char * n_bytes).from_buffer(mmap.mmap(-1, n_bytes))
@@ -77,11 +93,16 @@ class SmilesTable:
     """Texts and molecules seen so far. Safe to use from several threads."""
 
     def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
-        self._match, self._learn, self._code = functions["match"], functions["learn"], functions["code"]
+        self._match, self._learn = functions["match"], functions["learn"]
+        self._code, self._fingerprint = functions["code"], functions["fingerprint"]
+        self._compare = functions["compare"]
         self._text_slots = _zeros(4 * 2 * CACHED_TEXTS)
         self._code_slots = _zeros(4 * 2 * CACHED_CODES)
         self._used = (ctypes.c_int64 * 4)()
         self._graph, self._work = _zeros(8 * GRAPH_SIZE), _zeros(8 * WORK_SIZE)
+        self._space = (ctypes.c_char * (2 * MAX_CODE))()
+        self._second, self._search = _zeros(8 * GRAPH_SIZE), _zeros(8 * MATCH_SIZE)
+        self._result = (ctypes.c_int64 * COMPARE_SIZE)()
         self._table = (
             self._text_slots,
             _zeros(8 * TEXT_COLUMNS * CACHED_TEXTS),
@@ -157,10 +178,36 @@ class SmilesTable:
         """
         if not 0 < len(text) <= MAX_TEXT or not text.isascii():
             return None
-        code = (ctypes.c_char * (2 * MAX_CODE))()
         with self._lock:
+            code = self._space
             length = self._code(text.encode(), len(text), by_toolkit, code, self._graph, self._work)
-        return code.raw[:length] if length > 0 else None
+            return code.raw[:length] if length > 0 else None
+
+    def fingerprint_of(self, text: str) -> int | None:
+        """The fingerprint of the graph that a SMILES by the toolkit describes, None if it cannot be read."""
+        if not 0 < len(text) <= MAX_CANONICAL or not text.isascii():
+            return None
+        with self._lock:
+            fingerprint = self._fingerprint(text.encode(), len(text), self._graph)
+        return fingerprint if fingerprint >= 0 else None
+
+    def compare(self, first: str, second: str) -> Comparison | Literal["invalid"] | None:
+        """Hold two molecules against each other; ``invalid`` where one certainly is none, None where only
+        the toolkit can say."""
+        if not (0 < len(first) <= MAX_TEXT and 0 < len(second) <= MAX_TEXT):
+            return None
+        data = first + second
+        if not data.isascii():
+            return None
+        with self._lock:
+            result = self._result
+            status = self._compare(
+                data.encode(), len(data), len(first), self._graph, self._second, self._search, result
+            )
+            if status:
+                return "invalid" if status == INVALID else None
+            in_first, in_second, n_first, n_second, fingerprint = result
+        return Comparison(bool(in_first), bool(in_second), n_first, n_second, fingerprint)
 
     def _make_room(self) -> None:
         used = self._used

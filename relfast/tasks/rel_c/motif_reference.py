@@ -1,30 +1,22 @@
-"""REL-C2 as published, and remembered: what a pair (gold, response) is worth is found out once.
+"""REL-C2 as published: what a pair (gold, response) is worth, found out once.
 
-Looked up in this order: the pair of texts; the pair of canonical codes, for molecules that a kernel can read;
-and, when the toolkit has to search for a maximum common substructure, the pair of canonical SMILES.
+A pair is looked up in the memo that the workers share; then a kernel compares the two if it can read both and
+one of them contains the other, which most answers do; the rest is the toolkit's.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zlib import crc32
 
 from relfast.memo import memo
 from relfast.records import Extracted, Options, Outcome
 
-if TYPE_CHECKING:
-    from relfast.chem.simple import SmilesTable
-
 _RIGHT: Final = 1
 """The vote of every response that names the motif, however it is written."""
 
 _OUTCOME: Final = Struct("<dIB")
-_COMMON: Final = Struct("<I")
-
-CACHED_CODES: Final = 20_000
-"""Distinct SMILES whose code is kept, 200 bytes each."""
 
 
 def metrics_of(in_gold: bool, in_response: bool, overlap: float) -> dict[str, Any]:
@@ -42,15 +34,26 @@ def recall(gold: Any, extracted: Extracted, options: Options) -> Outcome | None:
     if not isinstance(gold, str) or not isinstance(response, str):
         return None
     value = memo().get(_by_text(gold, response, options))
-    if value is not None:
-        return _unpack(value)
-    codes = _codes(gold, response)
-    if codes is None:
+    return _compare(gold, response) if value is None else _unpack(value)
+
+
+def _compare(gold: str, response: str) -> Outcome | None:
+    """The outcome of two simple molecules of which one contains the other, or of what is no molecule."""
+    from relfast.chem.simple import simple_table
+
+    table = simple_table()
+    found = None if table is None else table.compare(gold, response)
+    if found is None:
         return None
-    if codes[0] == codes[1]:
-        return Outcome(True, metrics_of(True, True, 1.0), vote=_RIGHT)
-    value = memo().get(_by_code(codes, options))
-    return None if value is None else _unpack(value)
+    if found == "invalid":
+        return Outcome(False, metrics_of(False, False, 0.0), vote=_vote_of_text(response))
+    in_gold, in_response, n_gold, n_response, fingerprint = found
+    if not (in_gold or in_response):
+        return None
+    metrics = metrics_of(in_gold, in_response, min(n_gold, n_response) / max(n_gold, n_response))
+    # each in the other: then neither has an atom or a bond more
+    correct = in_gold and in_response
+    return Outcome(correct, metrics, vote=_RIGHT if correct else _vote_of_fingerprint(fingerprint))
 
 
 def judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
@@ -68,9 +71,6 @@ def judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
         in_gold, in_response, overlap = outcome.metrics.values()
         value = _OUTCOME.pack(overlap, outcome.vote, outcome.correct | in_gold << 1 | in_response << 2)
         memo().put(_by_text(*pair, options), value)
-        codes = _codes(*pair)
-        if codes is not None:
-            memo().put(_by_code(codes, options), value)
     return outcome
 
 
@@ -81,29 +81,20 @@ def _judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
 
     ours, theirs = parse(extracted.value), parse(gold)
     if ours is None or theirs is None:
-        vote = _vote(extracted.value) if extracted.found else None
+        vote = _vote_of_text(extracted.value) if extracted.found else None
         return Outcome(False, metrics_of(False, False, 0.0), vote=vote)
     correct = same_molecule(ours, theirs)
-    vote = _RIGHT if correct else _vote(ours.key)
     in_gold, in_response = contains(theirs, ours), contains(ours, theirs)
     heavy = (ours.heavy_atoms, theirs.heavy_atoms)
     canceled = False
     if in_gold or in_response:
         common = min(heavy)
     else:
-        # the search depends on the graphs alone: 858 pairs in four spellings each had one result each
-        known = f"REL-C2 common {theirs.key} {ours.key}".encode()
-        value = memo().get(known)
-        if value is not None:
-            (common,) = _COMMON.unpack_from(value)
-        else:
-            common, canceled = common_substructure(ours, theirs, options.mcs_timeout)
-            if not canceled:
-                memo().put(known, _COMMON.pack(common))
+        common, canceled = common_substructure(ours, theirs, options.mcs_timeout)
     metrics = metrics_of(in_gold, in_response, common / max(heavy) if max(heavy) else 0.0)
     if canceled:
         metrics["mcs_canceled"] = True
-    return Outcome(correct, metrics, vote=vote)
+    return Outcome(correct, metrics, vote=_RIGHT if correct else _vote_of_fingerprint(ours.fingerprint))
 
 
 def _by_text(gold: str, response: str, options: Options) -> bytes:
@@ -111,30 +102,14 @@ def _by_text(gold: str, response: str, options: Options) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _by_code(codes: tuple[bytes, bytes], options: Options) -> bytes:
-    return b"REL-C2 codes %d %d %b%b" % (options.mcs_timeout, len(codes[0]), *codes)
-
-
-def _codes(gold: str, response: str) -> tuple[bytes, bytes] | None:
-    from relfast.chem.simple import simple_table
-
-    table = simple_table()
-    if table is None:
-        return None
-    gold_code = _code_of(table, gold)
-    code = None if gold_code is None else _code_of(table, response)
-    return None if gold_code is None or code is None else (gold_code, code)
-
-
-@lru_cache(maxsize=CACHED_CODES)
-def _code_of(table: SmilesTable, smiles: str) -> bytes | None:
-    return table.code_of(smiles, by_toolkit=False)
-
-
 def _unpack(value: bytes) -> Outcome:
     overlap, vote, bits = _OUTCOME.unpack_from(value)
     return Outcome(bool(bits & 1), metrics_of(bool(bits & 2), bool(bits & 4), overlap), vote=vote)
 
 
-def _vote(text: str) -> int:
+def _vote_of_text(text: str) -> int:
     return max(_RIGHT + 1, crc32(text.encode("utf-8", "surrogatepass")))
+
+
+def _vote_of_fingerprint(fingerprint: int) -> int:
+    return max(_RIGHT + 1, fingerprint)
