@@ -157,6 +157,76 @@ def test_pairs_by_code_and_by_search(table: SmilesTable, monkeypatch: pytest.Mon
         assert identity.same(one, other) == expected, (one, other)
 
 
+def parts(rng: random.Random, smiles: str) -> str:
+    """A molecule without some of its atoms: often contained in it, sometimes in several fragments."""
+    mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
+    for _ in range(rng.randrange(1, 4)):
+        if mol.GetNumAtoms() > 1:
+            mol.RemoveAtom(rng.randrange(mol.GetNumAtoms()))
+    return str(Chem.MolToSmiles(mol))
+
+
+@pytest.mark.slow
+def test_containment_by_kernel(table: SmilesTable) -> None:
+    """The kernel's search against RDKit's, both ways, and what else it says of a pair."""
+    rng = random.Random(5)
+    bank = molecules()
+    said = contained = 0
+    for _ in range(20_000):
+        first = rng.choice(bank)
+        kind = rng.random()
+        second = (
+            parts(rng, first) if kind < 0.5 else mutations(rng, first) if kind < 0.8 else rng.choice(bank)
+        )
+        if rng.random() < 0.5:
+            first, second = second, first
+        found = table.compare(first, second)
+        if found is None:
+            continue
+        a, b = parse(first), parse(second)
+        if found == "invalid":
+            assert a is None or b is None, (first, second)
+            continue
+        assert a is not None, first
+        assert b is not None, second
+        said += 1
+        contained += found.second_in_first or found.first_in_second
+        assert found.second_in_first == a.mol.HasSubstructMatch(b.mol), (first, second)
+        assert found.first_in_second == b.mol.HasSubstructMatch(a.mol), (first, second)
+        assert (found.n_first, found.n_second) == (a.heavy_atoms, b.heavy_atoms), (first, second)
+        assert found.fingerprint == b._walked_fingerprint(), second
+    print(
+        f"\nsubgraph kernel: {said:,} of 20,000 pairs judged, {contained:,} contained, RDKit agrees", end=""
+    )
+    assert min(said - contained, contained) > 500
+
+
+def test_fingerprints_by_kernel(table: SmilesTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of molecules that only the toolkit can read: aromatic, charged, odd."""
+    monkeypatch.setattr(simple, "_table", table)
+    rng = random.Random(6)
+    known = 0
+    odd = [
+        "C[N+](C)(C)C",
+        "c1c[nH]cn1",
+        "[Na+].[Cl-]",
+        "C~C",
+        "*C",
+        "[13CH3]C",
+        "C[C@H](F)O",
+        "[2H]C",
+        "C[Fe]C",
+        "[Te]1C=CC=C1",
+    ]
+    for smiles in [*odd, *molecules()]:
+        molecule = parse(spell(smiles, rng))
+        assert molecule is not None
+        flat = Chem.MolToSmiles(molecule.mol, isomericSmiles=False, canonical=False)
+        known += table.fingerprint_of(flat) is not None
+        assert molecule.fingerprint == molecule._walked_fingerprint(), smiles
+    assert known > 0.9 * len(molecules())
+
+
 WORDS = (
     *GOLDS[:12], "C1=CC=CC=C1", "c1ccccc1", "C1CC", "not sure", "", "C~C", "*", "[CH3]", "[13CH4]", "CC(=O)[O-]", "C=O=C",
     "CC |atomProp:0.molAtomMapNumber.x|", "C" * 300, "CCO is it", "\u00e9",

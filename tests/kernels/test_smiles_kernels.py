@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_smiles import is_certainly_invalid, may_be_undecided, same, write
-from relfast_kernels import graph_code, smiles, smiles_table
+from relfast_kernels import graph_code, smiles, smiles_table, subgraph
 from relfast_kernels.smiles import INVALID, UNKNOWN
 
 from relfast.chem import simple
@@ -228,6 +228,8 @@ def test_the_layout_is_what_relfast_chem_takes_it_for() -> None:
     assert simple.WORK_SIZE == graph_code.WORK_SIZE
     assert simple.MAX_CODE == graph_code.MAX_CODE
     assert simple.FINGERPRINT_MASK == graph_code.FINGERPRINT_MASK
+    assert (simple.MATCH_SIZE, simple.COMPARE_SIZE) == (subgraph.MATCH_SIZE, subgraph.COMPARE_SIZE)
+    assert simple.INVALID == smiles.INVALID
     for name in ("UNKNOWN", "MAX_TEXT", "TEXT_COLUMNS", "CODE_COLUMNS", "RESULT_COLUMNS", "INVALID_VOTE"):
         assert getattr(simple, name) == getattr(smiles_table, name), name
     assert [simple.vote_of_place(at) for at in range(99)] == [
