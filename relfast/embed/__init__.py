@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from relfast.embed.embedder import Embedder, get_embedder
     from relfast.embed.models import Model, known_models, resolve
 
+THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
+"""Environment variable: threads of a model's session, instead of all usable cores."""
+
 _HOMES: Final = {
     "Embedder": "relfast.embed.embedder",
     "Model": "relfast.embed.models",
@@ -25,7 +28,7 @@ _HOMES: Final = {
     "resolve": "relfast.embed.models",
 }
 
-__all__ = ["Embedder", "Model", "describe", "get_embedder", "known_models", "resolve"]
+__all__ = ["THREADS_VARIABLE", "Embedder", "Model", "describe", "get_embedder", "known_models", "resolve"]
 
 
 def describe(embedder: str, device: str) -> str:

@@ -9,10 +9,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from relfast.embed import THREADS_VARIABLE
 from relfast.embed.models import Model
 from relfast.errors import InputError, UsageError
-
-THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
 
 _CGROUP_QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
 _SILENT: Final = 3

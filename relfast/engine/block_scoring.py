@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from relfast.engine.codecs import Damaged
 from relfast.engine.decode import encode_row
 from relfast.engine.reader import Block, Fault
-from relfast.engine.scoring import Place, Scoring, Verdict
+from relfast.engine.scoring import EMBEDDED, Place, Scoring, Verdict
 from relfast.errors import ReadError
 from relfast.records import Score, unscored
 from relfast.stats import Tally
@@ -25,6 +25,10 @@ SEGMENT_LINES: Final = 64
 FIRST_LINES: Final = 8
 SEGMENT_SECONDS: Final = 0.1
 """A worker begins with few lines, and reports more at a time unless they take longer than this."""
+
+EMBED_LINES: Final = 1_024
+EMBED_SECONDS: Final = 20.0
+"""The same where texts are embedded: a model is fast on many texts of one length, and nothing hangs."""
 
 LANE_FROM_BYTES: Final = 4 * 2**20
 """Bytes a process reads before it loads the fast lane, which takes as long as scoring 2 MB without it."""
@@ -165,8 +169,9 @@ class BlockScoring:
             scores = list(
                 self._scoring.lines(lines[at:end], block.first_index + at, verdicts, one_by_one=one_by_one)
             )
-            yield segment_of(end, scores)
-            pace.next()
+            segment = segment_of(end, scores)
+            yield segment
+            pace.next(segment.tally)
             at = end
 
     def _mixed(
@@ -207,8 +212,8 @@ class BlockScoring:
                 if segment_lines and slow_since_report >= pace.step:
                     parts.rows = b"".join(rows)
                     yield parts
+                    pace.next(parts.tally)
                     parts, rows, slow_since_report = Segment(last, b"", 0, Tally()), [], 0
-                    pace.next()
         if parts.n_rows or parts.stop < stop or not rows:
             parts.rows = b"".join(rows)
             parts.stop = max(parts.stop, stop)
@@ -223,11 +228,17 @@ class _Pace:
         self.step = min(most, FIRST_LINES) if most <= SEGMENT_LINES else most
         self._began = time.monotonic()
 
-    def next(self) -> None:
+    def next(self, done: Tally) -> None:
+        """A segment is done."""
         now = time.monotonic()
-        slow = now - self._began > SEGMENT_SECONDS
-        self.step = max(1, self.step // 4) if slow else min(2 * self.step, self._most)
-        self._began = now
+        seconds, self._began = now - self._began, now
+        if self._most > 1 and done.tasks and EMBEDDED.issuperset(done.tasks):
+            # the first ones pay for loading the model
+            slow = seconds > EMBED_SECONDS and self.step > SEGMENT_LINES
+            self.step = max(SEGMENT_LINES, self.step // 4) if slow else EMBED_LINES
+        else:
+            slow = seconds > SEGMENT_SECONDS
+            self.step = max(1, self.step // 4) if slow else min(2 * self.step, self._most)
 
 
 def _faulty(stop: int, faults: Mapping[int, Fault]) -> Segment:

@@ -138,7 +138,8 @@ class Pool:
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers
         self._memo = create_shared()
-        self._setup = wire.Setup(self.job, memory, STACK_BYTES, large, path_of(self._memo))
+        cores = max(1, usable_cores() // max(1, workers))
+        self._setup = wire.Setup(self.job, memory, STACK_BYTES, large, path_of(self._memo), cores)
         self._queue: deque[Task] = deque()
         self._changed = threading.Condition()
         self._closing = False

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from relfast.engine.block_scoring import BlockScoring, Segment
 from relfast.engine.block_tasks import score_on_pool
@@ -19,7 +19,7 @@ from relfast.engine.journal import Commit
 from relfast.engine.pool import Pool
 from relfast.engine.reader import Block, blocks
 from relfast.engine.rows import read_gold
-from relfast.engine.scoring import Scoring
+from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.engine.sources import STDIN, Source
 from relfast.engine.writer import StreamWriter, Writer, is_stream
 from relfast.errors import ResumeMismatchError
@@ -121,7 +121,7 @@ def run(
         samples = b"".join([segment.tally.samples for segment in segments])
         for segment in segments:
             tally.merge(segment.tally)
-        if not embedder and any(_EMBEDDED & segment.tally.tasks.keys() for segment in segments):
+        if not embedder and any(EMBEDDED & segment.tally.tasks.keys() for segment in segments):
             embedder = _embedder_of(job)
         writer.write(rows, block.then, votes_of(samples), block.checksum, embedder)
         state.rows += sum(segment.n_rows for segment in segments)
@@ -134,9 +134,6 @@ def run(
     summary = summarize(tally, signature(job, [name for name in TASKS if name in tally.tasks]))
     summary.seconds = round(time.monotonic() - state.started, 3)
     return summary
-
-
-_EMBEDDED: Final = {name for name, task in TASKS.items() if task.engine == "embed"}
 
 
 def _embedder_of(job: Job) -> str:

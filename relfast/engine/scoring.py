@@ -25,10 +25,12 @@ Place = tuple[int, int]
 GUARDED: Final = frozenset({"chem"})
 """Engines whose records are scored one at a time under the guard; the others in batches."""
 
+EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.engine == "embed")
+"""Tasks that run an embedding model."""
 
 BATCH_SECONDS: Final = 60.0
 """Longest time for a batch of records that cannot hang by themselves (text, mazes); then they are tried
-one by one."""
+one by one. Embedding is slow without hanging: a batch may take as long as its records may one by one."""
 
 
 class Guard(Protocol):
@@ -129,7 +131,8 @@ class Scoring:
         return (score for score in results if score is not None)
 
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
-        self.guard.enter(None)
+        slow = len(records) * self.job.timeout - BATCH_SECONDS if task.engine == "embed" else 0.0
+        self.guard.enter(None, max(0.0, slow))
         try:
             outcomes = self.outcomes(task, records)
         except RelfastError:
@@ -182,7 +185,9 @@ class Scoring:
 
     def _make_ready(self, task: Task) -> float:
         """Import what a task runs on before a record's time runs; extra time for what cannot be had so,
-        compiling a kernel or loading a model."""
+        compiling a kernel, or loading and running a model."""
+        if task.engine == "embed":
+            return BATCH_SECONDS
         if task.name in self._ready:
             return 0.0
         self._ready.add(task.name)

@@ -28,13 +28,15 @@ OUT_OF_MEMORY: Final = 86
 
 class Setup(NamedTuple):
     """The first frame a worker gets: what to score with, its limits (bytes; 0 = none), whether a large
-    input is coming, and where the memory is that the workers remember answers in."""
+    input is coming, where the memory is that the workers remember answers in, and how many of the cores
+    are its own."""
 
     job: Job
     memory: int
     stack: int
     large: bool
     memo: str
+    cores: int
 
 
 class BlockRequest(NamedTuple):
@@ -120,8 +122,9 @@ class InFlight:
         """A record starts; its time begins to count in ``extra`` seconds."""
         _IN_FLIGHT.pack_into(self._page, 0, *place, time.monotonic_ns() + int(1e9 * extra))
 
-    def batch(self) -> None:
-        _IN_FLIGHT.pack_into(self._page, 0, *_BATCH, time.monotonic_ns())
+    def batch(self, extra: float = 0.0) -> None:
+        """A batch starts; its time begins to count in ``extra`` seconds."""
+        _IN_FLIGHT.pack_into(self._page, 0, *_BATCH, time.monotonic_ns() + int(1e9 * extra))
 
     def nothing(self) -> None:
         _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING, 0)

@@ -15,6 +15,7 @@ import signal
 import sys
 from typing import Final
 
+from relfast.embed import THREADS_VARIABLE
 from relfast.engine.block_scoring import SEGMENT_LINES, BlockScoring
 from relfast.engine.entry_scoring import score_entries
 from relfast.engine.rows import Gold, read_gold
@@ -50,8 +51,8 @@ class KernelGuard:
 
     def enter(self, place: Place | None, extra: float = 0.0) -> None:
         if place is None:
-            self._in_flight.batch()
-            seconds = BATCH_SECONDS
+            self._in_flight.batch(extra)
+            seconds = BATCH_SECONDS + extra
         else:
             self._in_flight.record(place, extra)
             seconds = self._timeout + extra
@@ -128,6 +129,8 @@ def main(parent: int, page: int) -> None:
     _limit(resource.RLIMIT_STACK, setup.stack)
     _limit(resource.RLIMIT_AS, setup.memory)
     use_shared(setup.memo)
+    # an embedding model would else start a thread per core in every worker
+    os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
     try:
         guard = KernelGuard(InFlight(page), setup.job.timeout)
         paths = setup.job.data
