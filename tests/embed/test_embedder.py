@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -143,6 +144,34 @@ def test_a_warm_disk_cache_gives_the_same_bits(with_disk: models.Model, cache_di
     ],
 )
 @pytest.mark.filterwarnings("ignore:relfast. embeddings are not cached:RuntimeWarning")
+_OPENER = """
+import sys, time, warnings
+from pathlib import Path
+from relfast.embed.cache import DiskCache
+warnings.simplefilter("error")
+folder, number, at = Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+for turn in range(20):
+    while time.time() < at + 0.03 * turn:
+        pass
+    cache = DiskCache(folder / f"{turn}.sqlite", 4)
+    cache.put([(bytes([number]) * 16, bytes(16))])
+    cache.close()
+"""
+
+
+def test_a_new_disk_cache_is_opened_by_several_at_once(tmp_path: Path) -> None:
+    """As workers do; one that finds the file locked while another makes it must not go without."""
+    at = time.time() + 1.0
+    commands = [[sys.executable, "-c", _OPENER, str(tmp_path), str(number), str(at)] for number in range(3)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    openers = [subprocess.Popen(command, env=env) for command in commands]
+    assert [opener.wait() for opener in openers] == [0, 0, 0]
+    for turn in range(20):
+        disk = cache.DiskCache(tmp_path / f"{turn}.sqlite", 4)
+        assert len(disk.get([bytes([number]) * 16 for number in range(3)])) == 3
+        disk.close()
+
+
 def test_a_damaged_disk_cache_changes_no_vector(
     with_disk: models.Model, cache_dir: Path, damage: Callable[[Path], None]
 ) -> None:
