@@ -132,18 +132,6 @@ def test_a_warm_disk_cache_gives_the_same_bits(with_disk: models.Model, cache_di
     assert file.name.startswith("tiny-")
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda file: file.write_bytes(b"not a database at all" * 100),
-        lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2]),
-        lambda file: _change(file, "UPDATE vectors SET vector = zeroblob(128)"),
-        lambda file: _change(file, "UPDATE vectors SET vector = 'text'"),
-        lambda file: _change(file, "UPDATE vectors SET check_sum = NULL WHERE 0"),
-        lambda file: _change(file, "DROP TABLE vectors"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore:relfast. embeddings are not cached:RuntimeWarning")
 _OPENER = """
 import sys, time, warnings
 from pathlib import Path
@@ -172,6 +160,18 @@ def test_a_new_disk_cache_is_opened_by_several_at_once(tmp_path: Path) -> None:
         disk.close()
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda file: file.write_bytes(b"not a database at all" * 100),
+        lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2]),
+        lambda file: _change(file, "UPDATE vectors SET vector = zeroblob(128)"),
+        lambda file: _change(file, "UPDATE vectors SET vector = 'text'"),
+        lambda file: _change(file, "UPDATE vectors SET check_sum = NULL WHERE 0"),
+        lambda file: _change(file, "DROP TABLE vectors"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:relfast. embeddings are not cached:RuntimeWarning")
 def test_a_damaged_disk_cache_changes_no_vector(
     with_disk: models.Model, cache_dir: Path, damage: Callable[[Path], None]
 ) -> None:
