@@ -89,7 +89,7 @@ def toolkit_floor(batch: Batch, *, strict: bool) -> int:
     for smiles in dict.fromkeys(batch.molecules):
         mol = Chem.MolFromSmiles(smiles)
         Chem.MolToSmiles(mol)
-        parsed[smiles] = Molecule(mol)
+        parsed[smiles] = Molecule(mol, smiles)
     search = strict_common_substructure if strict else common_substructure
     for ours, theirs in dict.fromkeys(batch.pairs):
         a, b = parsed[ours], parsed[theirs]
