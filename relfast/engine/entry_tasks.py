@@ -10,16 +10,15 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import Future
-from itertools import count
 from typing import Any, Final
 
 from relfast.engine.block_tasks import ATTEMPTS, IDLE_DEATHS
 from relfast.engine.pool import Death, Pool, Task
 from relfast.engine.scoring import Place
+from relfast.engine.ticket import Ticket
 from relfast.engine.wire import EntriesRequest
 from relfast.errors import WorkerError
-from relfast.records import Record, Score, Status, unscored
+from relfast.records import Score
 
 MAX_TASK: Final = 16
 """Records a worker gets at most at once: at 0.3 ms a record a task outweighs its 0.1 ms on the pipes by far,
@@ -28,33 +27,6 @@ and few are held up by a neighbour that takes long."""
 STRAGGLER_SECONDS: Final = 0.1
 """A task that reports nothing for so long holds a slow record: those behind it are offered to idle workers
 too, and the first score counts."""
-
-_places = count()
-
-
-class Ticket(Future[Score]):
-    """A record on its way to its score. It cannot be cancelled: a worker may have it already.
-
-    ``record.index`` is replaced by a number of its own, which the score has too.
-    """
-
-    def __init__(self, record: Record) -> None:
-        super().__init__()
-        self.set_running_or_notify_cancel()
-        record.index, record.sample = next(_places), 0
-        self.record = record
-        # the rest belongs to the queue and its lock
-        self.attempts = 0
-        self.idle_deaths = 0
-        self.excused = False
-        self.holders = 0
-        self.queued = False
-        self.doubled = False
-        self.settled = False
-
-    def unscored(self, status: Status, kind: str, message: str) -> Score:
-        record = self.record
-        return unscored(record.index, record.id, record.task, 0, status, kind, message)
 
 
 class EntryTask(Task):
@@ -291,4 +263,4 @@ def _place(ticket: Ticket) -> Place:
 
 def _tell(settled: Sequence[tuple[Ticket, Score]]) -> None:
     for ticket, score in settled:
-        ticket.set_result(score)
+        ticket.set_score(score)

@@ -22,12 +22,13 @@ from typing import Any, Final, Literal
 import orjson
 
 from relfast.engine.combiner import Combiner
-from relfast.engine.entry_tasks import EntryQueue, Ticket
+from relfast.engine.entry_tasks import EntryQueue
 from relfast.engine.job import Job
 from relfast.engine.pool import Pool, usable_cores
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import GUARDED, Scoring
 from relfast.engine.seen import SeenScores, for_record, key_of
+from relfast.engine.ticket import Ticket
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats.entry import text_of
 from relfast.records import STATUSES, Record, Score, unscored
@@ -169,7 +170,7 @@ class Scorer:
             future.set_result(score)
 
         if isinstance(begun, Ticket):
-            begun.add_done_callback(lambda _: deliver(begun))
+            begun.when_done(lambda _: deliver(begun))
         else:
             deliver(begun)
         return future
@@ -347,7 +348,7 @@ class Scorer:
         except (OSError, RuntimeError) as error:
             # no thread or no process can be had: the rows say so
             for ticket in tickets:
-                ticket.set_result(ticket.unscored("crashed", "WorkerError", f"no workers: {error}"))
+                ticket.set_score(ticket.unscored("crashed", "WorkerError", f"no workers: {error}"))
 
     def _workers(self) -> EntryQueue:
         queue = self._queue
@@ -442,7 +443,7 @@ def _delivered(begun: Score | Ticket | None, entry: Record | Score) -> Score:
     """The row of an entry, waited for if need be."""
     if isinstance(begun, Ticket):
         assert isinstance(entry, Record)
-        return for_record(begun.result(), entry)
+        return for_record(begun.score(), entry)
     assert begun is not None
     return begun
 

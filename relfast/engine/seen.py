@@ -9,7 +9,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Final
 
-from relfast.engine.entry_tasks import Ticket
+from relfast.engine.ticket import Ticket
 from relfast.records import Extracted, Record, Score
 
 REMEMBERED: Final = 10_000
@@ -69,7 +69,7 @@ class SeenScores:
                 return ticket, False
             ticket = self._under_way[key] = make()
         # outside the lock: it is told at once if the ticket has its score already
-        ticket.add_done_callback(lambda done: self._arrived(key, done.result()))
+        ticket.when_done(lambda score: self._arrived(key, score))
         return ticket, True
 
     def _arrived(self, key: Key, score: Score) -> None:

