@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from naive_rel import score_c3
 
 from . import workloads_chem
 from .floors import toolkit, write_toolkit_work
@@ -43,6 +45,53 @@ def test_against_toolkit_floor(
         limit=1.25,
         check=lambda *_: out.read_bytes().count(b"\n") == n,
     )
+
+
+@pytest.mark.parametrize(("answers", "limit"), [("distinct spellings", 100.0), ("repeated answers", 300.0)])
+def test_against_published_loop(
+    answers: str, limit: float, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
+) -> None:
+    """REL-C3 on one core, whole command, against json.loads → the published scorer → json.dumps.
+
+    The loop takes some 50 ms a record, so it is timed on every so many records only.
+    """
+    n = size(benchmark, smoke=40, quick=4_000, full=20_000)
+    every = max(1, n // 60)
+    path, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    distinct = answers == "distinct spellings"
+    workloads_chem.write_dump(path, workloads_chem.missing_isomers(n, distinct=distinct))
+    lines = path.read_bytes().splitlines()[::every]
+
+    def loop() -> list[str]:
+        results = []
+        for line in lines:
+            row = json.loads(line)
+            results.append(json.dumps(score_c3(row["answer"], row["response"])))
+        return results
+
+    def check(_: Any, expected: list[str]) -> bool:
+        rows = out.read_bytes().splitlines()[::every]
+        found = [json.loads(row)["metrics"] for row in rows]
+        return all(
+            item.items() <= json.loads(other).items() for item, other in zip(found, expected, strict=True)
+        )
+
+    ratio = against(
+        benchmark,
+        lambda: relfast_command("score", path, "-o", out, "--overwrite", "-q", "--workers", 0),
+        loop,
+        task=f"relfast score, REL-C3, {n:,} records, {answers}, one core, against the published loop",
+        items=n,
+        workers=0,
+        name="vs",
+        limit=limit,
+        at_least=True,
+        rounds=3,
+        check=check,
+    )
+    scale = n / len(lines)
+    spread = [round(value * scale, 1) for value in benchmark.extra_info["spread"]]
+    benchmark.extra_info.update(vs=round(ratio * scale, 1), spread=spread)
 
 
 def test_two_workers_against_one(
