@@ -1,13 +1,13 @@
-"""Kernels without numba: their machine code, kept as object files and loaded through llvmlite.
+"""Kernels without numba: their machine code, kept in files and called through ctypes.
 
-Importing numba and reading its cache takes 0.4 s in every process, llvmlite and an object file take
-0.05 s. A worker that scores text for less than a second cannot pay the former. `build` (needs numba,
-takes seconds, done by ``relfast warmup`` or in the background of a first large run) compiles plain
-functions over pointers and writes their object code; `load` gives their addresses, or None where
-nothing usable is there: the caller then takes the exact way in Python.
+Importing numba and reading its cache takes 0.4 s in every process; a worker that scores text for less than
+a second cannot pay that. `build` (needs numba, takes seconds, done by ``relfast warmup`` or in the background
+of a first large run) compiles plain functions over pointers and keeps them as a shared library, which loads
+in 1 ms, or, where no linker is at hand, as an object file, which llvmlite loads in 50. `load` gives the
+functions, or None where nothing usable is there: the caller then takes the exact way in Python.
 
-An object file is named by a digest of everything that decides its code, and begins with a checksum of
-its content, so that a stale or torn file is never run.
+A file is named by a digest of everything that decides its code, and ends with a checksum of its content, so
+that a stale or torn file is never run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ import ctypes
 import hashlib
 import json
 import os
+import platform
+import re
+import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -33,29 +37,52 @@ UNITS: Final = {
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 
+_LINKERS: Final = (
+    ("ld", "-shared", "-z", "noexecstack"),
+    ("cc", "-shared", "-nostdlib", "-Wl,-z,noexecstack"),
+)
 
-def path_of(unit: str) -> Path:
+
+def shared_library(unit: str) -> Path:
+    """Where a unit's shared library is, or would be."""
+    return cache_directory("native") / f"{unit}-{_digest(unit)}.so"
+
+
+def object_file(unit: str) -> Path:
     """Where a unit's object file is, or would be."""
-    return cache_directory("native") / f"{unit}-{_digest(unit)}.o"
+    return shared_library(unit).with_suffix(".o")
 
 
 @lru_cache
 def _digest(unit: str) -> str:
-    import llvmlite
-    import llvmlite.binding as llvm
+    import llvmlite  # without its binding, which takes 40 ms
 
     digest = hashlib.sha256()
     for name in ("_jit.py", "native.py", *UNITS[unit]):
         digest.update((_HERE / name).read_bytes())
-    machine = f"{llvmlite.__version__} {sys.implementation.cache_tag} {llvm.get_host_cpu_name()}"
-    features = llvm.get_host_cpu_features().flatten()
-    digest.update(f"{machine} {features}".encode())
+    digest.update(f"{llvmlite.__version__} {sys.implementation.cache_tag} {_processor()}".encode())
     return digest.hexdigest()[:24]
 
 
+def _processor() -> str:
+    """What code is compiled for: the kind of processor and its instruction sets."""
+    found = {"machine": platform.machine()}
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                name, _, value = line.partition(":")
+                if not name.strip():
+                    break  # the first one's
+                if name.strip() in ("model name", "flags", "Features", "CPU part"):
+                    found[name.strip()] = " ".join(sorted(value.split()))
+    except OSError:
+        found["name"] = platform.processor()
+    return json.dumps(found)
+
+
 def is_built(unit: str) -> bool:
-    """Whether a unit's object file is there (it may still turn out torn)."""
-    return path_of(unit).is_file()
+    """Whether a unit's code is there (it may still turn out torn)."""
+    return shared_library(unit).is_file() or object_file(unit).is_file()
 
 
 def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
@@ -64,45 +91,76 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
     Each takes the integers and pointers its entry declares (``int`` and ``ctypes.c_void_p``) and returns
     an int; the GIL is released while it runs.
     """
-    try:
-        content = path_of(unit).read_bytes()
-        header, _, code = content.partition(b"\n")
-        described = json.loads(header)
-        if hashlib.sha256(code).hexdigest() != described["sha256"]:
-            return None
-        return _link(code, described["entries"])
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError):
-        return None
+    for path, open_code in ((shared_library(unit), _open_library), (object_file(unit), _open_object)):
+        try:
+            code, entries = _read(path)
+            address_of = open_code(path, code)
+            return {
+                name: _callable(address_of(entry["symbol"]), entry["arguments"])
+                for name, entry in entries.items()
+            }
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError):
+            continue
+    return None
 
 
-_EXTERNAL: Final = {"memchr": "memchr", "NRT_MemInfo_call_dtor": "abort"}
-"""Symbols the code needs → the C library's function: the kernels search with memchr, and free nothing,
-since they allocate nothing (numba emits the call all the same)."""
+_DIGITS: Final = 8
+
+
+def _with_trailer(code: bytes, entries: Mapping[str, Any]) -> bytes:
+    """Code, what is to be known of it, and the length of that in digits. A shared library may have such an
+    end, but no such beginning."""
+    trailer = json.dumps({"sha256": hashlib.sha256(code).hexdigest(), "entries": entries}).encode()
+    return code + trailer + b"%0*d" % (_DIGITS, len(trailer))
+
+
+def _read(path: Path) -> tuple[bytes, Mapping[str, Any]]:
+    """The code in a file, and its entries. Raises `ValueError` if it is not whole."""
+    content = path.read_bytes()
+    end = len(content) - _DIGITS
+    start = end - int(content[end:])
+    described = json.loads(content[start:end])
+    code = content[:start]
+    if hashlib.sha256(code).hexdigest() != described["sha256"]:
+        raise ValueError(f"{path} is damaged")
+    return code, described["entries"]
+
 
 _keep_alive: list[Any] = []
 
 
-def _link(code: bytes, entries: Mapping[str, Any]) -> dict[str, Callable[..., int]]:
+def _open_library(path: Path, code: bytes) -> Callable[[str], int]:
+    library = ctypes.CDLL(str(path))
+    _keep_alive.append(library)
+
+    def address_of(symbol: str) -> int:
+        return ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
+
+    return address_of
+
+
+def _open_object(path: Path, code: bytes) -> Callable[[str], int]:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    libc = ctypes.CDLL(None)
-    for symbol, name in _EXTERNAL.items():
+    for symbol in ("memchr", "abort"):
         # LLVM takes an unknown symbol for address 0
-        llvm.add_symbol(symbol, ctypes.cast(getattr(libc, name), ctypes.c_void_p).value)
+        function = getattr(ctypes.CDLL(None), symbol)
+        llvm.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value)
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     _keep_alive.append(engine)
-    functions = {}
-    for name, entry in entries.items():
-        address = engine.get_function_address(entry["symbol"])
+
+    def address_of(symbol: str) -> int:
+        address: int = engine.get_function_address(symbol)
         if not address:
-            raise ValueError(f"{name} is not in the object file")
-        functions[name] = _callable(address, entry["arguments"])
-    return functions
+            raise ValueError(f"{symbol} is not in {path}")
+        return address
+
+    return address_of
 
 
 def _callable(address: int, arguments: str) -> Callable[..., int]:
@@ -129,7 +187,7 @@ def _callable(address: int, arguments: str) -> Callable[..., int]:
 
 
 def build(unit: str) -> Path:
-    """Compile a unit and write its object file, whole or not at all.
+    """Compile a unit and write its file, whole or not at all; where that is.
 
     Raises
     ------
@@ -144,7 +202,7 @@ def build(unit: str) -> Path:
 
     module = importlib.import_module(f"relfast_kernels.{Path(UNITS[unit][-1]).stem}")
     kinds = {"p": types.voidptr, "i": types.int64}
-    described = {}
+    entries = {}
     texts = []
     for name, (function, arguments) in module.ENTRIES.items():
         signature = types.int64(*(kinds[letter] for letter in arguments))
@@ -152,32 +210,81 @@ def build(unit: str) -> Path:
             signature, nogil=True, fastmath=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
         )(function)
         overload = compiled.overloads[signature.args]
-        described[name] = {"symbol": overload.fndesc.llvm_func_name, "arguments": arguments}
+        entries[name] = {"symbol": overload.fndesc.llvm_func_name, "arguments": arguments}
         texts.append(compiled.inspect_llvm(signature.args))
+    linked = llvm.parse_assembly(_standing_alone(texts[0]))
+    for text in texts[1:]:
+        linked.link_in(llvm.parse_assembly(_standing_alone(text)))
+    object_file(unit).parent.mkdir(parents=True, exist_ok=True)
+    target = _build_library(unit, _compile(linked, reloc="pic", codemodel="default"), entries)
+    if target is None:
+        # the code will land anywhere in the address space, far from the C library
+        target = object_file(unit)
+        _write(target, _with_trailer(_compile(linked, reloc="static", codemodel="large"), entries))
+    return target
+
+
+_FREE: Final = re.compile(r"^declare void @NRT_MemInfo_call_dtor\(([\w*]+).*$", re.MULTILINE)
+_NEVER: Final = r"""declare void @abort()
+
+define linkonce_odr void @NRT_MemInfo_call_dtor(\1) {
+  call void @abort()
+  unreachable
+}"""
+
+
+def _standing_alone(text: str) -> str:
+    """LLVM assembly that needs the C library only. Numba declares a function of its own runtime to free
+    memory; the kernels allocate none, so it is never called."""
+    return _FREE.sub(_NEVER, text, count=1)
+
+
+def _compile(linked: Any, **options: str) -> bytes:
+    """The object code of a module for this processor."""
+    import llvmlite.binding as llvm
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(
         cpu=llvm.get_host_cpu_name(),
         features=llvm.get_host_cpu_features().flatten(),
         opt=3,
-        reloc="static",
-        codemodel="large",  # the code lands anywhere in the address space, far from libc
-        jit=True,
+        jit=options["reloc"] == "static",
+        **options,
     )
-    linked = llvm.parse_assembly(texts[0])
-    for text in texts[1:]:
-        linked.link_in(llvm.parse_assembly(text))
-    code = machine.emit_object(linked)
-    header = {"sha256": hashlib.sha256(code).hexdigest(), "entries": described}
-    target = path_of(unit)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    code: bytes = machine.emit_object(linked)
+    return code
+
+
+def _build_library(unit: str, code: bytes, entries: Mapping[str, Any]) -> Path | None:
+    """Make a shared library of object code; None where that does not work here."""
+    target = shared_library(unit)
+    source = target.with_suffix(f".{os.getpid()}.o")
+    made = target.with_suffix(f".{os.getpid()}.so")
+    try:
+        source.write_bytes(code)
+        for linker, *options in _LINKERS:
+            command = [shutil.which(linker) or "", *options, "-o", str(made), str(source)]
+            if not command[0] or subprocess.run(command, capture_output=True).returncode:
+                continue
+            ctypes.CDLL(str(made))  # not everything that links can be loaded: folders without execution
+            _write(target, _with_trailer(made.read_bytes(), entries))
+            return target
+    except OSError:
+        pass
+    finally:
+        source.unlink(missing_ok=True)
+        made.unlink(missing_ok=True)
+    return None
+
+
+def _write(target: Path, content: bytes) -> None:
     part = target.with_suffix(f".{os.getpid()}.part")
     try:
-        part.write_bytes(json.dumps(header).encode() + b"\n" + code)
+        part.write_bytes(content)
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
-    return target
 
 
 _PR_SET_PDEATHSIG: Final = 1

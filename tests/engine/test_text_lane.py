@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -192,15 +193,46 @@ def test_other_settings_take_the_ordinary_way(job: Job) -> None:
     assert not text_lane.serves(job)
 
 
-def test_a_torn_object_file_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if native.load("text") is None:
-        native.build("text")
-    whole = native.path_of("text").read_bytes()
+@pytest.mark.parametrize("linker", [True, False], ids=["library", "object"])
+def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
-    path = native.path_of("text")
-    path.parent.mkdir(parents=True)
-    for content in (whole[:-1], whole[:100], b"", b"{}\n", whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:]):
+    if not linker:
+        monkeypatch.setattr(native, "_LINKERS", ())
+    elif not (shutil.which("ld") or shutil.which("cc")):
+        pytest.skip("no linker on this machine")
+    path = native.build("text")
+    assert path == (native.shared_library if linker else native.object_file)("text")
+    assert native.is_built("text")
+    whole = path.read_bytes()
+    for content in (
+        whole[:-1],
+        whole[:100],
+        b"",
+        b"{}\n",
+        whole[:999] + bytes([whole[999] ^ 1]) + whole[1000:],
+    ):
+        path.unlink()  # a loaded library's file must not change under it
         path.write_bytes(content)
         assert native.load("text") is None
+    path.unlink()
     path.write_bytes(whole)
+    assert sorted(child.name for child in path.parent.iterdir()) == [path.name]
+    functions = native.load("text")
+    assert functions is not None
+    opened = TextLane(Scoring(Job()), functions)
+    record = b'{"id":"a","task":"REL-A1","answer":{"target":3},"response":"Answer: 4"}\n'
+    scanned = opened.scan(record, 1)
+    assert list(scanned.runs(0, 1)) == [(0, 1, False)]
+    assert scanned.rows(0, 1, 0)[0].startswith(
+        b'{"index":0,"id":"a","task":"REL-A1","sample":0,"status":"ok"'
+    )
+
+
+def test_a_library_that_cannot_be_loaded_is_no_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A linker that fails, or a folder from which nothing may run: the object file does it."""
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(native, "_LINKERS", (("false",), ("cp", "/etc/passwd"), ("true",)))
+    assert native.build("text") == native.object_file("text")
     assert native.load("text") is not None
