@@ -5,44 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+from typing import Final
 
 PASS_AT: Final = (1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128)
 """The k for which pass@k and maj@k are reported, as far as every prompt has k samples."""
-
-
-def collapse(
-    samples: npt.NDArray[Any], chosen: npt.NDArray[Any]
-) -> tuple[dict[tuple[int, int], int], dict[int, list[float]]]:
-    """Samples in order → prompts by (samples, right samples), and majority votes by number of samples."""
-    import numpy as np
-
-    # one field at a time: a run has millions of samples, and this is where memory peaks
-    prompts = samples["prompt"][chosen]
-    if not len(prompts):
-        return {}, {}
-    prompts.sort()
-    if (prompts[1:] != prompts[:-1]).all():
-        # one sample a prompt, the usual case: nothing to group, and sorting keys alone is 20 times quicker
-        n_right = int(samples["correct"][chosen].sum())
-        return {(1, c): n for c, n in ((0, len(prompts) - n_right), (1, n_right)) if n}, {}
-    samples = samples[chosen]
-    samples = samples[np.argsort(samples["prompt"], kind="stable")]
-    starts = np.flatnonzero(np.r_[True, samples["prompt"][1:] != samples["prompt"][:-1]])
-    sizes = np.diff(np.r_[starts, len(samples)])
-    right = np.add.reduceat(samples["correct"].astype(np.int64), starts)
-    pairs, counts = np.unique(np.stack([sizes, right], 1), axis=0, return_counts=True)
-    histogram = {(int(n), int(c)): int(k) for (n, c), k in zip(pairs, counts, strict=True)}
-    majority: dict[int, list[float]] = {}
-    for start, size in zip(starts[sizes > 1], sizes[sizes > 1], strict=True):
-        group = samples[start : start + size]
-        entry = majority.setdefault(int(size), [0, 0.0])
-        entry[0] += 1
-        entry[1] += majority_score(group["vote"].tolist(), group["correct"].tolist())
-    return histogram, majority
 
 
 def majority_score(votes: Sequence[int], correct: Sequence[int]) -> float:

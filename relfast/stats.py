@@ -1,62 +1,22 @@
 """Rows to numbers: means with clustered errors, pass@k, maj@k, and summaries that merge.
 
-A `Tally` is what has been counted so far. Per prompt only a few bytes are kept (hash of the id, hash of
-the vote, right or wrong), and at the end they collapse into a histogram of (samples, right samples) per
-prompt, which is all that the clustered error and pass@k need.
+A `Tally` is what has been counted so far. Per row only a few bytes are kept (`relfast.samples`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
-from zlib import crc32
+from typing import Any, Final
 
 import orjson
 
-from relfast.estimates import clustered_mean, collapse, pass_at_k
+from relfast.estimates import clustered_mean, pass_at_k
 from relfast.records import SCORED, STATUSES, Score
+from relfast.samples import FURTHER, SAMPLE, TASK_NUMBERS, Prompts, collapse, hash_id, hash_vote
 from relfast.tasks import TASKS
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-SAMPLE: Final = Struct("<BQIB")
-"""One scored sample in 14 bytes: number of its task (plus `FURTHER` unless it is the first of its line),
-hash of its prompt's id, vote (0 = none), 0 or 1 for wrong or right. Workers collect them without numpy,
-`relfast_kernels.text` writes them itself."""
-
-FURTHER: Final = 128
-
-_SAMPLE_FIELDS: Final = [("task", "u1"), ("prompt", "<u8"), ("vote", "<u4"), ("correct", "u1")]
-
-TASK_NUMBERS: Final = {name: number for number, name in enumerate(TASKS)}
-
 _METRICS: Final = {name: frozenset(task.metrics) for name, task in TASKS.items()}
-_MASK: Final = 0xFFFF_FFFF_FFFF_FFFF
-_MULTIPLIER: Final = 0x9E37_79B9_7F4A_7C15
-
-
-def hash_id(json_text: bytes) -> int:
-    """A 64-bit hash of an id's JSON text: multiply and fold, eight bytes at a time.
-
-    The same in every process and in the kernel that reads lines without decoding them.
-    """
-    value = len(json_text)
-    for at in range(0, len(json_text), 8):
-        value = ((value ^ int.from_bytes(json_text[at : at + 8], "little")) * _MULTIPLIER) & _MASK
-        value ^= value >> 29
-    return value
-
-
-def hash_vote(vote: str | int | None) -> int:
-    """A 32-bit hash of a vote, 0 for none; a number stands for itself."""
-    if vote is None:
-        return 0
-    if isinstance(vote, int):
-        return vote
-    return crc32(vote.encode("utf-8", "surrogatepass")) or 1
 
 
 @dataclass(slots=True)
@@ -215,19 +175,18 @@ class TaskSummary:
     cells: dict[str, list[float]]
 
     @classmethod
-    def of(cls, tally: TaskTally, samples: npt.NDArray[Any], chosen: npt.NDArray[Any]) -> TaskSummary:
-        """From counts and the ``chosen`` (bool) of all samples (structured; prompt, vote, correct)."""
-        histogram, majority = collapse(samples, chosen)
+    def of(cls, tally: TaskTally, prompts: Prompts) -> TaskSummary:
+        """From the counts of its rows and its prompts."""
         return cls(
             sum(tally.statuses.values()),
-            sum(histogram.values()),
+            sum(prompts.histogram.values()),
             dict(tally.statuses),
             tally.found,
             list(tally.rewards),
             {name: list(value) for name, value in tally.sums.items()},
             {name: dict(value) for name, value in tally.labels.items()},
-            histogram,
-            majority,
+            prompts.histogram,
+            prompts.majority,
             {name: list(cell) for name, cell in tally.cells.items()},
         )
 
@@ -372,48 +331,10 @@ class Summary:
 
 def summarize(tally: Tally, signature: str) -> Summary:
     """The summary of a tally, tasks in the order of the task table."""
-    import numpy as np
-
-    samples = np.frombuffer(tally.samples, np.dtype(_SAMPLE_FIELDS))
     names = sorted(tally.tasks, key=lambda name: TASK_NUMBERS.get(name, len(TASK_NUMBERS)))
-    of_task = {name: samples["task"] & (FURTHER - 1) == TASK_NUMBERS.get(name, FURTHER) for name in names}
-    summary = Summary(
-        {name: TaskSummary.of(tally.tasks[name], samples, of_task[name]) for name in names}, signature
-    )
-    repeated = 0
-    for name, task in summary.tasks.items():
-        if any(n > 1 for n, _ in task.histogram):
-            repeated += _on_several_lines(samples, of_task[name])
+    prompts, repeated = collapse(tally.samples, names)
+    summary = Summary({name: TaskSummary.of(tally.tasks[name], prompts[name]) for name in names}, signature)
     if repeated:
         what = "1 id occurs" if repeated == 1 else f"{repeated} ids occur"
         summary.notes.append(f"{what} on more than one line; such lines are samples of one prompt")
     return summary
-
-
-def _on_several_lines(samples: npt.NDArray[Any], chosen: npt.NDArray[Any]) -> int:
-    """How many ids stand on more than one line."""
-    import numpy as np
-
-    lines = np.sort(samples["prompt"][chosen & (samples["task"] < FURTHER)])
-    again = lines[1:] == lines[:-1]
-    # of an id that stands there three times, the first pair counts
-    return int(np.count_nonzero(again[:1]) + np.count_nonzero(again[1:] & ~again[:-1]))
-
-
-def votes_of(samples: bytes | bytearray) -> bytes:
-    """The votes of some `SAMPLE` records: all their lowest bytes, then the next ones, … (4 n bytes)."""
-    return b"".join([samples[at :: SAMPLE.size] for at in _VOTE_BYTES])
-
-
-def with_votes(samples: bytes | bytearray, votes: bytes) -> bytes | bytearray:
-    """The records with other votes; unchanged if their numbers differ."""
-    n = len(samples) // SAMPLE.size
-    if len(votes) != 4 * n:
-        return samples
-    changed = bytearray(samples)
-    for plane, at in enumerate(_VOTE_BYTES):
-        changed[at :: SAMPLE.size] = votes[plane * n : (plane + 1) * n]
-    return changed
-
-
-_VOTE_BYTES: Final = range(9, 13)

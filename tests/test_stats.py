@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relfast
+from relfast import samples as kept
 from relfast.estimates import clustered_mean, majority_score, pass_at_k
 from relfast.records import Score
 from relfast.stats import Summary, Tally, summarize
@@ -244,3 +245,22 @@ def test_many_prompts_against_brute_force() -> None:
     task = summary_of(scores_of(prompts)).tasks["REL-A1"]
     assert task.prompts == 5_000
     assert task.histogram == dict(Counter((2, sum(right for _, right in group)) for group in prompts))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 12), st.booleans(), st.integers(0, 40), st.integers(0, 3), st.booleans()),
+        max_size=30,
+    )
+)
+def test_few_samples_are_counted_like_many(rows: list[tuple[int, bool, int, int, bool]]) -> None:
+    data = b"".join(
+        kept.SAMPLE.pack(task + further * kept.FURTHER, prompt, vote, correct)
+        for task, further, prompt, vote, correct in rows
+    )
+    names = [*kept.TASK_NUMBERS, "(unknown)"]
+    few = kept.collapse(data, names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept, "_FEW", -1)
+        assert kept.collapse(data, names) == few

@@ -392,7 +392,7 @@ def _value_end(data: Any, at: int, end: int) -> int:
 
 @kernel
 def _hash(data: Any, start: int, end: int) -> Any:
-    """`relfast.stats.hash_id` of some bytes."""
+    """`relfast.samples.hash_id` of some bytes."""
     value = np.uint64(end - start)
     at = start
     while at < end:

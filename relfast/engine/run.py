@@ -24,8 +24,9 @@ from relfast.engine.sources import STDIN, Source
 from relfast.engine.writer import StreamWriter, Writer, is_stream
 from relfast.errors import ResumeMismatchError
 from relfast.records import Score
+from relfast.samples import votes_of, with_votes
 from relfast.signature import signature
-from relfast.stats import Summary, Tally, summarize, votes_of, with_votes
+from relfast.stats import Summary, Tally, summarize
 from relfast.tasks import TASKS
 
 

@@ -22,7 +22,8 @@ from relfast.engine.job import Job
 from relfast.engine.launch import environment
 from relfast.engine.scoring import Scoring
 from relfast.records import Outcome, Record, Score
-from relfast.stats import SAMPLE, Tally
+from relfast.samples import SAMPLE
+from relfast.stats import Tally
 from relfast.tasks import TASKS
 from relfast.tasks.rel_b.score import UNDEFINED
 

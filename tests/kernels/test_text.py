@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from relfast_kernels import text
 
-from relfast.stats import hash_id
+from relfast.samples import hash_id
 from relfast.tasks import TASKS
 
 ROOT = Path(__file__).parent.parent.parent
