@@ -88,21 +88,20 @@ class FileWriter:
         if fresh and self._is_parquet and os.path.exists(path):
             raise _exists(path)
         self._out, created = self._open(self.path)
-        ours: list[str] = []
+        self._made: list[str] = []
         try:
             self._lock()
             if fresh and not created:
                 raise _exists(path)
-            ours += [self.path] if created else []
+            self._made += [self.path] if created else []
             self._journal, created = self._open(self.journal_path)
-            ours += [self.journal_path] if created else []
+            self._made += [self.journal_path] if created else []
             if resume:
                 self._recover()
             else:
                 self._begin()
         except BaseException:
-            for left in ours:
-                os.unlink(left)
+            self.withdraw()
             self.close()
             raise
 
@@ -222,6 +221,12 @@ class FileWriter:
         for descriptor, size in ((self._out, self._size), (self._journal, self._journal_size)):
             with contextlib.suppress(OSError):  # the next resume does it
                 os.ftruncate(descriptor, size)
+
+    def withdraw(self) -> None:
+        if self._size == 0:
+            for path in self._made:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
 
     def written_rows(self) -> Iterator[dict[str, Any]]:
         if self._finished:

@@ -14,7 +14,7 @@ from relfast.engine.reader import Block
 from relfast.engine.run import Progress, in_process, on_pool, open_output, run
 from relfast.engine.sources import STDIN, Source, find_sources
 from relfast.engine.text_lane import compile_in_background, serves
-from relfast.errors import UsageError
+from relfast.errors import InputError, UsageError
 from relfast.stats import Summary
 
 LARGE_BYTES: Final = 32 * 2**20
@@ -69,6 +69,9 @@ def score_files(
     try:
         with on_pool(job, workers, large=large) if workers else in_process(job) as score:
             summary = run(job, sources, writer, score, limit=limit, keep=keep, progress=progress)
+    except (InputError, UsageError):
+        writer.withdraw()  # the command was wrong: it leaves nothing behind
+        raise
     finally:
         writer.close()
     summary.output = output

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
@@ -47,6 +48,9 @@ def read_gold(paths: Sequence[str]) -> dict[Any, Entry]:
     return gold
 
 
+_NUMBER: Final = re.compile(r"0|-?[1-9][0-9]{0,18}")
+
+
 def _hashable(value: Any) -> bool:
     return isinstance(value, str | int | float | bool) or value is None
 
@@ -75,7 +79,7 @@ def records_of(row: Mapping[str, Any], index: int, job: Job, gold: Gold) -> Iter
 def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
     """Fill in what the row leaves out; the kind and text of a problem, or None."""
     if job.data:
-        known = gold.get(entry.id) if _hashable(entry.id) else None
+        known = _known(gold, entry.id) if _hashable(entry.id) else None
         if known is not None:
             for field in ("task", "question", "answer"):
                 if getattr(entry, field) in (MISSING, None):
@@ -105,6 +109,18 @@ def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
     if isinstance(entry.response, list) and not entry.response:
         return "InvalidField", "field 'response' is an empty list"
     return None
+
+
+def _known(gold: Gold, record_id: Any) -> Entry | None:
+    """The gold record of an id. Batch APIs make text of every id, so 7 and "7" are the same where only one
+    of them is there."""
+    found = gold.get(record_id)
+    if found is None and isinstance(record_id, str):
+        if _NUMBER.fullmatch(record_id):
+            return gold.get(int(record_id))
+    elif found is None and type(record_id) is int:
+        return gold.get(str(record_id))
+    return found
 
 
 def _unquote(answer: str) -> Any:

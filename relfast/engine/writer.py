@@ -35,6 +35,9 @@ class Writer(Protocol):
     def finish(self, n_rows: int) -> None:
         """All rows are written."""
 
+    def withdraw(self) -> None:
+        """Take back the files that this run has made, if no rows are in them."""
+
     def close(self) -> None: ...
 
 
@@ -85,6 +88,9 @@ class StreamWriter:
         return iter(())
 
     def finish(self, n_rows: int) -> None:
+        pass
+
+    def withdraw(self) -> None:
         pass
 
     def close(self) -> None:

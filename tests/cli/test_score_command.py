@@ -306,3 +306,31 @@ def test_tasks_command() -> None:
     assert [row["task"] for row in listed][:8] == [f"REL-A{n}" for n in range(1, 8)] + ["REL-B1"]
     c2 = next(row for row in listed if row["task"] == "REL-C2")
     assert (c2["reward"], c2["metrics"][0]) == ("overlap_metric", "correct")
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_wrong_command_leaves_nothing_behind(dump: Path, tmp_path: Path, workers: int) -> None:
+    gold, out = tmp_path / "gold.jsonl", tmp_path / "rows.jsonl"
+    gold.write_text('{"id": 1,\n')
+    done = relfast("score", dump, "-o", out, "--data", gold, "--workers", workers)
+    assert done.returncode == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dump.jsonl", "gold.jsonl"]
+    # what was there before stays
+    out.write_text("")
+    assert (
+        relfast("score", dump, "-o", out, "--overwrite", "--data", gold, "--workers", workers).returncode == 2
+    )
+    assert out.exists()
+
+
+def test_ids_that_an_api_has_made_text_of(tmp_path: Path) -> None:
+    """Custom ids of batch APIs are text; those of the records may be numbers, and the other way round."""
+    gold, dump, out = tmp_path / "gold.jsonl", tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    record = {"task": "REL-A1", "answer": {"target": 3}}
+    write(gold, {**record, "id": 7}, {**record, "id": "8"}, {**record, "id": "09"}, {**record, "id": 1, "answer": {"target": 0}},
+          {**record, "id": "1"})  # fmt: skip
+    asked = ["7", 8, 9, "9", "1", 1, "-7", True]
+    write(dump, *({"id": number, "response": "Answer 4"} for number in asked))
+    assert relfast("score", dump, "-o", out, "--data", gold, "--workers", 0).returncode == 0
+    found = [(row["id"], row["correct"]) for row in rows(out)]
+    assert found == list(zip(asked, [True, True, None, None, True, False, None, False], strict=True))
