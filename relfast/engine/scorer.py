@@ -8,7 +8,6 @@ by pickle and survives a fork without its workers.
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import weakref
@@ -16,21 +15,18 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
-from functools import lru_cache
 from typing import Any, Final, Literal
-
-import orjson
 
 from relfast.engine.combiner import Combiner
 from relfast.engine.entry_tasks import EntryQueue
 from relfast.engine.job import Job
+from relfast.engine.loose import from_json, plain, text_in
 from relfast.engine.pool import Pool, usable_cores
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import GUARDED, Scoring
 from relfast.engine.seen import SeenScores, for_record, key_of
 from relfast.engine.ticket import Ticket
 from relfast.errors import UnscoredError, UsageError
-from relfast.formats.entry import text_of
 from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
@@ -262,13 +258,13 @@ class Scorer:
         if name is None:
             name = self.job.task
         if isinstance(answer, str):
-            answer = _from_json(answer)
+            answer = from_json(answer)
         task = infer_task(answer) if name is None else find_task(name)
         if task is None:
             known = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
             return unscored(index, None, None, 0, "invalid_record", "UnknownTask", known)
         if type(response) is not str:
-            response = _text_of(response)
+            response = text_in(response)
         return Record(index, None, task.name, answer, response, question)
 
     def _in_process(self, task: Task, record: Record) -> Score:
@@ -402,41 +398,6 @@ def _renew_all() -> None:
 
 
 os.register_at_fork(after_in_child=_renew_all)
-
-
-@lru_cache(maxsize=4096)
-def _from_json(text: str) -> Any:
-    """Gold stored as JSON text, read once; other text as it is."""
-    try:
-        return orjson.loads(text)
-    except ValueError:
-        return text
-
-
-_PLAIN: Final = (
-    orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
-)
-
-
-def plain(value: Any) -> Any:
-    """Gold as JSON values only: itself if it is that, else the nearest.
-
-    Raises
-    ------
-    TypeError, ValueError
-        It holds something that has no form in JSON.
-    """
-    try:
-        orjson.dumps(value, option=_PLAIN)
-    except TypeError:
-        # a mapping of another kind, numbers of any size, lone surrogates, keys that are numbers
-        return json.loads(json.dumps(dict(value) if isinstance(value, Mapping) else value))
-    return value
-
-
-def _text_of(response: Any) -> Any:
-    """The text of chat messages or of a ``str`` subclass; anything else as it is."""
-    return str.__str__(response) if isinstance(response, str) else text_of(response)
 
 
 def _delivered(begun: Score | Ticket | None, entry: Record | Score) -> Score:

@@ -13,7 +13,7 @@ import pytest
 from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, no_workers_within, workers_of
 
 import relfast
-from relfast.engine.scorer import plain
+from relfast.engine.loose import plain
 from relfast.errors import UnscoredError, UsageError
 from relfast.records import STATUSES, Record
 from relfast.tasks import TASKS
