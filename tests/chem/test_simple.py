@@ -73,17 +73,19 @@ def check(table: SmilesTable, text: str) -> bool:
         return not known.unknown
     assert mol is not None, f"{text!r} is read"
     assert not any(atom.GetNumRadicalElectrons() or atom.GetFormalCharge() for atom in mol.GetAtoms()), text
-    assert not any(bond.GetIsAromatic() for bond in mol.GetBonds()), text
+    # the toolkit's own graph, bond for bond
+    written = Chem.MolToSmiles(mol, isomericSmiles=False, canonical=False)
+    assert table.code_of(written, by_toolkit=True) == code, text
     molecule = parse(text)
     assert molecule is not None
     flat = molecule.flat
     assert flat is not None
     assert flat.n_atoms == molecule.n_atoms, text
     # what the toolkit writes of it is the same graph, and read as the toolkit's text too
-    assert table.code_of(molecule.key, by_toolkit=False) == code, text
+    assert table.code_of(molecule.key, by_toolkit=False) in (code, None), text
     assert table.code_of(flat.key, by_toolkit=True) == code, text
     # a record whose only prediction is wrong votes with the fingerprint
-    assert table.match([([], [text])])[0].vote == flat.fingerprint, text
+    assert table.match([([], [text])])[0].vote == flat.fingerprint == molecule._walked_fingerprint(), text
     return True
 
 
