@@ -67,15 +67,6 @@ _COLON: Final = 1 + MAX_DEGREE
 
 
 @kernel
-def _set_order(graph: Ints, a: int, b: int, order: int) -> None:
-    """Change the order of a bond, at its one end."""
-    for at in range(graph[DEGREE + a]):
-        place = BONDS + MAX_DEGREE * a + at
-        if graph[place] >> 3 == b:
-            graph[place] = 8 * b + order
-
-
-@kernel
 def _n_bits(mask: int) -> int:
     n = 0
     while mask:
@@ -394,14 +385,12 @@ def _electrons(graph: Ints, atom: int, n: int, found: int) -> int:
     for at in range(graph[DEGREE + atom]):
         bond = graph[BONDS + MAX_DEGREE * atom + at]
         other = bond >> 3
-        if bond & 7 > 2:
-            return UNKNOWN
-        if bond & 7 == 2:
+        if bond & 7 > 1:
             if _is_in_a_ring(graph, atom, other, found):
                 return 1
             if graph[DEGREE + other] > 1 and _reach(graph, atom, other, 0, n, n):
                 return 1
-            # the double bond leads out of all rings: an atom that draws electrons more than carbon keeps them
+            # the bond leads out of all rings: an atom that draws electrons more than carbon keeps them
             if label == CARBON and graph[LABEL + other] == CARBON:
                 return 1
             if label == CARBON and graph[LABEL + other] in (NITROGEN, OXYGEN, SULFUR):
@@ -436,7 +425,7 @@ def _mark(graph: Ints, n: int, rings: int, found: int) -> None:
             for ring in range(found):
                 if rings >> ring & 1:
                     times += graph[_RING + ring] >> a & graph[_RING + ring] >> b & 1
-            if times == 1:
+            if times == 1 and graph[place] & 7 != 3:
                 graph[place] = 8 * b + AROMATIC_BOND
 
 
@@ -447,7 +436,7 @@ def _are_all_marked(graph: Ints, n: int, rings: int, found: int) -> bool:
         for at in range(graph[DEGREE + a]):
             bond = graph[BONDS + MAX_DEGREE * a + at]
             b = bond >> 3
-            if bond & 7 != AROMATIC_BOND:
+            if bond & 7 < 3:
                 for ring in range(found):
                     if rings >> ring & graph[_RING + ring] >> a & graph[_RING + ring] >> b & 1:
                         return False
@@ -495,6 +484,20 @@ def _mark_together(graph: Ints, n: int, system: int, found: int, one: int, two: 
 
 
 @kernel
+def _has_aromatic_triple(graph: Ints, n: int) -> bool:
+    """Whether an aromatic bond was a triple one: RDKit calls it both."""
+    for atom in range(n):
+        aromatic, triple = False, False
+        for at in range(graph[DEGREE + atom]):
+            order = graph[BONDS + MAX_DEGREE * atom + at] & 7
+            aromatic |= order == AROMATIC_BOND
+            triple |= order == 3
+        if aromatic and triple:
+            return True
+    return False
+
+
+@kernel
 def perceive(graph: Ints, n: int) -> int:
     """Mark the aromatic bonds of a graph whose bonds are single, double and triple; n or `UNKNOWN`.
 
@@ -504,8 +507,13 @@ def perceive(graph: Ints, n: int) -> int:
     if core == 0:
         return n
     found = _find_rings(graph, n, core)
-    if found < 0:
-        return UNKNOWN
+    certain = found > 0
+    if not certain:
+        if _n_cycles(graph, n, core) != 1:
+            return UNKNOWN
+        # a single cycle, which RDKit may or may not take for a ring: it may be too long, or bridged
+        graph[_RING] = core
+        found = 1
     in_rings = 0
     for ring in range(found):
         atoms = graph[_RING + ring]
@@ -515,7 +523,7 @@ def perceive(graph: Ints, n: int) -> int:
                 return UNKNOWN
         for atom in range(n):
             if atoms >> atom & 1 and _is_in_a_large_ring(graph, atom, atoms, n):
-                return UNKNOWN
+                certain = False
     one, two = 0, 0
     for atom in range(n):
         if in_rings >> atom & 1:
@@ -530,6 +538,8 @@ def perceive(graph: Ints, n: int) -> int:
     for ring in range(found):
         if _is_aromatic(graph[_RING + ring], one, two):
             aromatic |= 1 << ring
+    if not certain:
+        return n if aromatic == 0 and found == 1 else UNKNOWN
     for ring in range(found):
         if aromatic >> ring & 1:
             _mark(graph, n, 1 << ring, found)
@@ -539,4 +549,4 @@ def perceive(graph: Ints, n: int) -> int:
         left &= ~system
         if system & ~aromatic:
             _mark_together(graph, n, system, found, one, two)
-    return n
+    return UNKNOWN if _has_aromatic_triple(graph, n) else n

@@ -224,7 +224,7 @@ def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph
             order = 0
             before = _ATOM
         elif c in (45, 61, 35, 47, 92) or (c == 58 and not written_by_toolkit):
-            if before in (_BOND, _START, _DOT):
+            if before in (_BOND, _START, _DOT) or (c == 58 and not graph[AROMATIC + previous]):
                 return UNKNOWN
             order = 2 if c == 61 else 3 if c == 35 else COLON_BOND if c == 58 else 1
             slash = c == 47 or c == 92
@@ -260,8 +260,8 @@ def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph
 def _hydrogens(label: int, bonds: int) -> int:
     """Hydrogens an atom of the organic subset gets, or `UNKNOWN`, or `INVALID` where it has no such valence.
 
-    RDKit's table. Nitrogen, phosphorus and the halogens beyond their first valence are not decided here: some
-    of those forms are rewritten with charges (nitro groups, phosphine ylides, perchlorates).
+    RDKit's table. Nitrogen, phosphorus (but see `_is_phosphate`) and the halogens beyond their first valence
+    are not decided here: some of those forms are rewritten with charges (nitro groups, ylides, perchlorates).
     """
     if label == CARBON:
         return 4 - bonds if bonds <= 4 else INVALID
@@ -275,6 +275,18 @@ def _hydrogens(label: int, bonds: int) -> int:
 
 
 @kernel
+def _is_phosphate(graph: Ints, atom: int, bonds: int) -> bool:
+    """Whether it is a phosphorus with four neighbours, oxygen or sulfur bonded twice: five bonds."""
+    if graph[LABEL + atom] != PHOSPHORUS or graph[DEGREE + atom] != 4 or bonds != 5:
+        return False
+    for at in range(4):
+        bond = graph[BONDS + MAX_DEGREE * atom + at]
+        if bond & 7 == 2:
+            return graph[LABEL + (bond >> 3)] in (OXYGEN, SULFUR)
+    return False
+
+
+@kernel
 def check_valences(graph: Ints, n: int) -> int:
     """n, `INVALID`, or `UNKNOWN`; sets HYDROGENS to the number every atom has."""
     result = n
@@ -282,7 +294,7 @@ def check_valences(graph: Ints, n: int) -> int:
         bonds = 0
         for at in range(graph[DEGREE + atom]):
             bonds += graph[BONDS + MAX_DEGREE * atom + at] & 7
-        hydrogens = _hydrogens(graph[LABEL + atom], bonds)
+        hydrogens = 0 if _is_phosphate(graph, atom, bonds) else _hydrogens(graph[LABEL + atom], bonds)
         if hydrogens == UNKNOWN:
             return UNKNOWN
         stated = graph[HYDROGENS + atom]
