@@ -33,7 +33,15 @@ _HERE: Final = Path(__file__).parent
 
 UNITS: Final = {
     "text": ("text.py", "text_entries.py"),
-    "smiles": ("smiles.py", "graph_code.py", "smiles_table.py", "subgraph.py", "smiles_entries.py"),
+    "smiles": (
+        "smiles.py",
+        "aromatic.py",
+        "plain.py",
+        "graph_code.py",
+        "smiles_table.py",
+        "subgraph.py",
+        "smiles_entries.py",
+    ),
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 

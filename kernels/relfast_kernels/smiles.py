@@ -2,8 +2,8 @@
 
 A graph lives in one int64 array (`graph`), cut into sections of `ROOM` places: the label of each atom
 (element and charge), its number of bonds, its neighbours and the orders of the bonds to them. Hydrogens
-are no atoms. `read_plain` takes text that a model wrote and returns a graph only where the toolkit would
-see exactly that graph; `read_canonical` takes text that the toolkit wrote.
+are no atoms. `relfast_kernels.plain` takes text that a model wrote and returns a graph only where the toolkit
+would see exactly that graph; `read_canonical` takes text that the toolkit wrote.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ BONDS: Final = 2 * ROOM
 HYDROGENS: Final = BONDS + MAX_DEGREE * ROOM
 """Hydrogens that a bracket states, -1 without a bracket."""
 AROMATIC: Final = HYDROGENS + ROOM
+"""Not 0 for an atom in lower case."""
 BRANCHES: Final = AROMATIC + ROOM
 """Atoms that open branches hang on."""
 RINGS: Final = BRANCHES + 4 * ROOM
@@ -49,6 +50,9 @@ INVALID: Final = -2
 
 AROMATIC_BOND: Final = 4
 
+COLON_BOND: Final = 5
+"""An aromatic bond that a model wrote down as such; no graph that is read to its end has any."""
+
 _NEUTRAL: Final = 8
 _CHARGES: Final = 17
 
@@ -57,7 +61,7 @@ _START, _ATOM, _OPEN, _CLOSE, _BOND, _DOT = range(6)
 
 
 def _label(symbol: str) -> int:
-    """A neutral atom's label, as `_read` makes it: two letters (the second may be missing) and the charge."""
+    """A neutral atom's label, as `read_text` makes it: two letters (or one) and the charge."""
     second = ord(symbol[1]) - 96 if symbol[1:] else 0
     return ((ord(symbol[0]) - 64) * 27 + second) * _CHARGES + _NEUTRAL
 
@@ -101,8 +105,11 @@ def _default_order(graph: Ints, a: int, b: int) -> int:
 
 
 @kernel
-def _read(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph: Ints) -> int:
-    """The number of atoms, `UNKNOWN`, or `INVALID` (brackets or rings left open)."""
+def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph: Ints) -> int:
+    """The number of atoms, `UNKNOWN`, or `INVALID` (brackets or rings left open).
+
+    Bonds between lower-case atoms that have no sign are aromatic here, whatever they turn out to be.
+    """
     n = 0
     previous = -1
     order = 0
@@ -136,6 +143,8 @@ def _read(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph: In
                     at += 1
                 hydrogens = 0
                 if at < end and text[at] == 64:
+                    if aromatic and not written_by_toolkit:
+                        return UNKNOWN
                     at += 2 if at + 1 < end and text[at + 1] == 64 else 1
                 if at < end and text[at] == 72:
                     hydrogens = 1
@@ -165,7 +174,7 @@ def _read(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph: In
             elif c >= 97:
                 aromatic = True
                 first -= 32
-            if aromatic and not written_by_toolkit:
+            if aromatic and not written_by_toolkit and (second or first not in (67, 78, 79, 83)):
                 return UNKNOWN
             element = (first - 64) * 27 + (second - 96 if second else 0)
             if (c != 91 or not written_by_toolkit) and not _ORGANIC[element]:
@@ -176,6 +185,8 @@ def _read(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph: In
             graph[DEGREE + n] = 0
             graph[HYDROGENS + n] = hydrogens
             graph[AROMATIC + n] = 1 if aromatic else 0
+            if slash and aromatic and not written_by_toolkit and graph[AROMATIC + previous]:
+                return UNKNOWN
             if previous >= 0:
                 if order == 0:
                     order = _default_order(graph, previous, n)
@@ -212,10 +223,10 @@ def _read(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph: In
                 open_rings -= 1
             order = 0
             before = _ATOM
-        elif c in (45, 61, 35, 47, 92):
-            if before in (_BOND, _START, _DOT):
+        elif c in (45, 61, 35, 47, 92) or (c == 58 and not written_by_toolkit):
+            if before in (_BOND, _START, _DOT) or (c == 58 and not graph[AROMATIC + previous]):
                 return UNKNOWN
-            order = 2 if c == 61 else 3 if c == 35 else 1
+            order = 2 if c == 61 else 3 if c == 35 else COLON_BOND if c == 58 else 1
             slash = c == 47 or c == 92
             before_bond = before
             before = _BOND
@@ -249,8 +260,8 @@ def _read(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph: In
 def _hydrogens(label: int, bonds: int) -> int:
     """Hydrogens an atom of the organic subset gets, or `UNKNOWN`, or `INVALID` where it has no such valence.
 
-    RDKit's table. Nitrogen, phosphorus and the halogens beyond their first valence are not decided here: some
-    of those forms are rewritten with charges (nitro groups, phosphine ylides, perchlorates).
+    RDKit's table. Nitrogen, phosphorus (but see `_is_phosphate`) and the halogens beyond their first valence
+    are not decided here: some of those forms are rewritten with charges (nitro groups, ylides, perchlorates).
     """
     if label == CARBON:
         return 4 - bonds if bonds <= 4 else INVALID
@@ -264,14 +275,26 @@ def _hydrogens(label: int, bonds: int) -> int:
 
 
 @kernel
-def _check_valences(graph: Ints, n: int) -> int:
+def _is_phosphate(graph: Ints, atom: int, bonds: int) -> bool:
+    """Whether it is a phosphorus with four neighbours, oxygen or sulfur bonded twice: five bonds."""
+    if graph[LABEL + atom] != PHOSPHORUS or graph[DEGREE + atom] != 4 or bonds != 5:
+        return False
+    for at in range(4):
+        bond = graph[BONDS + MAX_DEGREE * atom + at]
+        if bond & 7 == 2:
+            return graph[LABEL + (bond >> 3)] in (OXYGEN, SULFUR)
+    return False
+
+
+@kernel
+def check_valences(graph: Ints, n: int) -> int:
     """n, `INVALID`, or `UNKNOWN`; sets HYDROGENS to the number every atom has."""
     result = n
     for atom in range(n):
         bonds = 0
         for at in range(graph[DEGREE + atom]):
             bonds += graph[BONDS + MAX_DEGREE * atom + at] & 7
-        hydrogens = _hydrogens(graph[LABEL + atom], bonds)
+        hydrogens = 0 if _is_phosphate(graph, atom, bonds) else _hydrogens(graph[LABEL + atom], bonds)
         if hydrogens == UNKNOWN:
             return UNKNOWN
         stated = graph[HYDROGENS + atom]
@@ -285,107 +308,10 @@ def _check_valences(graph: Ints, n: int) -> int:
 
 
 @kernel
-def _may_be_aromatic(graph: Ints, n: int) -> bool:
-    """Whether RDKit could find an aromatic ring. False is certain, True is not.
-
-    An aromatic ring consists of atoms with at most three neighbours (hydrogens among them), at most one
-    multiple bond, and a p orbital: carbon with a multiple bond, or a heteroatom. Such atoms are taken; what
-    is in no cycle of them is peeled off. A cycle left by itself is aromatic only with 4k + 2 electrons.
-    """
-    core = AROMATIC
-    left = 0
-    for atom in range(n):
-        label, multiple, neighbours = graph[LABEL + atom], 0, graph[DEGREE + atom]
-        bonds = 0
-        for at in range(neighbours):
-            order = graph[BONDS + MAX_DEGREE * atom + at] & 7
-            multiple += order > 1
-            bonds += order
-        taken = neighbours >= 2 and neighbours + graph[HYDROGENS + atom] <= 3 and multiple <= 1
-        if label == CARBON:
-            taken = taken and multiple == 1
-        elif label == SULFUR:
-            taken = taken and bonds <= 2
-        graph[core + atom] = 1 if taken else 0
-        left += taken
-    peeled = True
-    while peeled and left:
-        peeled = False
-        for atom in range(n):
-            if graph[core + atom]:
-                beside = 0
-                for at in range(graph[DEGREE + atom]):
-                    beside += graph[core + (graph[BONDS + MAX_DEGREE * atom + at] >> 3)]
-                if beside < 2:
-                    graph[core + atom] = 0
-                    left -= 1
-                    peeled = True
-    if left == 0:
-        return False
-    for atom in range(n):
-        if graph[core + atom] == 1 and _cycle_may_be_aromatic(graph, atom):
-            return True
-    return False
-
-
-@kernel
-def _cycle_may_be_aromatic(graph: Ints, start: int) -> bool:
-    """The same for the cycle that ``start`` is on; it is taken out of the core."""
-    core = AROMATIC
-    fewest = 0
-    most = 0
-    atom = start
-    while atom >= 0:
-        label = graph[LABEL + atom]
-        graph[core + atom] = 2
-        next_atom = -1
-        beside = 0
-        multiple = False
-        certain = True
-        for at in range(graph[DEGREE + atom]):
-            bond = graph[BONDS + MAX_DEGREE * atom + at]
-            other = bond >> 3
-            if graph[core + other]:
-                beside += 1
-                if graph[core + other] == 1:
-                    next_atom = other
-            if bond & 7 > 1:
-                multiple = True
-                # an electron that a double bond out of the ring to a heteroatom may take away
-                certain = graph[core + other] > 0 or graph[LABEL + other] == CARBON
-        if beside > 2 or label == BORON:
-            return True
-        electrons = 1 if multiple or label == CARBON else 2
-        most += electrons
-        fewest += electrons if certain else 0
-        atom = next_atom
-    for electrons in range(fewest, most + 1):
-        if electrons % 4 == 2:
-            return True
-    return False
-
-
-@kernel
-def read_plain(text: Bytes, start: int, end: int, graph: Ints) -> int:
-    """Read ``text[start:end]``: atoms of the organic subset, stereo dropped, no charges, nothing aromatic.
-
-    Returns the number of atoms; `INVALID` where the toolkit certainly refuses it; `UNKNOWN` where there is
-    anything else in it: names, charges, isotopes, maps, radicals, wildcards, aromatic letters, rings that
-    the toolkit could find aromatic, ways of writing that it may not take.
-    """
-    n = _read(text, start, end, False, graph)
-    if n > 0:
-        n = _check_valences(graph, n)
-    if n > 0 and _may_be_aromatic(graph, n):
-        return UNKNOWN
-    return n
-
-
-@kernel
 def read_canonical(text: Bytes, start: int, end: int, graph: Ints) -> int:
     """Read a SMILES without stereo that the toolkit wrote, its aromatic letters taken at their word.
 
     Returns the number of atoms, or `UNKNOWN` for wildcards and bonds that are none of the ordinary four.
     """
-    n = _read(text, start, end, True, graph)
+    n = read_text(text, start, end, True, graph)
     return n if n > 0 else UNKNOWN

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from relfast_kernels._jit import kernel
 from relfast_kernels.graph_code import FINGERPRINT_MASK, MAX_CODE, WORK_SIZE, fingerprint, write_code
-from relfast_kernels.smiles import GRAPH_SIZE, INVALID, UNKNOWN, read_canonical, read_plain
+from relfast_kernels.plain import read_plain
+from relfast_kernels.smiles import GRAPH_SIZE, INVALID, UNKNOWN, read_canonical
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]

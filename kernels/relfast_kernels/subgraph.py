@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from relfast_kernels._jit import kernel
 from relfast_kernels.graph_code import fingerprint
+from relfast_kernels.plain import read_plain
 from relfast_kernels.smiles import (
     BONDS,
     DEGREE,
@@ -22,7 +23,6 @@ from relfast_kernels.smiles import (
     MAX_DEGREE,
     ROOM,
     UNKNOWN,
-    read_plain,
 )
 
 Bytes = npt.NDArray[np.uint8]

@@ -1,10 +1,11 @@
 """Simple molecules without the toolkit: lists of SMILES held against each other by a kernel.
 
-Nearly every answer to REL-C3 is a small molecule without charges or aromatic rings. A kernel reads it into a
-graph with a canonical code, and equal codes are the same molecule exactly where the toolkit, asked whether
-each is a substructure of the other, says so. What the kernel cannot read it leaves to the toolkit, and
-`SmilesTable.learn` then tells it the answer. The kernel is used only where its machine code has been compiled
-(`relfast_kernels.native`); without it the toolkit does everything, with the same results.
+Nearly every answer to REL-C3 is a small molecule without charges, and most to REL-C2 are drugs without. A
+kernel reads it into a graph with a canonical code, aromatic bonds as the toolkit perceives them, and equal
+codes are the same molecule exactly where the toolkit, asked whether each is a substructure of the other,
+says so. What the kernel cannot read it leaves to the toolkit, and `SmilesTable.learn` then tells it the
+answer. The kernel is used only where its machine code has been compiled (`relfast_kernels.native`); without
+it the toolkit does everything, with the same results.
 """
 
 from __future__ import annotations
@@ -173,8 +174,8 @@ class SmilesTable:
     def code_of(self, text: str, *, by_toolkit: bool) -> bytes | None:
         """The canonical code of a molecule, None for one that the kernel cannot read.
 
-        ``by_toolkit``: the text is a canonical SMILES without stereo; its aromatic bonds and charges are
-        labels of the graph then. Otherwise a molecule that may have any is not read.
+        ``by_toolkit``: the text is a canonical SMILES without stereo; its aromatic bonds are taken at their
+        word then, and its charges are labels of the graph. Otherwise a molecule with charges is not read.
         """
         if not 0 < len(text) <= MAX_TEXT or not text.isascii():
             return None

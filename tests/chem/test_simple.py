@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+import aromatics
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,6 +35,7 @@ PIECES = (
     *"CCCCNOSFPBI()()=#-123456[]H@/\\.%:+*~cnos09", "Cl", "Br", "[CH3]", "[CH2]", "[CH]", "[C]", "[C@H]", "[C@@H]", "[NH]",
     "[O]", "[SH]", "[N]", "%12", "%1", "%01", "=C", "(C)", "C1", "C=C", "N=N", "S(=O)", "[H]", "/C=C/", "[CH0]", "N(=O)=O",
     "C#N", "[nH]", "C=1", "=1", "[BH2]", "[PH2]", "[H][H]", "@@", "[C", "H]", "[13C]", "[O-]", "[NH3+]", " ", "|",
+    "c", "c", "n", "c1", "n1", "c2", "c(", "=O", "(=O)", "c1ccccc1", "c:c", "=c", "cc", "cn", "[cH]", "[n]", "[c]", "[n@H]",
 )  # fmt: skip
 
 
@@ -62,6 +64,12 @@ def molecules() -> list[str]:
     return sorted(smiles for smiles in found if smiles)
 
 
+@cache
+def aromatic() -> list[str]:
+    """Those of them with lower-case letters, and the pieces of `aromatics`."""
+    return [*aromatics.PIECES, *(smiles for smiles in molecules() if any(c in smiles for c in "cnos"))]
+
+
 def check(table: SmilesTable, text: str) -> bool:
     """Hold what the kernel says of a text against RDKit; whether it says anything."""
     code = table.code_of(text, by_toolkit=False)
@@ -73,17 +81,19 @@ def check(table: SmilesTable, text: str) -> bool:
         return not known.unknown
     assert mol is not None, f"{text!r} is read"
     assert not any(atom.GetNumRadicalElectrons() or atom.GetFormalCharge() for atom in mol.GetAtoms()), text
-    assert not any(bond.GetIsAromatic() for bond in mol.GetBonds()), text
+    # the toolkit's own graph, bond for bond
+    written = Chem.MolToSmiles(mol, isomericSmiles=False, canonical=False)
+    assert table.code_of(written, by_toolkit=True) == code, text
     molecule = parse(text)
     assert molecule is not None
     flat = molecule.flat
     assert flat is not None
     assert flat.n_atoms == molecule.n_atoms, text
     # what the toolkit writes of it is the same graph, and read as the toolkit's text too
-    assert table.code_of(molecule.key, by_toolkit=False) == code, text
+    assert table.code_of(molecule.key, by_toolkit=False) in (code, None), text
     assert table.code_of(flat.key, by_toolkit=True) == code, text
     # a record whose only prediction is wrong votes with the fingerprint
-    assert table.match([([], [text])])[0].vote == flat.fingerprint, text
+    assert table.match([([], [text])])[0].vote == flat.fingerprint == molecule._walked_fingerprint(), text
     return True
 
 
@@ -105,10 +115,33 @@ def test_published_molecules_in_many_spellings(table: SmilesTable) -> None:
     rng = random.Random(1)
     said = total = 0
     for smiles in molecules():
-        for text in (smiles, spell(smiles, rng), spell(smiles, rng)):
+        for text in (smiles, spell(smiles, rng)):
             total += 1
             said += check(table, text)
-    assert said >= 0.4 * total
+    assert said >= 0.85 * total
+
+
+@pytest.mark.slow
+def test_aromatic_molecules(table: SmilesTable) -> None:
+    """Rings joined and fused at random, written in every way and mutated."""
+    rng = random.Random(7)
+    bank = aromatic()
+    said = read = 0
+    for _ in range(12_000):
+        smiles = relative_of(rng, bank)
+        text = spell(smiles, rng) if rng.random() < 0.7 else smiles
+        if rng.random() < 0.5:
+            text = mutations(rng, text)
+        said += check(table, text)
+        read += table.code_of(text, by_toolkit=False) is not None
+    print(f"\nSMILES kernel: {read:,} of 12,000 texts around aromatic rings read as RDKit does", end="")
+    assert read > 4_000
+    assert said > read
+
+
+def relative_of(rng: random.Random, bank: list[str]) -> str:
+    """Half of the time of the pieces, which are small enough to be joined."""
+    return aromatics.relative(rng, list(aromatics.PIECES) if rng.random() < 0.6 else bank)
 
 
 @pytest.mark.slow
@@ -174,6 +207,8 @@ def test_containment_by_kernel(table: SmilesTable) -> None:
     said = contained = 0
     for _ in range(20_000):
         first = rng.choice(bank)
+        if rng.random() < 0.3:
+            first = relative_of(rng, bank)
         kind = rng.random()
         second = (
             parts(rng, first) if kind < 0.5 else mutations(rng, first) if kind < 0.8 else rng.choice(bank)
@@ -228,7 +263,7 @@ def test_fingerprints_by_kernel(table: SmilesTable, monkeypatch: pytest.MonkeyPa
 
 
 WORDS = (
-    *GOLDS[:12], "C1=CC=CC=C1", "c1ccccc1", "C1CC", "not sure", "", "C~C", "*", "[CH3]", "[13CH4]", "CC(=O)[O-]", "C=O=C",
+    *GOLDS[:12], "c1ccncc1", "C1=CC=NC=C1", "C[NH3+]", "C1=CC=CC=C1", "c1ccccc1", "C1CC", "not sure", "", "C~C", "*", "[CH3]", "[13CH4]", "CC(=O)[O-]", "C=O=C",
     "CC |atomProp:0.molAtomMapNumber.x|", "C" * 300, "CCO is it", "\u00e9",
 )  # fmt: skip
 
