@@ -7,6 +7,7 @@ cache directory can be written. Where it cannot, kernels compile in memory, with
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from collections.abc import Callable
@@ -37,7 +38,16 @@ def _make_writable(directory: Path) -> bool:
     return True
 
 
-_DIRECTORY: Final = cache_directory("numba")
+def _digest_of_sources() -> str:
+    """Of all kernels together: numba looks at a function's own file only, and would go on calling the old
+    code of what a kernel has inlined from another."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+_DIRECTORY: Final = cache_directory("numba") / _digest_of_sources()
 CACHED: Final[bool] = "NUMBA_CACHE_DIR" in os.environ or _make_writable(_DIRECTORY)
 """Whether compiled kernels are kept on disk."""
 
