@@ -100,7 +100,7 @@ def test_embedding_against_the_runtimes_floor(minilm: Model, tmp_path: Path, ben
     )
     whole = len(texts) / benchmark.extra_info["items_per_s"]
     benchmark.extra_info |= {
-        "threads": counting._session.threads,
+        "threads": counting.threads,
         "tokens": sum(lengths),
         "padded_to_useful": 1.0,
         "tokenising_share": round(tokenising / whole, 4),

