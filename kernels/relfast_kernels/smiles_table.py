@@ -15,7 +15,16 @@ import numpy.typing as npt
 from relfast_kernels._jit import kernel
 from relfast_kernels.graph_code import FINGERPRINT_MASK, MAX_CODE, WORK_SIZE, fingerprint, write_code
 from relfast_kernels.plain import read_plain
-from relfast_kernels.smiles import GRAPH_SIZE, INVALID, UNKNOWN, read_canonical
+from relfast_kernels.smiles import (
+    AROMATIC_BOND,
+    BONDS,
+    DEGREE,
+    GRAPH_SIZE,
+    INVALID,
+    MAX_DEGREE,
+    UNKNOWN,
+    read_canonical,
+)
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -31,9 +40,10 @@ _HASH_MASK: Final = (1 << 38) - 1
 
 # columns of `texts_index`: where a text is, its length, its class
 TEXT_COLUMNS: Final = 3
-# columns of `codes_index`: where a code is, its length, its fingerprint, and a list for `_match`
-CODE_COLUMNS: Final = 4
-_FINGERPRINT, _FIRST = 2, 3
+# columns of `codes_index`: where a code is, its length, its fingerprint, a list for `_match`, and whether
+# the graph alone decides where its hydrogens are
+CODE_COLUMNS: Final = 5
+FINGERPRINT, _FIRST, SETTLED = 2, 3, 4
 
 # counters
 N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES = range(4)
@@ -122,7 +132,13 @@ def _find(
 
 @kernel
 def _add_code(
-    length: int, fingerprint: int, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints
+    length: int,
+    known_fingerprint: int,
+    settled: int,
+    code_slots: Slots,
+    codes_index: Ints,
+    codes: Bytes,
+    used: Ints,
 ) -> int:
     """The class of the code that stands behind the last one; `UNKNOWN` if it is new and one too many."""
     start = used[CODE_BYTES]
@@ -135,8 +151,9 @@ def _add_code(
         return UNKNOWN
     codes_index[CODE_COLUMNS * n] = start
     codes_index[CODE_COLUMNS * n + 1] = length
-    codes_index[CODE_COLUMNS * n + _FINGERPRINT] = fingerprint
+    codes_index[CODE_COLUMNS * n + FINGERPRINT] = known_fingerprint
     codes_index[CODE_COLUMNS * n + _FIRST] = 0
+    codes_index[CODE_COLUMNS * n + SETTLED] = settled
     code_slots[slot] = n + 1
     used[N_CODES] = n + 1
     used[CODE_BYTES] = start + length
@@ -163,6 +180,17 @@ def _add_text(
 
 
 @kernel
+def _is_settled(graph: Ints, n: int) -> int:
+    """Whether a graph without charges and radicals is one molecule only. Aromatic rings with nitrogen may be
+    several: which of two nitrogens has the hydrogen is not in the graph."""
+    for atom in range(n):
+        for at in range(graph[DEGREE + atom]):
+            if graph[BONDS + MAX_DEGREE * atom + at] & 7 == AROMATIC_BOND:
+                return 0
+    return 1
+
+
+@kernel
 def _classify(
     data: Bytes, start: int, end: int, text_slots: Slots, texts_index: Ints, texts: Bytes,
     code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints, graph: Ints, work: Ints,
@@ -184,7 +212,9 @@ def _classify(
         if length == 0:
             found = UNKNOWN
         else:
-            found = _add_code(length, fingerprint(graph, n), code_slots, codes_index, codes, used)
+            found = _add_code(
+                length, fingerprint(graph, n), _is_settled(graph, n), code_slots, codes_index, codes, used
+            )
             if found == UNKNOWN:
                 return UNKNOWN
     _add_text(data, start, end, slot, found, text_slots, texts_index, texts, used)
@@ -238,7 +268,7 @@ def _match(
                 matched += 1
                 vote += vote_of_place(gold - first)
             else:
-                vote += codes_index[entry + _FINGERPRINT]
+                vote += codes_index[entry + FINGERPRINT]
         for at in range(first, end_of_gold):
             if classes[at] >= 0:
                 codes_index[CODE_COLUMNS * classes[at] + _FIRST] = 0
@@ -319,7 +349,7 @@ def learn(
     if len(code):
         for at in range(len(code)):
             codes[used[CODE_BYTES] + at] = code[at]
-        found = _add_code(len(code), known_fingerprint, code_slots, codes_index, codes, used)
+        found = _add_code(len(code), known_fingerprint, 0, code_slots, codes_index, codes, used)
         if found == UNKNOWN:
             return UNKNOWN
     hashed = _hash(data, 0, len(data))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from typing import Any, Final, Literal
+from zlib import crc32
 
 from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
@@ -19,6 +20,9 @@ _CANONICAL_PASSES: Final = 4
 
 # letters, digits, bonds, branches, rings, charges and chirality; no '~', '*', '$', '.', ':', '?'
 _ALPHABET: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()=#/\\%]+")
+
+# no aromatic letters, no brackets but those that state hydrogens or stereo
+_PLAIN: Final = re.compile(r"(?:Cl|Br|[BCNOPSFI()=#\-/\\%0-9]|\[(?:Cl|Br|[BCNOPSFI])@{0,2}H?[0-9]?\])++")
 
 _PARAMETERS: Final = Chem.SmilesParserParams()
 _PARAMETERS.allowCXSMILES = False
@@ -41,7 +45,8 @@ def _parse_clean(smiles: str) -> tuple[Molecule | None, str | None]:
         return None, "invalid_smiles"
     if mol.GetNumHeavyAtoms() == 0:
         return None, "no_heavy_atom"
-    for atom in mol.GetAtoms():
+    # outside brackets no atom can be anything special, and looking at all of them takes a while
+    for atom in mol.GetAtoms() if "[" in smiles else ():
         if atom.GetIsotope():
             return None, "isotope"
         if atom.GetAtomicNum() == 0 or atom.HasQuery():
@@ -61,6 +66,19 @@ def parse_clean(smiles: Any) -> tuple[Molecule | None, str | None]:
     if len(smiles) > MAX_CHARS:
         return None, "too_long"
     return _parse_clean(smiles)
+
+
+def certainly_clean(smiles: Any) -> bool:
+    """Whether a text, if it is a molecule at all, is a clean one, without aromatic letters and charges."""
+    return isinstance(smiles, str) and _PLAIN.fullmatch(smiles) is not None and len(smiles) <= MAX_CHARS
+
+
+def vote_of(molecule: Molecule) -> int:
+    """32 bits for a clean molecule, equal for equal ones: those that a kernel has for it where nothing in it
+    is aromatic, charged or a radical, which is how one decides without the toolkit."""
+    key = _settled(molecule.key)
+    plain = _PLAIN.fullmatch(key) and not molecule.has_radicals
+    return molecule.fingerprint if plain else crc32(key.encode())
 
 
 def clean_key(molecule: Molecule, tautomers: Literal["apart", "joined"]) -> str:
@@ -103,4 +121,8 @@ def _tautomer_key(smiles: str) -> str:
 
 def same_clean_molecule(a: Molecule, b: Molecule, tautomers: Literal["apart", "joined"]) -> bool:
     """Whether two clean molecules are the same, tautomers apart or joined."""
+    if a.heavy_atoms != b.heavy_atoms:
+        return False
+    if a.key == b.key:
+        return True
     return clean_key(a, tautomers) == clean_key(b, tautomers)

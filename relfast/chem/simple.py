@@ -42,7 +42,9 @@ MAX_CODE: Final = 360
 GRAPH_SIZE: Final = 1_024
 WORK_SIZE: Final = 8_576
 TEXT_COLUMNS: Final = 3
-CODE_COLUMNS: Final = 4
+CODE_COLUMNS: Final = 5
+FINGERPRINT: Final = 2
+SETTLED: Final = 4
 RESULT_COLUMNS: Final = 3
 INVALID_VOTE: Final = 0x2545F491
 FINGERPRINT_MASK: Final = 0xFFFF_FFFF
@@ -75,6 +77,23 @@ class Match(NamedTuple):
     unknown: tuple[object, ...] = ()
 
 
+class Molecules(NamedTuple):
+    """Gold and predictions of a record as classes of equal molecules, where SMILES are certain to tell apart
+    what classes do.
+
+    Attributes
+    ----------
+    gold, predictions
+        A number for each text; predictions that are no molecules are `INVALID`.
+    fingerprints
+        32 bits for each class.
+    """
+
+    gold: list[int]
+    predictions: list[int]
+    fingerprints: dict[int, int]
+
+
 class Comparison(NamedTuple):
     """How two simple molecules compare; ``fingerprint`` is the second one's."""
 
@@ -83,6 +102,10 @@ class Comparison(NamedTuple):
     n_first: int
     n_second: int
     fingerprint: int
+
+
+Lists = tuple[Sequence[object], Sequence[object]]
+"""Gold and predictions of a record."""
 
 
 def _zeros(n_bytes: int) -> ctypes.Array[ctypes.c_char]:
@@ -104,6 +127,8 @@ class SmilesTable:
         self._space = (ctypes.c_char * (2 * MAX_CODE))()
         self._second, self._search = _zeros(8 * GRAPH_SIZE), _zeros(8 * MATCH_SIZE)
         self._result = (ctypes.c_int64 * COMPARE_SIZE)()
+        codes_index = _zeros(8 * CODE_COLUMNS * CACHED_CODES)
+        self._classes = memoryview(codes_index).cast("B").cast("q")
         self._table = (
             self._text_slots,
             _zeros(8 * TEXT_COLUMNS * CACHED_TEXTS),
@@ -111,7 +136,7 @@ class SmilesTable:
             CACHED_TEXTS,
             CACHED_BYTES,
             self._code_slots,
-            _zeros(8 * CODE_COLUMNS * CACHED_CODES),
+            codes_index,
             _zeros(CACHED_BYTES),
             CACHED_CODES,
             CACHED_BYTES,
@@ -119,42 +144,21 @@ class SmilesTable:
         )
         self._lock = threading.Lock()
 
-    def match(self, records: Sequence[tuple[Sequence[object], Sequence[object]]]) -> list[Match]:
+    def match(self, records: Sequence[Lists]) -> list[Match]:
         """Hold predictions against gold, for many records (gold, predictions)."""
-        texts: list[object] = []
-        sizes = array("q")
-        for gold, predictions in records:
-            texts += gold
-            texts += predictions
-            sizes.append(len(gold))
-            sizes.append(len(predictions))
+        texts = _flat(records)
         data = _joined(texts)
         if data is None:
             if len(records) == 1:
                 return [Match(0, 0, tuple(texts))]
             return [self.match([record])[0] for record in records]
-        classes = (ctypes.c_int64 * (2 * len(texts) + 1))()
-        results = (ctypes.c_int64 * (RESULT_COLUMNS * len(records)))()
         with self._lock:
-            self._make_room()
-            self._match(
-                data,
-                len(data),
-                sizes.buffer_info()[0],
-                len(records),
-                classes,
-                ctypes.byref(classes, 8 * len(texts)),
-                len(texts),
-                results,
-                *self._table,
-                self._graph,
-                self._work,
-            )
+            classes, results = self._look_up(data, len(texts), records)
         matches = []
         start = 0
-        for at in range(len(records)):
+        for at, (gold, predictions) in enumerate(records):
             tp, vote, decided = results[RESULT_COLUMNS * at : RESULT_COLUMNS * (at + 1)]
-            end = start + sizes[2 * at] + sizes[2 * at + 1]
+            end = start + len(gold) + len(predictions)
             if decided:
                 matches.append(Match(tp, vote))
             else:
@@ -163,6 +167,61 @@ class SmilesTable:
                 matches.append(Match(0, 0, tuple(unknown)))
             start = end
         return matches
+
+    def molecules(self, records: Sequence[Lists]) -> list[Molecules | None]:
+        """Records (gold, predictions) as classes; None where some text is unknown, gold is no molecule, or a
+        class may be several (tautomers of aromatic rings)."""
+        texts = _flat(records)
+        data = _joined(texts)
+        if data is None:
+            if len(records) == 1:
+                return [None]
+            return [self.molecules([record])[0] for record in records]
+        with self._lock:
+            classes, _ = self._look_up(data, len(texts), records)
+            found: list[Molecules | None] = []
+            start = 0
+            for gold, predictions in records:
+                middle = start + len(gold)
+                end = middle + len(predictions)
+                found.append(self._settled(classes[start:middle], classes[middle:end]))
+                start = end
+        return found
+
+    def _settled(self, gold: list[int], predictions: list[int]) -> Molecules | None:
+        kinds = {*gold, *predictions}
+        if UNKNOWN in kinds or INVALID in gold:
+            return None
+        kinds.discard(INVALID)
+        index = self._classes
+        if not all(index[CODE_COLUMNS * kind + SETTLED] for kind in kinds):
+            return None
+        fingerprints = {kind: index[CODE_COLUMNS * kind + FINGERPRINT] for kind in kinds}
+        return Molecules(gold, predictions, fingerprints)
+
+    def _look_up(self, data: bytes, n_texts: int, records: Sequence[Lists]) -> tuple[Any, Any]:
+        """The classes of all texts, and `RESULT_COLUMNS` a record; with the lock held."""
+        sizes = array("q")
+        for gold, predictions in records:
+            sizes.append(len(gold))
+            sizes.append(len(predictions))
+        classes = (ctypes.c_int64 * (2 * n_texts + 1))()
+        results = (ctypes.c_int64 * (RESULT_COLUMNS * len(records)))()
+        self._make_room()
+        self._match(
+            data,
+            len(data),
+            sizes.buffer_info()[0],
+            len(records),
+            classes,
+            ctypes.byref(classes, 8 * n_texts),
+            n_texts,
+            results,
+            *self._table,
+            self._graph,
+            self._work,
+        )
+        return classes, results
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Remember what the toolkit said of a text: the code of its molecule, empty for no molecule."""
@@ -221,6 +280,14 @@ class SmilesTable:
             for slots in (self._text_slots, self._code_slots):
                 ctypes.memset(slots, 0, len(slots))
             ctypes.memset(used, 0, ctypes.sizeof(used))
+
+
+def _flat(records: Sequence[Lists]) -> list[object]:
+    texts: list[object] = []
+    for gold, predictions in records:
+        texts += gold
+        texts += predictions
+    return texts
 
 
 def _joined(texts: Sequence[Any]) -> bytes | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -23,6 +24,8 @@ from relfast.chem.molecule import parse
 from relfast.chem.simple import SmilesTable, simple_table
 from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
+from relfast.records import Options, Record
+from relfast.tasks.rel_c import missing_isomers
 
 GOLDS = (
     "C=C(Br)C(Br)CC", "BrC(Br)=C1CC1", "C#CSCS", "N1=C2C3C1N23", "FC12C3C4C1C432", "ClC=C=C1C=C1", "C=C1OCO1", "CC(O)CCOO",
@@ -278,10 +281,11 @@ WORDS = (
         ),
         min_size=1,
         max_size=5,
-    )
+    ),
+    policy=st.sampled_from(["reference", "strict"]),
 )
 def test_scores_are_the_same_without_the_kernel(
-    table: SmilesTable, records: list[tuple[list[Any], list[str], str]]
+    table: SmilesTable, records: list[tuple[list[Any], list[str], str]], policy: Any
 ) -> None:
     rows = []
     for gold, pred, task in records:
@@ -294,13 +298,49 @@ def test_scores_are_the_same_without_the_kernel(
             patch.setattr(simple, "_table", known)
             patch.setattr(simple, "_looked", float("inf"))
             patch.setattr("relfast.memo._memo", None)
-            scoring = Scoring(Job())
+            scoring = Scoring(Job(options=Options(policy=policy)))
             entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
             together = [(score.to_row(), score.vote) for score in scoring.entries(entries)]
             again = [(score.to_row(), score.vote) for score in scoring.entries(entries)]
             singly = [(score.to_row(), score.vote) for score in scoring.entries(entries, one_by_one=True)]
             assert together == again == singly
             results.append(together)
+    assert results[0] == results[1]
+
+
+@pytest.mark.slow
+def test_strict_lists_with_and_without_the_kernel(table: SmilesTable) -> None:
+    """Many spellings, some of them mutated, against gold: the same rows and votes."""
+    rng = random.Random(8)
+    bank = [smiles for smiles in molecules() if len(smiles) < 30]
+    rows: list[dict[str, Any]] = []
+    for number in range(1_500):
+        gold = rng.sample(bank, rng.randrange(1, 6))
+        named = [spell(rng.choice(gold), rng) for _ in range(rng.randrange(5))]
+        named += [mutations(rng, rng.choice(bank)) for _ in range(rng.randrange(3))]
+        named += [rng.choice(bank) for _ in range(rng.randrange(2))]
+        if rng.random() < 0.7:
+            # the usual kind: nothing aromatic, nothing in brackets
+            plain = re.compile(r"(?:Cl|Br|[BCNOPSFI()=#0-9])+")
+            gold = [smiles for smiles in gold if plain.fullmatch(smiles)] or ["CCO"]
+            named = [smiles for smiles in named if plain.fullmatch(smiles)]
+        response = "\n".join(f"<smiles>{smiles}</smiles>" for smiles in named)
+        rows.append(
+            {"id": number, "task": "REL-C3", "answer": {"missing_smiles": gold}, "response": response}
+        )
+    results: list[list[tuple[Any, Any]]] = []
+    for known in (table, None):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(simple, "_table", known)
+            patch.setattr(simple, "_looked", float("inf"))
+            scoring = Scoring(Job(options=Options(policy="strict")))
+            entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
+            results.append([(score.to_row(), score.vote) for score in scoring.entries(entries)])
+            records = [entry for entry in entries if isinstance(entry, Record)]
+            batch = [(record, missing_isomers.extract(record, scoring.options)) for record in records]
+            lane = missing_isomers.score_without_toolkit(batch, scoring.options)
+            decided = sum(outcome is not None for outcome in lane)
+            assert decided == 0 if known is None else decided > 400, decided
     assert results[0] == results[1]
 
 

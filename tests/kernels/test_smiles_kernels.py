@@ -283,7 +283,16 @@ def test_the_layout_is_what_relfast_chem_takes_it_for() -> None:
     assert simple.FINGERPRINT_MASK == graph_code.FINGERPRINT_MASK
     assert (simple.MATCH_SIZE, simple.COMPARE_SIZE) == (subgraph.MATCH_SIZE, subgraph.COMPARE_SIZE)
     assert simple.INVALID == smiles.INVALID
-    for name in ("UNKNOWN", "MAX_TEXT", "TEXT_COLUMNS", "CODE_COLUMNS", "RESULT_COLUMNS", "INVALID_VOTE"):
+    for name in (
+        "UNKNOWN",
+        "MAX_TEXT",
+        "TEXT_COLUMNS",
+        "CODE_COLUMNS",
+        "RESULT_COLUMNS",
+        "INVALID_VOTE",
+        "FINGERPRINT",
+        "SETTLED",
+    ):
         assert getattr(simple, name) == getattr(smiles_table, name), name
     assert [simple.vote_of_place(at) for at in range(99)] == [
         smiles_table.vote_of_place(at) for at in range(99)

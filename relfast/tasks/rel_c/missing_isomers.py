@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
+
+if TYPE_CHECKING:
+    from relfast.chem.simple import SmilesTable
+
+_VOTE_MASK: Final = 0xFFFF_FFFF
 
 
 def extract(record: Record, options: Options) -> Extracted:
@@ -18,19 +23,44 @@ def extract(record: Record, options: Options) -> Extracted:
 def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None]:
     """The outcomes of records whose molecules are all simple, at once; None for the others."""
     outcomes: list[Outcome | None] = [None] * len(batch)
-    if options.strict:
-        return outcomes
     from relfast.chem.simple import simple_table
 
     table = simple_table()
     if table is None:
         return outcomes
+    if options.strict:
+        return _strict_without_toolkit(table, batch, options)
     golds = [_gold(record.answer) for record, _ in batch]
     places = [at for at, gold in enumerate(golds) if isinstance(gold, list)]
     matches = table.match([(golds[at], batch[at][1].value) for at in places])
     for at, match in zip(places, matches, strict=True):
         if not match.unknown:
             outcomes[at] = _outcome(golds[at], batch[at][1], match.true_positives, match.vote)
+    return outcomes
+
+
+def _strict_without_toolkit(table: SmilesTable, batch: Batch, options: Options) -> list[Outcome | None]:
+    from relfast.chem.clean import certainly_clean
+
+    outcomes: list[Outcome | None] = [None] * len(batch)
+    if options.tautomers != "apart":
+        return outcomes
+    golds = [_gold(record.answer) for record, _ in batch]
+    places = [
+        at
+        for at, ((_, extracted), gold) in enumerate(zip(batch, golds, strict=True))
+        if isinstance(gold, list) and gold and all(map(certainly_clean, [*gold, *extracted.value]))
+    ]
+    found = table.molecules([(golds[at], batch[at][1].value) for at in places])
+    for at, molecules in zip(places, found, strict=True):
+        if molecules is not None:
+            votes = molecules.fingerprints
+            predictions: list[_Named | str] = [
+                _Named(kind, kind, votes[kind]) if kind in votes else "invalid_smiles"
+                for kind in molecules.predictions
+            ]
+            wanted: dict[object, object] = {kind: kind for kind in molecules.gold}
+            outcomes[at] = _strict_outcome(golds[at], batch[at][1], wanted, predictions)
     return outcomes
 
 
@@ -63,7 +93,7 @@ def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
             error="Missing or invalid missing_smiles in answer",
         )
     if options.strict:
-        return _judge_strict(gold, extracted, {"pred": pred, "gold": gold}, options)
+        return _judge_strict(gold, extracted, options)
     return _outcome(gold, extracted, *_match_reference(pred, gold))
 
 
@@ -115,13 +145,20 @@ def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, int
     return tp, vote & FINGERPRINT_MASK
 
 
-def _judge_strict(
-    gold: Sequence[Any], extracted: Extracted, details: dict[str, Any], options: Options
-) -> Outcome:
-    from relfast.chem.clean import clean_key, parse_clean
+class _Named(NamedTuple):
+    """A clean molecule of a response: its key, the key it is compared by (which tautomers share where they
+    are joined), and 32 bits for the vote."""
 
-    # a molecule's own key → the key it is compared by, which tautomers share where they are joined
-    wanted: dict[str, str] = {}
+    key: object
+    compared: object
+    vote: int
+
+
+def _judge_strict(gold: Sequence[Any], extracted: Extracted, options: Options) -> Outcome:
+    from relfast.chem.clean import clean_key, parse_clean, vote_of
+
+    details = {"pred": extracted.value, "gold": gold}
+    wanted: dict[object, object] = {}
     for smiles in gold:
         molecule, flaw = parse_clean(smiles)
         if molecule is None:
@@ -129,26 +166,44 @@ def _judge_strict(
         wanted[clean_key(molecule, "apart")] = clean_key(molecule, options.tautomers)
     if not wanted:
         return Outcome(False, details=details, error="missing_smiles is empty")
-    reason = extracted.reason
-    named: dict[str, str] = {}
-    pred: list[str] = extracted.value
-    for smiles in pred:
+    predictions: list[_Named | str] = []
+    for smiles in extracted.value:
         molecule, flaw = parse_clean(smiles)
         if molecule is None:
-            reason = reason or flaw
-            continue
-        key = clean_key(molecule, "apart")
-        if key in named:
+            predictions.append(flaw or "")
+        else:
+            keys = clean_key(molecule, "apart"), clean_key(molecule, options.tautomers)
+            predictions.append(_Named(*keys, vote_of(molecule)))
+    return _strict_outcome(gold, extracted, wanted, predictions)
+
+
+def _strict_outcome(
+    gold: Sequence[Any],
+    extracted: Extracted,
+    wanted: Mapping[object, object],
+    predictions: Sequence[_Named | str],
+) -> Outcome:
+    """What predictions (molecules, or what is wrong with them) are worth; ``wanted`` maps keys to those they
+    are compared by."""
+    reason = extracted.reason
+    named: dict[object, object] = {}
+    vote = 0
+    for found in predictions:
+        if isinstance(found, str):
+            reason = reason or found
+        elif found.key in named:
             reason = reason or "duplicate"
-        named[key] = clean_key(molecule, options.tautomers)
+        else:
+            named[found.key] = found.compared
+            vote += found.vote
     # what is not a new right molecule (duplicates and unreadable ones too) is a false positive
     tp = (Counter(named.values()) & Counter(wanted.values())).total()
-    metrics = measures(tp, len(pred), len(wanted))
+    metrics = measures(tp, len(predictions), len(wanted))
     metrics["reason"] = reason
     return Outcome(
-        tp == len(wanted) and tp == len(pred),
+        tp == len(wanted) and tp == len(predictions),
         metrics,
-        details,
+        {"pred": extracted.value, "gold": gold},
         found=extracted.found,
-        vote=".".join(sorted(named)) if extracted.found else None,
+        vote=max(2, vote & _VOTE_MASK) if extracted.found else None,
     )

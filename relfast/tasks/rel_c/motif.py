@@ -69,7 +69,9 @@ def _judge_strict(gold: Any, extracted: Extracted, options: Options) -> Outcome:
     if ours is None:
         return Outcome(False, metrics, vote=extracted.value)
     correct = same_clean_molecule(ours, theirs, options.tautomers)
-    metrics.update(metrics_of(contains(theirs, ours), contains(ours, theirs), 1.0))
+    # a molecule contains itself; a tautomer need not contain the other
+    equal = ours.key == theirs.key
+    metrics.update(metrics_of(equal or contains(theirs, ours), equal or contains(ours, theirs), 1.0))
     canceled = False
     if not correct:
         most = max(ours.heavy_atoms, theirs.heavy_atoms)
