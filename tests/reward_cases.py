@@ -8,6 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import psutil
 
+import relfast
+from relfast import memo
+
 
 class Case(NamedTuple):
     """A response with its strict reward; None = it has no score."""
@@ -65,17 +68,24 @@ HANG: Final = ({"smiles": TORI[1]}, f"<smiles>{TORI[0]}</smiles>")
 
 
 def distinct_c2(n: int) -> list[tuple[dict[str, str], str]]:
-    """Gold and response of ``n`` cheap REL-C2 records with different answers."""
+    """Gold and response of ``n`` cheap REL-C2 records with different answers. Gold is charged, which no kernel
+    reads: they are for the workers."""
     endings = ["O", "N", "S", "F", "Cl", "Br", "=O", "#N", "C(=O)O", "C(=O)N"]
     shapes = itertools.product(range(1, 40), endings, endings)
     return [
-        ({"smiles": "CCCCO"}, f"<smiles>{_head(left)}{'C' * length}{right}</smiles>")
+        ({"smiles": "CCCC[O-]"}, f"<smiles>{_head(left)}{'C' * length}{right}</smiles>")
         for length, left, right in itertools.islice(shapes, n)
     ]
 
 
 def _head(ending: str) -> str:
     return {"=O": "O=", "#N": "N#", "C(=O)O": "OC(=O)", "C(=O)N": "NC(=O)"}.get(ending, ending)
+
+
+def forget(scorer: relfast.Scorer) -> None:
+    """Have a scorer ask its workers again."""
+    scorer._seen._scores.clear()
+    memo._memo = None
 
 
 def workers_of(pid: int | None = None) -> list[psutil.Process]:

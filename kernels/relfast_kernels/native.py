@@ -45,6 +45,8 @@ UNITS: Final = {
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 
+SHORT: Final = frozenset({"smiles"})
+
 _LINKERS: Final = (
     ("ld", "-shared", "-z", "noexecstack"),
     ("cc", "-shared", "-nostdlib", "-Wl,-z,noexecstack"),
@@ -97,14 +99,15 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
     """A unit's functions by name, or None.
 
     Each takes the integers and pointers its entry declares (``int`` and ``ctypes.c_void_p``) and returns
-    an int; the GIL is released while it runs.
+    an int. Those of `SHORT` units hold the GIL: they take microseconds, and to get it back from busy threads
+    takes milliseconds.
     """
     for path, open_code in ((shared_library(unit), _open_library), (object_file(unit), _open_object)):
         try:
             code, entries = _read(path)
             address_of = open_code(path, code)
             return {
-                name: _callable(address_of(entry["symbol"]), entry["arguments"])
+                name: _callable(address_of(entry["symbol"]), entry["arguments"], holds_gil=unit in SHORT)
                 for name, entry in entries.items()
             }
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError):
@@ -171,13 +174,14 @@ def _open_object(path: Path, code: bytes) -> Callable[[str], int]:
     return address_of
 
 
-def _callable(address: int, arguments: str) -> Callable[..., int]:
+def _callable(address: int, arguments: str, *, holds_gil: bool) -> Callable[..., int]:
     """A numba function as a Python callable; ``arguments`` has a letter each, ``p`` pointer, ``i`` int64.
 
     numba's calling convention: a place for the result, one for an exception, then the arguments.
     """
     kinds = {"p": ctypes.c_void_p, "i": ctypes.c_int64}
-    function = ctypes.CFUNCTYPE(
+    prototype = ctypes.PYFUNCTYPE if holds_gil else ctypes.CFUNCTYPE
+    function = prototype(
         ctypes.c_int32,
         ctypes.POINTER(ctypes.c_int64),
         ctypes.POINTER(ctypes.c_void_p),

@@ -16,8 +16,9 @@ from rdkit import DataStructs
 from rdkit.Chem import rdFingerprintGenerator
 from rdkit.Chem.Scaffolds import MurckoScaffold
 
-from relfast.chem.clean import MAX_CHARS, parse_clean
+from relfast.chem.clean import parse_clean
 from relfast.chem.molecule import Molecule
+from relfast.chem.simple import MAX_CHARS
 from relfast.errors import InputError
 
 BUILT_IN: Final = "rel_c2_molecules.smi.gz"

@@ -11,18 +11,13 @@ from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
 
 from relfast.chem.molecule import CACHED_MOLECULES, Molecule
-
-MAX_CHARS: Final = 1_000
-"""Longest SMILES that strict reads; the longest published gold has 90 characters."""
+from relfast.chem.simple import MAX_CHARS, PLAIN
 
 _CANONICAL_PASSES: Final = 4
 """RDKit's canonical SMILES can change when it is read and written again; it settles within two or three."""
 
 # letters, digits, bonds, branches, rings, charges and chirality; no '~', '*', '$', '.', ':', '?'
 _ALPHABET: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()=#/\\%]+")
-
-# no aromatic letters, no brackets but those that state hydrogens or stereo
-_PLAIN: Final = re.compile(r"(?:Cl|Br|[BCNOPSFI()=#\-/\\%0-9]|\[(?:Cl|Br|[BCNOPSFI])@{0,2}H?[0-9]?\])++")
 
 _PARAMETERS: Final = Chem.SmilesParserParams()
 _PARAMETERS.allowCXSMILES = False
@@ -68,16 +63,11 @@ def parse_clean(smiles: Any) -> tuple[Molecule | None, str | None]:
     return _parse_clean(smiles)
 
 
-def certainly_clean(smiles: Any) -> bool:
-    """Whether a text, if it is a molecule at all, is a clean one, without aromatic letters and charges."""
-    return isinstance(smiles, str) and _PLAIN.fullmatch(smiles) is not None and len(smiles) <= MAX_CHARS
-
-
 def vote_of(molecule: Molecule) -> int:
     """32 bits for a clean molecule, equal for equal ones: those that a kernel has for it where nothing in it
     is aromatic, charged or a radical, which is how one decides without the toolkit."""
     key = _settled(molecule.key)
-    plain = _PLAIN.fullmatch(key) and not molecule.has_radicals
+    plain = PLAIN.fullmatch(key) and not molecule.has_radicals
     return molecule.fingerprint if plain else crc32(key.encode())
 
 

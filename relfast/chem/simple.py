@@ -12,10 +12,13 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
+import re
 import threading
 import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels import native
@@ -52,6 +55,23 @@ MATCH_SIZE: Final = 320
 COMPARE_SIZE: Final = 5
 INVALID: Final = -2
 _N_TEXTS, _TEXT_BYTES, _N_CODES, _CODE_BYTES = range(4)
+
+
+MAX_CHARS: Final = 1_000
+"""Longest SMILES that strict reads; the longest published gold has 90 characters."""
+
+# no aromatic letters, no brackets but those that state hydrogens or stereo
+PLAIN: Final = re.compile(r"(?:Cl|Br|[BCNOPSFI()=#\-/\\%0-9]|\[(?:Cl|Br|[BCNOPSFI])@{0,2}H?[0-9]?\])++")
+
+
+@lru_cache(maxsize=CACHED_TEXTS // 4)
+def _is_plain(smiles: str) -> bool:
+    return PLAIN.fullmatch(smiles) is not None
+
+
+def certainly_clean(smiles: Any) -> bool:
+    """Whether a text, if it is a molecule at all, is a clean one, without aromatic letters and charges."""
+    return isinstance(smiles, str) and len(smiles) <= MAX_TEXT and _is_plain(smiles)
 
 
 def vote_of_place(place: int) -> int:
@@ -110,7 +130,9 @@ Lists = tuple[Sequence[object], Sequence[object]]
 
 def _zeros(n_bytes: int) -> ctypes.Array[ctypes.c_char]:
     """Zeros that take no memory until they are written over; ctypes' own would be written at once."""
-    return (ctypes.c_char * n_bytes).from_buffer(mmap.mmap(-1, n_bytes))
+    # private: a process that is forked has a table of its own
+    memory = mmap.mmap(-1, n_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return (ctypes.c_char * n_bytes).from_buffer(memory)
 
 
 class SmilesTable:
@@ -306,7 +328,16 @@ _RETRY_SECONDS: Final = 2.0
 
 _table: SmilesTable | None = None
 _looked = -_RETRY_SECONDS
-_opening: Final = threading.Lock()
+_opening = threading.Lock()
+
+
+def _start_anew() -> None:
+    """In a forked child: a thread that is not here may have been at work on the table."""
+    global _table, _looked, _opening
+    _table, _looked, _opening = None, -_RETRY_SECONDS, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_start_anew)
 
 
 def simple_table() -> SmilesTable | None:

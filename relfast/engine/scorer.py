@@ -27,7 +27,7 @@ from relfast.engine.scoring import GUARDED, Scoring
 from relfast.engine.seen import SeenScores, for_record, key_of
 from relfast.engine.ticket import Ticket
 from relfast.errors import UnscoredError, UsageError
-from relfast.records import STATUSES, Record, Score, unscored
+from relfast.records import STATUSES, Extracted, Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
 from relfast.tasks.base import Task
@@ -333,8 +333,23 @@ class Scorer:
         if isinstance(begun, Score):
             return for_record(begun, record)
         if is_new:
+            score = self._without_worker(task, begun.record, extracted)
+            if score is not None:
+                begun.set_score(score)
+                return for_record(score, record)
             new.append(begun)
         return begun
+
+    def _without_worker(self, task: Task, record: Record, extracted: Extracted) -> Score | None:
+        """The score of a record that a kernel can judge, in microseconds and certain to end; else None."""
+        judge = getattr(task.room, "score_without_toolkit", None)
+        if judge is None:
+            return None
+        try:
+            (outcome,) = judge([(record, extracted)], self._scoring.options)
+            return None if outcome is None else self._scoring.score_of(task, record, outcome)
+        except Exception:
+            return None  # a worker says what is wrong with it
 
     def _submit(self, tickets: Sequence[Ticket]) -> None:
         if not tickets:

@@ -230,7 +230,7 @@ def test_workers_die_with_a_host_that_is_killed() -> None:
     script = (
         "import relfast, psutil, time\n"
         "scorer = relfast.Scorer(workers=2)\n"
-        "scorer.reward('REL-C2', {'smiles': 'CO'}, '<smiles>C</smiles>')\n"
+        "scorer.reward('REL-C2', {'smiles': 'CO'}, '<smiles>CN</smiles>')\n"
         "print([p.pid for p in psutil.Process().children()], flush=True)\n"
         "time.sleep(60)\n"
     )

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 import pytest
-from reward_cases import HANG, distinct_c2, no_workers_within, workers_of
+from reward_cases import HANG, distinct_c2, forget, no_workers_within, workers_of
 
 import relfast
 from relfast.errors import UnscoredError
@@ -38,7 +38,7 @@ def test_a_hang_costs_its_timeout_and_its_record_only(scorer: relfast.Scorer) ->
     expected = relfast.score_batch("REL-C2", *_answers(plain_rows), workers=0)
     delays = []
     for at in (5, 250, 511):
-        scorer._seen._scores.clear()
+        forget(scorer)
         rows = list(plain_rows)
         rows[at] = HANG
         started = time.perf_counter()
@@ -51,7 +51,7 @@ def test_a_hang_costs_its_timeout_and_its_record_only(scorer: relfast.Scorer) ->
         assert [batch[n].to_row() for n in others] == [expected[n].to_row() for n in others]
         # the replacement is a worker like any other before the next round
         scorer.score_batch("REL-C2", *_answers(distinct_c2(64)))
-    scorer._seen._scores.clear()
+    forget(scorer)
     started = time.perf_counter()
     scorer.score_batch("REL-C2", *_answers(plain_rows))
     plain_seconds = time.perf_counter() - started
@@ -145,7 +145,7 @@ def test_idle_workers_may_be_killed_at_any_time() -> None:
         try:
             end = time.monotonic() + 5
             while time.monotonic() < end:
-                scorer._seen._scores.clear()
+                forget(scorer)
                 got = scorer.score_batch("REL-C2", *_answers(rows)).to_dicts()
                 lost = [row for row in got if row["status"] == "crashed"]
                 assert len(lost) <= 1  # a record killed twice by chance
@@ -161,6 +161,7 @@ def test_idle_workers_may_be_killed_at_any_time() -> None:
 def test_workers_that_cannot_start_are_said_on_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with relfast.Scorer(workers=2) as scorer:
+        forget(scorer)
         started = time.monotonic()
         batch = scorer.score_batch("REL-C2", *_answers(distinct_c2(50)))
         assert time.monotonic() - started < 30

@@ -40,7 +40,7 @@ def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None
 
 
 def _strict_without_toolkit(table: SmilesTable, batch: Batch, options: Options) -> list[Outcome | None]:
-    from relfast.chem.clean import certainly_clean
+    from relfast.chem.simple import certainly_clean
 
     outcomes: list[Outcome | None] = [None] * len(batch)
     if options.tautomers != "apart":
