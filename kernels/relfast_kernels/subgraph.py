@@ -16,8 +16,11 @@ from relfast_kernels._jit import kernel
 from relfast_kernels.graph_code import fingerprint
 from relfast_kernels.plain import read_plain
 from relfast_kernels.smiles import (
+    AROMATIC_BOND,
     BONDS,
+    CARBON,
     DEGREE,
+    HYDROGENS,
     INVALID,
     LABEL,
     MAX_DEGREE,
@@ -44,8 +47,8 @@ _NEXT: Final = 4 * ROOM
 MATCH_SIZE: Final = 5 * ROOM
 
 # what `compare` finds
-IN_FIRST, IN_SECOND, N_FIRST, N_SECOND, FINGERPRINT = range(5)
-COMPARE_SIZE: Final = 5
+IN_FIRST, IN_SECOND, N_FIRST, N_SECOND, FINGERPRINT, SETTLED = range(6)
+COMPARE_SIZE: Final = 6
 
 
 @kernel
@@ -146,6 +149,18 @@ def contains(target: Ints, n_target: int, query: Ints, n_query: int, work: Ints)
 
 
 @kernel
+def _is_settled(graph: Ints, n: int) -> bool:
+    """Whether the graph of a molecule decides where its hydrogens are: no aromatic ring has one on an atom
+    other than carbon, where it could as well be on another."""
+    for atom in range(n):
+        if graph[LABEL + atom] != CARBON and graph[HYDROGENS + atom] > 0:
+            for at in range(graph[DEGREE + atom]):
+                if graph[BONDS + MAX_DEGREE * atom + at] & 7 == AROMATIC_BOND:
+                    return False
+    return True
+
+
+@kernel
 def compare(data: Bytes, n_first: int, first: Ints, second: Ints, work: Ints, result: Ints) -> int:
     """Hold two SMILES against each other.
 
@@ -159,7 +174,8 @@ def compare(data: Bytes, n_first: int, first: Ints, second: Ints, work: Ints, re
         int64, `MATCH_SIZE`.
     result
         int64, `COMPARE_SIZE`, out: whether the second lies in the first, whether the first lies in the
-        second, the atoms of both, the fingerprint of the second.
+        second, the atoms of both, the fingerprint of the second, and whether both graphs decide where the
+        hydrogens are.
 
     Returns
     -------
@@ -181,4 +197,5 @@ def compare(data: Bytes, n_first: int, first: Ints, second: Ints, work: Ints, re
     result[N_FIRST] = n_a
     result[N_SECOND] = n_b
     result[FINGERPRINT] = fingerprint(second, n_b)
+    result[SETTLED] = 1 if _is_settled(first, n_a) and _is_settled(second, n_b) else 0
     return 0

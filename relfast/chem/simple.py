@@ -52,7 +52,7 @@ RESULT_COLUMNS: Final = 3
 INVALID_VOTE: Final = 0x2545F491
 FINGERPRINT_MASK: Final = 0xFFFF_FFFF
 MATCH_SIZE: Final = 320
-COMPARE_SIZE: Final = 5
+COMPARE_SIZE: Final = 6
 INVALID: Final = -2
 _N_TEXTS, _TEXT_BYTES, _N_CODES, _CODE_BYTES = range(4)
 
@@ -62,6 +62,21 @@ MAX_CHARS: Final = 1_000
 
 # no aromatic letters, no brackets but those that state hydrogens or stereo
 PLAIN: Final = re.compile(r"(?:Cl|Br|[BCNOPSFI()=#\-/\\%0-9]|\[(?:Cl|Br|[BCNOPSFI])@{0,2}H?[0-9]?\])++")
+
+
+_CLEAN: Final = re.compile(
+    r"(?:Cl|Br|[BCNOPSFIcnos()=#\-/\\%0-9]|\[(?:Cl|Br|[BCNOPSFIcnos])@{0,2}H?[0-9]?\])++"
+)
+
+
+def same_clean_molecule(a: str, b: str) -> bool:
+    """Whether two texts certainly are one clean molecule, as `relfast.chem.clean` has it with tautomers kept
+    apart. False says nothing."""
+    table = simple_table()
+    if table is None or not (_CLEAN.fullmatch(a) and _CLEAN.fullmatch(b)):
+        return False
+    found = table.compare(a, b)
+    return isinstance(found, Comparison) and found.settled and found.second_in_first and found.first_in_second
 
 
 @lru_cache(maxsize=CACHED_TEXTS // 4)
@@ -115,13 +130,15 @@ class Molecules(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """How two simple molecules compare; ``fingerprint`` is the second one's."""
+    """How two simple molecules compare; ``fingerprint`` is the second one's, ``settled`` says whether both
+    graphs decide where the hydrogens are."""
 
     second_in_first: bool
     first_in_second: bool
     n_first: int
     n_second: int
     fingerprint: int
+    settled: bool
 
 
 Lists = tuple[Sequence[object], Sequence[object]]
@@ -288,8 +305,8 @@ class SmilesTable:
             )
             if status:
                 return "invalid" if status == INVALID else None
-            in_first, in_second, n_first, n_second, fingerprint = result
-        return Comparison(bool(in_first), bool(in_second), n_first, n_second, fingerprint)
+            in_first, in_second, n_first, n_second, fingerprint, settled = result
+        return Comparison(bool(in_first), bool(in_second), n_first, n_second, fingerprint, bool(settled))
 
     def _make_room(self) -> None:
         used = self._used

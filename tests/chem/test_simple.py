@@ -19,6 +19,7 @@ from shared_data import SHARED
 from spellings import spell
 
 from relfast.chem import identity, simple
+from relfast.chem.clean import parse_clean, same_clean_molecule
 from relfast.chem.matching import same_molecule
 from relfast.chem.molecule import parse
 from relfast.chem.simple import SmilesTable, simple_table
@@ -237,6 +238,32 @@ def test_containment_by_kernel(table: SmilesTable) -> None:
         f"\nsubgraph kernel: {said:,} of 20,000 pairs judged, {contained:,} contained, RDKit agrees", end=""
     )
     assert min(said - contained, contained) > 500
+
+
+@pytest.mark.slow
+def test_strict_motifs_with_and_without_the_kernel(
+    table: SmilesTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it recognises is right for the toolkit too, tautomers included."""
+    monkeypatch.setattr(simple, "_table", table)
+    rng = random.Random(9)
+    bank = molecules()
+    tautomers = [("Cc1c[nH]cn1", "Cc1cnc[nH]1"), ("c1c[nH]nn1", "c1cn[nH]n1"), ("O=c1cc[nH]cc1", "Oc1ccncc1"), ("c1ccc2[nH]ncc2c1",
+                 "c1ccc2n[nH]cc2c1"), ("Cn1cncc1", "c1cn(C)cn1"), ("c1cnc2[nH]ccc2c1", "C1=CN=C2NC=CC2=C1")]  # fmt: skip
+    pairs = [pair for pair in tautomers for _ in range(20)]
+    while len(pairs) < 4_000:
+        gold = rng.choice(bank)
+        pairs.append((gold, spell(gold, rng) if rng.random() < 0.8 else mutations(rng, gold)))
+    recognised = right = 0
+    for gold, response in pairs:
+        known = simple.same_clean_molecule(gold, response)
+        ours, theirs = parse_clean(response)[0], parse_clean(gold)[0]
+        same = ours is not None and theirs is not None and same_clean_molecule(ours, theirs, "apart")
+        assert same or not known, (gold, response)
+        recognised += known
+        right += same
+    print(f"\nREL-C2 strict: {recognised:,} of {right:,} right answers recognised by the kernel", end="")
+    assert recognised > 0.5 * right
 
 
 def test_fingerprints_by_kernel(table: SmilesTable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,13 +19,27 @@ def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None
     """The outcomes of pairs met before, and of simple molecules that are the same; None for the others."""
     outcomes: list[Outcome | None] = [None] * len(batch)
     if options.strict:
-        return outcomes
+        return [_recognise(record.answer, extracted) for record, extracted in batch]
     for at, (record, extracted) in enumerate(batch):
         gold = _gold(record.answer)
         outcome = motif_reference.recall(gold, extracted, options)
         if outcome is not None:
             outcomes[at] = _complete(outcome, gold, extracted)
     return outcomes
+
+
+def _recognise(answer: Any, extracted: Extracted) -> Outcome | None:
+    """Strict: the outcome of a right answer that a kernel can tell; None for any other."""
+    from relfast.chem.simple import same_clean_molecule
+
+    gold, response = _gold(answer), extracted.value
+    if not (extracted.found and isinstance(gold, str) and isinstance(response, str)):
+        return None
+    if not same_clean_molecule(gold, response):
+        return None
+    metrics = metrics_of(True, True, 1.0)
+    metrics["reason"] = extracted.reason
+    return _complete(Outcome(True, metrics, vote=motif_reference.RIGHT), gold, extracted)
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:
@@ -80,4 +94,4 @@ def _judge_strict(gold: Any, extracted: Extracted, options: Options) -> Outcome:
         metrics["overlap_metric"] = min(common, most - 1) / most
     if canceled:
         metrics["mcs_canceled"] = True
-    return Outcome(correct, metrics, vote=ours.key)
+    return Outcome(correct, metrics, vote=motif_reference.RIGHT if correct else ours.key)

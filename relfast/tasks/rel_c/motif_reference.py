@@ -13,7 +13,7 @@ from zlib import crc32
 from relfast.memo import memo
 from relfast.records import Extracted, Options, Outcome
 
-_RIGHT: Final = 1
+RIGHT: Final = 1
 """The vote of every response that names the motif, however it is written."""
 
 _OUTCOME: Final = Struct("<dIB")
@@ -47,13 +47,13 @@ def _compare(gold: str, response: str) -> Outcome | None:
         return None
     if found == "invalid":
         return Outcome(False, metrics_of(False, False, 0.0), vote=_vote_of_text(response))
-    in_gold, in_response, n_gold, n_response, fingerprint = found
+    in_gold, in_response, n_gold, n_response, fingerprint, _ = found
     if not (in_gold or in_response):
         return None
     metrics = metrics_of(in_gold, in_response, min(n_gold, n_response) / max(n_gold, n_response))
     # each in the other: then neither has an atom or a bond more
     correct = in_gold and in_response
-    return Outcome(correct, metrics, vote=_RIGHT if correct else _vote_of_fingerprint(fingerprint))
+    return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(fingerprint))
 
 
 def judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
@@ -94,7 +94,7 @@ def _judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
     metrics = metrics_of(in_gold, in_response, common / max(heavy) if max(heavy) else 0.0)
     if canceled:
         metrics["mcs_canceled"] = True
-    return Outcome(correct, metrics, vote=_RIGHT if correct else _vote_of_fingerprint(ours.fingerprint))
+    return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(ours.fingerprint))
 
 
 def _by_text(gold: str, response: str, options: Options) -> bytes:
@@ -108,8 +108,8 @@ def _unpack(value: bytes) -> Outcome:
 
 
 def _vote_of_text(text: str) -> int:
-    return max(_RIGHT + 1, crc32(text.encode("utf-8", "surrogatepass")))
+    return max(RIGHT + 1, crc32(text.encode("utf-8", "surrogatepass")))
 
 
 def _vote_of_fingerprint(fingerprint: int) -> int:
-    return max(_RIGHT + 1, fingerprint)
+    return max(RIGHT + 1, fingerprint)
