@@ -31,7 +31,7 @@ def rows(run: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def ratio_of(info: dict[str, Any]) -> float | None:
-    for name in ("floor_ratio", "vs"):
+    for name in ("floor_ratio", "floor_share", "vs"):
         if name in info:
             return float(info[name])
     return None
