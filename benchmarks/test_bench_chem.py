@@ -55,8 +55,8 @@ def test_against_published_loop(
 
     The loop takes some 50 ms a record, so it is timed on every so many records only.
     """
-    n = size(benchmark, smoke=40, quick=4_000, full=20_000)
-    every = max(1, n // 60)
+    n = size(benchmark, smoke=40, quick=2_000, full=20_000)
+    every = max(1, n // 25)
     path, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
     distinct = answers == "distinct spellings"
     workloads_chem.write_dump(path, workloads_chem.missing_isomers(n, distinct=distinct))

@@ -38,6 +38,10 @@ OnError = float | None | Literal["raise"]
 SUBMIT_EVERY: Final = 32
 """Records of a batch that are prepared before workers are given them: they start while we go on."""
 
+HERE_CHARS: Final = 20_000
+"""Longest response that a kernel judges in the host: 1,000 molecules, some 5 ms in which no other thread of
+the host runs. Longer ones go to a worker."""
+
 
 class Scorer:
     """Scores records and batches; a context manager.
@@ -343,7 +347,7 @@ class Scorer:
     def _without_worker(self, task: Task, record: Record, extracted: Extracted) -> Score | None:
         """The score of a record that a kernel can judge, in microseconds and certain to end; else None."""
         judge = getattr(task.room, "score_without_toolkit", None)
-        if judge is None:
+        if judge is None or record.response is None or len(record.response) > HERE_CHARS:
             return None
         try:
             (outcome,) = judge([(record, extracted)], self._scoring.options)
