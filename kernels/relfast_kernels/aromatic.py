@@ -1,9 +1,8 @@
 """Which bonds RDKit calls aromatic, for the molecules where that is certain.
 
-Letters in lower case only say that some way to place double bonds exists: `kekulise` places them. `perceive`
-then looks at the rings of such a graph as RDKit's default model does: atoms that lend 0, 1 or 2 electrons,
-rings of nothing else, 4k + 2 electrons in a ring or in rings fused by one bond each. What depends on which
-smallest rings RDKit happens to choose is not decided here.
+`perceive` looks at the rings of a graph with single and double bonds as RDKit's default model does: atoms
+that lend 0, 1 or 2 electrons, rings of nothing else, 4k + 2 electrons in a ring or in rings fused by one bond
+each. What depends on which smallest rings RDKit happens to choose is not decided here.
 """
 
 from __future__ import annotations
@@ -14,14 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels._jit import kernel
+from relfast_kernels.kekule import BEFORE, QUEUE
 from relfast_kernels.smiles import (
-    AROMATIC,
     AROMATIC_BOND,
     BONDS,
     BORON,
     BRANCHES,
     CARBON,
-    COLON_BOND,
     DEGREE,
     HYDROGENS,
     LABEL,
@@ -47,23 +45,10 @@ MAX_FUSED: Final = 6
 """Rings that RDKit looks at together."""
 
 # what reading a text needed is free for other use afterwards
-_MATE: Final = BRANCHES
-"""Lower case: the atom at the other end of the double bond, or one of these."""
-_NO_DOUBLE: Final = -1
-_FREE: Final = -2
-_BEFORE: Final = BRANCHES + ROOM
-"""Breadth first: the atom from which one was reached, -1 where none was."""
 _FAR: Final = BRANCHES + 2 * ROOM
 _WAYS: Final = BRANCHES + 3 * ROOM
-_QUEUE: Final = RINGS
 _RING: Final = RINGS + ROOM
 """The rings, each as a mask of its atoms."""
-
-# the section AROMATIC of an atom in lower case, once its double bonds are placed: which of its bonds had no
-# sign or a colon, and which had a colon
-_IS_LOWER: Final = 1
-_SOFT: Final = 1
-_COLON: Final = 1 + MAX_DEGREE
 
 
 @kernel
@@ -72,157 +57,6 @@ def _n_bits(mask: int) -> int:
     while mask:
         mask &= mask - 1
         n += 1
-    return n
-
-
-@kernel
-def _wants_double(graph: Ints, atom: int) -> int:
-    """1 for a lower-case atom that needs a double bond in its ring, 0 for one that has none, or `UNKNOWN`.
-
-    Marks its bonds in the section AROMATIC.
-    """
-    label, degree = graph[LABEL + atom], graph[DEGREE + atom]
-    soft = 0
-    doubles = 0
-    marks = _IS_LOWER
-    for at in range(degree):
-        bond = graph[BONDS + MAX_DEGREE * atom + at]
-        order = bond & 7
-        if order >= AROMATIC_BOND:
-            soft += 1
-            marks |= 1 << (_SOFT + at)
-            if order == COLON_BOND:
-                marks |= 1 << (_COLON + at)
-        elif order > 1:
-            if order > 2 or graph[AROMATIC + (bond >> 3)]:
-                return UNKNOWN
-            doubles += 1
-    if soft < 2 or degree > 3:
-        return UNKNOWN
-    graph[AROMATIC + atom] = marks
-    if label == CARBON:
-        return 1 - doubles
-    if doubles:
-        return UNKNOWN
-    if label == NITROGEN:
-        return 1 if degree == 2 and graph[HYDROGENS + atom] <= 0 else 0
-    return 0 if degree == 2 else UNKNOWN
-
-
-@kernel
-def _find_mate(graph: Ints, root: int, n: int) -> bool:
-    """Give a free atom a double bond, moving others along a path of alternating bonds if need be.
-
-    Odd rings are not contracted, so that a way may be missed; one that is found is right.
-    """
-    for atom in range(n):
-        graph[_BEFORE + atom] = -1
-    graph[_BEFORE + root] = root
-    graph[_QUEUE] = root
-    done, queued = 0, 1
-    while done < queued:
-        atom = graph[_QUEUE + done]
-        done += 1
-        for at in range(graph[DEGREE + atom]):
-            bond = graph[BONDS + MAX_DEGREE * atom + at]
-            other = bond >> 3
-            mate = graph[_MATE + other]
-            if bond & 7 < AROMATIC_BOND or mate == _NO_DOUBLE or graph[_BEFORE + other] >= 0:
-                continue
-            graph[_BEFORE + other] = atom
-            if mate == _FREE:
-                while True:
-                    atom = graph[_BEFORE + other]
-                    former = graph[_MATE + atom]
-                    graph[_MATE + atom] = other
-                    graph[_MATE + other] = atom
-                    if atom == root:
-                        return True
-                    other = former
-            graph[_BEFORE + mate] = other
-            graph[_QUEUE + queued] = mate
-            queued += 1
-    return False
-
-
-@kernel
-def kekulise(graph: Ints, n: int) -> int:
-    """Turn the bonds between lower-case letters into single and double ones; n or `UNKNOWN`.
-
-    Which atoms get a double bond is settled by the letters; which of several ways to pair them is taken does
-    not matter for what lends how many electrons. `confirm` sees to the bonds for which it does matter.
-    """
-    for atom in range(n):
-        if graph[AROMATIC + atom]:
-            wants = _wants_double(graph, atom)
-            if wants < 0:
-                return UNKNOWN
-            graph[_MATE + atom] = _FREE if wants else _NO_DOUBLE
-        else:
-            graph[_MATE + atom] = _NO_DOUBLE
-            for at in range(graph[DEGREE + atom]):
-                if graph[BONDS + MAX_DEGREE * atom + at] & 7 >= AROMATIC_BOND:
-                    return UNKNOWN
-    for atom in range(n):
-        if graph[_MATE + atom] == _FREE and not _find_mate(graph, atom, n):
-            return UNKNOWN
-    for atom in range(n):
-        for at in range(graph[DEGREE + atom]):
-            bond = graph[BONDS + MAX_DEGREE * atom + at]
-            if bond & 7 >= AROMATIC_BOND:
-                order = 2 if graph[_MATE + atom] == bond >> 3 else 1
-                graph[BONDS + MAX_DEGREE * atom + at] = (bond >> 3) * 8 + order
-    return n
-
-
-@kernel
-def _is_soft_bridge(graph: Ints, a: int, b: int, n: int) -> bool:
-    """Whether bonds between lower-case letters connect two atoms only through the one between them."""
-    for atom in range(n):
-        graph[_BEFORE + atom] = -1
-    graph[_BEFORE + a] = a
-    graph[_QUEUE] = a
-    done, queued = 0, 1
-    while done < queued:
-        atom = graph[_QUEUE + done]
-        done += 1
-        for at in range(graph[DEGREE + atom]):
-            other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
-            soft = graph[AROMATIC + atom] >> (_SOFT + at) & 1
-            if not soft or graph[_BEFORE + other] >= 0 or (atom == a and other == b):
-                continue
-            if other == b:
-                return False
-            graph[_BEFORE + other] = atom
-            graph[_QUEUE + queued] = other
-            queued += 1
-    return True
-
-
-@kernel
-def confirm(graph: Ints, n: int) -> int:
-    """n where what was written in lower case is aromatic, else `UNKNOWN`.
-
-    A bond without a sign between two aromatic rings is single, as in biphenyl; where it is the only way from
-    one side to the other, the number of atoms on a side says that no other way to pair them makes it double.
-    """
-    for atom in range(n):
-        marks = graph[AROMATIC + atom]
-        if not marks:
-            continue
-        aromatic = 0
-        for at in range(graph[DEGREE + atom]):
-            bond = graph[BONDS + MAX_DEGREE * atom + at]
-            order = bond & 7
-            if order == AROMATIC_BOND:
-                aromatic += 1
-            elif marks >> (_SOFT + at) & 1:
-                if order != 1 or marks >> (_COLON + at) & 1:
-                    return UNKNOWN
-                if atom < bond >> 3 and not _is_soft_bridge(graph, atom, bond >> 3, n):
-                    return UNKNOWN
-        if aromatic < 2:
-            return UNKNOWN
     return n
 
 
@@ -277,18 +111,18 @@ def _n_cycles(graph: Ints, n: int, core: int) -> int:
         while not left >> root & 1:
             root += 1
         left ^= 1 << root
-        graph[_QUEUE] = root
+        graph[QUEUE] = root
         done, queued = 0, 1
         ends = 0
         while done < queued:
-            atom = graph[_QUEUE + done]
+            atom = graph[QUEUE + done]
             done += 1
             for at in range(graph[DEGREE + atom]):
                 other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
                 ends += core >> other & 1
                 if left >> other & 1:
                     left ^= 1 << other
-                    graph[_QUEUE + queued] = other
+                    graph[QUEUE + queued] = other
                     queued += 1
         total += ends // 2 - queued + 1
     return total
@@ -298,17 +132,17 @@ def _n_cycles(graph: Ints, n: int, core: int) -> int:
 def _reach(graph: Ints, a: int, b: int, blocked: int, most: int, n: int) -> int:
     """Bonds from a to b, not by the bond between them nor through ``blocked``; 0 for more than ``most``.
 
-    Leaves the number of shortest ways in `_WAYS` and one of them in `_BEFORE`.
+    Leaves the number of shortest ways in `_WAYS` and one of them in `BEFORE`.
     """
     for atom in range(n):
-        graph[_BEFORE + atom] = -1
-    graph[_BEFORE + a] = a
+        graph[BEFORE + atom] = -1
+    graph[BEFORE + a] = a
     graph[_FAR + a] = 0
     graph[_WAYS + a] = 1
-    graph[_QUEUE] = a
+    graph[QUEUE] = a
     done, queued = 0, 1
     while done < queued:
-        atom = graph[_QUEUE + done]
+        atom = graph[QUEUE + done]
         done += 1
         far = graph[_FAR + atom] + 1
         if atom == b or far > most:
@@ -317,15 +151,15 @@ def _reach(graph: Ints, a: int, b: int, blocked: int, most: int, n: int) -> int:
             other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
             if blocked >> other & 1 or (atom == a and other == b):
                 continue
-            if graph[_BEFORE + other] < 0:
-                graph[_BEFORE + other] = atom
+            if graph[BEFORE + other] < 0:
+                graph[BEFORE + other] = atom
                 graph[_FAR + other] = far
                 graph[_WAYS + other] = graph[_WAYS + atom]
-                graph[_QUEUE + queued] = other
+                graph[QUEUE + queued] = other
                 queued += 1
             elif graph[_FAR + other] == far:
                 graph[_WAYS + other] += graph[_WAYS + atom]
-    return int(graph[_FAR + b]) if graph[_BEFORE + b] >= 0 else 0
+    return int(graph[_FAR + b]) if graph[BEFORE + b] >= 0 else 0
 
 
 @kernel
@@ -362,7 +196,7 @@ def _find_rings(graph: Ints, n: int, core: int) -> int:
                 atom = b
                 while atom != a:
                     ring |= 1 << atom
-                    atom = graph[_BEFORE + atom]
+                    atom = graph[BEFORE + atom]
                 if ring & ~core:
                     continue
                 new = True

@@ -35,6 +35,7 @@ UNITS: Final = {
     "text": ("text.py", "text_entries.py"),
     "smiles": (
         "smiles.py",
+        "kekule.py",
         "aromatic.py",
         "plain.py",
         "graph_code.py",

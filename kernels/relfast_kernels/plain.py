@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels._jit import kernel
-from relfast_kernels.aromatic import confirm, kekulise, perceive
+from relfast_kernels.aromatic import perceive
+from relfast_kernels.kekule import confirm, kekulise
 from relfast_kernels.smiles import AROMATIC, UNKNOWN, check_valences, read_text
 
 Bytes = npt.NDArray[np.uint8]
