@@ -26,7 +26,7 @@ def dump_of(task: str, n: int, path: Path) -> int:
     return workloads_chem.write_dump(path, records)
 
 
-@pytest.mark.parametrize(("task", "quick", "full"), [("REL-C3", 10_000, 20_000), ("REL-C2", 2_500, 5_000)])
+@pytest.mark.parametrize(("task", "quick", "full"), [("REL-C3", 6_000, 20_000), ("REL-C2", 4_000, 16_000)])
 def test_against_toolkit_floor(
     task: str, quick: int, full: int, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
@@ -97,7 +97,7 @@ def test_against_published_loop(
 def test_two_workers_against_one(
     tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
-    n = size(benchmark, smoke=40, quick=4_000, full=8_000)
+    n = size(benchmark, smoke=40, quick=4_000, full=16_000)
     path = tmp_path / "dump.jsonl"
     dump_of("REL-C2", n, path)
     outs = {workers: tmp_path / f"{workers}.jsonl" for workers in (1, 2)}

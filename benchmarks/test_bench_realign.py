@@ -77,7 +77,7 @@ def test_alignment_against_the_textbook(benchmark: Any) -> None:
 
 def test_embedding_against_the_runtimes_floor(minilm: Model, tmp_path: Path, benchmark: Any) -> None:
     """The runtime's own matrix product, as many times as the useful tokens have operations."""
-    texts = steps(size(benchmark, smoke=24, quick=400, full=2_000))
+    texts = steps(size(benchmark, smoke=24, quick=200, full=2_000))
     counting = Embedder(minilm)
     lengths = [batch.ids.shape[1] for batch in counting.batches(texts) for _ in batch.positions]
     product, of_one = _matrix_product(minilm, tmp_path)
@@ -112,7 +112,7 @@ def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
     """Batches of 32 as they come, padded to their longest text, through the same graph."""
     texts = [
         step
-        for row in solutions(size(benchmark, smoke=4, quick=20, full=160))
+        for row in solutions(size(benchmark, smoke=4, quick=6, full=160))
         for field in ("benchmark_solution", "llm_solution")
         for step in row[field].split("\n")
         if len(step) > 1
@@ -189,7 +189,7 @@ def test_a_warm_disk_cache_against_a_cold_one(
     minilm: Model, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
     """`relfast score` on real solutions: the first run computes, the next ones look up."""
-    rows = solutions(size(benchmark, smoke=4, quick=300, full=1_200))
+    rows = solutions(size(benchmark, smoke=4, quick=100, full=1_200))
     dump, out = tmp_path / "dump.jsonl", tmp_path / "out.jsonl"
     dump.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     arguments = ["score", dump, "-o", out, "--overwrite", "-q", "--embedder", minilm.path, "--timeout", 0]

@@ -86,7 +86,9 @@ def test_validation(benchmark: Any) -> None:
         at_least=True,
         check=lambda ours, theirs: bool((ours[0] == LEGAL).all()) and theirs == (None, -1),
     )
-    benchmark.extra_info.update(vs=round(ratio * share, 1), actions=n_plans * len(plan), limit=20)
+    benchmark.extra_info.update(
+        vs=round(ratio * share, 1), actions=n_plans * len(plan), limit=20, limit_is="at least"
+    )
     benchmark.extra_info["spread"] = [round(share * value, 1) for value in benchmark.extra_info["spread"]]
 
 
@@ -138,7 +140,7 @@ def test_one_response(benchmark: Any) -> None:
 
 def test_generation(benchmark: Any) -> None:
     """40 × 40 with 5 doors, one core, against writing the finished rows as JSON."""
-    n = size(benchmark, smoke=2, quick=100, full=400)
+    n = size(benchmark, smoke=2, quick=30, full=400)
     rows = mazes(n, 40, 40, None, 5)
     against(
         benchmark,
@@ -153,7 +155,7 @@ def test_generation(benchmark: Any) -> None:
 
 def test_generate_command(tmp_path: Path, benchmark: Any) -> None:
     """The whole command on two workers, against one worker."""
-    n = size(benchmark, smoke=2, quick=1_000, full=10_000)
+    n = size(benchmark, smoke=2, quick=300, full=10_000)
 
     def run(workers: int) -> bytes:
         output = tmp_path / f"{workers}.jsonl"
@@ -182,7 +184,7 @@ def test_dump_against_decode_floor(
     tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
     """Responses over 500 instances with structural_details in full (100,000 make 2.4 GB)."""
-    n = size(benchmark, smoke=40, quick=10_000, full=100_000)
+    n = size(benchmark, smoke=40, quick=4_000, full=100_000)
     path, out = tmp_path / "dump.jsonl", tmp_path / "out.jsonl"
     n_bytes = write_seqbench_dump(path, n, n_instances=min(n, 500))
     against(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from .floors import decode
-from .measure import against, size
+from .measure import QUICK, against, size
 from .workloads import write_text_dump
 
 
@@ -27,6 +27,8 @@ def test_text_against_decode_floor(
     records: str, dump: tuple[Path, int, int], benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
     path, n, n_bytes = dump
+    if records == "all" and QUICK:
+        pytest.skip("quick runs have 200,000 records in all")
     if records == "200k":
         n = min(n, 200_000)
         kept = path.with_name("200k.jsonl")
@@ -51,12 +53,15 @@ def test_two_workers_against_one(
     dump: tuple[Path, int, int], benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
     """On REL-C3-like work the scoring dominates; see test_bench_chem. Here reading does."""
-    path, n, n_bytes = dump
+    path, most, n_bytes = dump
+    n = min(most, size(benchmark, smoke=500, quick=60_000, full=400_000))
     outs = {workers: path.with_suffix(f".{workers}") for workers in (1, 2)}
 
     def run(workers: int) -> None:
         out = outs[workers]
-        relfast_command("score", path, "-o", out, "--overwrite", "-q", "--details", "--workers", workers)
+        relfast_command(
+            "score", path, "-o", out, "--overwrite", "-q", "--details", "--workers", workers, "--limit", n
+        )
 
     against(
         benchmark,
@@ -64,7 +69,7 @@ def test_two_workers_against_one(
         lambda: run(1),
         task="2 workers against 1, text tasks, ordinary lane",
         items=n,
-        n_bytes=n_bytes,
+        n_bytes=n_bytes * n // most,
         workers=2,
         name="vs",
         limit=1.8,
@@ -109,7 +114,7 @@ def test_ten_records(tmp_path: Path, benchmark: Any, relfast_command: Callable[.
 
 def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile time, on its own: an empty cache, numba and LLVM to the object file."""
-    if benchmark.disabled:
+    if benchmark.disabled or QUICK:
         pytest.skip("compiling takes seconds and is done by every first run anyway")
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
     benchmark.pedantic(
