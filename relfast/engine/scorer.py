@@ -12,9 +12,9 @@ import os
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final, Literal
 
 from relfast.engine.combiner import Combiner
@@ -280,18 +280,17 @@ class Scorer:
     def _score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
         begun: list[Score | Ticket | None] = [None] * len(entries)
         here: list[int] = []
-        new: list[Ticket] = []
-        for at, entry in enumerate(entries):
-            if isinstance(entry, Score):
-                begun[at] = entry
-            elif self._goes_to_workers(TASKS[entry.task]):
-                begun[at] = self._known_or_ticket(TASKS[entry.task], entry, new)
-                if len(new) >= SUBMIT_EVERY:
-                    self._submit(new)
-                    new = []
-            else:
-                here.append(at)
-        self._submit(new)
+        with self._new_tickets() as new:
+            for at, entry in enumerate(entries):
+                if isinstance(entry, Score):
+                    begun[at] = entry
+                elif self._goes_to_workers(TASKS[entry.task]):
+                    begun[at] = self._known_or_ticket(TASKS[entry.task], entry, new)
+                    if len(new) >= SUBMIT_EVERY:
+                        self._submit(new)
+                        new.clear()
+                else:
+                    here.append(at)
         embeds = any(TASKS[entries[at].task or ""].engine == "embed" for at in here)
         with self._embedding.room if embeds else nullcontext():
             for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
@@ -309,10 +308,21 @@ class Scorer:
             return self._embedding(record)
         if not self._goes_to_workers(task):
             return self._in_process(task, record)
+        with self._new_tickets() as new:
+            return self._known_or_ticket(task, record, new)
+
+    @contextmanager
+    def _new_tickets(self) -> Iterator[list[Ticket]]:
+        """A list for new tickets, submitted at the end. Where the caller is interrupted (Ctrl-C), they get
+        their score here: whoever asks for an equal answer meanwhile or later waits for them."""
         new: list[Ticket] = []
-        begun = self._known_or_ticket(task, record, new)
-        self._submit(new)
-        return begun
+        try:
+            yield new
+            self._submit(new)
+        except BaseException:
+            for ticket in new:
+                ticket.set_score(ticket.unscored("crashed", "Interrupted", "its caller was interrupted"))
+            raise
 
     def _known_or_ticket(self, task: Task, record: Record, new: list[Ticket]) -> Score | Ticket:
         """The score of an equal answer, its ticket, or a new one (also added to ``new``)."""
@@ -326,13 +336,12 @@ class Scorer:
 
         def make() -> Ticket:
             # what a worker gets is plain text and JSON values: reading it cannot fail there
-            return Ticket(Record(0, None, task.name, answer, response))
+            new.append(Ticket(Record(0, None, task.name, answer, response)))
+            return new[-1]
 
         if self.job.details:
             # gold and answer as texts would fill the memory
-            ticket = make()
-            new.append(ticket)
-            return ticket
+            return make()
         begun, is_new = self._seen.find(key, make)
         if isinstance(begun, Score):
             return for_record(begun, record)
@@ -340,8 +349,8 @@ class Scorer:
             score = self._without_worker(task, begun.record, extracted)
             if score is not None:
                 begun.set_score(score)
+                new.pop()
                 return for_record(score, record)
-            new.append(begun)
         return begun
 
     def _without_worker(self, task: Task, record: Record, extracted: Extracted) -> Score | None:

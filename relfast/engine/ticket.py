@@ -54,8 +54,10 @@ class Ticket:
         self._calls: list[Callable[[Score], object]] = []
 
     def set_score(self, score: Score) -> None:
-        """Tell everybody who asked. Done once."""
+        """Tell everybody who asked. The first score counts."""
         with self._lock:
+            if self._score is not None:
+                return
             self._score = score
             waiting, calls = self._waiting, self._calls
         for waiter in waiting:

@@ -177,3 +177,32 @@ def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:
     for _ in range(2):
         assert scorer.score_one("REL-C2", *HANG).status == "timeout"
     assert scorer.stats()["workers_replaced"] == 2
+
+
+@pytest.mark.parametrize("when", ["_known_or_ticket", "_submit", "_without_worker"])
+def test_an_interrupted_batch_leaves_nobody_waiting(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C in a notebook, and the same cell again."""
+    rows = distinct_c2(40)
+    with relfast.Scorer(workers=1) as scorer:
+        forget(scorer)
+        whole = getattr(relfast.Scorer, when)
+        calls = iter(range(1_000))
+
+        def interrupted(*arguments: object) -> object:
+            if next(calls) == (0 if when == "_submit" else 20):
+                raise KeyboardInterrupt
+            return whole(*arguments)
+
+        monkeypatch.setattr(relfast.Scorer, when, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            scorer.score_batch("REL-C2", *_answers(rows))
+        monkeypatch.undo()
+        done: list[object] = []
+        again = threading.Thread(
+            target=lambda: done.append(scorer.score_batch("REL-C2", *_answers(rows)).status)
+        )
+        again.daemon = True
+        again.start()
+        again.join(20)
+        assert done, "it waits for what nobody scores"
+        assert set(done[0]) == {"ok"}
