@@ -45,6 +45,10 @@ def within(info: dict[str, Any]) -> bool:
     return ratio >= limit if info.get("limit_is") == "at least" else ratio <= limit
 
 
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def table(run: dict[str, Any]) -> str:
     """The table in Markdown."""
     machine = run["machine_info"]
@@ -65,7 +69,7 @@ def table(run: dict[str, Any]) -> str:
         )
         missed = "" if within(info) else " (missed)"
         lines.append(
-            f"| {info['task']} | {info.get('items_per_s', '–')} | {info.get('mb_per_s', '–')}"
+            f"| {info['task']} | {_number(info.get('items_per_s'))} | {_number(info.get('mb_per_s'))}"
             f" | {'–' if ratio is None else f'{ratio:.3g} ×'} | {limit}{missed} |"
         )
     return "\n".join(lines)
