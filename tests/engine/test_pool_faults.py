@@ -40,6 +40,8 @@ def _children() -> list[psutil.Process]:
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Any:
+    # what earlier modules have dropped is closed now, not in the middle of a test
+    gc.collect()
     _earlier.update(child.pid for child in psutil.Process().children(recursive=True))
     before, threads = _n_open(), threading.active_count()
     yield
@@ -52,8 +54,7 @@ def _nothing_is_left() -> Any:
         time.sleep(0.01)
     assert _children() == []
     assert threading.active_count() == threads
-    # fewer is fine: the collector may close meanwhile what an earlier module dropped
-    assert _n_open() <= before
+    assert _n_open() == before
 
 
 def _n_open() -> int:
