@@ -161,6 +161,15 @@ def wait_for(path: Path, size: int, within: float = 60) -> None:
         time.sleep(0.01)
 
 
+def wait_for_blocks(path: Path, n_blocks: int, within: float = 60) -> None:
+    """Wait until a run has committed so many blocks of rows."""
+    journal = Path(f"{path}.journal")
+    until = time.monotonic() + within
+    while not journal.exists() or journal.read_bytes().count(b"\n") < 1 + n_blocks:
+        assert time.monotonic() < until, f"{path} did not get {n_blocks} blocks"
+        time.sleep(0.01)
+
+
 def statuses(path: Path) -> list[str]:
     return [row["status"] for row in rows_of(path)]
 

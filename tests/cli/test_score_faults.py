@@ -27,6 +27,7 @@ from engine_runs import (
     rows_of,
     statuses,
     wait_for,
+    wait_for_blocks,
     write_dump,
 )
 
@@ -114,7 +115,7 @@ def test_interrupted(signum: signal.Signals, code: int, workers: int, tmp_path: 
     out = tmp_path / "rows.jsonl"
     options = ["--workers", workers, "--timeout", 60 if workers else 5]
     run = Run(dump, "-o", out, *options)
-    wait_for(out, 1)
+    wait_for_blocks(out, 2)  # so the first one is surely counted, not only written
     started = time.monotonic()
     run.kill(signum)
     done = run.wait()
