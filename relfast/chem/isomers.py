@@ -27,6 +27,7 @@ from rdkit.Chem import rdMolDescriptors
 
 from relfast.chem import molecule  # noqa: F401 -- silences RDKit's log
 from relfast.errors import UsageError
+from relfast.interrupts import uninterrupted
 
 VALENCES: Final = {"C": 4, "N": 3, "O": 2, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1}
 """Bonds of each element; the order, highest valence first, is that of the atoms in the search."""
@@ -147,7 +148,8 @@ def _enumerate(formula: str, progress: Progress | None) -> tuple[str, ...]:
 def is_strained(smiles: str) -> bool:
     """Whether a ring of the molecule has a triple bond or two cumulated double bonds."""
     mol = Chem.MolFromSmiles(smiles)
-    return any(mol.HasSubstructMatch(pattern) for pattern in _STRAINED)
+    with uninterrupted():
+        return any(mol.HasSubstructMatch(pattern) for pattern in _STRAINED)
 
 
 @lru_cache(maxsize=1_024)

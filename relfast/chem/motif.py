@@ -15,6 +15,7 @@ from rdkit.Chem import rdFMCS
 from relfast.chem.clean import parse_clean
 from relfast.chem.matching import contains
 from relfast.chem.molecule import Molecule, parse
+from relfast.interrupts import uninterrupted
 
 FIRST_MOLECULES: Final = 8
 """Molecules searched at first. A motif of some that all others contain is the motif of all, for it cannot
@@ -58,10 +59,17 @@ def _search(molecules: Sequence[Molecule], limit: _StepLimit) -> Any:
 def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motif | None:
     """The largest connected motif of two or more molecules, or None where there is no clear one.
 
+    A Ctrl-C waits until it is found.
+
     None if it has fewer than ``min_atoms`` heavy atoms, if several different motifs are equally large, if the
     search took more than ``max_steps`` steps, or if the motif cut out of the first molecule is no
     molecule that the scorer reads and finds in all of them (half an aromatic system, a charge others lack).
     """
+    with uninterrupted():
+        return _largest_motif(molecules, min_atoms, max_steps)
+
+
+def _largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motif | None:
     chosen = list(molecules[:FIRST_MOLECULES])
     others = list(molecules[FIRST_MOLECULES:])
     limit = _StepLimit(max_steps)

@@ -84,6 +84,9 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     finally:
+        if _pending:
+            # everything is done: an alarm clock that still runs would end the process in its last moments
+            signal.setitimer(signal.ITIMER_REAL, 0)
         _pending.clear()
         for signum, handler in before.items():
             signal.signal(signum, handler)

@@ -27,6 +27,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
+from relfast import interrupts
 from relfast.engine.launch import start
 
 _REPLY: Final = struct.Struct("<cqq")
@@ -268,7 +269,7 @@ def main(parent: int) -> None:
 
     worker.die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    interrupts.block_for_good()
     control = socket.socket(fileno=os.dup(0))
     gold = pickle.loads(control.recv(_PACKET))
     _import_what_workers_need(gold)

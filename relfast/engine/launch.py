@@ -11,12 +11,13 @@ import contextlib
 import fcntl
 import mmap
 import os
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
+
+from relfast import interrupts
 
 _PIPE_BYTES: Final = 1 << 20
 
@@ -127,19 +128,10 @@ def start(module: str, *arguments: int, stdin: int, **more: Any) -> subprocess.P
     # -P: the caller's directory may hold a module that shadows one of ours. -S: the caller's path is
     # handed over whole, so that looking for site packages again (20 ms) would find nothing new.
     command = [sys.executable, "-P", "-S", "-m", module, *map(str, (os.getpid(), *arguments))]
-    with _shielded():
+    # a child inherits what its starter blocks: Ctrl-C while it imports must not fill the terminal with its
+    # traceback. It arranges its signals itself when it is up.
+    with interrupts.uninterrupted():
         return subprocess.Popen(command, stdin=stdin, env=environment(), **more)
-
-
-@contextlib.contextmanager
-def _shielded() -> Iterator[None]:
-    """A child inherits what its starter blocks: Ctrl-C while it imports must not fill the terminal with its
-    traceback. It arranges its signals itself when it is up."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def environment() -> dict[str, str]:

@@ -15,6 +15,7 @@ import signal
 import sys
 from typing import Final
 
+from relfast import interrupts
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.block_scoring import SEGMENT_LINES, BlockScoring
 from relfast.engine.entry_scoring import score_entries
@@ -115,8 +116,7 @@ def main(parent: int, page: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    # what the starting thread blocks is inherited, and a blocked SIGALRM would never end anything
-    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    interrupts.block_for_good()
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # what a library prints must not land between frames

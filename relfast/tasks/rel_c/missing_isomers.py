@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
 
+from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
 
@@ -65,7 +66,8 @@ def _strict_without_toolkit(table: SmilesTable, batch: Batch, options: Options) 
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:
-    return [_judge(record.answer, extracted, options) for record, extracted in batch]
+    with uninterrupted():
+        return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
 def _gold(answer: Any) -> Any:

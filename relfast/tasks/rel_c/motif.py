@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c import motif_reference
 from relfast.tasks.rel_c.extract import extract_molecule
@@ -43,7 +44,8 @@ def _recognise(answer: Any, extracted: Extracted) -> Outcome | None:
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:
-    return [_judge(record.answer, extracted, options) for record, extracted in batch]
+    with uninterrupted():
+        return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
 def _gold(answer: Any) -> Any:

@@ -1,0 +1,139 @@
+"""SIGINT while the toolkit searches, which for that time has a handler of its own: nobody's Ctrl-C may be
+lost, and nobody's score may be another for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from engine_runs import PYTHONPATH, Run, rows_of, wait_for_blocks, write_dump
+from shared_data import rel_records
+
+import relfast
+
+
+def _searches(n: int, seed: int, **more: Any) -> list[dict[str, Any]]:
+    """REL-C2 records for which the toolkit must search, since no kernel reads charges: for a part of the motif,
+    or for what two motifs have in common."""
+    motifs = sorted(
+        {row["answer"]["smiles"] for row in rel_records("REL-C2")}, key=lambda smiles: (len(smiles), smiles)
+    )[:60]
+    rng = random.Random(seed)
+    parts = ["C" * length for length in range(2, 6)]
+    return [
+        {
+            "task": "REL-C2",
+            "answer": {"smiles": f"{rng.choice(motifs)}.[Na+]{'.C' * (at % 9)}"},
+            "response": f"<smiles>{rng.choice([*parts, rng.choice(motifs)])}.[Na+]</smiles>",
+            **more,
+        }
+        for at in range(n)
+    ]
+
+
+@contextmanager
+def _rain(*pids: int) -> Iterator[None]:
+    """SIGINT to processes all the time."""
+    over = threading.Event()
+
+    def drops() -> None:
+        while not over.wait(0.0002):
+            for pid in pids:
+                os.kill(pid, signal.SIGINT)
+
+    thread = threading.Thread(target=drops)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_workers_do_not_hear_it() -> None:
+    """A terminal's Ctrl-C and a notebook's go to all processes of their group."""
+    records = _searches(3_000, seed=1)
+    with relfast.Scorer(workers=2) as scorer:
+        quiet = scorer.score(records)
+    with relfast.Scorer(workers=2) as scorer:
+        scorer.start()
+        time.sleep(1)
+        with _rain(*(child.pid for child in psutil.Process().children(recursive=True))):
+            wet = scorer.score(records)
+        assert scorer.stats()["workers_replaced"] == 0
+    assert [score.metrics for score in wet] == [score.metrics for score in quiet]
+    assert {score.status for score in quiet} == {"ok"}
+
+
+_CALLER = """
+import json, signal, sys
+import relfast
+heard = []
+signal.signal(signal.SIGINT, lambda *signal: heard.append(signal))
+records = json.load(sys.stdin)
+print("ready", flush=True)
+rows = [relfast.evaluate_response(r["task"], r["answer"], r["response"]) for r in records]
+print(json.dumps([rows, len(heard)], default=str))
+"""
+
+
+def test_a_caller_that_scores_in_its_own_process() -> None:
+    records = json.dumps(_searches(2_000, seed=2))
+    told = []
+    for wet in (False, True):
+        with subprocess.Popen(
+            [sys.executable, "-c", _CALLER],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": PYTHONPATH, "OPENBLAS_NUM_THREADS": "1"},
+            text=True,
+        ) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(records)
+            process.stdin.close()
+            assert process.stdout.readline() == "ready\n"
+            drops = 0
+            while wet and process.poll() is None and not _has_output(process):
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.0005)
+                drops += 1
+            rows, heard = json.loads(process.stdout.read())
+        told.append(rows)
+    assert told[0] == told[1]
+    assert drops > 20
+    assert heard > drops / 2  # two that come during one search are one
+
+
+def _has_output(process: subprocess.Popen[str]) -> bool:
+    return bool(select.select([process.stdout], [], [], 0)[0])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_command_that_scores_in_its_own_process(seed: int, tmp_path: Path) -> None:
+    """It ends, whatever it is at when the signal comes, and its rows are those of a quiet run."""
+    records = _searches(15_000, seed=3, question="x" * 2_000)
+    dump = write_dump(tmp_path / "dump.jsonl", records)
+    run = Run(dump, "-o", tmp_path / "rows.jsonl", "--workers", 0)
+    wait_for_blocks(tmp_path / "rows.jsonl", 1)
+    time.sleep(random.Random(seed).random() / 4)
+    run.kill(signal.SIGINT)
+    done = run.wait()
+    assert done.returncode == 130, done.stderr
+    rows = rows_of(tmp_path / "rows.jsonl")
+    with relfast.Scorer() as scorer:
+        quiet = scorer.score(records[: len(rows)])
+    assert [row["metrics"] for row in rows] == [score.metrics for score in quiet]
