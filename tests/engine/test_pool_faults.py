@@ -425,10 +425,14 @@ def test_from_a_script_without_a_main_guard(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_from_a_daemonic_process(method: str, tmp_path: Path) -> None:
     """Which may have no multiprocessing children of its own."""
-    from multiprocessing import resource_tracker
+    from multiprocessing import forkserver, resource_tracker
 
-    tracker = resource_tracker._resource_tracker
-    tracked_before = tracker._fd is not None  # type: ignore[attr-defined]
+    # processes of the standard library's, for the session; where an earlier module has them they stay
+    helpers = (
+        (forkserver._forkserver, "_forkserver_pid"),  # type: ignore[attr-defined]
+        (resource_tracker._resource_tracker, "_pid"),  # type: ignore[attr-defined]
+    )
+    ours = [helper for helper, pid in helpers if getattr(helper, pid) is None]
     dump = _dump(tmp_path, *honest(50), HANG)
     context = multiprocessing.get_context(method)
     process = context.Process(target=_score, args=(dump, tmp_path / "rows.jsonl"), daemon=True)
@@ -436,10 +440,8 @@ def test_from_a_daemonic_process(method: str, tmp_path: Path) -> None:
     process.join(60)
     assert process.exitcode == 0
     assert statuses(tmp_path / "rows.jsonl")[-1] == "timeout"
-    if method == "forkserver":
-        multiprocessing.forkserver._forkserver._stop()  # type: ignore[attr-defined]
-    if not tracked_before:  # a process pool of an earlier module's may have started it: then it stays
-        tracker._stop()  # type: ignore[attr-defined]
+    for helper in ours:
+        helper._stop()
 
 
 def test_the_caller_may_change_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
