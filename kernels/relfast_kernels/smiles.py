@@ -315,3 +315,15 @@ def read_canonical(text: Bytes, start: int, end: int, graph: Ints) -> int:
     """
     n = read_text(text, start, end, True, graph)
     return n if n > 0 else UNKNOWN
+
+
+@kernel
+def is_settled(graph: Ints, n: int) -> bool:
+    """Whether the graph of a molecule decides where its hydrogens are: no aromatic ring has one on an atom
+    other than carbon, where it could as well be on another."""
+    for atom in range(n):
+        if graph[LABEL + atom] != CARBON and graph[HYDROGENS + atom] > 0:
+            for at in range(graph[DEGREE + atom]):
+                if graph[BONDS + MAX_DEGREE * atom + at] & 7 == AROMATIC_BOND:
+                    return False
+    return True

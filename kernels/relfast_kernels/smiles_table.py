@@ -1,8 +1,9 @@
 """Many SMILES at once: texts to classes of equal molecules, and lists of them against each other.
 
 A table remembers texts and canonical codes, so that a text seen before costs a look-up. It is a handful of
-arrays made by the caller (see `new_table`), filled by `learn` and `match_lists`, and never grows: when it is
-full, texts that are not in it stay `UNKNOWN`.
+arrays made by the caller (see `new_table`), filled by `learn` and `match_lists`, and never grows: each call
+that finds it three quarters full empties it first, and a text for which there is no room stays `UNKNOWN`.
+Classes are therefore numbers of one call, and a call says all that there is to know of them.
 """
 
 from __future__ import annotations
@@ -16,13 +17,10 @@ from relfast_kernels._jit import kernel
 from relfast_kernels.graph_code import FINGERPRINT_MASK, MAX_CODE, WORK_SIZE, fingerprint, write_code
 from relfast_kernels.plain import read_plain
 from relfast_kernels.smiles import (
-    AROMATIC_BOND,
-    BONDS,
-    DEGREE,
     GRAPH_SIZE,
     INVALID,
-    MAX_DEGREE,
     UNKNOWN,
+    is_settled,
     read_canonical,
 )
 
@@ -43,7 +41,7 @@ TEXT_COLUMNS: Final = 3
 # columns of `codes_index`: where a code is, its length, its fingerprint, a list for `_match`, and whether
 # the graph alone decides where its hydrogens are
 CODE_COLUMNS: Final = 5
-FINGERPRINT, _FIRST, SETTLED = 2, 3, 4
+_FINGERPRINT, _FIRST, _SETTLED = 2, 3, 4
 
 # counters
 N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES = range(4)
@@ -51,6 +49,9 @@ N_COUNTERS: Final = 4
 
 INVALID_VOTE: Final = 0x2545F491
 """What a text that is no molecule adds to a vote."""
+
+SETTLED_BIT: Final = 1 << 32
+"""What is told of a molecule: its fingerprint, and this bit if its graph `is_settled`."""
 
 # columns of a record's result
 TRUE_POSITIVES, VOTE, DECIDED = range(3)
@@ -151,9 +152,9 @@ def _add_code(
         return UNKNOWN
     codes_index[CODE_COLUMNS * n] = start
     codes_index[CODE_COLUMNS * n + 1] = length
-    codes_index[CODE_COLUMNS * n + FINGERPRINT] = known_fingerprint
+    codes_index[CODE_COLUMNS * n + _FINGERPRINT] = known_fingerprint
     codes_index[CODE_COLUMNS * n + _FIRST] = 0
-    codes_index[CODE_COLUMNS * n + SETTLED] = settled
+    codes_index[CODE_COLUMNS * n + _SETTLED] = settled
     code_slots[slot] = n + 1
     used[N_CODES] = n + 1
     used[CODE_BYTES] = start + length
@@ -180,17 +181,6 @@ def _add_text(
 
 
 @kernel
-def _is_settled(graph: Ints, n: int) -> int:
-    """Whether a graph without charges and radicals is one molecule only. Aromatic rings with nitrogen may be
-    several: which of two nitrogens has the hydrogen is not in the graph."""
-    for atom in range(n):
-        for at in range(graph[DEGREE + atom]):
-            if graph[BONDS + MAX_DEGREE * atom + at] & 7 == AROMATIC_BOND:
-                return 0
-    return 1
-
-
-@kernel
 def _classify(
     data: Bytes, start: int, end: int, text_slots: Slots, texts_index: Ints, texts: Bytes,
     code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints, graph: Ints, work: Ints,
@@ -212,13 +202,33 @@ def _classify(
         if length == 0:
             found = UNKNOWN
         else:
-            found = _add_code(
-                length, fingerprint(graph, n), _is_settled(graph, n), code_slots, codes_index, codes, used
-            )
+            settled = 1 if is_settled(graph, n) else 0
+            found = _add_code(length, fingerprint(graph, n), settled, code_slots, codes_index, codes, used)
             if found == UNKNOWN:
                 return UNKNOWN
     _add_text(data, start, end, slot, found, text_slots, texts_index, texts, used)
     return found
+
+
+@kernel
+def _make_room(
+    text_slots: Slots, texts_index: Ints, texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes,
+    used: Ints,
+) -> None:  # fmt: skip
+    """Empty the table if it is three quarters full."""
+    if (
+        4 * TEXT_COLUMNS * used[N_TEXTS] <= 3 * len(texts_index)
+        and 4 * used[TEXT_BYTES] <= 3 * len(texts)
+        and 4 * CODE_COLUMNS * used[N_CODES] <= 3 * len(codes_index)
+        and 4 * used[CODE_BYTES] <= 3 * len(codes)
+    ):
+        return
+    for at in range(len(text_slots)):
+        text_slots[at] = 0
+    for at in range(len(code_slots)):
+        code_slots[at] = 0
+    for counter in range(N_COUNTERS):
+        used[counter] = 0
 
 
 @kernel
@@ -230,7 +240,7 @@ def vote_of_place(place: int) -> int:
 @kernel
 def _match(
     classes: Ints,
-    links: Ints,
+    facts: Ints,
     first: int,
     n_gold: int,
     n_pred: int,
@@ -240,7 +250,8 @@ def _match(
 ) -> None:
     """One record: ``classes`` of its gold from ``first`` on, then those of its predictions.
 
-    Each prediction takes the first gold of its class that is left: a list a class, in order of place.
+    Each prediction takes the first gold of its class that is left: a list a class, in order of place, linked
+    in ``facts`` before that gets what it is for.
     """
     end_of_gold = first + n_gold
     end = end_of_gold + n_pred
@@ -255,7 +266,7 @@ def _match(
             at = end_of_gold - 1 - back
             if classes[at] >= 0:
                 entry = CODE_COLUMNS * classes[at] + _FIRST
-                links[at] = codes_index[entry]
+                facts[at] = codes_index[entry]
                 codes_index[entry] = at + 1
         for at in range(end_of_gold, end):
             if classes[at] < 0:
@@ -264,14 +275,19 @@ def _match(
             entry = CODE_COLUMNS * classes[at]
             gold = codes_index[entry + _FIRST] - 1
             if gold >= 0:
-                codes_index[entry + _FIRST] = links[gold]
+                codes_index[entry + _FIRST] = facts[gold]
                 matched += 1
                 vote += vote_of_place(gold - first)
             else:
-                vote += codes_index[entry + FINGERPRINT]
+                vote += codes_index[entry + _FINGERPRINT]
         for at in range(first, end_of_gold):
             if classes[at] >= 0:
                 codes_index[CODE_COLUMNS * classes[at] + _FIRST] = 0
+    for at in range(first, end):
+        facts[at] = 0
+        if classes[at] >= 0:
+            entry = CODE_COLUMNS * classes[at]
+            facts[at] = codes_index[entry + _FINGERPRINT] + SETTLED_BIT * codes_index[entry + _SETTLED]
     results[to + TRUE_POSITIVES] = matched
     results[to + VOTE] = vote & FINGERPRINT_MASK
     results[to + DECIDED] = decided
@@ -279,7 +295,7 @@ def _match(
 
 @kernel
 def match_lists(
-    data: Bytes, sizes: Ints, classes: Ints, links: Ints, results: Ints, text_slots: Slots, texts_index: Ints,
+    data: Bytes, sizes: Ints, classes: Ints, facts: Ints, results: Ints, text_slots: Slots, texts_index: Ints,
     texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints, graph: Ints, work: Ints,
 ) -> None:  # fmt: skip
     """Hold predictions against gold for many records.
@@ -292,13 +308,14 @@ def match_lists(
         int64: for each record the number of its gold texts and of its predictions.
     classes
         int64, out: the class of each text, `UNKNOWN` or `INVALID`.
-    links
-        int64, work space: a place for each text.
+    facts
+        int64, out: for each text its molecule's fingerprint and `SETTLED_BIT`; 0 where there is none.
     results
         int64, out: `RESULT_COLUMNS` a record: true positives, the vote, and whether they were decided, which
         they are unless a text is unknown. The vote is a sum, so the order of predictions does not matter:
         where each found its gold, or else its fingerprint.
     """
+    _make_room(text_slots, texts_index, texts, code_slots, codes_index, codes, used)
     start = 0
     text = 0
     for record in range(len(sizes) // 2):
@@ -314,7 +331,7 @@ def match_lists(
             )  # fmt: skip
             text += 1
             start = end + 1
-        _match(classes, links, first, n_gold, n_pred, codes_index, results, RESULT_COLUMNS * record)
+        _match(classes, facts, first, n_gold, n_pred, codes_index, results, RESULT_COLUMNS * record)
 
 
 @kernel
@@ -343,6 +360,7 @@ def learn(
     code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints,
 ) -> int:  # fmt: skip
     """Remember the code of a text (empty: that it is invalid); its class, or `UNKNOWN` without room."""
+    _make_room(text_slots, texts_index, texts, code_slots, codes_index, codes, used)
     if len(data) > MAX_TEXT or len(data) == 0 or used[CODE_BYTES] + len(code) > len(codes):
         return UNKNOWN
     found = INVALID

@@ -16,16 +16,14 @@ from relfast_kernels._jit import kernel
 from relfast_kernels.graph_code import fingerprint
 from relfast_kernels.plain import read_plain
 from relfast_kernels.smiles import (
-    AROMATIC_BOND,
     BONDS,
-    CARBON,
     DEGREE,
-    HYDROGENS,
     INVALID,
     LABEL,
     MAX_DEGREE,
     ROOM,
     UNKNOWN,
+    is_settled,
 )
 
 Bytes = npt.NDArray[np.uint8]
@@ -149,18 +147,6 @@ def contains(target: Ints, n_target: int, query: Ints, n_query: int, work: Ints)
 
 
 @kernel
-def _is_settled(graph: Ints, n: int) -> bool:
-    """Whether the graph of a molecule decides where its hydrogens are: no aromatic ring has one on an atom
-    other than carbon, where it could as well be on another."""
-    for atom in range(n):
-        if graph[LABEL + atom] != CARBON and graph[HYDROGENS + atom] > 0:
-            for at in range(graph[DEGREE + atom]):
-                if graph[BONDS + MAX_DEGREE * atom + at] & 7 == AROMATIC_BOND:
-                    return False
-    return True
-
-
-@kernel
 def compare(data: Bytes, n_first: int, first: Ints, second: Ints, work: Ints, result: Ints) -> int:
     """Hold two SMILES against each other.
 
@@ -197,5 +183,5 @@ def compare(data: Bytes, n_first: int, first: Ints, second: Ints, work: Ints, re
     result[N_FIRST] = n_a
     result[N_SECOND] = n_b
     result[FINGERPRINT] = fingerprint(second, n_b)
-    result[SETTLED] = 1 if _is_settled(first, n_a) and _is_settled(second, n_b) else 0
+    result[SETTLED] = 1 if is_settled(first, n_a) and is_settled(second, n_b) else 0
     return 0

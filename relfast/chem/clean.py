@@ -11,7 +11,7 @@ from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
 
 from relfast.chem.molecule import CACHED_MOLECULES, Molecule
-from relfast.chem.simple import MAX_CHARS, PLAIN
+from relfast.chem.simple import MAX_CHARS, is_settled
 
 _CANONICAL_PASSES: Final = 4
 """RDKit's canonical SMILES can change when it is read and written again; it settles within two or three."""
@@ -64,11 +64,11 @@ def parse_clean(smiles: Any) -> tuple[Molecule | None, str | None]:
 
 
 def vote_of(molecule: Molecule) -> int:
-    """32 bits for a clean molecule, equal for equal ones: those that a kernel has for it where nothing in it
-    is aromatic, charged or a radical, which is how one decides without the toolkit."""
+    """32 bits for a clean molecule, equal for equal ones: those that a kernel has for it where its
+    graph is all there is to it, which is how one decides without the toolkit."""
     key = _settled(molecule.key)
-    plain = PLAIN.fullmatch(key) and not molecule.has_radicals
-    return molecule.fingerprint if plain else crc32(key.encode())
+    by_graph = is_settled(key) and not molecule.has_radicals
+    return molecule.fingerprint if by_graph else crc32(key.encode())
 
 
 def clean_key(molecule: Molecule, tautomers: Literal["apart", "joined"]) -> str:

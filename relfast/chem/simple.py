@@ -14,6 +14,7 @@ import ctypes
 import mmap
 import os
 import re
+import sys
 import threading
 import time
 from array import array
@@ -31,10 +32,6 @@ CACHED_BYTES: Final = 1 << 23
 """A table's size: quarter of a million spellings of 32 characters and half as many molecules, in 32 MB at
 most (pages never written take no memory)."""
 
-_FULL: Final = 0.75
-"""How full a table may be before it is emptied (between two batches, so that classes stay comparable)."""
-
-
 MAX_CANONICAL: Final = 1_000
 """Longest text by the toolkit that is worth a try: graphs of 60 atoms take 200 characters at most."""
 
@@ -46,47 +43,53 @@ GRAPH_SIZE: Final = 1_024
 WORK_SIZE: Final = 8_576
 TEXT_COLUMNS: Final = 3
 CODE_COLUMNS: Final = 5
-FINGERPRINT: Final = 2
-SETTLED: Final = 4
+SETTLED_BIT: Final = 1 << 32
 RESULT_COLUMNS: Final = 3
 INVALID_VOTE: Final = 0x2545F491
 FINGERPRINT_MASK: Final = 0xFFFF_FFFF
 MATCH_SIZE: Final = 320
 COMPARE_SIZE: Final = 6
 INVALID: Final = -2
-_N_TEXTS, _TEXT_BYTES, _N_CODES, _CODE_BYTES = range(4)
+N_COUNTERS: Final = 4
 
 
 MAX_CHARS: Final = 1_000
 """Longest SMILES that strict reads; the longest published gold has 90 characters."""
 
-# no aromatic letters, no brackets but those that state hydrogens or stereo
-PLAIN: Final = re.compile(r"(?:Cl|Br|[BCNOPSFI()=#\-/\\%0-9]|\[(?:Cl|Br|[BCNOPSFI])@{0,2}H?[0-9]?\])++")
-
-
+# no brackets but those that state hydrogens or stereo
 _CLEAN: Final = re.compile(
     r"(?:Cl|Br|[BCNOPSFIcnos()=#\-/\\%0-9]|\[(?:Cl|Br|[BCNOPSFIcnos])@{0,2}H?[0-9]?\])++"
 )
+
+_SETTLED_KEY: Final = re.compile(
+    r"(?:Cl|Br|[BCNOPSFIbcnops()=#\-/\\%0-9]|\[(?:Cl|Br|[BCNOPSFI])@{0,2}H?[0-9]?\])++"
+)
+
+
+def is_settled(key: str) -> bool:
+    """Whether the graph of a molecule without radicals, of which this is the canonical SMILES, decides where
+    its hydrogens are: the kernel's rule, seen from the toolkit (which writes ``[nH]``)."""
+    return _SETTLED_KEY.fullmatch(key) is not None
 
 
 def same_clean_molecule(a: str, b: str) -> bool:
     """Whether two texts certainly are one clean molecule, as `relfast.chem.clean` has it with tautomers kept
     apart. False says nothing."""
     table = simple_table()
-    if table is None or not (_CLEAN.fullmatch(a) and _CLEAN.fullmatch(b)):
+    if table is None or not (certainly_clean(a) and certainly_clean(b)):
         return False
     found = table.compare(a, b)
     return isinstance(found, Comparison) and found.settled and found.second_in_first and found.first_in_second
 
 
 @lru_cache(maxsize=CACHED_TEXTS // 4)
-def _is_plain(smiles: str) -> bool:
-    return PLAIN.fullmatch(smiles) is not None
+def _is_clean(smiles: str) -> bool:
+    return _CLEAN.fullmatch(smiles) is not None
 
 
 def certainly_clean(smiles: Any) -> bool:
-    """Whether a text, if it is a molecule at all, is a clean one, without aromatic letters and charges."""
-    return isinstance(smiles, str) and len(smiles) <= MAX_TEXT and _is_plain(smiles)
+    """Whether a text, if it is a molecule at all, is a clean one, without charges."""
+    return isinstance(smiles, str) and len(smiles) <= MAX_TEXT and _is_clean(smiles)
 
 
 def vote_of_place(place: int) -> int:
@@ -153,35 +156,32 @@ def _zeros(n_bytes: int) -> ctypes.Array[ctypes.c_char]:
 
 
 class SmilesTable:
-    """Texts and molecules seen so far. Safe to use from several threads."""
+    """Texts and molecules seen so far.
+
+    Safe to use from several threads without a lock: the kernel holds the interpreter's own for the whole of
+    a call, and what it tells lands in memory of that call. (Of a lock here 64 callers would make a queue in
+    which each of them waits for the interpreter anew.)
+    """
 
     def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
         self._match, self._learn = functions["match"], functions["learn"]
         self._code, self._fingerprint = functions["code"], functions["fingerprint"]
         self._compare = functions["compare"]
-        self._text_slots = _zeros(4 * 2 * CACHED_TEXTS)
-        self._code_slots = _zeros(4 * 2 * CACHED_CODES)
-        self._used = (ctypes.c_int64 * 4)()
         self._graph, self._work = _zeros(8 * GRAPH_SIZE), _zeros(8 * WORK_SIZE)
-        self._space = (ctypes.c_char * (2 * MAX_CODE))()
         self._second, self._search = _zeros(8 * GRAPH_SIZE), _zeros(8 * MATCH_SIZE)
-        self._result = (ctypes.c_int64 * COMPARE_SIZE)()
-        codes_index = _zeros(8 * CODE_COLUMNS * CACHED_CODES)
-        self._classes = memoryview(codes_index).cast("B").cast("q")
         self._table = (
-            self._text_slots,
+            _zeros(4 * 2 * CACHED_TEXTS),
             _zeros(8 * TEXT_COLUMNS * CACHED_TEXTS),
             _zeros(CACHED_BYTES),
             CACHED_TEXTS,
             CACHED_BYTES,
-            self._code_slots,
-            codes_index,
+            _zeros(4 * 2 * CACHED_CODES),
+            _zeros(8 * CODE_COLUMNS * CACHED_CODES),
             _zeros(CACHED_BYTES),
             CACHED_CODES,
             CACHED_BYTES,
-            self._used,
+            _zeros(8 * N_COUNTERS),
         )
-        self._lock = threading.Lock()
 
     def match(self, records: Sequence[Lists]) -> list[Match]:
         """Hold predictions against gold, for many records (gold, predictions)."""
@@ -191,8 +191,7 @@ class SmilesTable:
             if len(records) == 1:
                 return [Match(0, 0, tuple(texts))]
             return [self.match([record])[0] for record in records]
-        with self._lock:
-            classes, results = self._look_up(data, len(texts), records)
+        told, results = self._look_up(data, len(texts), records)
         matches = []
         start = 0
         for at, (gold, predictions) in enumerate(records):
@@ -201,7 +200,7 @@ class SmilesTable:
             if decided:
                 matches.append(Match(tp, vote))
             else:
-                found = classes[start:end]
+                found = told[start:end]
                 unknown = [texts[at] for at, found in enumerate(found, start) if found == UNKNOWN]
                 matches.append(Match(0, 0, tuple(unknown)))
             start = end
@@ -216,58 +215,44 @@ class SmilesTable:
             if len(records) == 1:
                 return [None]
             return [self.molecules([record])[0] for record in records]
-        with self._lock:
-            classes, _ = self._look_up(data, len(texts), records)
-            found: list[Molecules | None] = []
-            start = 0
-            for gold, predictions in records:
-                middle = start + len(gold)
-                end = middle + len(predictions)
-                found.append(self._settled(classes[start:middle], classes[middle:end]))
-                start = end
+        told, _ = self._look_up(data, len(texts), records)
+        found: list[Molecules | None] = []
+        start = 0
+        for gold, predictions in records:
+            middle = start + len(gold)
+            end = middle + len(predictions)
+            facts = told[len(texts) + start : len(texts) + end]
+            found.append(_settled(told[start:middle], told[middle:end], facts))
+            start = end
         return found
 
-    def _settled(self, gold: list[int], predictions: list[int]) -> Molecules | None:
-        kinds = {*gold, *predictions}
-        if UNKNOWN in kinds or INVALID in gold:
-            return None
-        kinds.discard(INVALID)
-        index = self._classes
-        if not all(index[CODE_COLUMNS * kind + SETTLED] for kind in kinds):
-            return None
-        fingerprints = {kind: index[CODE_COLUMNS * kind + FINGERPRINT] for kind in kinds}
-        return Molecules(gold, predictions, fingerprints)
-
     def _look_up(self, data: bytes, n_texts: int, records: Sequence[Lists]) -> tuple[Any, Any]:
-        """The classes of all texts, and `RESULT_COLUMNS` a record; with the lock held."""
+        """The classes of all texts and, behind them, what is known of each; and `RESULT_COLUMNS` a record."""
         sizes = array("q")
         for gold, predictions in records:
             sizes.append(len(gold))
             sizes.append(len(predictions))
-        classes = (ctypes.c_int64 * (2 * n_texts + 1))()
+        told = (ctypes.c_int64 * (2 * n_texts + 1))()
         results = (ctypes.c_int64 * (RESULT_COLUMNS * len(records)))()
-        self._make_room()
         self._match(
             data,
             len(data),
             sizes.buffer_info()[0],
             len(records),
-            classes,
-            ctypes.byref(classes, 8 * n_texts),
+            told,
+            ctypes.byref(told, 8 * n_texts),
             n_texts,
             results,
             *self._table,
             self._graph,
             self._work,
         )
-        return classes, results
+        return told, results
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Remember what the toolkit said of a text: the code of its molecule, empty for no molecule."""
         data = text.encode("utf-8", "surrogatepass")
-        with self._lock:
-            self._make_room()
-            self._learn(data, len(data), code, len(code), fingerprint, *self._table)
+        self._learn(data, len(data), code, len(code), fingerprint, *self._table)
 
     def code_of(self, text: str, *, by_toolkit: bool) -> bytes | None:
         """The canonical code of a molecule, None for one that the kernel cannot read.
@@ -277,17 +262,15 @@ class SmilesTable:
         """
         if not 0 < len(text) <= MAX_TEXT or not text.isascii():
             return None
-        with self._lock:
-            code = self._space
-            length = self._code(text.encode(), len(text), by_toolkit, code, self._graph, self._work)
-            return code.raw[:length] if length > 0 else None
+        code = ctypes.create_string_buffer(2 * MAX_CODE)
+        length = self._code(text.encode(), len(text), by_toolkit, code, self._graph, self._work)
+        return code.raw[:length] if length > 0 else None
 
     def fingerprint_of(self, text: str) -> int | None:
         """The fingerprint of the graph that a SMILES by the toolkit describes, None if it cannot be read."""
         if not 0 < len(text) <= MAX_CANONICAL or not text.isascii():
             return None
-        with self._lock:
-            fingerprint = self._fingerprint(text.encode(), len(text), self._graph)
+        fingerprint = self._fingerprint(text.encode(), len(text), self._graph)
         return fingerprint if fingerprint >= 0 else None
 
     def compare(self, first: str, second: str) -> Comparison | Literal["invalid"] | None:
@@ -298,27 +281,26 @@ class SmilesTable:
         data = first + second
         if not data.isascii():
             return None
-        with self._lock:
-            result = self._result
-            status = self._compare(
-                data.encode(), len(data), len(first), self._graph, self._second, self._search, result
-            )
-            if status:
-                return "invalid" if status == INVALID else None
-            in_first, in_second, n_first, n_second, fingerprint, settled = result
+        result = (ctypes.c_int64 * COMPARE_SIZE)()
+        status = self._compare(
+            data.encode(), len(data), len(first), self._graph, self._second, self._search, result
+        )
+        if status:
+            return "invalid" if status == INVALID else None
+        in_first, in_second, n_first, n_second, fingerprint, settled = result
         return Comparison(bool(in_first), bool(in_second), n_first, n_second, fingerprint, bool(settled))
 
-    def _make_room(self) -> None:
-        used = self._used
-        if (
-            used[_N_TEXTS] > _FULL * CACHED_TEXTS
-            or used[_N_CODES] > _FULL * CACHED_CODES
-            or used[_TEXT_BYTES] > _FULL * CACHED_BYTES
-            or used[_CODE_BYTES] > _FULL * CACHED_BYTES
-        ):
-            for slots in (self._text_slots, self._code_slots):
-                ctypes.memset(slots, 0, len(slots))
-            ctypes.memset(used, 0, ctypes.sizeof(used))
+
+def _settled(gold: list[int], predictions: list[int], facts: list[int]) -> Molecules | None:
+    """Classes of gold and predictions, and ``facts`` of each, if the classes tell molecules apart."""
+    kinds = dict(zip([*gold, *predictions], facts, strict=True))
+    if UNKNOWN in kinds or INVALID in gold:
+        return None
+    kinds.pop(INVALID, None)
+    if not all(fact & SETTLED_BIT for fact in kinds.values()):
+        return None
+    fingerprints = {kind: fact & FINGERPRINT_MASK for kind, fact in kinds.items()}
+    return Molecules(gold, predictions, fingerprints)
 
 
 def _flat(records: Sequence[Lists]) -> list[object]:
@@ -340,6 +322,9 @@ def _joined(texts: Sequence[Any]) -> bytes | None:
     return data + b"\n" if data.count(b"\n") == len(texts) - 1 else None
 
 
+_HAS_GIL: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
+"""What `SmilesTable` relies on; an interpreter without it does everything by the toolkit."""
+
 _RETRY_SECONDS: Final = 2.0
 """How often a process without the kernel looks whether it has been compiled meanwhile."""
 
@@ -360,7 +345,7 @@ os.register_at_fork(after_in_child=_start_anew)
 def simple_table() -> SmilesTable | None:
     """The process's table; None as long as the kernel's machine code is missing."""
     global _table, _looked
-    if _table is None and time.monotonic() - _looked >= _RETRY_SECONDS:
+    if _HAS_GIL and _table is None and time.monotonic() - _looked >= _RETRY_SECONDS:
         with _opening:
             if _table is None:
                 functions = native.load(UNIT)

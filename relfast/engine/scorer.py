@@ -11,13 +11,13 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
 from typing import Any, Final, Literal
 
 from relfast.engine.combiner import Combiner
+from relfast.engine.counts import Counts
 from relfast.engine.entry_tasks import EntryQueue
 from relfast.engine.job import Job
 from relfast.engine.loose import from_json, plain, text_in
@@ -91,7 +91,7 @@ class Scorer:
         self._queue: EntryQueue | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
         self._seen = SeenScores()
-        self._counts: Counter[str] = Counter()
+        self._counts = Counts()
         self._replaced = 0
         scoring = self._scoring
         # an embedding model is fastest on many texts, and one call fills all cores
@@ -142,8 +142,7 @@ class Scorer:
         """
         entry = self._record(0, task, answer, response, question)
         score = _delivered(self._begin(entry), entry) if isinstance(entry, Record) else entry
-        with self._lock:
-            self._counts[score.status] += 1
+        self._counts.add(score.status)
         return score
 
     def reward(self, task: str | None, answer: Any, response: Any, question: Any = None) -> float | None:
@@ -166,7 +165,7 @@ class Scorer:
 
         def deliver(begun: Score | Ticket) -> None:
             score = _delivered(begun, entry)
-            self._count([score])
+            self._counts.add(score.status)
             future.set_result(score)
 
         if isinstance(begun, Ticket):
@@ -246,12 +245,11 @@ class Scorer:
         ``workers_replaced``."""
         with self._lock:
             queue = self._queue
-            counts: dict[str, int] = {status: self._counts[status] for status in STATUSES}
             replaced = self._replaced
         return {
-            **counts,
-            "scored_before": self._seen.hits,
-            "shared": self._seen.joined,
+            **{status: self._counts[status] for status in STATUSES},
+            "scored_before": self._counts["scored_before"],
+            "shared": self._counts["shared"],
             "workers": len(queue.pool.pids()) if queue is not None else 0,
             "workers_replaced": replaced + (queue.pool.replaced if queue is not None else 0),
         }
@@ -296,7 +294,7 @@ class Scorer:
             for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
                 begun[at] = score
         scores = [_delivered(*pair) for pair in zip(begun, entries, strict=True)]
-        self._count(scores)
+        self._counts.add_all([score.status for score in scores])
         return scores
 
     def _goes_to_workers(self, task: Task) -> bool:
@@ -334,24 +332,29 @@ class Scorer:
         except Exception as error:
             return _failed(record, error)
 
-        def make() -> Ticket:
-            # what a worker gets is plain text and JSON values: reading it cannot fail there
-            new.append(Ticket(Record(0, None, task.name, answer, response)))
-            return new[-1]
-
+        # what a worker gets is plain text and JSON values: reading it cannot fail there
+        told = Record(0, None, task.name, answer, response)
         if self.job.details:
             # gold and answer as texts would fill the memory
-            return make()
-        begun, is_new = self._seen.find(key, make)
+            new.append(Ticket(told))
+            return new[-1]
+        begun = self._seen.find(key)
         if isinstance(begun, Score):
+            self._counts.add("scored_before")
             return for_record(begun, record)
-        if is_new:
-            score = self._without_worker(task, begun.record, extracted)
-            if score is not None:
-                begun.set_score(score)
-                new.pop()
-                return for_record(score, record)
-        return begun
+        if begun is not None:
+            self._counts.add("shared")
+            return begun
+        score = self._without_worker(task, told, extracted)
+        if score is not None:
+            self._seen.remember(key, score)
+            return for_record(score, record)
+        new.append(Ticket(told))
+        first = self._seen.begin(key, new[-1])
+        if first is not new[-1]:
+            new.pop()
+            self._counts.add("shared")
+        return first
 
     def _without_worker(self, task: Task, record: Record, extracted: Extracted) -> Score | None:
         """The score of a record that a kernel can judge, in microseconds and certain to end; else None."""
@@ -385,10 +388,6 @@ class Scorer:
                 # runs with `close`, when the scorer is collected, and before the interpreter ends
                 self._finalizer = weakref.finalize(self, self._queue.close)
             return self._queue
-
-    def _count(self, scores: Sequence[Score]) -> None:
-        with self._lock:
-            self._counts.update([score.status for score in scores])
 
     def _after_fork(self) -> None:
         """In a forked child: the workers are the parent's, and its threads are not here."""

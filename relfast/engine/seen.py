@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
-import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -45,41 +44,49 @@ def key_of(task: str, answer: Any, extracted: Extracted) -> Key:
 
 
 class SeenScores:
-    """A bounded memory of scores, least recently used first out, and the tickets under way. Thread-safe."""
+    """A bounded memory of scores, least recently used first out, and the tickets under way.
+
+    Thread-safe without a lock: every step is one operation of a dictionary whose keys are bytes, which the
+    interpreter does whole. Between two steps another thread may do its own; the worst that comes of it is
+    an answer that is scored twice. (Behind a lock, 64 callers would queue up whenever its holder is switched
+    out, and stay queued.)
+    """
 
     def __init__(self, size: int = REMEMBERED) -> None:
         self._size = size
-        self._lock = threading.Lock()
         self._scores: OrderedDict[Key, Score] = OrderedDict()
         self._under_way: dict[Key, Ticket] = {}
-        self.hits = 0
-        self.joined = 0
 
-    def find(self, key: Key, make: Callable[[], Ticket]) -> tuple[Score | Ticket, bool]:
-        """The score, or the ticket of whoever asked first, or a new one; and whether it is new."""
-        with self._lock:
-            score = self._scores.get(key)
-            if score is not None:
-                self._scores.move_to_end(key)
-                self.hits += 1
-                return score, False
-            ticket = self._under_way.get(key)
-            if ticket is not None:
-                self.joined += 1
-                return ticket, False
-            ticket = self._under_way[key] = make()
-        # outside the lock: it is told at once if the ticket has its score already
-        ticket.when_done(lambda score: self._arrived(key, score))
-        return ticket, True
+    def find(self, key: Key) -> Score | Ticket | None:
+        """The score, the ticket of whoever asked first, or None."""
+        score = self._scores.get(key)
+        if score is None:
+            return self._under_way.get(key)
+        with contextlib.suppress(KeyError):  # gone meanwhile
+            self._scores.move_to_end(key)
+        return score
+
+    def begin(self, key: Key, ticket: Ticket) -> Ticket:
+        """Note that a ticket is under way; returns it, or the one of whoever was faster."""
+        first = self._under_way.setdefault(key, ticket)
+        if first is ticket:
+            # it is told at once if the ticket has its score already
+            ticket.when_done(lambda score: self._arrived(key, score))
+        return first
+
+    def remember(self, key: Key, score: Score) -> None:
+        """Keep a score, if scoring the answer again would give it again."""
+        if not _lasting(score):
+            return
+        self._scores[key] = score
+        while len(self._scores) > self._size:
+            with contextlib.suppress(KeyError):
+                self._scores.popitem(last=False)
 
     def _arrived(self, key: Key, score: Score) -> None:
-        with self._lock:
-            self._under_way.pop(key, None)
-            if not _lasting(score):
-                return
-            self._scores[key] = score
-            if len(self._scores) > self._size:
-                self._scores.popitem(last=False)
+        # in this order: nobody finds neither
+        self.remember(key, score)
+        self._under_way.pop(key, None)
 
     def __len__(self) -> int:
         return len(self._scores)
