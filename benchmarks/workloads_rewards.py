@@ -45,9 +45,11 @@ def _spell(rng: random.Random, smiles: str) -> str:
     return str(Chem.MolToSmiles(Chem.RenumberAtoms(mol, order), canonical=False))
 
 
-def missing_isomers(n: int, seed: int) -> Batch:
-    """REL-C3: most of the missing isomers, some wrong ones."""
+def missing_isomers(n: int, seed: int, spelling: int | None = None) -> Batch:
+    """REL-C3: most of the missing isomers, some wrong ones; another ``spelling`` of a seed is the same
+    molecules, written differently."""
     rng = random.Random(seed)
+    pen = rng if spelling is None else random.Random(spelling)
     golds = published("REL-C3")
     batch = Batch("REL-C3", [], [], [], [])
     for number in range(n):
@@ -55,7 +57,7 @@ def missing_isomers(n: int, seed: int) -> Batch:
             gold = rng.choice(golds)
         right = rng.sample(gold["missing_smiles"], max(1, round(len(gold["missing_smiles"]) * rng.random())))
         wrong = rng.sample(rng.choice(golds)["missing_smiles"], 1)
-        answer = [_spell(rng, smiles) for smiles in right + wrong]
+        answer = [_spell(pen, smiles) for smiles in right + wrong]
         batch.answers.append(gold)
         batch.responses.append("\n".join(f"<smiles>{smiles}</smiles>" for smiles in answer))
         batch.molecules.extend(answer + gold["missing_smiles"])

@@ -19,7 +19,7 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels import native
@@ -61,6 +61,11 @@ _CLEAN: Final = re.compile(
     r"(?:Cl|Br|[BCNOPSFIcnos()=#\-/\\%0-9]|\[(?:Cl|Br|[BCNOPSFIcnos])@{0,2}H?[0-9]?\])++"
 )
 
+# texts, each ended by a newline
+_CLEAN_LINES: Final = re.compile(
+    rb"(?:Cl|Br|[BCNOPSFIcnos()=#\-/\\%0-9\n]|\[(?:Cl|Br|[BCNOPSFIcnos])@{0,2}H?[0-9]?\])++"
+)
+
 _SETTLED_KEY: Final = re.compile(
     r"(?:Cl|Br|[BCNOPSFIbcnops()=#\-/\\%0-9]|\[(?:Cl|Br|[BCNOPSFI])@{0,2}H?[0-9]?\])++"
 )
@@ -82,14 +87,9 @@ def same_clean_molecule(a: str, b: str) -> bool:
     return isinstance(found, Comparison) and found.settled and found.second_in_first and found.first_in_second
 
 
-@lru_cache(maxsize=CACHED_TEXTS // 4)
-def _is_clean(smiles: str) -> bool:
-    return _CLEAN.fullmatch(smiles) is not None
-
-
 def certainly_clean(smiles: Any) -> bool:
     """Whether a text, if it is a molecule at all, is a clean one, without charges."""
-    return isinstance(smiles, str) and len(smiles) <= MAX_TEXT and _is_clean(smiles)
+    return isinstance(smiles, str) and len(smiles) <= MAX_TEXT and _CLEAN.fullmatch(smiles) is not None
 
 
 def vote_of_place(place: int) -> int:
@@ -124,12 +124,12 @@ class Molecules(NamedTuple):
     gold, predictions
         A number for each text; predictions that are no molecules are `INVALID`.
     fingerprints
-        32 bits for each class.
+        32 bits for each prediction.
     """
 
     gold: list[int]
     predictions: list[int]
-    fingerprints: dict[int, int]
+    fingerprints: list[int]
 
 
 class Comparison(NamedTuple):
@@ -148,11 +148,14 @@ Lists = tuple[Sequence[object], Sequence[object]]
 """Gold and predictions of a record."""
 
 
-def _zeros(n_bytes: int) -> ctypes.Array[ctypes.c_char]:
-    """Zeros that take no memory until they are written over; ctypes' own would be written at once."""
+def _zeros(n_bytes: int, keep: list[object]) -> int:
+    """The address of zeros that take no memory until they are written over (ctypes' own would be written at
+    once); they are there as long as ``keep``."""
     # private: a process that is forked has a table of its own
     memory = mmap.mmap(-1, n_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return (ctypes.c_char * n_bytes).from_buffer(memory)
+    held = (ctypes.c_char * n_bytes).from_buffer(memory)
+    keep.append(held)
+    return ctypes.addressof(held)
 
 
 class SmilesTable:
@@ -167,20 +170,22 @@ class SmilesTable:
         self._match, self._learn = functions["match"], functions["learn"]
         self._code, self._fingerprint = functions["code"], functions["fingerprint"]
         self._compare = functions["compare"]
-        self._graph, self._work = _zeros(8 * GRAPH_SIZE), _zeros(8 * WORK_SIZE)
-        self._second, self._search = _zeros(8 * GRAPH_SIZE), _zeros(8 * MATCH_SIZE)
+        self._memory: list[object] = []
+        zeros = partial(_zeros, keep=self._memory)
+        self._graph, self._work = zeros(8 * GRAPH_SIZE), zeros(8 * WORK_SIZE)
+        self._second, self._search = zeros(8 * GRAPH_SIZE), zeros(8 * MATCH_SIZE)
         self._table = (
-            _zeros(4 * 2 * CACHED_TEXTS),
-            _zeros(8 * TEXT_COLUMNS * CACHED_TEXTS),
-            _zeros(CACHED_BYTES),
+            zeros(4 * 2 * CACHED_TEXTS),
+            zeros(8 * TEXT_COLUMNS * CACHED_TEXTS),
+            zeros(CACHED_BYTES),
             CACHED_TEXTS,
             CACHED_BYTES,
-            _zeros(4 * 2 * CACHED_CODES),
-            _zeros(8 * CODE_COLUMNS * CACHED_CODES),
-            _zeros(CACHED_BYTES),
+            zeros(4 * 2 * CACHED_CODES),
+            zeros(8 * CODE_COLUMNS * CACHED_CODES),
+            zeros(CACHED_BYTES),
             CACHED_CODES,
             CACHED_BYTES,
-            _zeros(8 * N_COUNTERS),
+            zeros(8 * N_COUNTERS),
         )
 
     def match(self, records: Sequence[Lists]) -> list[Match]:
@@ -207,8 +212,8 @@ class SmilesTable:
         return matches
 
     def molecules(self, records: Sequence[Lists]) -> list[Molecules | None]:
-        """Records (gold, predictions) as classes; None where some text is unknown, gold is no molecule, or a
-        class may be several (tautomers of aromatic rings)."""
+        """Records (gold, predictions) as classes; None where some text is unknown or not certainly clean,
+        gold is no molecule, or a class may be several (tautomers of aromatic rings)."""
         texts = _flat(records)
         data = _joined(texts)
         if data is None:
@@ -216,13 +221,15 @@ class SmilesTable:
                 return [None]
             return [self.molecules([record])[0] for record in records]
         told, _ = self._look_up(data, len(texts), records)
+        all_clean = _CLEAN_LINES.fullmatch(data) is not None
         found: list[Molecules | None] = []
         start = 0
         for gold, predictions in records:
             middle = start + len(gold)
             end = middle + len(predictions)
             facts = told[len(texts) + start : len(texts) + end]
-            found.append(_settled(told[start:middle], told[middle:end], facts))
+            clean = all_clean or all(map(certainly_clean, texts[start:end]))
+            found.append(_settled(told[start:middle], told[middle:end], facts) if clean else None)
             start = end
         return found
 
@@ -239,10 +246,10 @@ class SmilesTable:
             len(data),
             sizes.buffer_info()[0],
             len(records),
-            told,
-            ctypes.byref(told, 8 * n_texts),
+            at := ctypes.addressof(told),
+            at + 8 * n_texts,
             n_texts,
-            results,
+            ctypes.addressof(results),
             *self._table,
             self._graph,
             self._work,
@@ -293,14 +300,15 @@ class SmilesTable:
 
 def _settled(gold: list[int], predictions: list[int], facts: list[int]) -> Molecules | None:
     """Classes of gold and predictions, and ``facts`` of each, if the classes tell molecules apart."""
-    kinds = dict(zip([*gold, *predictions], facts, strict=True))
-    if UNKNOWN in kinds or INVALID in gold:
+    told = facts[len(gold) :]
+    # what is no molecule has no facts
+    if UNKNOWN in predictions or min(facts[: len(gold)], default=0) < SETTLED_BIT:
         return None
-    kinds.pop(INVALID, None)
-    if not all(fact & SETTLED_BIT for fact in kinds.values()):
+    if min(told, default=SETTLED_BIT) < SETTLED_BIT and any(
+        fact < SETTLED_BIT and kind != INVALID for kind, fact in zip(predictions, told, strict=True)
+    ):
         return None
-    fingerprints = {kind: fact & FINGERPRINT_MASK for kind, fact in kinds.items()}
-    return Molecules(gold, predictions, fingerprints)
+    return Molecules(gold, predictions, [fact & FINGERPRINT_MASK for fact in told])
 
 
 def _flat(records: Sequence[Lists]) -> list[object]:

@@ -78,7 +78,8 @@ def extract_molecules(response: object, options: Options) -> Extracted:
         text, reason = read_strictly(response)
         if reason is not None:
             return Extracted([], found=False, reason=reason)
-        smiles = [tag.value for tag in _tags(text)]
+        inside = map(str.strip, _SMILES_STRICT.findall(text))
+        smiles = [one for one in inside if one and one != PLACEHOLDER]
         return Extracted(smiles, found=bool(smiles), reason=None if smiles else "no_answer")
     text_or_none = _reference_text(response, options)
     smiles = [s.strip() for s in _SMILES.findall(text_or_none)] if text_or_none is not None else []

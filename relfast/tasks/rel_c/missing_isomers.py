@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 from relfast.interrupts import uninterrupted
@@ -12,7 +12,7 @@ from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
 
 if TYPE_CHECKING:
-    from relfast.chem.simple import SmilesTable
+    from relfast.chem.simple import Molecules, SmilesTable
 
 _VOTE_MASK: Final = 0xFFFF_FFFF
 
@@ -41,28 +41,34 @@ def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None
 
 
 def _strict_without_toolkit(table: SmilesTable, batch: Batch, options: Options) -> list[Outcome | None]:
-    from relfast.chem.simple import certainly_clean
-
     outcomes: list[Outcome | None] = [None] * len(batch)
     if options.tautomers != "apart":
         return outcomes
     golds = [_gold(record.answer) for record, _ in batch]
-    places = [
-        at
-        for at, ((_, extracted), gold) in enumerate(zip(batch, golds, strict=True))
-        if isinstance(gold, list) and gold and all(map(certainly_clean, [*gold, *extracted.value]))
-    ]
+    places = [at for at, gold in enumerate(golds) if isinstance(gold, list) and gold]
     found = table.molecules([(golds[at], batch[at][1].value) for at in places])
     for at, molecules in zip(places, found, strict=True):
         if molecules is not None:
-            votes = molecules.fingerprints
-            predictions: list[_Named | str] = [
-                _Named(kind, kind, votes[kind]) if kind in votes else "invalid_smiles"
-                for kind in molecules.predictions
-            ]
-            wanted: dict[object, object] = {kind: kind for kind in molecules.gold}
-            outcomes[at] = _strict_outcome(golds[at], batch[at][1], wanted, predictions)
+            outcomes[at] = _outcome_of_classes(golds[at], batch[at][1], molecules)
     return outcomes
+
+
+def _outcome_of_classes(gold: Sequence[Any], extracted: Extracted, molecules: Molecules) -> Outcome:
+    from relfast.chem.simple import INVALID
+
+    named = dict(zip(molecules.predictions, molecules.fingerprints, strict=True))
+    named.pop(INVALID, None)
+    wanted = set(molecules.gold)
+    flaw = None
+    if len(named) < len(molecules.predictions):
+        seen: set[int] = set()
+        for kind in molecules.predictions:
+            if kind == INVALID or kind in seen:
+                flaw = "invalid_smiles" if kind == INVALID else "duplicate"
+                break
+            seen.add(kind)
+    tp = len(wanted & named.keys())
+    return _strict_outcome(gold, extracted, tp, len(wanted), flaw, sum(named.values()))
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:
@@ -147,15 +153,6 @@ def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, int
     return tp, vote & FINGERPRINT_MASK
 
 
-class _Named(NamedTuple):
-    """A clean molecule of a response: its key, the key it is compared by (which tautomers share where they
-    are joined), and 32 bits for the vote."""
-
-    key: object
-    compared: object
-    vote: int
-
-
 def _judge_strict(gold: Sequence[Any], extracted: Extracted, options: Options) -> Outcome:
     from relfast.chem.clean import clean_key, parse_clean, vote_of
 
@@ -168,42 +165,32 @@ def _judge_strict(gold: Sequence[Any], extracted: Extracted, options: Options) -
         wanted[clean_key(molecule, "apart")] = clean_key(molecule, options.tautomers)
     if not wanted:
         return Outcome(False, details=details, error="missing_smiles is empty")
-    predictions: list[_Named | str] = []
+    named: dict[object, object] = {}
+    vote = 0
+    first_flaw: str | None = None
     for smiles in extracted.value:
         molecule, flaw = parse_clean(smiles)
-        if molecule is None:
-            predictions.append(flaw or "")
+        key = None if molecule is None else clean_key(molecule, "apart")
+        if molecule is None or key in named:
+            first_flaw = first_flaw or flaw or "duplicate"
         else:
-            keys = clean_key(molecule, "apart"), clean_key(molecule, options.tautomers)
-            predictions.append(_Named(*keys, vote_of(molecule)))
-    return _strict_outcome(gold, extracted, wanted, predictions)
+            named[key] = clean_key(molecule, options.tautomers)
+            vote += vote_of(molecule)
+    # tautomers, where they are joined, are found once for each that is wanted
+    tp = (Counter(named.values()) & Counter(wanted.values())).total()
+    return _strict_outcome(gold, extracted, tp, len(wanted), first_flaw, vote)
 
 
 def _strict_outcome(
-    gold: Sequence[Any],
-    extracted: Extracted,
-    wanted: Mapping[object, object],
-    predictions: Sequence[_Named | str],
+    gold: Sequence[Any], extracted: Extracted, tp: int, n_wanted: int, flaw: str | None, vote: int
 ) -> Outcome:
-    """What predictions (molecules, or what is wrong with them) are worth; ``wanted`` maps keys to those they
-    are compared by."""
-    reason = extracted.reason
-    named: dict[object, object] = {}
-    vote = 0
-    for found in predictions:
-        if isinstance(found, str):
-            reason = reason or found
-        elif found.key in named:
-            reason = reason or "duplicate"
-        else:
-            named[found.key] = found.compared
-            vote += found.vote
-    # what is not a new right molecule (duplicates and unreadable ones too) is a false positive
-    tp = (Counter(named.values()) & Counter(wanted.values())).total()
-    metrics = measures(tp, len(predictions), len(wanted))
-    metrics["reason"] = reason
+    """What predictions are worth of which ``tp`` are right. What is not a new right molecule (duplicates and
+    unreadable ones too) is a false positive."""
+    n_predictions = len(extracted.value)
+    metrics = measures(tp, n_predictions, n_wanted)
+    metrics["reason"] = extracted.reason or flaw
     return Outcome(
-        tp == len(wanted) and tp == len(predictions),
+        tp == n_wanted and tp == n_predictions,
         metrics,
         {"pred": extracted.value, "gold": gold},
         found=extracted.found,
