@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from relfast.chem.simple import Comparison
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c import motif_reference
@@ -85,9 +86,14 @@ def _judge_strict(gold: Any, extracted: Extracted, options: Options) -> Outcome:
     if ours is None:
         return Outcome(False, metrics, vote=extracted.value)
     correct = same_clean_molecule(ours, theirs, options.tautomers)
-    # a molecule contains itself; a tautomer need not contain the other
-    equal = ours.key == theirs.key
-    metrics.update(metrics_of(equal or contains(theirs, ours), equal or contains(ours, theirs), 1.0))
+    found = motif_reference.compare(gold, extracted.value)
+    if isinstance(found, Comparison):
+        in_gold, in_response = found.second_in_first, found.first_in_second
+    else:
+        # a molecule contains itself; a tautomer need not contain the other
+        equal = ours.key == theirs.key
+        in_gold, in_response = equal or contains(theirs, ours), equal or contains(ours, theirs)
+    metrics.update(metrics_of(in_gold, in_response, 1.0))
     canceled = False
     if not correct:
         most = max(ours.heavy_atoms, theirs.heavy_atoms)

@@ -7,9 +7,10 @@ one of them contains the other, which most answers do; the rest is the toolkit's
 from __future__ import annotations
 
 from struct import Struct
-from typing import Any, Final
+from typing import Any, Final, Literal
 from zlib import crc32
 
+from relfast.chem.simple import Comparison
 from relfast.memo import memo
 from relfast.records import Extracted, Options, Outcome
 
@@ -34,15 +35,21 @@ def recall(gold: Any, extracted: Extracted, options: Options) -> Outcome | None:
     if not isinstance(gold, str) or not isinstance(response, str):
         return None
     value = memo().get(_by_text(gold, response, options))
-    return _compare(gold, response) if value is None else _unpack(value)
+    return _decide(compare(gold, response), response) if value is None else _unpack(value)
 
 
-def _compare(gold: str, response: str) -> Outcome | None:
-    """The outcome of two simple molecules of which one contains the other, or of what is no molecule."""
+def compare(gold: Any, response: Any) -> Comparison | Literal["invalid"] | None:
+    """What the kernel says of two texts."""
     from relfast.chem.simple import simple_table
 
     table = simple_table()
-    found = None if table is None else table.compare(gold, response)
+    if table is None or not (isinstance(gold, str) and isinstance(response, str)):
+        return None
+    return table.compare(gold, response)
+
+
+def _decide(found: Comparison | Literal["invalid"] | None, response: str) -> Outcome | None:
+    """The outcome of two simple molecules of which one contains the other, or of what is no molecule."""
     if found is None:
         return None
     if found == "invalid":
@@ -79,12 +86,22 @@ def _judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
     from relfast.chem.mcs import common_substructure
     from relfast.chem.molecule import parse
 
+    found = compare(gold, extracted.value)
+    outcome = _decide(found, extracted.value)
+    if outcome is not None:
+        return outcome
     ours, theirs = parse(extracted.value), parse(gold)
     if ours is None or theirs is None:
         vote = _vote_of_text(extracted.value) if extracted.found else None
         return Outcome(False, metrics_of(False, False, 0.0), vote=vote)
-    correct = same_molecule(ours, theirs)
-    in_gold, in_response = contains(theirs, ours), contains(ours, theirs)
+    if isinstance(found, Comparison):
+        # two searches less, and two canonical SMILES
+        correct = in_gold = in_response = False
+        fingerprint = found.fingerprint
+    else:
+        correct = same_molecule(ours, theirs)
+        in_gold, in_response = contains(theirs, ours), contains(ours, theirs)
+        fingerprint = RIGHT if correct else ours.fingerprint
     heavy = (ours.heavy_atoms, theirs.heavy_atoms)
     canceled = False
     if in_gold or in_response:
@@ -94,7 +111,7 @@ def _judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
     metrics = metrics_of(in_gold, in_response, common / max(heavy) if max(heavy) else 0.0)
     if canceled:
         metrics["mcs_canceled"] = True
-    return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(ours.fingerprint))
+    return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(fingerprint))
 
 
 def _by_text(gold: str, response: str, options: Options) -> bytes:
