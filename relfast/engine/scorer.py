@@ -9,25 +9,23 @@ by pickle and survives a fork without its workers.
 from __future__ import annotations
 
 import os
-import threading
 import weakref
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import Any, Final, Literal
 
 from relfast.engine.combiner import Combiner
 from relfast.engine.counts import Counts
-from relfast.engine.entry_tasks import EntryQueue
+from relfast.engine.guarded_lane import GuardedLane
 from relfast.engine.job import Job
-from relfast.engine.loose import from_json, plain, text_in
-from relfast.engine.pool import Pool, usable_cores
+from relfast.engine.loose import from_json, text_in
 from relfast.engine.rows import read_gold
-from relfast.engine.scoring import GUARDED, Scoring
-from relfast.engine.seen import SeenScores, for_record, key_of
+from relfast.engine.scoring import GUARDED, Scoring, failed
+from relfast.engine.seen import for_record
 from relfast.engine.ticket import Ticket
 from relfast.errors import UnscoredError, UsageError
-from relfast.records import STATUSES, Extracted, Record, Score, unscored
+from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
 from relfast.tasks.base import Task
@@ -37,10 +35,6 @@ OnError = float | None | Literal["raise"]
 
 SUBMIT_EVERY: Final = 32
 """Records of a batch that are prepared before workers are given them: they start while we go on."""
-
-HERE_CHARS: Final = 20_000
-"""Longest response that a kernel judges in the host: 1,000 molecules, some 5 ms in which no other thread of
-the host runs. Longer ones go to a worker."""
 
 
 class Scorer:
@@ -87,12 +81,8 @@ class Scorer:
 
     def _start_anew(self) -> None:
         """All that a fork or a pickle does not carry over."""
-        self._lock = threading.Lock()
-        self._queue: EntryQueue | None = None
-        self._finalizer: weakref.finalize[Any, Any] | None = None
-        self._seen = SeenScores()
         self._counts = Counts()
-        self._replaced = 0
+        self._lane = GuardedLane(self._scoring, self.workers, self._counts)
         scoring = self._scoring
         # an embedding model is fastest on many texts, and one call fills all cores
         self._embedding = Combiner(lambda records: list(scoring.entries(records)))
@@ -112,17 +102,12 @@ class Scorer:
 
     def close(self) -> None:
         """End the workers; it can be called more than once. Calls under way get their rows, unscored."""
-        with self._lock:
-            queue, self._queue = self._queue, None
-            finalizer, self._finalizer = self._finalizer, None
-        if queue is not None and finalizer is not None:
-            finalizer()
-            self._replaced += queue.pool.replaced
+        self._lane.close()
 
     def start(self) -> None:
         """Start the workers now rather than with the first record that needs them (0.5 s)."""
         if self.workers != 0:
-            self._workers()
+            self._lane.start()
 
     # one response
 
@@ -243,16 +228,8 @@ class Scorer:
         """Responses so far by status, and what the machinery did: ``scored_before`` (answers known from
         an earlier call), ``shared`` (equal answers scored at the same time), ``workers`` (running now) and
         ``workers_replaced``."""
-        with self._lock:
-            queue = self._queue
-            replaced = self._replaced
-        return {
-            **{status: self._counts[status] for status in STATUSES},
-            "scored_before": self._counts["scored_before"],
-            "shared": self._counts["shared"],
-            "workers": len(queue.pool.pids()) if queue is not None else 0,
-            "workers_replaced": replaced + (queue.pool.replaced if queue is not None else 0),
-        }
+        names = (*STATUSES, "scored_before", "shared")
+        return {**{name: self._counts[name] for name in names}, **self._lane.stats()}
 
     # inside
 
@@ -273,19 +250,19 @@ class Scorer:
         try:
             return self._scoring.score_of(task, record, self._scoring.outcomes(task, [record])[0])
         except Exception as error:
-            return _failed(record, error)
+            return failed(record, error)
 
     def _score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
         begun: list[Score | Ticket | None] = [None] * len(entries)
         here: list[int] = []
-        with self._new_tickets() as new:
+        with self._lane.new_tickets() as new:
             for at, entry in enumerate(entries):
                 if isinstance(entry, Score):
                     begun[at] = entry
                 elif self._goes_to_workers(TASKS[entry.task]):
-                    begun[at] = self._known_or_ticket(TASKS[entry.task], entry, new)
+                    begun[at] = self._lane.begin(TASKS[entry.task], entry, new)
                     if len(new) >= SUBMIT_EVERY:
-                        self._submit(new)
+                        self._lane.submit(new)
                         new.clear()
                 else:
                     here.append(at)
@@ -306,96 +283,12 @@ class Scorer:
             return self._embedding(record)
         if not self._goes_to_workers(task):
             return self._in_process(task, record)
-        with self._new_tickets() as new:
-            return self._known_or_ticket(task, record, new)
-
-    @contextmanager
-    def _new_tickets(self) -> Iterator[list[Ticket]]:
-        """A list for new tickets, submitted at the end. Where the caller is interrupted (Ctrl-C), they get
-        their score here: whoever asks for an equal answer meanwhile or later waits for them."""
-        new: list[Ticket] = []
-        try:
-            yield new
-            self._submit(new)
-        except BaseException:
-            for ticket in new:
-                ticket.set_score(ticket.unscored("crashed", "Interrupted", "its caller was interrupted"))
-            raise
-
-    def _known_or_ticket(self, task: Task, record: Record, new: list[Ticket]) -> Score | Ticket:
-        """The score of an equal answer, its ticket, or a new one (also added to ``new``)."""
-        response = record.response if isinstance(record.response, str) else None
-        try:
-            answer = plain(record.answer)
-            extracted = task.room.extract(record, self._scoring.options)
-            key = key_of(task.name, answer, extracted)
-        except Exception as error:
-            return _failed(record, error)
-
-        # what a worker gets is plain text and JSON values: reading it cannot fail there
-        told = Record(0, None, task.name, answer, response)
-        if self.job.details:
-            # gold and answer as texts would fill the memory
-            new.append(Ticket(told))
-            return new[-1]
-        begun = self._seen.find(key)
-        if isinstance(begun, Score):
-            self._counts.add("scored_before")
-            return for_record(begun, record)
-        if begun is not None:
-            self._counts.add("shared")
-            return begun
-        score = self._without_worker(task, told, extracted)
-        if score is not None:
-            self._seen.remember(key, score)
-            return for_record(score, record)
-        new.append(Ticket(told))
-        first = self._seen.begin(key, new[-1])
-        if first is not new[-1]:
-            new.pop()
-            self._counts.add("shared")
-        return first
-
-    def _without_worker(self, task: Task, record: Record, extracted: Extracted) -> Score | None:
-        """The score of a record that a kernel can judge, in microseconds and certain to end; else None."""
-        judge = getattr(task.room, "score_without_toolkit", None)
-        if judge is None or record.response is None or len(record.response) > HERE_CHARS:
-            return None
-        try:
-            (outcome,) = judge([(record, extracted)], self._scoring.options)
-            return None if outcome is None else self._scoring.score_of(task, record, outcome)
-        except Exception:
-            return None  # a worker says what is wrong with it
-
-    def _submit(self, tickets: Sequence[Ticket]) -> None:
-        if not tickets:
-            return
-        try:
-            self._workers().submit(tickets)
-        except (OSError, RuntimeError) as error:
-            # no thread or no process can be had: the rows say so
-            for ticket in tickets:
-                ticket.set_score(ticket.unscored("crashed", "WorkerError", f"no workers: {error}"))
-
-    def _workers(self) -> EntryQueue:
-        queue = self._queue
-        if queue is not None:
-            return queue
-        with self._lock:
-            if self._queue is None:
-                pool = Pool(self.job, usable_cores() if self.workers is None else self.workers)
-                self._queue = EntryQueue(pool)
-                # runs with `close`, when the scorer is collected, and before the interpreter ends
-                self._finalizer = weakref.finalize(self, self._queue.close)
-            return self._queue
+        with self._lane.new_tickets() as new:
+            return self._lane.begin(task, record, new)
 
     def _after_fork(self) -> None:
-        """In a forked child: the workers are the parent's, and its threads are not here."""
-        if self._finalizer is not None:
-            # it would kill the parent's workers when the child ends
-            self._finalizer.detach()
-        if self._queue is not None:
-            self._queue.abandon()
+        """In a forked child, which has none of the parent's threads and workers."""
+        self._lane.abandon()
         self._start_anew()
 
 
@@ -434,9 +327,3 @@ def _delivered(begun: Score | Ticket | None, entry: Record | Score) -> Score:
         return for_record(begun.score(), entry)
     assert begun is not None
     return begun
-
-
-def _failed(record: Record, error: Exception) -> Score:
-    message = str(error) or type(error).__name__
-    kind = type(error).__name__
-    return unscored(record.index, record.id, record.task, record.sample, "invalid_record", kind, message)

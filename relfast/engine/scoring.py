@@ -178,7 +178,7 @@ class Scoring:
             except RelfastError:
                 raise
             except Exception as error:
-                scores.append(_failed(record, error))
+                scores.append(failed(record, error))
             finally:
                 self.guard.leave()
         return scores
@@ -245,8 +245,8 @@ def _out_of_memory(record: Record) -> Score:
     return unscored(record.index, record.id, record.task, record.sample, "crashed", "MemoryError", message)
 
 
-def _failed(record: Record, error: Exception) -> Score:
-    """A record that made the toolkit raise: unscored, with the toolkit's own words."""
+def failed(record: Record, error: Exception) -> Score:
+    """A record that made its scoring raise: unscored, in the words of what was raised."""
     message = str(error) or type(error).__name__
     return unscored(
         record.index, record.id, record.task, record.sample, "invalid_record", type(error).__name__, message

@@ -13,6 +13,7 @@ import pytest
 from reward_cases import HANG, distinct_c2, forget, no_workers_within, workers_of
 
 import relfast
+from relfast.engine.guarded_lane import GuardedLane
 from relfast.errors import UnscoredError
 
 TIMEOUT = 0.5
@@ -97,7 +98,7 @@ def test_a_timeout_is_the_callers_on_error() -> None:
 
 def _kill_while_in_flight(scorer: relfast.Scorer, seconds: float = 20) -> None:
     """Kill the worker that is at a record, when it has been at it for long enough to be blamed."""
-    queue = scorer._queue
+    queue = scorer._lane._queue
     assert queue is not None
     end = time.monotonic() + seconds
     while not queue.pool.in_flight():
@@ -179,21 +180,21 @@ def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:
     assert scorer.stats()["workers_replaced"] == 2
 
 
-@pytest.mark.parametrize("when", ["_known_or_ticket", "_submit", "_without_worker"])
+@pytest.mark.parametrize("when", ["begin", "submit", "_without_worker"])
 def test_an_interrupted_batch_leaves_nobody_waiting(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in a notebook, and the same cell again."""
     rows = distinct_c2(40)
     with relfast.Scorer(workers=1) as scorer:
         forget(scorer)
-        whole = getattr(relfast.Scorer, when)
+        whole = getattr(GuardedLane, when)
         calls = iter(range(1_000))
 
         def interrupted(*arguments: object) -> object:
-            if next(calls) == (0 if when == "_submit" else 20):
+            if next(calls) == (0 if when == "submit" else 20):
                 raise KeyboardInterrupt
             return whole(*arguments)
 
-        monkeypatch.setattr(relfast.Scorer, when, interrupted)
+        monkeypatch.setattr(GuardedLane, when, interrupted)
         with pytest.raises(KeyboardInterrupt):
             scorer.score_batch("REL-C2", *_answers(rows))
         monkeypatch.undo()
