@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +19,15 @@ from relfast.records import Options, Record
 from relfast.tasks import TASKS
 
 from .measure import against, size
-from .workloads_rewards import Batch, missing_isomers, motifs, published, toolkit_floor
+from .workloads_rewards import (
+    Batch,
+    missing_isomers,
+    motifs,
+    prepare_half,
+    published,
+    run_half,
+    toolkit_floor,
+)
 
 WORKERS: Final = 2
 THREADS: Final = 64
@@ -126,6 +136,51 @@ def test_a_warm_batch(make: Callable[[int, int], Batch], policy: Any, benchmark:
             check=lambda scores, _: bool((scores.status == "ok").all()),
         )
     ratios = [2 * mine / theirs for mine, theirs in seconds]
+    benchmark.extra_info.update(
+        floor_ratio=round(float(np.median(ratios)), 3),
+        spread=[round(min(ratios), 3), round(max(ratios), 3)],
+    )
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_two_bare_processes(policy: Any, benchmark: Any) -> None:
+    """The toolkit alone, each of two processes with half of a batch: how much of the second core the machine
+    gives, which no scorer on top of the toolkit can better."""
+    _needs("REL-C2")
+    n = size(benchmark, smoke=16, quick=512, full=512)
+    strict = policy == "strict"
+    seeds = itertools.count(1)
+    times: list[tuple[float, float]] = []
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, spawn) as first, ProcessPoolExecutor(1, spawn) as second:
+        pools = (first, second)
+
+        def both(function: Callable[..., None], *columns: tuple[Any, Any]) -> None:
+            for done in [pools[at].submit(function, *(column[at] for column in columns)) for at in range(2)]:
+                done.result()
+
+        def alone() -> None:
+            seed = next(seeds)
+            both(prepare_half, (n, n), (seed, seed), (0, 1))
+            batch = motifs(n, seed)
+            started = time.perf_counter()
+            toolkit_floor(batch, strict=strict)
+            times.append((time.perf_counter() - started, 0.0))
+
+        def together() -> None:
+            started = time.perf_counter()
+            both(run_half, (strict, strict))
+            times[-1] = (times[-1][0], time.perf_counter() - started)
+
+        against(
+            benchmark,
+            together,
+            alone,
+            task=f"the toolkit alone, {n} REL-C2 pairs, {policy}, halved between two processes (against floor / 2)",
+            items=n,
+            workers=WORKERS,
+        )
+    ratios = [2 * halves / whole for whole, halves in times]
     benchmark.extra_info.update(
         floor_ratio=round(float(np.median(ratios)), 3),
         spread=[round(min(ratios), 3), round(max(ratios), 3)],
