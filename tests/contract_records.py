@@ -1,28 +1,13 @@
-"""One record with its right answer for every task: what the tests over all tasks run on.
-
-A room that is not there yet is left out, visibly (`test_contract.py` skips it by name), and joins by itself.
-"""
+"""One record with its right answer for every task: what the tests over all tasks run on."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from relfast.tasks import TASKS
-
 HERE = Path(__file__).resolve().parent
-
-
-def is_there(task: str) -> bool:
-    """Whether the room that scores a task exists."""
-    return importlib.util.find_spec(TASKS[task].module) is not None
-
-
-def loadable_tasks() -> list[str]:
-    return [name for name in TASKS if is_there(name)]
 
 
 @cache
