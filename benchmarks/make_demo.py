@@ -1,6 +1,6 @@
 """Writes the demo dump that ships with the package: published REL records with responses made up from gold.
 
-    python benchmarks/make_demo.py ../shared/data/rel relfast/data/rel_demo.jsonl.gz
+    python benchmarks/make_demo.py tests/data/rel relfast/data/rel_demo.jsonl.gz
 
 The records are published ones, without their metadata; the responses are written here: right, wrong, half
 right, unreadable and hostile, with or without reasoning, so that every kind of row occurs. The same seed

@@ -14,10 +14,6 @@ from . import workloads_chem
 from .floors import toolkit, write_toolkit_work
 from .measure import against, size
 
-pytestmark = pytest.mark.skipif(
-    not workloads_chem.SHARED.is_dir(), reason="the published records (../shared) are not here"
-)
-
 WORKERS = 2
 
 

@@ -24,7 +24,6 @@ from .workloads_rewards import (
     missing_isomers,
     motifs,
     prepare_half,
-    published,
     run_half,
     toolkit_floor,
 )
@@ -37,13 +36,6 @@ TEXT_CALLS: Final = {
     "REL-B1": ({"label": "yes", "taxa": ["3", "7"]}, "Yes\ntaxon_3, taxon_7"),
     "REL-C1": ({"label": "Yes"}, "All have the formula C3H8O. <Yes>"),
 }
-
-
-def _needs(task: str) -> None:
-    try:
-        published(task)
-    except FileNotFoundError as missing:
-        pytest.skip(f"{missing.filename} is not here (../shared comes with the project's workplace)")
 
 
 @pytest.mark.parametrize("task", TEXT_CALLS)
@@ -95,7 +87,6 @@ def _latencies(seconds: Any) -> dict[str, float]:
 @pytest.mark.parametrize("make", [motifs, missing_isomers], ids=["C2", "C3"])
 def test_a_warm_batch(make: Callable[[int, int], Batch], policy: Any, benchmark: Any) -> None:
     """512 rewards a batch on two workers, against half of the toolkit's floor in one process."""
-    _needs("REL-C2" if make is motifs else "REL-C3")
     n = size(benchmark, smoke=16, quick=512, full=512)
     seeds = itertools.count(1)
     at_hand: list[Batch] = []
@@ -146,7 +137,6 @@ def test_a_warm_batch(make: Callable[[int, int], Batch], policy: Any, benchmark:
 def test_two_bare_processes(policy: Any, benchmark: Any) -> None:
     """The toolkit alone, each of two processes with half of a batch: how much of the second core the machine
     gives, which no scorer on top of the toolkit can better."""
-    _needs("REL-C2")
     n = size(benchmark, smoke=16, quick=512, full=512)
     strict = policy == "strict"
     seeds = itertools.count(1)
@@ -189,7 +179,6 @@ def test_two_bare_processes(policy: Any, benchmark: Any) -> None:
 
 def test_64_callers_against_one_batch(benchmark: Any) -> None:
     """REL-C3 by single calls from 64 threads, against the same number in one batch."""
-    _needs("REL-C3")
     calls = size(benchmark, smoke=1, quick=20, full=100)
     n = THREADS * calls
     seeds = itertools.count(100, 2)
@@ -254,7 +243,6 @@ def test_64_callers_against_one_batch(benchmark: Any) -> None:
 
 def test_a_hang_in_a_batch(benchmark: Any) -> None:
     """512 REL-C2 rewards with one that hangs, against the same batch without it plus the timeout."""
-    _needs("REL-C2")
     n = size(benchmark, smoke=32, quick=512, full=512)
     timeout = 0.3 if benchmark.disabled else 2.0
     seeds = itertools.count(1_000, 2)

@@ -14,23 +14,19 @@ from rdkit import Chem, RDLogger
 
 RDLogger.DisableLog("rdApp.*")
 
-ROOT: Final = Path(__file__).parent.parent
-SHARED: Final = ROOT.parent / "shared" / "data"
+RECORDS: Final = Path(__file__).parent.parent / "tests" / "data" / "rel"
 
 SPELLINGS: Final = 30
 """Ways of writing a molecule that a dump draws from: models repeat themselves, but not word for word."""
 
 INVALID: Final = ("C1CC(", "CC(C", "C(C)(C)(C)(C)C", "not sure", "CC1CC", "OC(=O", "F=C", "C=O=C", "c1ccc")
-"""Answers that are no molecules; the kinds are those of `bad_smiles.txt` in ../shared."""
+"""Answers that are no molecules; the kinds are those of `tests/data/hostile/bad_smiles.txt`."""
 
 
 @cache
 def published(task: str) -> list[dict[str, Any]]:
-    """The published records of REL-C2 or REL-C3 (MIT), from ../shared."""
-    path = SHARED / "rel" / f"{task}.jsonl.gz"
-    if not path.is_file():
-        raise FileNotFoundError(path)
-    with gzip.open(path, "rt") as file:
+    """The published records of REL-C2 or REL-C3 (MIT)."""
+    with gzip.open(RECORDS / f"{task}.jsonl.gz", "rt") as file:
         return [json.loads(line) for line in file]
 
 

@@ -1,4 +1,4 @@
-"""Reward batches to measure with: published REL-C2 and REL-C3 golds (MIT, from ../shared), seeded answers.
+"""Reward batches to measure with: published REL-C2 and REL-C3 golds (MIT), seeded answers.
 
 A batch is what a GRPO step asks for: 64 prompts with 8 rollouts each, every molecule spelled anew, so that
 nothing has been seen before.
@@ -6,18 +6,16 @@ nothing has been seen before.
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from rdkit import Chem, RDLogger
 
+from . import workloads_chem
+
 RDLogger.DisableLog("rdApp.*")
 
-SHARED: Final = Path(__file__).parent.parent.parent / "shared" / "data" / "rel"
 ROLLOUTS: Final = 8
 
 
@@ -33,9 +31,8 @@ class Batch(NamedTuple):
 
 @cache
 def published(task: str) -> list[dict[str, Any]]:
-    """The published golds of a task. Raises `FileNotFoundError` where ../shared is not there."""
-    with gzip.open(SHARED / f"{task}.jsonl.gz", "rt") as file:
-        return [json.loads(line)["answer"] for line in file]
+    """The published golds of a task."""
+    return [record["answer"] for record in workloads_chem.published(task)]
 
 
 def _spell(rng: random.Random, smiles: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import psutil
-from shared_data import ROOT
+from corpora import ROOT
 
 MARK: Final = "RELFAST_TEST_RUN"
 """Environment variable by which all processes of a run are found, orphans too."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import subprocess
 import sys
@@ -11,14 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pytest
+from corpora import ROOT, rows
 
 from relfast.records import Options, Outcome, Record
 from relfast.tasks import get_task
 from relfast.validate import check_record
-
-ROOT = Path(__file__).resolve().parents[1]
-PUBLISHED = ROOT.parent / "shared" / "data" / "rel"
 
 Rec = dict[str, Any]
 
@@ -81,9 +76,5 @@ def in_fresh_process(arguments: list[str], output: Path, hash_seed: str) -> byte
 
 
 def published(name: str) -> list[Rec]:
-    """The published records of a file such as ``REL-A1``; skips where they are absent."""
-    path = PUBLISHED / f"{name}.jsonl.gz"
-    if not path.exists():
-        pytest.skip("../shared/data/rel is absent")
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    """The published records of a file such as ``REL-A1``."""
+    return rows(f"rel/{name}.jsonl.gz")

@@ -61,7 +61,7 @@ TORI: Final = (
     "C8%25C%19%10C%21%12C%221C%234C%246%25",
 )
 """Two carbon tori whose common substructure RDKit still searches after 25 s, whatever its timeout says
-(`data/hostile/nasty_pairs.jsonl.gz` of the project's shared folder, made for it)."""
+(`tests/data/hostile/nasty_pairs.jsonl.gz`)."""
 
 HANG: Final = ({"smiles": TORI[1]}, f"<smiles>{TORI[0]}</smiles>")
 """Gold and response of a REL-C2 record that hangs."""

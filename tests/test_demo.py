@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared_data import REL_FILES, ROOT, rel_records
+from corpora import REL_FILES, ROOT, rel_records
 
 import relfast
 

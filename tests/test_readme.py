@@ -9,7 +9,7 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
-from shared_data import ROOT
+from corpora import ROOT
 
 import relfast
 from relfast.cli.main import cli

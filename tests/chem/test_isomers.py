@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from corpora import ROOT, rel_records
 from rdkit import Chem
 
 from relfast.chem import isomers as module
 from relfast.chem.isomers import formula_of, hill, is_strained, isomers, parse_formula, structures
 from relfast.errors import UsageError
-
-ROOT = Path(__file__).resolve().parents[2]
-C3_RECORDS = ROOT.parent / "shared" / "data" / "rel" / "REL-C3.jsonl.gz"
 
 KNOWN = {
     # alkanes, OEIS A000602; the others are textbook counts, 217 from MOLGEN
@@ -94,15 +90,12 @@ def test_only_kekule_forms_of_one_aromatic_molecule_count_once(formula: str, joi
 
 
 def _published() -> dict[str, set[str]]:
-    if not C3_RECORDS.exists():
-        pytest.skip("../shared/data/rel is absent")
     universes: dict[str, set[str]] = {}
-    with gzip.open(C3_RECORDS, "rt") as lines:
-        for record in map(json.loads, lines):
-            whole = set(record["answer"]["molecules"]) | set(record["answer"]["missing_smiles"])
-            assert len(whole) == record["metadata"]["universe_size"]
-            universes.setdefault(record["metadata"]["formula"], whole)
-            assert universes[record["metadata"]["formula"]] == whole
+    for record in rel_records("REL-C3"):
+        whole = set(record["answer"]["molecules"]) | set(record["answer"]["missing_smiles"])
+        assert len(whole) == record["metadata"]["universe_size"]
+        universes.setdefault(record["metadata"]["formula"], whole)
+        assert universes[record["metadata"]["formula"]] == whole
     return universes
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterator
@@ -11,11 +10,11 @@ from typing import Any
 
 import aromatics
 import pytest
+from corpora import rel_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdkit import Chem
 from relfast_kernels import native
-from shared_data import SHARED
 from spellings import spell
 
 from relfast.chem import identity, simple
@@ -33,7 +32,7 @@ GOLDS = (
     "BrC1=CC=C1", "O=S1CC1", "N=C1C2=CN12", "ClCC1=C2C=C21", "c1cn[nH]c#1", "C1c2ooc21", "CC(=O)C1(O)CCC2C3CCCC(C)(C)C3CCC21C",
     "CN(C)C=O", "CSC(C)=NC", "OB(O)C1CC1", "CP(C)C", "IC1CCC1", "O=CC1CCC(=O)N1", "CCC1(C)C(=O)NCNC1=O", "C1CC1.CO",
 )  # fmt: skip
-"""Golds and molecules of REL-C3 and C2 (MIT; ../shared/data/rel), and some with the rarer elements."""
+"""Golds and molecules of REL-C3 and C2 (MIT; tests/data/rel), and some with the rarer elements."""
 
 PIECES = (
     *"CCCCNOSFPBI()()=#-123456[]H@/\\.%:+*~cnos09", "Cl", "Br", "[CH3]", "[CH2]", "[CH]", "[C]", "[C@H]", "[C@@H]", "[NH]",
@@ -54,17 +53,12 @@ def table() -> SmilesTable:
 
 @cache
 def molecules() -> list[str]:
-    """The golds above, and all published ones where they are."""
+    """The golds above and all published ones."""
     found = set(GOLDS)
     for task in ("REL-C2", "REL-C3"):
-        path = SHARED / "data" / "rel" / f"{task}.jsonl.gz"
-        if path.is_file():
-            import gzip
-
-            with gzip.open(path, "rt") as file:
-                for line in file:
-                    answer = json.loads(line)["answer"]
-                    found.update(answer["molecules"], answer.get("missing_smiles", [answer.get("smiles")]))
+        for record in rel_records(task):
+            answer = record["answer"]
+            found.update(answer["molecules"], answer.get("missing_smiles", [answer.get("smiles")]))
     return sorted(smiles for smiles in found if smiles)
 
 

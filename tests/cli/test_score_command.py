@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from shared_data import ROOT
+from corpora import ROOT
 
 from relfast import __version__
 from relfast.cli.main import COMMANDS, cli, main

@@ -12,9 +12,9 @@ from typing import Any
 
 import psutil
 import pytest
+from corpora import DATA, naughty_strings, rel_records, rows
 from engine_runs import Run, honest, relfast, rows_of, write_dump
 from relfast_kernels import native
-from shared_data import rel_records, shared
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +42,7 @@ def test_sigkill_at_thirty_random_moments(tmp_path: Path) -> None:
 
 
 def _hostile_records() -> list[dict[str, Any]]:
-    """All of ../shared/data/hostile paired with real gold, honest neighbours between."""
+    """All of tests/data/hostile paired with real gold, honest neighbours between."""
     rng = random.Random(1)
     golds = {task: rel_records(task) for task in ("REL-A1", "REL-B1", "REL-C1", "REL-C2", "REL-C3")}
     records: list[dict[str, Any]] = []
@@ -72,25 +72,21 @@ def _hostile_records() -> list[dict[str, Any]]:
         else:
             add("honest", record, "Answer 3, Yes: taxon_3, <Yes>")
 
-    def lines(path: str) -> list[Any]:
-        with gzip.open(shared(path), "rt", encoding="utf-8") as file:
-            return [json.loads(line) for line in file]
-
-    for pair in lines("data/hostile/nasty_pairs.jsonl.gz"):
+    for pair in rows("hostile/nasty_pairs.jsonl.gz"):
         tagged = f"<smiles>{pair['response']}</smiles>"
         add("hostile", golds["REL-C2"][0], tagged, {"smiles": pair["gold"]})
         add_honest()
         add("hostile", golds["REL-C3"][0], tagged, {"missing_smiles": [pair["gold"]]})
         add_honest()
-    for number, nasty in enumerate(lines("data/hostile/nasty_smiles.jsonl.gz")):
+    for number, nasty in enumerate(rows("hostile/nasty_smiles.jsonl.gz")):
         task = ("REL-C2", "REL-C3")[number % 2]
         add("hostile", rng.choice(golds[task]), f"<smiles>{nasty['smiles']}</smiles>")
         add_honest()
-    for line in shared("data/hostile/bad_smiles.txt").read_text("utf-8").split("\n"):
+    for line in (DATA / "hostile/bad_smiles.txt").read_text("utf-8").split("\n"):
         if line and not line.startswith("# "):
             add("hostile", rng.choice(golds[rng.choice(["REL-C2", "REL-C3"])]), f"<smiles>{line}</smiles>")
             add_honest()
-    for text in json.loads(shared("data/hostile/naughty_strings.json").read_text("utf-8")):
+    for text in naughty_strings():
         for task in golds:
             add("hostile", rng.choice(golds[task]), text)
         add("hostile", rng.choice(golds["REL-C2"]), f"<smiles>{text}</smiles>")

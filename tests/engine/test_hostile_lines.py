@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shared_data import shared
+from corpora import DATA, naughty_strings
 
 import relfast
 from relfast.engine.decode import Undecodable, decode_object, encode_row
@@ -162,7 +162,7 @@ def test_deep_values_are_cut(tmp_path: Path) -> None:
         assert json.dumps(rows[0]["id"]).count("[") == 100
 
 
-# name → bytes, and whether they are a JSON object; the names are those of ../shared/data/hostile
+# name → bytes, and whether they are a JSON object; the names are those of tests/data/hostile
 EDGES: dict[str, tuple[bytes, bool]] = {
     "ok": (b'{"id": 1}', True), "bom": (b'\xef\xbb\xbf{"id": 1}', True), "nan": (b'{"id": NaN}', True), "inf": (b'{"id": -Infinity}', True),
     "lone_surr": (b'{"id": "\\ud800"}', True), "surr_pair": (b'{"id": "\\ud83d\\ude00"}', True), "bad_utf8": (b'{"id": "\xff"}', False),
@@ -199,7 +199,7 @@ def test_json_edges(tmp_path: Path) -> None:
 
 def test_json_parser_edges() -> None:
     """Where Python's own parser reads an object, so do we, and the same one."""
-    behaviour = json.loads(shared("data/hostile/json_parser_edges.json").read_text("utf-8"))
+    behaviour = json.loads((DATA / "hostile/json_parser_edges.json").read_text("utf-8"))
     # a blank line has no row; CESU-8 is no UTF-8, whatever Python's parser makes of it
     assert set(behaviour) == {*EDGES, "empty", "spaces"}
     for name, (python, _, _) in behaviour.items():
@@ -222,7 +222,7 @@ def test_json_test_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     """https://github.com/nst/JSONTestSuite: as lines of a dump, then one by one against its verdicts."""
     accepted: list[bytes] = []
     lines: list[bytes] = []
-    with tarfile.open(shared("data/hostile/json_test_suite.tar.gz")) as archive:
+    with tarfile.open(DATA / "hostile/json_test_suite.tar.gz") as archive:
         for member in archive.getmembers():
             file = archive.extractfile(member) if member.name.endswith(".json") else None
             if file is None:
@@ -246,7 +246,7 @@ def test_json_test_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_naughty_strings(tmp_path: Path) -> None:
-    strings = json.loads(shared("data/hostile/naughty_strings.json").read_text("utf-8"))
+    strings = naughty_strings()
     tasks = {
         "REL-A1": {"target": 3},
         "REL-B1": {"label": "no", "taxa": []},

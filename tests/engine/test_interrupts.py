@@ -19,8 +19,8 @@ from typing import Any
 
 import psutil
 import pytest
+from corpora import rel_records
 from engine_runs import PYTHONPATH, Run, rows_of, wait_for_blocks, write_dump
-from shared_data import rel_records
 
 import relfast
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from shared_data import ROOT
+from corpora import ROOT
 
 PACKAGE = ROOT / "relfast"
 ROOMS = ("rel_a", "rel_b", "rel_c", "seqbench", "realign")

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from shared_data import ROOT
+from corpora import ROOT
 
 from relfast import __version__
 

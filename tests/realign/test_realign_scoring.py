@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from realign_data import solutions
+from corpora import solutions
 
 from relfast.cli.main import main
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import honest
 import pytest
-from shared_data import REL_FILES, rel_records, rows
+from corpora import REL_FILES, rel_records, solutions
 
 import relfast
 
@@ -52,12 +52,12 @@ def test_published_records(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_after_real_reasoning(capsys: pytest.CaptureFixture[str]) -> None:
     """Before the answer stands a real model's solution of another problem, with an answer of its own."""
-    solutions = [row["llm_solution"] for row in rows("data/realign/model_solutions.jsonl.gz")]
+    texts = [row["llm_solution"] for row in solutions()]
     rng = random.Random(3)
     tried, lost = 0, []
     for task in ("REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1", "REL-C1", "REL-C2"):
         for record in rel_records(task)[:250]:
-            solution = rng.choice(solutions)
+            solution = rng.choice(texts)
             response = solution[: rng.choice([300, 1_000, None])] + "\n" + honest.answer(record, rng)
             tried += 1
             if not full_marks(record, response):

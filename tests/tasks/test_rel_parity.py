@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 import pytest
-from shared_data import rel_records, rows, with_prefix
+from corpora import rel_records, rows, with_prefix
 
 import relfast
 

@@ -1,6 +1,6 @@
 """The published table of REL-C1, scored again: replies rebuilt from its accuracies give its numbers back.
 
-``../shared/data/rel/published_results.md`` keeps the printed output of the paper's notebooks.
+``tests/data/rel/published_results.md`` keeps the printed output of the paper's notebooks.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
-from shared_data import rel_records, shared
+from corpora import DATA, rel_records
 
 from relfast.cli.main import cli
 
@@ -34,7 +34,7 @@ class Printed(NamedTuple):
 
 def printed_table() -> dict[str, dict[int, Printed]]:
     """Model → number of molecules → the line of the table."""
-    text = shared("data/rel/published_results.md").read_text("utf-8")
+    text = (DATA / "rel/published_results.md").read_text("utf-8")
     section = text.split("## C1 by number of molecules")[1].split("## ")[0]
     line = re.compile(
         r"^\s*(\S+)\s+(\d+)\s+(\d+)\s+(\d\.\d{3})\s+(\d\.\d{3})\s+(\d\.\d{3})\s+0\.000$", re.MULTILINE

@@ -10,7 +10,7 @@ from typing import Any
 
 import hacks
 import pytest
-from shared_data import rows
+from corpora import rows
 from spellings import spell
 
 import relfast

@@ -12,8 +12,8 @@ from typing import Any
 import naive_realign
 import numpy as np
 import pytest
+from corpora import realign_parity, solutions
 from numpy.typing import NDArray
-from realign_data import parity, solutions
 
 from relfast.embed import get_embedder
 from relfast.errors import MissingExtraError
@@ -28,7 +28,7 @@ GOLD = "First add 2 and 3.\nThen double the sum.\nNow subtract one.\nSo the answ
 CASES = [
     json.loads(line) for line in Path(__file__).with_name("align_cases.jsonl").read_text("utf-8").splitlines()
 ]
-"""Copied from ``../shared/parity/realign.jsonl.gz``: outputs of the published code, run unmodified."""
+"""Copied from ``tests/data/parity/realign.jsonl.gz``: outputs of the published code, run unmodified."""
 
 
 class Fixed(StepAligner):
@@ -62,7 +62,7 @@ def test_published_small_alignments(case: dict[str, Any]) -> None:
 
 
 def test_all_published_alignments() -> None:
-    cases = parity("align")
+    cases = realign_parity("align")
     assert len(cases) == 150
     for case in cases:
         check_published(case)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from corpora import realign_parity, solutions
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from realign_data import parity, solutions
 
 from relfast.realign import extract_boxed_answer, parse_reasoning_to_steps
 from relfast.tasks.realign.boxed import last_boxed, same_answer
@@ -20,7 +20,7 @@ from relfast.tasks.realign.steps import parse_steps, without_repeats
 CASES = [
     json.loads(line) for line in Path(__file__).with_name("parse_cases.jsonl").read_text("utf-8").splitlines()
 ]
-"""Copied from ``../shared/parity/realign.jsonl.gz``: outputs of the published code, run unmodified."""
+"""Copied from ``tests/data/parity/realign.jsonl.gz``: outputs of the published code, run unmodified."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: repr(case["text"])[:30])
@@ -41,7 +41,7 @@ def numbered(text: str, pattern: str) -> str:
 
 
 def test_published_outputs_on_real_solutions() -> None:
-    rows = parity("parse_ref")
+    rows = realign_parity("parse_ref")
     by_id = {row["id"]: row for row in solutions()}
     assert len(rows) == 150
     for row in rows:
@@ -59,8 +59,8 @@ def test_published_outputs_on_real_solutions() -> None:
 
 
 def test_parity_file_is_covered() -> None:
-    assert len(parity("parse")) == len(CASES)
-    assert parity("parse") == CASES
+    assert len(realign_parity("parse")) == len(CASES)
+    assert realign_parity("parse") == CASES
 
 
 def test_none_is_nothing() -> None:

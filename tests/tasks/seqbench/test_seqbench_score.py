@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import seqbench_checker as checker
+from corpora import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,9 +21,7 @@ from relfast.tasks.seqbench import score as room
 from relfast.tasks.seqbench.gold import Fields, Problem, ProblemCache
 from relfast.tasks.seqbench.layout import from_facts
 
-HERE = Path(__file__).parent
-EXAMPLES = json.loads((HERE / "few_shot_examples.json").read_text())["examples"]
-SHARED = HERE.parents[2].parent / "shared" / "data" / "seqbench"
+EXAMPLES = json.loads((DATA / "seqbench/few_shot_examples.json").read_text())["examples"]
 
 STRICT = Options(policy="strict")
 REFERENCE = Options()
@@ -79,12 +77,6 @@ def test_worked_examples(example: dict[str, Any], options: Options) -> None:
     assert outcome.metrics["logical_depth"] == len(example["completion"])
 
 
-def test_examples_are_those_of_the_shared_folder() -> None:
-    if not SHARED.exists():
-        pytest.skip("../shared is not here")
-    assert json.loads((SHARED / "few_shot_examples.json").read_text())["examples"] == EXAMPLES
-
-
 # the start of a real row (sample_row_partial.txt, CC BY 4.0); the file breaks off within a fact
 REAL_FACTS = (
     "Room D5 and D4 are connected by a closed and locked door. The locked door between D5 and D4 requires"
@@ -107,10 +99,9 @@ def test_start_of_a_real_row() -> None:
 
 
 def test_whole_start_of_the_real_row() -> None:
-    path = SHARED / "sample_row_partial.txt"
-    if not path.exists():
-        pytest.skip("../shared is not here")
-    text = path.read_text().split('"context": "', 1)[1].rsplit(". Roo", 1)[0] + "."
+    text = (DATA / "seqbench/sample_row_partial.txt").read_text().split('"context": "', 1)[1].rsplit(
+        ". Roo", 1
+    )[0] + "."
     assert text.startswith(REAL_FACTS.removesuffix(" Roo"))
     layout = from_facts(text)
     assert layout is not None

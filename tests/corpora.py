@@ -1,0 +1,74 @@
+"""The data in ``tests/data``: published records, parity cases, real solutions, hostile inputs.
+
+``tests/data/NOTICE`` names source and licence of each. Benchmarks read the same files.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "tests" / "data"
+
+REL_FILES = {
+    "REL-A1": "REL-A1",
+    "REL-A2": "REL-A2",
+    "REL-A3": "REL-A3",
+    "REL-A4": "REL-A4",
+    "REL-B1": "REL-B1_all",
+    "REL-C1": "REL-C1",
+    "REL-C2": "REL-C2",
+    "REL-C3": "REL-C3",
+}
+"""Task → its published records in ``rel/``."""
+
+
+@cache
+def rows(path: str) -> list[Any]:
+    """The rows of a gzipped JSONL file of ``tests/data``."""
+    with gzip.open(DATA / path, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def rel_records(task: str) -> list[dict[str, Any]]:
+    """The published records of a REL task."""
+    return rows(f"rel/{REL_FILES[task]}.jsonl.gz")
+
+
+def solutions() -> list[dict[str, Any]]:
+    """2,624 real model solutions with reference solutions."""
+    return rows("realign/model_solutions.jsonl.gz")
+
+
+def realign_parity(kind: str) -> list[dict[str, Any]]:
+    """ReAlign's published code's own outputs of a kind: align, parse or parse_ref."""
+    return [row for row in rows("parity/realign.jsonl.gz") if row["kind"] == kind]
+
+
+@cache
+def naughty_strings() -> list[str]:
+    """The Big List of Naughty Strings."""
+    strings: list[str] = json.loads((DATA / "hostile/naughty_strings.json").read_text(encoding="utf-8"))
+    return strings
+
+
+@cache
+def _texts(source: str) -> dict[Any, str]:
+    if source == "realign":
+        return {row["id"]: row["llm_solution"] for row in solutions()}
+    if source == "chem":
+        return {row["id"]: row["response"] for row in rows("rel/chem_llm_responses.jsonl.gz")}
+    return dict(enumerate(naughty_strings()))
+
+
+def with_prefix(prefix: list[Any] | None, response: str) -> str:
+    """A parity row's full response: ``[source, key, length]`` names the text that stands before it."""
+    if prefix is None:
+        return response
+    source, key, length = prefix
+    text = _texts(source)[key]
+    return (text if length is None else text[:length]) + "\n" + response
