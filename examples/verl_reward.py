@@ -1,8 +1,10 @@
 """A reward file for verl.
 
     python -m verl.trainer.main_ppo ... \\
-        custom_reward_function.path=examples/verl_reward.py \\
-        custom_reward_function.name=compute_score
+        reward.custom_reward_function.path=examples/verl_reward.py \\
+        reward.custom_reward_function.name=compute_score
+
+(Old releases of verl read these keys without the leading ``reward.``; since 0.9 those are silently ignored.)
 
 Data set rows need ``data_source`` = the task's name (or ``extra_info.task``) and
 ``reward_model.ground_truth`` = gold, as JSON text or a struct.

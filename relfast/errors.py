@@ -77,7 +77,22 @@ class MissingExtraError(RelfastError):
 
     def __init__(self, what: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"{what} needs an optional package: pip install 'relfast[{extra}]'")
+        super().__init__(f"{what} needs an optional package: {install_command(extra)}")
+
+
+def install_command(extra: str) -> str:
+    """What to type to get an optional part: the packages by name, since relfast itself is on no index."""
+    from importlib import metadata
+
+    try:
+        requires = metadata.requires("relfast") or []
+    except metadata.PackageNotFoundError:
+        requires = []
+    marked = (line.replace('"', "'").partition(";") for line in requires)
+    packages = [f"'{name.strip()}'" for name, _, marker in marked if marker.strip() == f"extra == '{extra}'"]
+    if packages:
+        return " ".join(("pip install", *packages))
+    return f"pip install '.[{extra}]' in a clone of relfast"
 
 
 class OutputError(RelfastError):

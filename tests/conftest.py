@@ -1,10 +1,30 @@
-"""What every test needs from the process it runs in."""
+"""What every test needs from the process it runs in, and the order in which tests run."""
 
 from __future__ import annotations
 
 import signal
 
+import pytest
+from hypothesis import settings
+from seeds import SEED
+
 # A shell starts background jobs with SIGINT ignored, and children inherit that: the tests that interrupt a
 # command would then wait for it for ever. A handler of ours becomes the default action in a child.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# `make test` tries the same examples everywhere and always; `make fuzz` looks for new ones
+settings.register_profile("test", derandomize=True, deadline=None, database=None)
+settings.register_profile("fuzz", deadline=None, print_blob=True)
+settings.load_profile("test" if SEED is None else "fuzz")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups and -m selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The slow ones first, each for whoever is free; the others by module, whose fixtures are made once."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    for item in items:
+        slow = item.get_closest_marker("slow") is not None
+        item.add_marker(pytest.mark.xdist_group(item.nodeid if slow else item.nodeid.partition("::")[0]))
+        if item.get_closest_marker("hypothesis"):
+            item.add_marker("fuzz")

@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 import psutil
 from corpora import ROOT
+from patience import PATIENCE, until
 
 MARK: Final = "RELFAST_TEST_RUN"
 """Environment variable by which all processes of a run are found, orphans too."""
@@ -110,21 +110,23 @@ class Run:
         self.process = subprocess.Popen(command, env=environment, **{**pipes, **more})
         self.pid = self.process.pid
 
-    def wait(self, timeout: float = 120) -> subprocess.CompletedProcess[bytes]:
+    def wait(self, timeout: float = 2 * PATIENCE) -> subprocess.CompletedProcess[bytes]:
         out, err = self.process.communicate(timeout=timeout)
         return subprocess.CompletedProcess(self.process.args, self.process.returncode, out, err)
 
     def kill(self, signum: int = signal.SIGKILL) -> None:
         self.process.send_signal(signum)
 
-    def workers(self, n: int = 1, within: float = 30) -> list[psutil.Process]:
+    def workers(self, n: int = 1) -> list[psutil.Process]:
         """Its worker processes, as soon as there are ``n``."""
-        until = time.monotonic() + within
-        while True:
-            found = [process for process in self.processes() if process.pid != self.pid]
-            if len(found) >= n or time.monotonic() > until:
-                return found
-            time.sleep(0.01)
+        found: list[psutil.Process] = []
+
+        def enough() -> bool:
+            found[:] = [process for process in self.processes() if process.pid != self.pid]
+            return len(found) >= n
+
+        until(enough, f"a run with {n} workers")
+        return found
 
     def processes(self) -> list[psutil.Process]:
         """All that live of the run, whoever their parent is now."""
@@ -137,12 +139,10 @@ class Run:
                 continue
         return found
 
-    def left(self, within: float = 5) -> list[psutil.Process]:
+    def left(self) -> list[psutil.Process]:
         """What still lives after the command has ended; to be empty."""
-        until = time.monotonic() + within
-        while (alive := self.processes()) and time.monotonic() < until:
-            time.sleep(0.02)
-        return alive
+        until(lambda: not self.processes(), "the end of the run's processes")
+        return self.processes()
 
 
 def relfast(*arguments: object, **more: Any) -> subprocess.CompletedProcess[bytes]:
@@ -153,21 +153,18 @@ def relfast(*arguments: object, **more: Any) -> subprocess.CompletedProcess[byte
     return done
 
 
-def wait_for(path: Path, size: int, within: float = 60) -> None:
+def wait_for(path: Path, size: int) -> None:
     """Wait until a file has so many bytes."""
-    until = time.monotonic() + within
-    while not (path.exists() and path.stat().st_size >= size):
-        assert time.monotonic() < until, f"{path} did not grow to {size} bytes"
-        time.sleep(0.01)
+    until(lambda: path.exists() and path.stat().st_size >= size, f"{path}, {size} bytes,")
 
 
-def wait_for_blocks(path: Path, n_blocks: int, within: float = 60) -> None:
+def wait_for_blocks(path: Path, n_blocks: int) -> None:
     """Wait until a run has committed so many blocks of rows."""
     journal = Path(f"{path}.journal")
-    until = time.monotonic() + within
-    while not journal.exists() or journal.read_bytes().count(b"\n") < 1 + n_blocks:
-        assert time.monotonic() < until, f"{path} did not get {n_blocks} blocks"
-        time.sleep(0.01)
+    until(
+        lambda: journal.exists() and journal.read_bytes().count(b"\n") > n_blocks,
+        f"{path}, {n_blocks} blocks,",
+    )
 
 
 def statuses(path: Path) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,7 +28,7 @@ class Live:
         self.url = f"http://127.0.0.1:{port}"
 
     def connect(self) -> http.client.HTTPConnection:
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
 
     def ask(self, path: str, body: Any = None, *, raw: bytes | None = None) -> tuple[int, Any]:
         """Status and decoded body of one request; POST if there is a body."""
@@ -41,7 +42,7 @@ class Live:
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Tell it to stop; its exit status."""
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(PATIENCE)
 
 
 def ask_on(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -136,12 +135,3 @@ def running(server: Server) -> Iterator[Server]:
         http.shutdown()
         thread.join()
         http.server_close()
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
-    """Wait for something that happens in another thread or process."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError("it did not happen")
-        time.sleep(0.01)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import time
+from collections.abc import Set
 from typing import Any, Final, NamedTuple
 
 import psutil
+from patience import until
 
 import relfast
 from relfast import memo
@@ -100,11 +101,6 @@ def workers_of(pid: int | None = None) -> list[psutil.Process]:
     return found
 
 
-def no_workers_within(seconds: float, before: set[int] = frozenset()) -> bool:  # type: ignore[assignment]
-    """Whether all workers but ``before`` are gone in time."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if not {worker.pid for worker in workers_of()} - before:
-            return True
-        time.sleep(0.02)
-    return False
+def wait_for_no_workers(before: Set[int] = frozenset()) -> None:
+    """Wait until all workers but ``before`` are gone."""
+    until(lambda: not {worker.pid for worker in workers_of()} - before, "the end of the workers")

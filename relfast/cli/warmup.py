@@ -10,6 +10,7 @@ import time
 import click
 
 from relfast import __version__
+from relfast.errors import install_command
 from relfast.signature import version
 
 _PACKAGES = ("numpy", "numba", "rdkit", "onnxruntime", "tokenizers", "orjson")
@@ -22,7 +23,6 @@ _EXTRAS = {
     "convert": ("onnx", "safetensors"),
     "math": ("math-verify",),
     "serve": ("fastapi", "uvicorn"),
-    "ray": ("ray",),
 }
 
 
@@ -34,7 +34,7 @@ def command() -> None:
     for extra, packages in _EXTRAS.items():
         missing = [package for package in packages if version(package) == "missing"]
         if missing:
-            click.echo(f"  extra {extra}: not installed (pip install 'relfast[{extra}]')")
+            click.echo(f"  extra {extra}: not installed ({install_command(extra)})")
     started = time.perf_counter()
     n = compile_kernels()
     click.echo(f"kernels: {n} modules ready in {time.perf_counter() - started:.1f} s")

@@ -2,7 +2,7 @@
 
 =====================  ==========================================================================
 `.trl`                 ``reward``: a TRL reward function (``GRPOTrainer`` and its relatives)
-`.verl`                ``compute_score``, ``compute_score_batched``: ``custom_reward_function``
+`.verl`                ``compute_score``, ``compute_score_batched``: ``reward.custom_reward_function``
 `.openrlhf`            ``reward_func``: a reward file; its HTTP form is ``relfast serve``
 `.verifiers`           ``reward``: a function of a ``Rubric``
 `.slime`               ``custom_rm``

@@ -2,9 +2,9 @@
 
 ::
 
-    custom_reward_function.path=.../relfast/rewards/verl.py   # or your file that imports compute_score
-    custom_reward_function.name=compute_score
-    +custom_reward_function.reward_kwargs.on_error=0.0
+    reward.custom_reward_function.path=.../relfast/rewards/verl.py   # or your file that imports compute_score
+    reward.custom_reward_function.name=compute_score
+    +reward.custom_reward_function.reward_kwargs.on_error=0.0
 
 ``ground_truth`` is gold (a dict or its JSON text); the task is ``data_source`` or, where that is no task's
 name, ``extra_info["task"]``. Strict by default: what a policy is rewarded for must not be cheaper to fake
@@ -139,7 +139,7 @@ def compute_score(
     """The reward of one sample, as verl's reward managers call it; with plural names, of a batch.
 
     Options (``on_error``, ``policy``, ``rewards``, ``timeout``, ``workers``, ``metrics``, …) come through
-    ``custom_reward_function.reward_kwargs``; other keywords are ignored.
+    ``reward.custom_reward_function.reward_kwargs``; other keywords are ignored.
 
     Returns
     -------

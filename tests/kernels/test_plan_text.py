@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import numba
 import numpy as np
 import pytest
+from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relfast_kernels.plan_text import ACTIONS, BAD, N_COLUMNS, Plans, hash_bytes, read_plans, scan
@@ -160,11 +161,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_linear_time(unit: str) -> None:
-    """Some 0.1 s here; a trillion steps, were time quadratic."""
-    size = 20_000 if INTERPRETED else 5_000_000
-    started = time.perf_counter()
-    read([unit * (size // len(unit))])
-    assert time.perf_counter() - started < 10
+    assert_linear(lambda n: partial(read, [unit * (n // len(unit))]), 20_000 if INTERPRETED else 2_000_000)
 
 
 @settings(max_examples=30, deadline=None)

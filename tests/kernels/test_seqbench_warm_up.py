@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numba
 import pytest
 from relfast_kernels import maze, maze_growth, maze_search, plan_text
 
@@ -22,7 +21,7 @@ KERNELS = (
 )
 
 
-@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled with NUMBA_DISABLE_JIT=1")
+@pytest.mark.compiled
 def test_nothing_is_left_to_compile() -> None:
     for module in (plan_text, maze, maze_search, maze_growth):
         module.warm_up()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import threading
 from collections.abc import Iterable
 
 import pytest
 from openai_server import FAILURES, Server, running
+from patience import PATIENCE
 
 from relfast.errors import UsageError
 from relfast.llm import Answer, Client, Endpoint, Settings
@@ -113,13 +114,16 @@ def test_nobody_there() -> None:
 
 
 def test_concurrency_is_bounded_and_used() -> None:
-    settings = Settings(model="m", concurrency=5, timeout=10)
-    with running(Server(solve=str, delay=0.05)) as server:
-        start = time.perf_counter()
+    five = threading.Barrier(5, timeout=PATIENCE)
+
+    def solve(prompt: str) -> str:
+        five.wait()  # nobody is answered before five have asked
+        return prompt
+
+    settings = Settings(model="m", concurrency=5, timeout=2 * PATIENCE)
+    with running(Server(solve=solve)) as server:
         assert len(ask_all(server.url, [str(n) for n in range(40)], settings)) == 40
-        elapsed = time.perf_counter() - start
-        assert 2 <= server.most_at_once <= 5
-    assert elapsed < 40 * 0.05
+        assert server.most_at_once == 5
 
 
 def test_prompts_are_taken_as_they_are_needed() -> None:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai_server import Server, running, wait_until
+from openai_server import Server, running
+from patience import until
 
 from relfast.cli.main import main
 
@@ -100,7 +101,7 @@ def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path) -> None:
                 env=environment,
                 stderr=subprocess.DEVNULL,
             )
-            wait_until(lambda before=before: server.asked.total() >= before + 22)  # type: ignore[misc]
+            until(lambda before=before: server.asked.total() >= before + 22)  # type: ignore[misc]
             child.send_signal(sent)
             assert child.wait(timeout=30) == EXIT_CODES[sent]
             rows = len(output.read_bytes().splitlines())

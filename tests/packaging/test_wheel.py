@@ -17,7 +17,6 @@ from relfast import __version__
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("hatchling")
     return build("wheel", tmp_path_factory.mktemp("wheel"))
 
 
@@ -57,7 +56,6 @@ def test_metadata(wheel: Path) -> None:
 
 
 def test_sdist_holds_what_a_build_needs(tmp_path: Path) -> None:
-    pytest.importorskip("hatchling")
     with tarfile.open(build("sdist", tmp_path)) as archive:
         names = {"/".join(name.split("/")[1:]) for name in archive.getnames()}
     assert {

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai_server import Server, running, wait_until
+from openai_server import Server, running
+from patience import until
 
 from relfast.cli.main import main
 from relfast.errors import InputError, MissingExtraError
@@ -183,7 +184,7 @@ def test_killed_and_resumed_is_as_if_never_killed(tiny_auto: str, tmp_path: Path
             def more(logged: int = logged) -> bool:
                 return results.exists() and len(results.read_bytes().splitlines()) > logged
 
-            wait_until(more)
+            until(more)
             child.send_signal(sent)
             assert child.wait(timeout=30) in (-signal.SIGKILL, 143)
             assert not (tmp_path / "killed" / REPORT).exists()
@@ -232,12 +233,8 @@ def test_problems_from_files(tmp_path: Path) -> None:
 
 
 def test_problems_from_a_dataset_by_subset(tmp_path: Path) -> None:
-    try:
-        import datasets
-    except ImportError:
-        with pytest.raises(MissingExtraError, match="--data"):
-            list(from_hub(["sums"]))
-        pytest.skip("datasets is not installed (extra hub)")
+    import datasets
+
     datasets.disable_progress_bars()
     rows = "".join(
         json.dumps({"problem": f"p{n}", "solution": f"s{n}", "type": "T"}) + "\n" for n in range(5)
@@ -253,6 +250,12 @@ def test_problems_from_a_dataset_by_subset(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match="'geometry' cannot be loaded"):
         list(from_hub(["geometry"], dataset=str(tmp_path)))
+
+
+def test_without_the_extra_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(MissingExtraError, match="--data"):
+        list(from_hub(["sums"]))
 
 
 @pytest.mark.parametrize(

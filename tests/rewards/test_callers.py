@@ -10,14 +10,14 @@ import pickle
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from reward_cases import distinct_c2, workers_of
+from patience import until
+from reward_cases import distinct_c2, wait_for_no_workers, workers_of
 
 import relfast
 
@@ -43,10 +43,7 @@ def scorer() -> Any:
     before = {worker.pid for worker in workers_of()}
     with relfast.Scorer(policy="strict", workers=2) as scorer:
         yield scorer
-    end = time.monotonic() + 5
-    while {worker.pid for worker in workers_of()} - before:
-        assert time.monotonic() < end, "a worker outlives its scorer"
-        time.sleep(0.02)
+    wait_for_no_workers(before)
 
 
 def _in_threads(n_threads: int, work: Callable[[int], int]) -> int:
@@ -129,13 +126,8 @@ def _child(scorer: relfast.Scorer, answers: Any) -> None:
     answers.put((_calls(scorer), [worker.pid for worker in workers_of()]))
 
 
-def _gone(pids: list[int], seconds: float = 5) -> bool:
-    end = time.monotonic() + seconds
-    while any(psutil.pid_exists(pid) and _is_worker(pid) for pid in pids):
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True
+def _wait_until_gone(pids: list[int]) -> None:
+    until(lambda: not any(psutil.pid_exists(pid) and _is_worker(pid) for pid in pids), "the workers' end")
 
 
 def _is_worker(pid: int) -> bool:
@@ -159,7 +151,7 @@ def test_from_a_daemonic_process_after_pickling(method: str) -> None:
     assert process.exitcode == 0
     assert scored == N
     assert pids
-    assert _gone(pids)
+    _wait_until_gone(pids)
 
 
 _FORKED = """
@@ -223,7 +215,7 @@ def test_a_script_without_main_guard_runs_once_and_leaves_nothing(tmp_path: Path
     word, _, pids = last.partition(" ")
     assert word == "fine"
     assert json.loads(pids)
-    assert _gone(json.loads(pids))
+    _wait_until_gone(json.loads(pids))
 
 
 def test_workers_die_with_a_host_that_is_killed() -> None:
@@ -232,7 +224,7 @@ def test_workers_die_with_a_host_that_is_killed() -> None:
         "scorer = relfast.Scorer(workers=2)\n"
         "scorer.reward('REL-C2', {'smiles': 'CO'}, '<smiles>CN</smiles>')\n"
         "print([p.pid for p in psutil.Process().children()], flush=True)\n"
-        "time.sleep(60)\n"
+        "time.sleep(3600)\n"
     )
     path = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
     with subprocess.Popen(
@@ -245,7 +237,7 @@ def test_workers_die_with_a_host_that_is_killed() -> None:
         pids = json.loads(host.stdout.readline())
         host.kill()
     assert pids
-    assert _gone(pids)
+    _wait_until_gone(pids)
 
 
 def test_a_pickled_adapter_scores_on_the_other_side() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,15 @@ def _load(name: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_verls_key_is_todays_wherever_it_is_named() -> None:
+    """verl 0.9 silently ignores the key without ``reward.``."""
+    root = EXAMPLES.parent
+    files = [root / "README.md", *EXAMPLES.glob("*.py"), *(root / "relfast" / "rewards").glob("*.py")]
+    named = [re.findall(r"([\w.]*)custom_reward_function\.path", path.read_text("utf-8")) for path in files]
+    prefixes = {prefix for found in named for prefix in found}
+    assert prefixes == {"reward."}
 
 
 def test_verl_file() -> None:

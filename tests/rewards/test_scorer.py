@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, no_workers_within, workers_of
+from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, wait_for_no_workers, workers_of
 
 import relfast
 from relfast.engine.loose import plain
@@ -210,7 +210,7 @@ def test_workers_end_with_close_and_start_again() -> None:
         assert len({worker.pid for worker in workers_of()} - before) >= 1
         scorer.close()
         scorer.close()
-        assert no_workers_within(5, before)
+        wait_for_no_workers(before)
 
 
 def test_workers_end_with_the_object() -> None:
@@ -219,7 +219,7 @@ def test_workers_end_with_the_object() -> None:
     scorer.reward("REL-C2", {"smiles": "CCO"}, "<smiles>CCO</smiles>")
     del scorer
     gc.collect()
-    assert no_workers_within(5, before)
+    wait_for_no_workers(before)
 
 
 def test_closing_under_callers_leaves_nobody_waiting() -> None:

@@ -6,20 +6,18 @@ import os
 import signal
 import sys
 import threading
-import time
 from typing import Any
 
 import pytest
-from reward_cases import HANG, distinct_c2, forget, no_workers_within, workers_of
+from patience import PATIENCE, until
+from reward_cases import HANG, distinct_c2, forget, wait_for_no_workers, workers_of
 
 import relfast
+from relfast.engine import pool
 from relfast.engine.guarded_lane import GuardedLane
 from relfast.errors import UnscoredError
 
 TIMEOUT = 0.5
-LATE = 1.0
-"""On a machine that others use too. The benchmark measures 0.1 to 0.2; that a hang is met once only, which
-is what makes it so, is checked exactly."""
 
 
 @pytest.fixture
@@ -37,14 +35,11 @@ def _answers(rows: list[tuple[Any, str]]) -> tuple[list[Any], list[str]]:
 def test_a_hang_costs_its_timeout_and_its_record_only(scorer: relfast.Scorer) -> None:
     plain_rows = distinct_c2(576)[64:]
     expected = relfast.score_batch("REL-C2", *_answers(plain_rows), workers=0)
-    delays = []
     for at in (5, 250, 511):
         forget(scorer)
         rows = list(plain_rows)
         rows[at] = HANG
-        started = time.perf_counter()
         batch = scorer.score_batch("REL-C2", *_answers(rows))
-        delays.append(time.perf_counter() - started)
         assert batch.status[at] == "timeout"
         assert "longer than 0.5 s" in (batch[at].error or {})["message"]
         assert batch[at].reward is None
@@ -52,12 +47,7 @@ def test_a_hang_costs_its_timeout_and_its_record_only(scorer: relfast.Scorer) ->
         assert [batch[n].to_row() for n in others] == [expected[n].to_row() for n in others]
         # the replacement is a worker like any other before the next round
         scorer.score_batch("REL-C2", *_answers(distinct_c2(64)))
-    forget(scorer)
-    started = time.perf_counter()
-    scorer.score_batch("REL-C2", *_answers(plain_rows))
-    plain_seconds = time.perf_counter() - started
-    # the best of three: what the machine adds is not ours
-    assert min(delays) <= plain_seconds + TIMEOUT + LATE, (delays, plain_seconds)
+    # that each hang is met once keeps the delay to one deadline; the benchmark measures it
     stats = scorer.stats()
     assert stats["timeout"] == 3
     # on a slow machine the record may be offered to the other worker before the first one comes to it
@@ -65,27 +55,23 @@ def test_a_hang_costs_its_timeout_and_its_record_only(scorer: relfast.Scorer) ->
 
 
 def test_one_call_is_not_held_up_by_a_neighbour_that_hangs() -> None:
-    with relfast.Scorer(policy="reference", timeout=3, workers=2) as scorer:
+    with relfast.Scorer(policy="reference", timeout=2 * PATIENCE, workers=2) as scorer:
         rows = distinct_c2(140)
         scorer.score_batch("REL-C2", *_answers(rows[:100]))
         hang = scorer.submit("REL-C2", *HANG)
         together = [scorer.submit("REL-C2", *row) for row in rows[100:120]]
         for row in rows[120:]:
             assert scorer.reward("REL-C2", *row) is not None
-        assert {future.result(10).status for future in together} == {"ok"}
+        assert {future.result(PATIENCE).status for future in together} == {"ok"}
         assert not hang.done()
-        assert hang.result(10).status == "timeout"
 
 
 def test_more_hangs_than_workers_end_too(scorer: relfast.Scorer) -> None:
     answers, responses = _answers([HANG, *distinct_c2(30)])
     # distinct answers: a name after the molecule is no part of it under the reference policy
     hangs = [HANG[1].replace("</smiles>", f" no {n}</smiles>") for n in range(4)]
-    started = time.perf_counter()
     batch = scorer.score_batch("REL-C2", [HANG[0]] * 4 + answers[1:], hangs + responses[1:])
     assert list(batch.status) == ["timeout"] * 4 + ["ok"] * 30
-    # four deadlines on two workers, each worker starting anew between them
-    assert time.perf_counter() - started < 4 * TIMEOUT + 20  # that it ends; others use the machine too
     assert len(workers_of()) <= 2
 
 
@@ -96,66 +82,45 @@ def test_a_timeout_is_the_callers_on_error() -> None:
         assert scorer.reward("REL-C2", {"smiles": "CO"}, "<smiles>CO</smiles>") == 1.0
 
 
-def _kill_while_in_flight(scorer: relfast.Scorer, seconds: float = 20) -> None:
-    """Kill the worker that is at a record, when it has been at it for long enough to be blamed."""
+def _kill_whoever_hangs(scorer: relfast.Scorer, others: list[Any]) -> None:
+    """Kill the worker that is at the record that hangs, once all others are scored."""
     queue = scorer._lane._queue
     assert queue is not None
-    end = time.monotonic() + seconds
-    while not queue.pool.in_flight():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    time.sleep(0.3)
+    until(lambda: all(other.done() for other in others) and queue.pool.in_flight(), "a record in flight")
     for worker in list(queue.pool._live.values()):
         if worker.in_flight.read() is not None:
             os.kill(worker.pid, signal.SIGKILL)
 
 
-def test_a_record_that_kills_two_workers_is_given_up() -> None:
+def test_a_record_that_kills_two_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        pool, "BLAME_SECONDS", 0.0
+    )  # a kill from outside is the record's doing, however early
     with relfast.Scorer(timeout=0, workers=2) as scorer:
         future = scorer.submit("REL-C2", *HANG)
         others = [scorer.submit("REL-C2", *row) for row in distinct_c2(40)]
-        _kill_while_in_flight(scorer)
-        deadline = time.monotonic() + 20
-        while scorer.stats()["workers_replaced"] < 1 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(0.3)
+        _kill_whoever_hangs(scorer, others)
+        until(lambda: scorer.stats()["workers_replaced"] == 1)
         assert not future.done()  # it has a second try
-        while not future.done() and time.monotonic() < deadline:
-            _kill_while_in_flight(scorer)
-            time.sleep(0.05)
-        score = future.result(5)
+        _kill_whoever_hangs(scorer, others)
+        score = future.result(PATIENCE)
         assert score.status == "crashed"
         assert "SIGKILL" in (score.error or {})["message"]
-        assert {other.result(30).status for other in others} == {"ok"}
+        assert {other.result().status for other in others} == {"ok"}
 
 
 def test_idle_workers_may_be_killed_at_any_time() -> None:
     rows = distinct_c2(300)
     with relfast.Scorer(workers=2) as scorer, relfast.Scorer(workers=0) as here:
         expected = here.score_batch("REL-C2", *_answers(rows)).to_dicts()
-        stop = threading.Event()
-
-        def kill() -> None:
-            # a worker that is killed five times before it is ready counts as one that cannot start
-            while not stop.wait(1.0):
-                for worker in workers_of()[:1]:
-                    worker.kill()
-
-        killer = threading.Thread(target=kill)
-        killer.start()
-        try:
-            end = time.monotonic() + 5
-            while time.monotonic() < end:
-                forget(scorer)
-                got = scorer.score_batch("REL-C2", *_answers(rows)).to_dicts()
-                lost = [row for row in got if row["status"] == "crashed"]
-                assert len(lost) <= 1  # a record killed twice by chance
-                assert [row for row in got if row not in lost] == [
-                    row for row in expected if row["index"] not in {bad["index"] for bad in lost}
-                ]
-        finally:
-            stop.set()
+        for delay in (0.0, 0.001, 0.01, 0.02, 0.05, 0.1):
+            # one a batch: a record must lose two workers to be given up
+            killer = threading.Timer(delay, lambda: [worker.kill() for worker in workers_of()[:1]])
+            forget(scorer)
+            killer.start()
+            got = scorer.score_batch("REL-C2", *_answers(rows)).to_dicts()
             killer.join()
+            assert got == expected
         assert scorer.stats()["workers_replaced"] >= 1
 
 
@@ -163,15 +128,13 @@ def test_workers_that_cannot_start_are_said_on_every_row(monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with relfast.Scorer(workers=2) as scorer:
         forget(scorer)
-        started = time.monotonic()
         batch = scorer.score_batch("REL-C2", *_answers(distinct_c2(50)))
-        assert time.monotonic() - started < 30
     assert set(batch.status) == {"crashed"}
     error = batch[0].error or {}
     assert error["type"] == "WorkerError"
     assert "before it was ready" in error["message"]
     assert scorer.value_of(batch[0]) is None
-    assert no_workers_within(5)
+    wait_for_no_workers()
 
 
 def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:
@@ -204,6 +167,6 @@ def test_an_interrupted_batch_leaves_nobody_waiting(when: str, monkeypatch: pyte
         )
         again.daemon = True
         again.start()
-        again.join(20)
+        again.join(PATIENCE)
         assert done, "it waits for what nobody scores"
         assert set(done[0]) == {"ok"}

@@ -12,14 +12,13 @@ import pytest
 
 from relfast import rewards
 
+pytestmark = pytest.mark.trainers
+
 EXAMPLE = Path(__file__).resolve().parent.parent.parent / "examples" / "trl_grpo.py"
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_two_steps_with_mixed_tasks_and_bad_gold(tmp_path: Path) -> None:
-    for name in ("torch", "trl", "datasets"):
-        pytest.importorskip(name, reason=f"{name} is not installed (pip install torch trl)")
     from datasets import Dataset
 
     spec = importlib.util.spec_from_file_location("trl_grpo", EXAMPLE)
@@ -51,11 +50,8 @@ def test_two_steps_with_mixed_tasks_and_bad_gold(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_example_runs(tmp_path: Path) -> None:
-    for name in ("torch", "trl", "datasets"):
-        pytest.importorskip(name, reason=f"{name} is not installed (pip install torch trl)")
     spec = importlib.util.spec_from_file_location("trl_grpo", EXAMPLE)
     assert spec is not None
     assert spec.loader is not None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-import time
+from functools import partial
 from typing import Any
 
 import pytest
 from contract_records import record_of
+from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nasty_texts import UNITS, nasty_text
@@ -77,42 +77,21 @@ def test_anything_else(task: str, policy: str, response: Any) -> None:
         assert (found.found, found.reason) == (False, "not_text")
 
 
-def seconds(task: str, response: str, policy: str) -> float:
-    # a collection looks at all that the tests before have left, which can take a second
-    gc.disable()
-    try:
-        started = time.process_time()
-        extract(task, response, policy)
-        return time.process_time() - started
-    finally:
-        gc.enable()
-
-
 ROOMS = sorted(set(TASKS) - {f"REL-A{n}" for n in range(2, 8)})
 """A task of each extractor: A2 to A7 are read as A1 is."""
-
-
-@pytest.mark.parametrize("name", UNITS)
-def test_linear_time_small(name: str) -> None:
-    """As below at a size for every run; strict reads no more than this."""
-    text = nasty_text(name, MAX_STRICT_CHARS)
-    slow = {(task, policy): spent for task in ROOMS for policy in ("reference", "strict")
-            if (spent := seconds(task, text, policy)) > 1.0}  # fmt: skip
-    assert not slow
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 def test_linear_time(name: str) -> None:
-    """10 MB of anything in under two seconds."""
-    text = nasty_text(name, 10_000_000)
-    slow = {(task, policy): spent for task in ROOMS for policy in ("reference", "strict")
-            if (spent := seconds(task, text, policy)) > 2.0}  # fmt: skip
-    if "th" in name:
-        started = time.process_time()
-        strip_reasoning(text)
-        slow |= {("strip_reasoning", ""): spent} if (spent := time.process_time() - started) > 2.0 else {}
-    assert not slow
+    """Up to the longest text that strict reads."""
+    for task in ROOMS:
+        for policy in ("reference", "strict"):
+            assert_linear(
+                lambda n, task=task, policy=policy: partial(extract, task, nasty_text(name, n), policy),  # type: ignore[misc]
+                MAX_STRICT_CHARS,
+            )
+    assert_linear(lambda n: partial(strip_reasoning, nasty_text(name, n)), MAX_STRICT_CHARS)
 
 
 @pytest.mark.parametrize(

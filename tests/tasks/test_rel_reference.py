@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_rel import SCORERS
+from seeds import fresh
 
 import relfast
 
@@ -64,9 +65,10 @@ def random_smiles(rng: random.Random) -> str:
     return "".join(rng.choice(FRAGMENTS) for _ in range(rng.randint(1, 4)))
 
 
+@pytest.mark.fuzz
 def test_any_pair_of_molecules(capsys: pytest.CaptureFixture[str]) -> None:
     """Identity, containment and overlap of molecules put together at random, wildcards included."""
-    rng = random.Random(20)
+    rng = fresh(20)
     pool = sorted({random_smiles(rng) for _ in range(500)})
     n = same = 0
     for _ in range(1_500):
@@ -82,9 +84,10 @@ def test_any_pair_of_molecules(capsys: pytest.CaptureFixture[str]) -> None:
     assert same > 20
 
 
+@pytest.mark.fuzz
 def test_any_lists_of_molecules() -> None:
     """Greedy matching: duplicates, wildcards that claim several golds, unreadable predictions."""
-    rng = random.Random(21)
+    rng = fresh(21)
     pool = sorted({random_smiles(rng) for _ in range(60)})
     for _ in range(300):
         gold = [rng.choice(pool) for _ in range(rng.randint(0, 6))]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import signal
-from pathlib import Path
 from typing import Any
 
 import naive_realign
@@ -25,10 +23,6 @@ from relfast.tasks.realign import score as room
 from relfast.tasks.realign.steps import MAX_STEPS
 
 GOLD = "First add 2 and 3.\nThen double the sum.\nNow subtract one.\nSo the answer is $\\boxed{9}$."
-CASES = [
-    json.loads(line) for line in Path(__file__).with_name("align_cases.jsonl").read_text("utf-8").splitlines()
-]
-"""Copied from ``tests/data/parity/realign.jsonl.gz``: outputs of the published code, run unmodified."""
 
 
 class Fixed(StepAligner):
@@ -54,11 +48,6 @@ def check_published(case: dict[str, Any]) -> None:
         assert entry["llm_step"] == (None if j is None else llm[j])
         if entry["type"] == "match":
             assert entry["score"] == case["similarity"][i][j]
-
-
-@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
-def test_published_small_alignments(case: dict[str, Any]) -> None:
-    check_published(case)
 
 
 def test_all_published_alignments() -> None:
@@ -272,10 +261,6 @@ def test_a_judges_verdict_in_the_row_counts_as_published(tiny_options: Options) 
 
 def test_math_verify_is_a_column_of_its_own(tiny_options: Options) -> None:
     options = tiny_options.with_(grader="math-verify")
-    if importlib.util.find_spec("math_verify") is None:
-        with pytest.raises(MissingExtraError, match=r"relfast\[math\]"):
-            outcome_of(GOLD, options)
-        pytest.skip("math-verify is not installed (extra math)")
     gold = "Half of it.\nSo \\boxed{\\frac{1}{2}}."
     responses = [
         "The answer is \\boxed{0.5}",
@@ -290,9 +275,18 @@ def test_math_verify_is_a_column_of_its_own(tiny_options: Options) -> None:
     assert [outcome.correct for outcome in outcomes] == [False] * 5
 
 
+def test_without_math_verify_it_is_said_what_to_install(
+    tiny_options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "math_verify" else whole(name, *more)
+    )
+    with pytest.raises(MissingExtraError, match=r"relfast\[math\]"):
+        outcome_of(GOLD, tiny_options.with_(grader="math-verify"))
+
+
 def test_math_verify_that_misses_its_deadline_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    if importlib.util.find_spec("math_verify") is None:
-        pytest.skip("math-verify is not installed (extra math)")
     from relfast.tasks.realign import verify
 
     half = ("\\boxed{\\frac{1}{2}}", "\\boxed{0.5}")
@@ -308,8 +302,6 @@ def test_math_verify_that_misses_its_deadline_is_replaced(monkeypatch: pytest.Mo
 
 
 def test_math_verify_that_died_is_replaced() -> None:
-    if importlib.util.find_spec("math_verify") is None:
-        pytest.skip("math-verify is not installed (extra math)")
     from relfast.tasks.realign import verify
 
     half = ("\\boxed{\\frac{1}{2}}", "\\boxed{0.5}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 import seqbench_checker as checker
 from corpora import DATA
+from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -517,10 +518,8 @@ def test_facts_within_a_prompt() -> None:
     "unit", ["Room ", "Room A1 and ", "x is in room", "Key ", "a", ". ", "Door between A and B requires key "]
 )
 def test_long_contexts_take_linear_time(unit: str) -> None:
-    started = time.perf_counter()
-    from_facts(unit * (2_000_000 // len(unit)))
-    from_facts("Room " + "x" * 2_000_000)
-    assert time.perf_counter() - started < 20
+    assert_linear(lambda n: partial(from_facts, unit * (n // len(unit))), 2_000_000)
+    assert_linear(lambda n: partial(from_facts, "Room " + "x" * n), 2_000_000)
 
 
 def test_a_maze_without_a_way() -> None:

@@ -1,0 +1,47 @@
+"""How work grows with its input: the test for linear time that holds on any machine, however busy."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import time
+from collections.abc import Callable
+from typing import Final
+
+FACTOR: Final = 8
+"""From one size to the next; linear work grows as much, quadratic work 64 times."""
+
+_LIMIT: Final = 4 * FACTOR
+_LEAST_SECONDS: Final = 0.002
+"""Less is taken as this: below it a clock measures caches and interrupts."""
+
+_TRIES: Final = 5
+
+
+def assert_linear(work: Callable[[int], Callable[[], object]], largest: int) -> None:
+    """Assert that work takes time in proportion to its size.
+
+    ``work(n)`` makes the work of size ``n``. Sizes go up to ``largest`` by a factor of eight, so that quadratic
+    work is noticed before it takes minutes; the least CPU time of this thread counts, and is measured again
+    where it looks like too much.
+    """
+    sizes = (largest // FACTOR**2, largest // FACTOR, largest)
+    for smaller, larger in itertools.pairwise(sizes):
+        before, after = work(smaller), work(larger)
+        ratios = []
+        for _ in range(_TRIES):
+            ratios.append(_seconds(after) / max(_seconds(before), _LEAST_SECONDS))
+            if ratios[-1] < _LIMIT:
+                break
+        assert min(ratios) < _LIMIT, f"{larger:,} takes {min(ratios):.0f} times as long as {smaller:,}"
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    # a collection looks at all that earlier tests have left, which can take a second
+    gc.disable()
+    try:
+        started = time.thread_time()
+        work()
+        return time.thread_time() - started
+    finally:
+        gc.enable()

@@ -1,0 +1,15 @@
+"""Random inputs: the same in every run of the tests, fresh ones under ``make fuzz``."""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Final
+
+SEED: Final = os.environ.get("RELFAST_FUZZ_SEED")
+"""What ``make fuzz`` sets, another for each round; None: the tests' own seeds."""
+
+
+def fresh(number: int) -> random.Random:
+    """A source of random inputs for the test that has this number."""
+    return random.Random(number if SEED is None else f"{SEED}-{number}")
