@@ -4,6 +4,7 @@
 
     RelfastError
     ├── UsageError              an option or argument that cannot be used
+    │   └── OutputExistsError   an output is there already, and neither to be resumed nor to be replaced
     ├── InputError              an input that cannot be read at all (file, line, field)
     │   └── ReadError           an input that failed or changed while it was being read; `--resume` goes on
     ├── UnknownTaskError        a task name nobody knows; lists the known ones
@@ -42,6 +43,15 @@ def _rebuild(kind: type[RelfastError], arguments: tuple[Any, ...], state: dict[s
 
 class UsageError(RelfastError):
     """An option or argument that cannot be used."""
+
+
+class OutputExistsError(UsageError):
+    """An output is there already, and nobody said whether to resume or to replace it. Nothing was touched."""
+
+    def __init__(self, path: object, *, resumable: bool = False) -> None:
+        self.path = str(path)
+        ways = "--resume continues it, --overwrite starts over" if resumable else "--overwrite replaces it"
+        super().__init__(f"{path} exists; {ways}")
 
 
 class InputError(RelfastError):

@@ -5,10 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-PASS_AT: Final = (1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128)
-"""The k for which pass@k and maj@k are reported, as far as every prompt has k samples."""
+PASS_AT: Final = (1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 500, 512, 1000, 1024)
+"""The k for which pass@k is reported, as far as any prompt has k samples."""
+
+
+class AtK(NamedTuple):
+    """pass@k or maj@k: its value, and the number of prompts that it is a mean over."""
+
+    value: float
+    prompts: int
 
 
 def majority_score(votes: Sequence[int], correct: Sequence[int]) -> float:
@@ -43,16 +50,17 @@ def clustered_mean(histogram: Mapping[tuple[int, int], int]) -> tuple[float | No
     return mean, math.sqrt(squares * groups / (groups - 1)) / total
 
 
-def pass_at_k(histogram: Mapping[tuple[int, int], int]) -> dict[str, float]:
-    """Unbiased pass@k (Chen et al. 2021, arXiv 2107.03374) for each k that every prompt has samples for."""
-    least = min(n for n, _ in histogram)
-    prompts = sum(histogram.values())
+def pass_at_k(histogram: Mapping[tuple[int, int], int]) -> dict[int, AtK]:
+    """Unbiased pass@k (Chen et al. 2021, arXiv 2107.03374), each over the prompts that have k samples or
+    more: a prompt that lost a sample must neither hide the others' pass@k nor count as a failure."""
     result = {}
     for k in PASS_AT:
-        if k > least:
+        enough = {key: count for key, count in histogram.items() if key[0] >= k}
+        prompts = sum(enough.values())
+        if not prompts:
             break
         passed = sum(
-            count * (1 - math.comb(n - right, k) / math.comb(n, k)) for (n, right), count in histogram.items()
+            count * (1 - math.comb(n - right, k) / math.comb(n, k)) for (n, right), count in enough.items()
         )
-        result[str(k)] = passed / prompts
+        result[k] = AtK(passed / prompts, prompts)
     return result

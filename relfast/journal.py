@@ -17,7 +17,7 @@ from typing import Any, Final
 import orjson
 
 from relfast.engine.decode import Undecodable, decode_object, encode_row
-from relfast.errors import OutputError, ResumeMismatchError, UsageError
+from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
 
 Row = dict[str, Any]
 
@@ -43,7 +43,7 @@ class Journal:
 
     Raises
     ------
-    UsageError
+    OutputExistsError
         The file exists.
     OutputError
         It cannot be written, or another run holds it.
@@ -67,7 +67,7 @@ class Journal:
         if resume and overwrite:
             raise UsageError("--resume and --overwrite exclude each other")
         if path.exists() and not (resume or overwrite):
-            raise UsageError(f"{path} exists; --resume continues it, --overwrite starts over")
+            raise OutputExistsError(path, resumable=True)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115 - held

@@ -20,7 +20,8 @@ class ScoreBatch:
     Attributes
     ----------
     correct
-        bool, shape (n,); False where unscored.
+        float64, shape (n,): 1 right, 0 wrong, NaN where unscored, so that no mean counts a failure of the
+        machinery as a wrong answer (`numpy.nanmean` is the mean over what was scored).
     reward
         float64, shape (n,); NaN where unscored.
     status
@@ -32,7 +33,7 @@ class ScoreBatch:
         The same as rows.
     """
 
-    correct: npt.NDArray[np.bool_]
+    correct: npt.NDArray[np.float64]
     reward: npt.NDArray[np.float64]
     status: npt.NDArray[np.object_]
     metrics: dict[str, npt.NDArray[Any]]
@@ -43,7 +44,7 @@ class ScoreBatch:
         n = len(scores)
         names = dict.fromkeys(name for score in scores for name in score.metrics)
         return cls(
-            np.fromiter((bool(score.correct) for score in scores), np.bool_, n),
+            np.fromiter((np.nan if s.correct is None else s.correct for s in scores), np.float64, n),
             np.fromiter((np.nan if s.reward is None else s.reward for s in scores), np.float64, n),
             np.array([score.status for score in scores], dtype=object),
             {name: _column([score.metrics.get(name) for score in scores]) for name in names},
@@ -57,11 +58,12 @@ class ScoreBatch:
         return self.scores[at]
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows of the output format."""
+        """The rows of the output format; there ``correct`` is a bool, or None where unscored."""
         return [score.to_row() for score in self.scores]
 
     def to_arrow(self) -> Any:
-        """A `pyarrow.Table`: one column per field, ``metrics.NAME`` per metric.
+        """A `pyarrow.Table`: one column per field, ``metrics.NAME`` per metric. What a row does not have is
+        null; ``correct`` is a column of bools.
 
         Raises
         ------

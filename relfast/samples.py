@@ -12,6 +12,8 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
 
+import orjson
+
 from relfast.estimates import majority_score
 from relfast.tasks import TASKS
 
@@ -30,6 +32,14 @@ TASK_NUMBERS: Final = {name: number for number, name in enumerate(TASKS)}
 
 _MASK: Final = 0xFFFF_FFFF_FFFF_FFFF
 _MULTIPLIER: Final = 0x9E37_79B9_7F4A_7C15
+
+
+def id_text(record_id: Any) -> bytes:
+    """An id as JSON, or as Python shows it where JSON cannot hold it."""
+    try:
+        return orjson.dumps(record_id)
+    except (TypeError, ValueError):
+        return repr(record_id).encode("utf-8", "surrogatepass")
 
 
 def hash_id(json_text: bytes) -> int:

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.estimates import clustered_mean, pass_at_k
+from relfast.estimates import AtK, clustered_mean, pass_at_k
 from relfast.records import SCORED, STATUSES, Score
-from relfast.samples import FURTHER, SAMPLE, TASK_NUMBERS, Prompts, collapse, hash_id, hash_vote
+from relfast.samples import FURTHER, SAMPLE, TASK_NUMBERS, Prompts, collapse, hash_id, hash_vote, id_text
 from relfast.tasks import TASKS
 
 _METRICS: Final = {name: frozenset(task.metrics) for name, task in TASKS.items()}
@@ -101,7 +101,7 @@ class Tally:
         task.add(score, times)
         if score.status not in SCORED:
             return b""
-        key = orjson.dumps(score.index) if score.id is None else _id_text(score.id)
+        key = orjson.dumps(score.index) if score.id is None else id_text(score.id)
         number = TASK_NUMBERS[name] + (FURTHER if score.sample else 0)
         return SAMPLE.pack(number, hash_id(key), hash_vote(score.vote), bool(score.correct))
 
@@ -116,13 +116,6 @@ class Tally:
 
     def count(self, *statuses: str) -> int:
         return sum(task.statuses[status] for task in self.tasks.values() for status in statuses)
-
-
-def _id_text(record_id: Any) -> bytes:
-    try:
-        return orjson.dumps(record_id)
-    except (TypeError, ValueError):
-        return repr(record_id).encode("utf-8", "surrogatepass")
 
 
 COMPLEXITY: Final = ("logical_depth", "backtracking", "noise")
@@ -159,8 +152,9 @@ def _add_metrics(task: TaskTally, name: str, metrics: Mapping[str, Any], times: 
 class TaskSummary:
     """What is reported of one task.
 
-    ``histogram`` counts prompts by (samples, right samples); ``majority`` maps a number of samples to
-    (prompts, sum of majority scores). Both add up over shards that share no prompt.
+    ``rows`` counts responses, scored or not; ``prompts`` those with a scored response. ``histogram`` counts
+    prompts by (scored samples, right samples); ``majority`` maps a number of samples to (prompts, sum of
+    majority scores). Both add up over shards that share no prompt.
     """
 
     rows: int
@@ -200,10 +194,7 @@ class TaskSummary:
         self.sums, self.labels, self.cells = mine.sums, mine.labels, mine.cells
         for key, n in other.histogram.items():
             self.histogram[key] = self.histogram.get(key, 0) + n
-        for k, (n_prompts, total) in other.majority.items():
-            entry = self.majority.setdefault(k, [0, 0.0])
-            entry[0] += n_prompts
-            entry[1] += total
+        add_majorities(self.majority, other.majority)
 
     def _as_tally(self) -> TaskTally:
         return TaskTally(self.statuses, self.found, self.rewards, self.sums, self.labels, self.cells)
@@ -212,13 +203,27 @@ class TaskSummary:
     def scored(self) -> int:
         return sum(self.statuses[status] for status in SCORED)
 
+    def at_k(self) -> dict[str, dict[int, AtK]]:
+        """``pass@k`` and ``maj@k`` by k, each with its number of prompts; empty unless a prompt has several
+        samples. pass@k is over the prompts with k samples or more, maj@k over those with exactly k."""
+        if max((n for n, _ in self.histogram), default=0) < 2:
+            return {}
+        return {
+            "pass@k": pass_at_k(self.histogram),
+            "maj@k": {k: AtK(total / n, int(n)) for k, (n, total) in sorted(self.majority.items()) if n},
+        }
+
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able: the reported numbers, and under ``merge`` what merging needs."""
+        """JSON-able: the reported numbers, and under ``merge`` what merging needs.
+
+        ``records`` is the number of responses under its older name.
+        """
         mean, error = clustered_mean(self.histogram)
         samples = sorted({n for n, _ in self.histogram})
         parsed = self.found / self.scored if self.scored else None
         result: dict[str, Any] = {
             "records": self.rows,
+            "responses": self.rows,
             "prompts": self.prompts,
             "samples_per_prompt": {"min": samples[0], "max": samples[-1]} if samples else None,
             "correct": _shown(mean),
@@ -229,11 +234,9 @@ class TaskSummary:
             "labels": self.labels,
             "statuses": self.statuses,
         }
-        if samples and samples[-1] > 1:
-            result["pass@k"] = {k: _shown(value) for k, value in pass_at_k(self.histogram).items()}
-            result["maj@k"] = {
-                str(k): _shown(total / n) for k, (n, total) in sorted(self.majority.items()) if k > 1
-            }
+        for name, points in self.at_k().items():
+            result[name] = {str(k): _shown(point.value) for k, point in points.items()}
+            result[f"{name}_prompts"] = {str(k): point.prompts for k, point in points.items()}
         if self.cells:
             result["complexity"] = self._complexity()
         result["merge"] = {
@@ -272,6 +275,14 @@ class TaskSummary:
         )
 
 
+def add_majorities(mine: dict[int, list[float]], theirs: Mapping[int, list[float]]) -> None:
+    """Add `TaskSummary.majority` of other prompts."""
+    for k, (n_prompts, total) in theirs.items():
+        entry = mine.setdefault(k, [0, 0.0])
+        entry[0] += n_prompts
+        entry[1] += total
+
+
 def _shown(value: float | None) -> float | None:
     """Rounded to where the order of summation, and so the number of workers, no longer shows."""
     return None if value is None else float(f"{value:.12g}")
@@ -302,6 +313,7 @@ class Summary:
         return {
             "signature": self.signature,
             "records": self.rows,
+            "responses": self.rows,
             "output": self.output,
             "seconds": self.seconds,
             "notes": self.notes,

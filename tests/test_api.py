@@ -120,8 +120,9 @@ RESPONSES = ["Answer 4", "<smiles>C</smiles>", "1", "", "1"]
 def test_score_batch() -> None:
     batch = relfast.score_batch(None, ANSWERS, RESPONSES, policy="strict")
     assert len(batch) == 5
-    assert batch.correct.dtype == bool
-    assert batch.correct.tolist() == [True, False, False, False, False]
+    assert batch.correct.dtype == np.float64
+    assert np.array_equal(batch.correct, [1, 0, np.nan, 0, np.nan], equal_nan=True)
+    assert np.nanmean(batch.correct) == pytest.approx(1 / 3)  # failures are in no mean
     assert batch.reward.dtype == np.float64
     assert batch.reward[:2].tolist() == [1.0, pytest.approx(2 / 3)]
     assert [math.isnan(value) for value in batch.reward] == [False, False, True, False, True]
@@ -130,6 +131,8 @@ def test_score_batch() -> None:
     assert np.array_equal(batch.metrics["f1"], [np.nan, 2 / 3, np.nan, 0, np.nan], equal_nan=True)
     assert batch.metrics["reason"].tolist() == [None, None, None, "empty", None]
     assert [row["index"] for row in batch.to_dicts()] == list(range(5))
+    assert [row["correct"] for row in batch.to_dicts()] == [True, False, None, False, None]
+    assert relfast.score_batch("REL-A1", [], []).correct.dtype == np.float64
     assert batch[4].error == {"type": "UnknownTask", "message": "task cannot be inferred from answer"}
 
 

@@ -87,9 +87,13 @@ def test_the_demo_table_is_the_demo(tmp_path: Path) -> None:
     summary = relfast.score_file(
         ROOT / "relfast" / "data" / "rel_demo.jsonl.gz", tmp_path / "rows.jsonl", workers=0
     )
-    for line in block_with("REL-A4       32").splitlines()[1:]:
-        name, records, correct, *_ = line.split()
+    header, *lines = block_with("REL-A4       20").splitlines()
+    assert header.split()[:4] == ["task", "prompts", "responses", "correct"]
+    for line in lines:
+        name, prompts, responses, correct, *_, unscored = line.split()
         task = summary.tasks[name].to_dict()
-        assert task["records"] == int(records)
+        assert (task["prompts"], task["responses"]) == (int(prompts), int(responses))
+        assert task["responses"] - task["statuses"]["ok"] - task["statuses"]["no_answer"] == int(unscored)
         assert task["correct"] == pytest.approx(float(correct), abs=0.02)
+    assert [line.split()[0] for line in lines] == list(summary.tasks)
     assert f"{summary.rows} made-up responses" in README

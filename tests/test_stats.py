@@ -77,18 +77,28 @@ def test_clustered_error_without_clusters_is_the_usual_one() -> None:
 @given(prompts=PROMPTS)
 @settings(max_examples=100, deadline=None)
 def test_pass_at_k(prompts: Prompts) -> None:
-    """The share of draws of k samples that hold a right one, over all draws."""
-    least = min(map(len, prompts))
+    """The share of draws of k samples that hold a right one, over the draws of prompts with k samples."""
     reported = pass_at_k(dict(Counter((len(group), sum(right for _, right in group)) for group in prompts)))
-    for k in (1, 2, 4, 5):
-        if k > least:
-            assert str(k) not in reported
-            continue
+    for k in (1, 2, 4, 5, 8):
         passed = []
         for group in prompts:
             draws = list(itertools.combinations([right for _, right in group], k))
-            passed.append(sum(map(any, draws)) / len(draws))
-        assert reported[str(k)] == pytest.approx(sum(passed) / len(passed))
+            if draws:
+                passed.append(sum(map(any, draws)) / len(draws))
+        if not passed:
+            assert k not in reported
+            continue
+        assert reported[k] == (pytest.approx(sum(passed) / len(passed)), len(passed))
+
+
+def test_a_prompt_with_few_samples_hides_nothing() -> None:
+    """It lost its other samples to a dead server, say: pass@k is that of the other prompts, and says so."""
+    four = [("a", True), ("b", False), ("c", False), ("b", False)]
+    task = summary_of(scores_of([four, four, [("a", True)]])).tasks["REL-A1"].to_dict()
+    assert (task["records"], task["responses"], task["prompts"]) == (9, 9, 3)
+    assert task["pass@k"] == pytest.approx({"1": (0.25 + 0.25 + 1) / 3, "2": 0.5, "4": 1.0})
+    assert task["pass@k_prompts"] == {"1": 3, "2": 2, "4": 2}
+    assert (task["maj@k"], task["maj@k_prompts"]) == ({"4": 0.0}, {"4": 2})
 
 
 def majority_by_hand(group: list[tuple[str | None, bool]]) -> float:

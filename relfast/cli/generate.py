@@ -15,7 +15,7 @@ from typing import IO, Any, Final, TypeVar
 import click
 import orjson
 
-from relfast.errors import MissingExtraError, OutputError, UsageError
+from relfast.errors import MissingExtraError, OutputError, OutputExistsError, UsageError
 from relfast.tasks import find_task, get_task
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -259,7 +259,7 @@ def _writing(output: str, overwrite: bool) -> Iterator[IO[bytes]]:
 
     Raises
     ------
-    UsageError
+    OutputExistsError
         The output exists and is not to be replaced.
     OutputError
         It cannot be written.
@@ -269,7 +269,7 @@ def _writing(output: str, overwrite: bool) -> Iterator[IO[bytes]]:
         return
     path = Path(output)
     if path.exists() and not overwrite:
-        raise UsageError(f"{output} exists; --overwrite replaces it")
+        raise OutputExistsError(output)
     # devices and pipes cannot be put in place by a rename
     in_place = path.exists() and not path.is_file()
     draft = path if in_place else path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -18,7 +18,8 @@ class Reporter:
 
     def __init__(self, *, quiet: bool) -> None:
         # stderr may be closed, or be a pipe that nobody reads any more: rows matter, this does not
-        self._stream = None if quiet else sys.stderr
+        self._stream = sys.stderr
+        self._quiet = quiet
         self._terminal = self._stream is not None and self._stream.isatty()
         self._every = _TERMINAL_EVERY if self._terminal else _PLAIN_EVERY
         self._next = time.monotonic() + self._every
@@ -36,12 +37,17 @@ class Reporter:
         signals.check()
         self._state = state
         now = time.monotonic()
-        if self._stream is None or now < self._next:
+        if self._quiet or self._stream is None or now < self._next:
             return
         self._next = now + self._every
         self._shown = True
         text = describe(state, now)
         self._write(f"\r\x1b[K{text}" if self._terminal else f"relfast: {text}\n")
+
+    def say(self, text: str) -> None:
+        """A line that stays, above the one that rewrites itself. Any thread may call it."""
+        start = "\r\x1b[K" if self._terminal else ""
+        self._write(f"{start}relfast: {text}\n")
 
     def _write(self, text: str) -> None:
         if self._stream is None:

@@ -24,7 +24,7 @@ DEFAULT_API: Final = "http://127.0.0.1:1234/v1/completions"
 @click.option("--api", default=DEFAULT_API, show_default=True, metavar="URL", help="Endpoint (…/v1/completions or …/v1/chat/completions) or base URL (…/v1: chat).")  # fmt: skip
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Problems of each subset.  [default: all]")
 @click.option("--subsets", multiple=True, metavar="NAME", help="Subsets, several after one --subsets or comma-separated.  [default: all]")  # fmt: skip
-@click.option("--mock", is_flag=True, help="No server: a stand-in solves and judges; without --data or --subsets on built-in problems.")  # fmt: skip
+@click.option("--mock", is_flag=True, help="No server and no hub: a stand-in solves and judges the problems that ship with relfast, or --data.")  # fmt: skip
 @click.option("--data", metavar="FILE", help="Problems from a JSONL file (problem, solution) instead of the hub.")  # fmt: skip
 @click.option("--dataset", metavar="NAME", help="Dataset on the hub, or a local directory of one.  [default: EleutherAI/hendrycks_math]")  # fmt: skip
 @click.option("-o", "--output", default="Benchmarking", show_default=True, metavar="DIR", help="Folder of results and report.")  # fmt: skip
@@ -137,8 +137,8 @@ def _problems(
         if dataset is not None:
             raise UsageError("--data and --dataset exclude each other")
         return list(sources.from_file(data, subsets, limit)), data
-    if mock and dataset is None and not subsets:
-        return list(sources.from_file(str(sources.BUILT_IN), (), limit)), "built-in"
+    if mock and dataset is None:
+        return list(sources.built_in(subsets, limit)), "built-in"
     name = dataset or sources.DATASET
     return list(sources.from_hub(subsets or sources.SUBSETS, limit, dataset=name)), name
 

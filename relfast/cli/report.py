@@ -2,33 +2,44 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from relfast.errors import UsageError
+from relfast.errors import OutputExistsError, UsageError
 
 
 @click.command(name="report")
 @click.argument("scored", nargs=-1, required=True, metavar="SCORED...")
 @click.option("-o", "--output", required=True, metavar="DIR", help="Folder of the report.")
+@click.option("--shards", is_flag=True, help="The inputs are parts of one run (`relfast score --shard`).")
+@click.option("--overwrite", is_flag=True, help="Replace an existing report.")
 @click.option("--embedder", default="auto", show_default=True, metavar="NAME|DIR", help="Embedding model of ReAlign's heatmaps.")  # fmt: skip
 @click.option("--device", default="cpu", show_default=True, help="Device of the embedding model.")
-def command(scored: tuple[str, ...], output: str, embedder: str, device: str) -> int:
+def command(
+    scored: tuple[str, ...], output: str, shards: bool, overwrite: bool, embedder: str, device: str
+) -> int:
     """Figures, tables and one HTML page from SCORED: rows of `relfast score`, or their --summary files.
 
-    Several inputs are taken as shards of one run. The results of `relfast realign` give ReAlign's own report.
+    SCORED are files, patterns, folders, or - for stdin. Several inputs are added up: they must hold different
+    records, or be --shards of one run. The results of `relfast realign` give ReAlign's own report.
     """
-    from relfast.report.scored import generate_report, looks_like_results
+    from relfast.report.inputs import realign_results
+    from relfast.report.scored import generate_report
 
-    results = [path for path in scored if looks_like_results(path)]
-    if results and len(scored) > 1:
-        raise UsageError(f"{results[0]} holds results of `relfast realign`: report on it alone")
-    if results:
+    page = Path(output) / "index.html"
+    if page.exists() and not overwrite:
+        raise OutputExistsError(page)
+    results = realign_results(scored)
+    if results is not None and len(scored) > 1:
+        raise UsageError(f"{results} holds results of `relfast realign`: report on it alone")
+    if results is not None:
         from relfast.realign.aligner import StepAligner
         from relfast.report.realign import generate_analysis_report
 
-        report = generate_analysis_report(results[0], output, aligner=StepAligner(embedder, device))
+        report = generate_analysis_report(results, output, aligner=StepAligner(embedder, device))
     else:
-        report = generate_report(scored, output)
+        report = generate_report(scored, output, shards=shards)
     for note in report.notes:
         click.echo(note, err=True)
     click.echo(f"report in {report.directory / 'index.html'}", err=True)

@@ -43,7 +43,12 @@ from relfast.errors import OutputError, UsageError
 @click.option("--max-line-bytes", type=click.IntRange(1), default=MAX_LINE_BYTES, show_default=True, metavar="N", help="Longer lines are skipped with a row that says so.")  # fmt: skip
 @click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some rows have no score.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
-@click.option("-v", "--verbose", is_flag=True, help="Say what is done.")
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Say on stderr what is read and how, what workers do, which records are slow or retried, and how long it took.",
+)
 def command(inputs: tuple[str, ...], **options: Any) -> int:
     """Score a run dump: one row per response, whatever happens.
 
@@ -74,6 +79,7 @@ def score(
     from relfast.cli.progress import Reporter
     from relfast.cli.table import print_summary
     from relfast.engine.files import score_files
+    from relfast.engine.telling import tell_nobody
     from relfast.engine.writer import ConsumerGone
 
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
@@ -91,6 +97,7 @@ def score(
                 limit=limit,
                 shard=_shard(shard),
                 progress=reporter.update,
+                tell=reporter.say if verbose else tell_nobody,
             )
     except signals.Interrupted as signal:
         say(f"relfast: {signal} {reporter.how_far()}")

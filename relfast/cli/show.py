@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from relfast.errors import InputError, UsageError
+from relfast.errors import InputError, OutputExistsError, UsageError
 
 
 @click.command(name="show")
@@ -16,12 +16,17 @@ from relfast.errors import InputError, UsageError
 @click.option("--id", "record_id", help="The record of that id. [default: the first record]")
 @click.option("--index", type=int, help="The record on that line, counted from 0.")
 @click.option("-o", "--output", help="Write a picture instead, .svg or .png.")
-def command(record: str, record_id: str | None, index: int | None, output: str | None) -> None:
+@click.option("--overwrite", is_flag=True, help="Replace an existing output.")
+def command(
+    record: str, record_id: str | None, index: int | None, output: str | None, overwrite: bool
+) -> None:
     """Draw a maze of SeqBench: doors, keys, the gold plan, and the model's where there is a response."""
     from relfast.formats import read_row
     from relfast.formats.entry import MISSING
     from relfast.tasks.seqbench.picture import draw_text, picture_of
 
+    if output is not None and Path(output).is_file() and not overwrite:
+        raise OutputExistsError(output)
     path, row = _find(record, record_id, index)
     entry = read_row(row, "auto")
     question, answer, response = (

@@ -1,17 +1,19 @@
-"""The summary as a table for people."""
+"""The summary as a table for people: at most 80 columns wide, what needs more room stands below it."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from relfast.estimates import clustered_mean, pass_at_k
-from relfast.records import STATUSES
+from relfast.estimates import clustered_mean
+from relfast.records import SCORED, STATUSES
 from relfast.stats import Summary, TaskSummary
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+UNSCORED: Final = tuple(status for status in STATUSES if status not in SCORED)
 
 
 def print_summary(summary: Summary) -> None:
@@ -33,29 +35,36 @@ def _print(summary: Summary, console: Console) -> None:
     from rich.table import Table
 
     table = Table(pad_edge=False, box=None, header_style="bold")
-    failed = [status for status in STATUSES[2:] if summary.count(status)]
     table.add_column("task", no_wrap=True)
-    for name in ("records", "correct", "± se", "reward", "parsed", *(f.replace("_", " ") for f in failed)):
+    columns = ["prompts", "responses", "correct", "± se", "reward", "parsed"]
+    if summary.count(*UNSCORED):
+        columns.append("unscored")
+    for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     for name, task in summary.tasks.items():
-        mean, error = clustered_mean(task.histogram)
-        table.add_row(
-            name,
-            f"{task.rows:,}",
-            _number(mean),
-            _number(error),
-            _number(task.rewards[1] / task.rewards[0] if task.rewards[0] else None),
-            f"{100 * task.found / task.scored:.1f}%" if task.scored else "–",
-            *(f"{task.statuses[status]:,}" for status in failed),
-        )
+        table.add_row(name, *_cells(task)[: len(columns)])
     console.print(table)
     for name, task in summary.tasks.items():
-        metrics = _metrics(task)
-        if metrics:
-            console.print(f"{name}: {metrics}", overflow="fold")
-    console.print(summary.signature, style="dim", overflow="fold")
+        for line in (_metrics(task), _at_k(task), _unscored(task)):
+            if line:
+                console.print(f"{name}: {line}", overflow="fold")
+    # one line whatever the width: it is there to be copied and compared
+    console.print(summary.signature, style="dim", soft_wrap=True)
     for note in summary.notes:
         console.print(f"note: {note}", overflow="fold")
+
+
+def _cells(task: TaskSummary) -> list[str]:
+    mean, error = clustered_mean(task.histogram)
+    return [
+        f"{task.prompts:,}",
+        f"{task.rows:,}",
+        _number(mean),
+        _number(error),
+        _number(task.rewards[1] / task.rewards[0] if task.rewards[0] else None),
+        f"{100 * task.found / task.scored:.1f}%" if task.scored else "–",
+        f"{task.rows - task.scored:,}",
+    ]
 
 
 def _number(value: float | None) -> str:
@@ -63,8 +72,22 @@ def _number(value: float | None) -> str:
 
 
 def _metrics(task: TaskSummary) -> str:
-    parts = [f"{name} {total / n:.3g}" for name, (n, total) in task.sums.items() if n]
-    if task.histogram and max(n for n, _ in task.histogram) > 1:
-        parts += [f"pass@{k} {value:.3f}" for k, value in pass_at_k(task.histogram).items() if k != "1"]
-        parts += [f"maj@{k} {total / n:.3f}" for k, (n, total) in sorted(task.majority.items())]
-    return " · ".join(parts)
+    return " · ".join(f"{name} {total / n:.3g}" for name, (n, total) in task.sums.items() if n)
+
+
+def _at_k(task: TaskSummary) -> str:
+    """pass@k for powers of two and the largest k, maj@k for all; each with the prompts it rests on."""
+    lines = []
+    for name, points in task.at_k().items():
+        shown = [k for k in points if name == "maj@k" or k.bit_count() == 1 or k == max(points)]
+        lines += [
+            f"{name[:-1]}{k} {points[k].value:.3f} ({points[k].prompts:,}/{task.prompts:,})" for k in shown
+        ]
+    return " · ".join(lines).replace(")", " prompts)", 1)
+
+
+def _unscored(task: TaskSummary) -> str:
+    failed = [(status, task.statuses[status]) for status in UNSCORED if task.statuses[status]]
+    if not failed:
+        return ""
+    return "without a score: " + ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in failed)

@@ -13,7 +13,7 @@ import numpy as np
 from relfast.embed import models
 from relfast.embed.models import Model, Pooling, Precision
 from relfast.embed.session import Session
-from relfast.errors import InputError, MissingExtraError, OutputError, UsageError
+from relfast.errors import InputError, MissingExtraError, OutputError, OutputExistsError, UsageError
 
 Source = Literal["auto", "safetensors", "onnx"]
 
@@ -61,6 +61,7 @@ def add(
     Raises
     ------
     UsageError, InputError, OutputError, MissingExtraError
+        An `OutputExistsError` if there is a model of that name, and not ``overwrite``.
     """
     canonical = models.canonical_name(source)
     if canonical in models.KNOWN and not Path(source).is_dir():
@@ -81,7 +82,7 @@ def add(
         raise UsageError(f"{chosen!r} cannot be the name of a model; choose another with --name")
     target = models.models_directory() / chosen
     if (target / models.MANIFEST).is_file() and not overwrite:
-        raise UsageError(f"the model {chosen} is already at {target}; --overwrite makes it anew")
+        raise OutputExistsError(target)
     return _build(checkpoint, origin, chosen, target, take, precision)
 
 

@@ -21,7 +21,13 @@ from relfast.engine.fingerprint import compare_runs
 from relfast.engine.journal import JOURNAL_SUFFIX, Commit, Journal, finished_line, header_line
 from relfast.engine.reader import Position
 from relfast.engine.sources import iterate_lines
-from relfast.errors import InputError, MissingExtraError, OutputError, ResumeMismatchError, UsageError
+from relfast.errors import (
+    InputError,
+    MissingExtraError,
+    OutputError,
+    OutputExistsError,
+    ResumeMismatchError,
+)
 
 _READ_BYTES: Final = 1 << 20
 
@@ -61,7 +67,7 @@ class FileWriter:
 
     Raises
     ------
-    UsageError
+    OutputExistsError
         The output exists.
     OutputError
         It cannot be written, or another run holds it.
@@ -86,13 +92,13 @@ class FileWriter:
 
             require_parquet()
         if fresh and self._is_parquet and os.path.exists(path):
-            raise _exists(path)
+            raise OutputExistsError(path, resumable=True)
         self._out, created = self._open(self.path)
         self._made: list[str] = []
         try:
             self._lock()
             if fresh and not created:
-                raise _exists(path)
+                raise OutputExistsError(path, resumable=True)
             self._made += [self.path] if created else []
             self._journal, created = self._open(self.journal_path)
             self._made += [self.journal_path] if created else []
@@ -268,7 +274,3 @@ class FileWriter:
             if descriptor >= 0:
                 os.close(descriptor)
         self._journal = self._out = -1
-
-
-def _exists(path: str) -> UsageError:
-    return UsageError(f"{path} exists; --resume continues it, --overwrite starts over")

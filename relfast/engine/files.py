@@ -13,6 +13,7 @@ from relfast.engine.pool import usable_cores
 from relfast.engine.reader import Block
 from relfast.engine.run import Progress, in_process, on_pool, open_output, run
 from relfast.engine.sources import STDIN, Source, find_sources
+from relfast.engine.telling import Tell, describe_setting, tell_nobody
 from relfast.engine.text_lane import compile_in_background, serves
 from relfast.errors import InputError, UsageError
 from relfast.stats import Summary
@@ -50,8 +51,9 @@ def score_files(
     limit: int | None = None,
     shard: tuple[int, int] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    tell: Tell = tell_nobody,
 ) -> Summary:
-    """See `relfast.score_file`."""
+    """See `relfast.score_file`; ``tell`` is told what is done."""
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other")
     sources = find_sources(inputs, output)
@@ -62,12 +64,19 @@ def score_files(
             raise UsageError(f"{output} is an input; rows would overwrite it")
     keep = None if shard is None else _shard(sources, *shard)
     writer = open_output(output, job, sources, resume=resume, overwrite=overwrite, limit=limit, shard=shard)
+    if writer.commits:
+        tell(f"output {output}: continued after {len(writer.commits)} blocks")
     workers = usable_cores() if workers is None else workers
     large = sum(Path(source.path).stat().st_size for source in sources if source.seekable) >= LARGE_BYTES
     if large and workers and serves(job):
         compile_in_background()
+    if tell is not tell_nobody:
+        for line in describe_setting(job, sources, large=large and workers > 0):
+            tell(line)
+    if not workers:
+        tell("workers: none, scored in this process without deadlines")
     try:
-        with on_pool(job, workers, large=large) if workers else in_process(job) as score:
+        with on_pool(job, workers, large=large, tell=tell) if workers else in_process(job) as score:
             summary = run(job, sources, writer, score, limit=limit, keep=keep, progress=progress)
     except (InputError, UsageError):
         writer.withdraw()  # the command was wrong: it leaves nothing behind
@@ -75,6 +84,7 @@ def score_files(
     finally:
         writer.close()
     summary.output = output
+    tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary
 
 

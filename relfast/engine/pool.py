@@ -22,6 +22,7 @@ from relfast.engine.children import Worker, failure_of, shield_thread
 from relfast.engine.forkserver import LOST, ForkServer
 from relfast.engine.job import Job
 from relfast.engine.scoring import BATCH_SECONDS, Place
+from relfast.engine.telling import Tell, tell_nobody
 from relfast.errors import WorkerError
 from relfast.memo import create_shared, path_of
 
@@ -55,6 +56,10 @@ _SERVER_EVERY: Final = 2.0
 """Least time between two starts of a fork server, which somebody may keep killing."""
 
 _CHECK_SECONDS: Final = 1.0
+
+SLOW_SECONDS: Final = 0.5
+"""A record that takes longer is told of; nearly all take less than 10 ms."""
+
 _CLOSE_SECONDS: Final = 1.5
 
 
@@ -131,9 +136,20 @@ class Pool:
         Address space of each, in bytes; 0 = no limit.
     large
         A large input is coming: load what pays only then.
+    tell
+        Is told of workers that start or die, and of records that take long.
     """
 
-    def __init__(self, job: Job, workers: int, memory: int = MEMORY_BYTES, *, large: bool = False) -> None:
+    def __init__(
+        self,
+        job: Job,
+        workers: int,
+        memory: int = MEMORY_BYTES,
+        *,
+        large: bool = False,
+        tell: Tell = tell_nobody,
+    ) -> None:
+        self._tell = tell
         # workers that are started later should find the files, wherever the caller has gone by then
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers
@@ -246,6 +262,7 @@ class Pool:
         error = WorkerError("the pool is closed")
         failures = kills = 0
         while not self._closing and failures < MAX_STARTS and kills < MAX_KILLED_STARTS:
+            asked = time.monotonic()
             try:
                 worker = Worker(self._setup, self._server)
             except OSError as reason:
@@ -260,6 +277,7 @@ class Pool:
                     worker.kill()
             hello = self._hello(worker)
             if isinstance(hello, wire.Ready):
+                self._tell(f"worker {worker.pid} ready after {time.monotonic() - asked:.2f} s")
                 return worker, error
             status = self._end(slot, worker)
             if isinstance(hello, wire.Failure):
@@ -299,6 +317,8 @@ class Pool:
             if self._closing:
                 return False
             self.replaced += 1
+            why = "met the deadline" if death.timed_out else death.describe()
+            self._tell(f"worker {worker.pid} {why}{_at(death.place)}; another one takes over")
             self._ensure_server()
             self._put_back(task.died(death))
         except Exception as error:
@@ -314,10 +334,12 @@ class Pool:
             worker.send(request)
         except OSError:
             raise _Died from None
+        slow: Place | None = None
         while True:
             waited = 0.0
             while not worker.wait_answer(_CHECK_SECONDS):
                 waited += _CHECK_SECONDS
+                slow = self._tell_slow(worker, slow)
                 if self._is_stuck(worker, waited):
                     worker.kill()
                     raise _Died(silent=True)
@@ -330,6 +352,14 @@ class Pool:
             if message is None:
                 return
             yield message
+
+    def _tell_slow(self, worker: Worker, told: Place | None) -> Place | None:
+        """Tell once of a record that has been at work for long; the one that was told of last."""
+        place, seconds = worker.in_flight.read(), worker.in_flight.seconds()
+        if place is None or place == told or seconds is None or seconds < SLOW_SECONDS:
+            return told
+        self._tell(f"worker {worker.pid} has been at work for {seconds:.1f} s{_at(place)}")
+        return place
 
     def _is_stuck(self, worker: Worker, waited: float) -> bool:
         if not self.job.timeout:
@@ -356,6 +386,10 @@ class Pool:
             if self._server is None or self._server.gone:
                 self._server_after = time.monotonic() + _SERVER_EVERY
                 self._server = ForkServer(self.job.data)
+
+
+def _at(place: Place | None) -> str:
+    return "" if place is None else f" on index {place[0]}, sample {place[1]}"
 
 
 class _Died(Exception):

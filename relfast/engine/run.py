@@ -21,6 +21,7 @@ from relfast.engine.reader import Block, blocks
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.engine.sources import STDIN, Source
+from relfast.engine.telling import Tell, tell_nobody
 from relfast.engine.writer import StreamWriter, Writer, is_stream
 from relfast.errors import ResumeMismatchError
 from relfast.records import Score
@@ -68,13 +69,14 @@ def in_process(job: Job) -> Iterator[Blocks]:
 
 
 @contextmanager
-def on_pool(job: Job, workers: int, *, large: bool) -> Iterator[Blocks]:
+def on_pool(job: Job, workers: int, *, large: bool, tell: Tell = tell_nobody) -> Iterator[Blocks]:
     """Score on worker processes, which are gone when the context is left."""
-    pool = Pool(job, workers, large=large)
+    pool = Pool(job, workers, large=large, tell=tell)
     try:
         yield partial(score_on_pool, pool)
     finally:
         pool.close()
+        tell(f"workers: {workers}, replaced: {pool.replaced}")
 
 
 def open_output(

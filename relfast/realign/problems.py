@@ -22,6 +22,7 @@ SUBSETS: Final = (
     "precalculus",
 )
 BUILT_IN: Final = Path(__file__).parent.parent / "data" / "realign_problems.jsonl"
+BUILT_IN_SUBSETS: Final = ("gsm8k", "prealgebra")
 
 _QUESTION: Final = ("problem", "question")
 _SOLUTION: Final = ("solution", "benchmark_solution", "answer")
@@ -70,7 +71,7 @@ def from_hub(
 
 
 def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) -> Iterator[Problem]:
-    """The first ``limit`` problems of each subset in a JSONL file, plain or compressed.
+    """The first ``limit`` problems of each subset (default: all) in a JSONL file, plain or compressed.
 
     A row has ``problem`` (or ``question``) and ``solution`` (or ``benchmark_solution``), and maybe
     ``subset`` (or ``type``) and ``id``. A problem that stands there again under another id (several
@@ -79,8 +80,9 @@ def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) 
     Raises
     ------
     InputError
-        The file cannot be read, a row is no problem, or it has none of the subsets.
+        The file cannot be read, a row is no problem, or it has none of one of the subsets.
     """
+    known: dict[str, None] = {}
     taken: dict[str, int] = {}
     seen: set[tuple[str, str]] = set()
     for source in find_sources([path]):
@@ -95,6 +97,7 @@ def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) 
                 except Undecodable as error:
                     raise InputError(str(error), file=source.path, line=number + 1) from error
                 problem = _problem(row, Path(path).name.split(".")[0], number, source.path)
+                known[problem.subset] = None
                 if subsets and problem.subset not in subsets:
                     continue
                 if (problem.subset, problem.question) in seen:
@@ -104,9 +107,28 @@ def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) 
                 seen.add((problem.subset, problem.question))
                 taken[problem.subset] = taken.get(problem.subset, 0) + 1
                 yield problem
-    if not taken:
-        what = f"no problem of {', '.join(subsets)}" if subsets else "no problem in it"
-        raise InputError(what, file=path)
+    if not known:
+        raise InputError("no problem in it", file=path)
+    absent = [subset for subset in dict.fromkeys(subsets) if subset not in known]
+    if absent:
+        raise InputError(f"no problem of {', '.join(absent)}; its subsets are {', '.join(known)}", file=path)
+
+
+def built_in(subsets: Sequence[str] = (), limit: int | None = None) -> Iterator[Problem]:
+    """The first ``limit`` problems of each subset (default: all) of those that ship with relfast.
+
+    Raises
+    ------
+    UsageError
+        None of a subset ship with relfast.
+    """
+    absent = [subset for subset in dict.fromkeys(subsets) if subset not in BUILT_IN_SUBSETS]
+    if absent:
+        raise UsageError(
+            f"no problem of {', '.join(absent)} ships with relfast ({', '.join(BUILT_IN_SUBSETS)} do);"
+            " name a file with --data, or a --dataset"
+        )
+    yield from from_file(str(BUILT_IN), subsets, limit)
 
 
 def _problem(row: Any, subset: str, number: int, place: str) -> Problem:

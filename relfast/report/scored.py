@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-import orjson
 
-from relfast.engine.decode import Undecodable, decode_object
-from relfast.engine.sources import Source, find_sources
-from relfast.errors import InputError, OutputError
-from relfast.estimates import clustered_mean, pass_at_k
+from relfast.errors import OutputError
+from relfast.estimates import clustered_mean
 from relfast.records import SCORED, STATUSES, Score
 from relfast.report import figures
+from relfast.report.inputs import SharedRows, check_summaries, find_inputs, is_summary_of, read_scores
 from relfast.report.page import Page, Picture, Section, Table, write_page
 from relfast.report.realign import Report
 from relfast.report.statistics import QUADRANTS
-from relfast.stats import LABELS, Summary, Tally, TaskSummary, summarize
+from relfast.stats import LABELS, Summary, Tally, TaskSummary, add_majorities, summarize
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
 ROWS_AT_A_TIME: Final = 10_000
-_COLUMNS: Final = ("records", "prompts", "correct", "standard error", "reward", "parsed")
+_COLUMNS: Final = ("prompts", "responses", "correct", "standard error", "reward", "parsed")
 _REALIGN: Final = "ReAlign"
 
 
@@ -48,19 +47,22 @@ class Scored:
     inputs: list[str]
 
 
-def generate_report(inputs: Sequence[str], output_dir: str | Path) -> Report:
+def generate_report(inputs: Sequence[str], output_dir: str | Path, *, shards: bool = False) -> Report:
     """Tables, figures and the page of scored files (JSONL, compressed or Parquet) and summaries (JSON).
 
-    Several inputs are taken as shards of one run. A summary has numbers but no rows: it adds to the
-    tables, not to the distributions.
+    Several inputs are added up: of different records, or ``shards`` of one run. A summary has numbers but no
+    rows: it adds to the tables, not to the distributions. Beside the rows that it is of it is not counted,
+    and gives the signature and maj@k, which rows do not say.
 
     Raises
     ------
     InputError
         An input is neither scored rows nor a summary.
+    UsageError
+        Inputs share rows, or may do so.
     MissingExtraError, OutputError
     """
-    scored = read_scored(inputs)
+    scored = read_scored(inputs, shards=shards)
     report = Report(Path(output_dir))
     try:
         report.directory.mkdir(parents=True, exist_ok=True)
@@ -72,7 +74,7 @@ def generate_report(inputs: Sequence[str], output_dir: str | Path) -> Report:
         "What `relfast score` found, by task.",
         [
             ("inputs", ", ".join(scored.inputs)),
-            ("rows", f"{summary.rows:,}"),
+            ("responses", f"{summary.rows:,}"),
             ("without a score", f"{summary.rows - summary.count(*SCORED):,}"),
         ],
     )
@@ -88,87 +90,77 @@ def generate_report(inputs: Sequence[str], output_dir: str | Path) -> Report:
     return report
 
 
-def read_scored(inputs: Sequence[str]) -> Scored:
+def read_scored(inputs: Sequence[str], *, shards: bool = False) -> Scored:
     """See `generate_report`."""
-    rewards: dict[str, list[float]] = {}
-    aligned = _Aligned()
+    found = find_inputs(inputs)
+    summaries = [(item.path, item.summary) for item in found if item.summary is not None]
+    scored = Scored(summarize(Tally(), ""), {}, _Aligned(), [Path(item.path).name for item in found])
+    shared = SharedRows(shards=shards)
+    whole = Tally()
+    parts: list[tuple[str, Summary]] = []
+    for item in found:
+        if item.summary is None:
+            tally = _read_rows(shared.add(item.source, read_scores(item.source)), scored)
+            whole.merge(tally)
+            # only to be held against the summaries
+            parts.append((item.path, summarize(tally, "") if summaries else Summary({}, "")))
+    shared.check()
+    own, others = _pair(summaries, parts)
+    check_summaries(others, parts, shards=shards)
+    scored.summary = summarize(whole, "")
+    _take_over(scored.summary, own, parts)
+    for _, other in others:
+        scored.summary.signature = scored.summary.signature or other.signature
+        scored.summary.merge(other)
+    return scored
+
+
+def _read_rows(scores: Iterator[Score], scored: Scored) -> Tally:
+    """The tally of a file's rows; what is drawn of them is added to ``scored``."""
     tally = Tally()
-    summaries: list[Summary] = []
-    sources = find_sources(inputs)
-    for source in sources:
-        whole = _as_summary(source)
-        if whole is not None:
-            summaries.append(whole)
-            continue
-        pending: list[Score] = []
-        for score in _scores(source):
-            pending.append(score)
-            if score.reward is not None and score.task is not None:
-                rewards.setdefault(score.task, []).append(score.reward)
-            if score.task == _REALIGN and score.status in SCORED:
-                _add_aligned(aligned, score)
-            if len(pending) == ROWS_AT_A_TIME:
-                tally.merge(Tally.of(pending))
-                pending = []
+    while pending := list(islice(scores, ROWS_AT_A_TIME)):
         tally.merge(Tally.of(pending))
-    summary = summarize(tally, "")
-    for task in summary.tasks.values():
-        task.majority = {}  # rows carry no votes: only a summary knows maj@k
-    for other in summaries:
-        summary.signature = summary.signature or other.signature
-        summary.merge(other)
-    return Scored(summary, rewards, aligned, [Path(source.path).name for source in sources])
+        for score in pending:
+            if score.reward is not None and score.task is not None:
+                scored.rewards.setdefault(score.task, []).append(score.reward)
+            if score.task == _REALIGN and score.status in SCORED:
+                _add_aligned(scored.aligned, score)
+    return tally
 
 
-def _as_summary(source: Source) -> Summary | None:
-    """The summary in a file written by ``--summary``, or None if it is something else."""
-    if source.codec != "plain" or not source.path.endswith(".json"):
-        return None
-    try:
-        data = orjson.loads(Path(source.path).read_bytes())
-        return Summary.from_dict(data)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+def _pair(
+    summaries: Sequence[tuple[str, Summary]], parts: Sequence[tuple[str, Summary]]
+) -> tuple[dict[str, Summary], list[tuple[str, Summary]]]:
+    """The summaries that are of files read here, by that file, and all others."""
+    own: dict[str, Summary] = {}
+    others = []
+    for path, summary in summaries:
+        rows = next((name for name, part in parts if is_summary_of(summary, name, part)), None)
+        if rows is None:
+            others.append((path, summary))
+        else:
+            own[rows] = summary
+    return own, others
 
 
-def _lines(source: Source) -> Iterator[bytes]:
-    if source.codec == "parquet":
-        from relfast.engine.parquet import iterate_rows
-
-        yield from iterate_rows(source.path)
-        return
-    with source.open() as stream:
-        yield from stream
-
-
-def _scores(source: Source) -> Iterator[Score]:
-    for number, line in enumerate(_lines(source), 1):
-        if not line.strip():
-            continue
-        try:
-            row = decode_object(line)
-        except Undecodable as error:
-            raise InputError(str(error), file=source.path, line=number) from error
-        metrics = row.get("metrics")
-        if isinstance(metrics, str):
-            metrics = orjson.loads(metrics)  # a Parquet column of JSON texts
-        if row.get("status") not in STATUSES or not isinstance(metrics, dict):
-            raise InputError(
-                "is no scored row (no status and metrics); score the dump first",
-                file=source.path,
-                line=number,
-            )
-        yield Score(
-            row.get("index", number - 1),
-            row.get("id"),
-            row.get("task"),
-            row.get("sample", 0),
-            row["status"],
-            row.get("correct"),
-            row.get("reward"),
-            metrics,
-            row.get("error"),
-        )
+def _take_over(whole: Summary, own: Mapping[str, Summary], parts: Sequence[tuple[str, Summary]]) -> None:
+    """Take from the rows' own summaries what rows do not say, signature and majority votes. Their numbers
+    are the rows' and count once."""
+    for name, task in whole.tasks.items():
+        of_task = [(path, part.tasks[name]) for path, part in parts if name in part.tasks]
+        task.majority = {}  # of rows alone: they carry no votes
+        # a prompt whose samples lie in two files has two majorities there, and another one here
+        prompts_apart = sum(part.prompts for _, part in of_task) == task.prompts
+        if prompts_apart and all(path in own for path, _ in of_task):
+            for path, _ in of_task:
+                add_majorities(task.majority, own[path].tasks[name].majority)
+    for signature in dict.fromkeys(summary.signature for summary in own.values()):
+        if whole.signature:
+            whole.notes.append(f"merged with rows signed {signature}")
+        else:
+            whole.signature = signature
+    if own:
+        whole.notes.append("rows and their own summaries are counted once")
 
 
 def _add_aligned(aligned: _Aligned, score: Score) -> None:
@@ -190,15 +182,17 @@ def _tables(summary: Summary) -> list[Table]:
     ]
     if metrics:
         tables.append(Table("Metrics", ["task", "metric", "mean", "rows"], metrics, text_columns=2))
-    sampled = {name: lines for name, task in summary.tasks.items() if (lines := _at_k(task))}
-    if sampled:
-        at_k = [
-            [name, kind, str(k), _shown(value)]
-            for name, kinds in sampled.items()
-            for kind, points in kinds.items()
-            for k, value in points.items()
-        ]
-        tables.append(Table("Several samples", ["task", "", "k", "value"], at_k, text_columns=2))
+    at_k = [
+        [name, kind, str(k), _shown(point.value), f"{point.prompts:,} of {task.prompts:,}"]
+        for name, task in summary.tasks.items()
+        for kind, points in task.at_k().items()
+        for k, point in points.items()
+    ]
+    if at_k:
+        note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
+        tables.append(
+            Table("Several samples", ["task", "", "k", "value", "prompts"], at_k, note, text_columns=2)
+        )
     labels = [
         [name, metric, label, f"{count:,}"]
         for name, task in summary.tasks.items()
@@ -219,16 +213,7 @@ def _numbers(task: TaskSummary) -> list[float | int | None]:
     mean, error = clustered_mean(task.histogram)
     reward = task.rewards[1] / task.rewards[0] if task.rewards[0] else None
     parsed = task.found / task.scored if task.scored else None
-    return [task.rows, task.prompts, mean, error, reward, parsed]
-
-
-def _at_k(task: TaskSummary) -> dict[str, dict[int, float]]:
-    """pass@k and, where it is known, maj@k of a task whose prompts have several samples."""
-    if not task.histogram or max(n for n, _ in task.histogram) < 2:
-        return {}
-    curves = {"pass@k": {int(k): value for k, value in pass_at_k(task.histogram).items()}}
-    majority = {k: total / n for k, (n, total) in sorted(task.majority.items()) if n}
-    return curves | ({"maj@k": majority} if majority else {})
+    return [task.prompts, task.rows, mean, error, reward, parsed]
 
 
 def _figures(scored: Scored, report: Report) -> list[Picture]:
@@ -268,9 +253,9 @@ def _figures(scored: Scored, report: Report) -> list[Picture]:
         lambda path: figures.stacked(path, "Statuses by task", statuses, STATUSES),
     )
     lines = {
-        f"{name} {kind}": points
+        f"{name} {kind}": {k: point.value for k, point in points.items()}
         for name, task in summary.tasks.items()
-        for kind, points in _at_k(task).items()
+        for kind, points in task.at_k().items()
         if len(points) > 1
     }
     if lines:
@@ -385,20 +370,3 @@ def _shown(value: float | int | None) -> str:
     if value is None:
         return "–"
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
-
-
-def looks_like_results(path: str) -> bool:
-    """Whether a file holds ReAlign's own result entries rather than scored rows."""
-    from relfast.report.realign import is_entry
-
-    for source in find_sources([path])[:1]:
-        if source.codec == "parquet":
-            return False
-        with source.open() as stream:
-            for line in stream:
-                if line.strip():
-                    try:
-                        return is_entry(decode_object(line))
-                    except Undecodable:
-                        return False
-    return False

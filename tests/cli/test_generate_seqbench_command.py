@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from relfast.cli.generate_seqbench import command
-from relfast.errors import OutputError, UsageError
+from relfast.errors import OutputError, OutputExistsError, UsageError
 from relfast.tasks.seqbench import bulk
 from relfast.tasks.seqbench.generate import Parameters, make_rows
 
@@ -44,7 +44,7 @@ def test_rows_in_a_file(tmp_path: Path) -> None:
     assert rows == list(make_rows(5, 3, rows=6, cols=7, L=(20, 40), B=2, N=0.4, shuffle=True))
     assert list(tmp_path.iterdir()) == [output]
     refused = generate(*arguments, "-o", output)
-    assert isinstance(refused.exception, OutputError)
+    assert isinstance(refused.exception, OutputExistsError)
     assert "--overwrite" in str(refused.exception)
     assert generate(*arguments, "-o", output, "--overwrite", "--workers", 1).exit_code == 0
 

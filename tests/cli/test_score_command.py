@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -334,3 +335,52 @@ def test_ids_that_an_api_has_made_text_of(tmp_path: Path) -> None:
     assert relfast("score", dump, "-o", out, "--data", gold, "--workers", 0).returncode == 0
     found = [(row["id"], row["correct"]) for row in rows(out)]
     assert found == list(zip(asked, [True, True, None, None, True, False, None, False], strict=True))
+
+
+def test_verbose_says_what_is_done(dump: Path, tmp_path: Path) -> None:
+    """On stderr, with and without the table; rows do not change."""
+    out = tmp_path / "rows.jsonl"
+    quiet = relfast("score", dump, "-o", "-", "-q", "--workers", 1)
+    assert quiet.stderr == b""
+    said = relfast("score", dump, "-o", "-", "-q", "-v", "--workers", 1)
+    assert (said.returncode, said.stdout) == (0, quiet.stdout)
+    lines = said.stderr.decode().splitlines()
+    assert all(line.startswith("relfast: ") for line in lines)
+    size = dump.stat().st_size
+    assert lines[0] == f"relfast: input {dump}: {size:,} bytes, plain, first record read as native"
+    for pattern in (
+        r"kernels: (not )?compiled",
+        r"embedding cache \(RELFAST_EMBED_CACHE\): ",
+        r"worker \d+ ready after \d+\.\d\d s",
+        r"workers: 1, replaced: 0",
+        r"2 rows in \d+\.\d+ s",
+    ):
+        assert sum(bool(re.match(f"relfast: {pattern}", line)) for line in lines) == 1, pattern
+    relfast("score", dump, "-o", out, "-q")
+    again = relfast("score", dump, "-o", out, "--resume", "-v", "--workers", 0).stderr.decode()
+    assert f"relfast: output {out}: continued after 1 blocks" in again
+    assert "relfast: workers: none, scored in this process without deadlines" in again
+    assert "REL-A1" in again
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--input-format", "native"], "plain, read as native (--input-format)"),
+        (["--map", "output=response", "--map", "gts=answer"], "first record read as verl"),
+        (["--policy", "strict"], "first record read as native"),
+    ],
+)
+def test_verbose_says_how_an_input_is_read(arguments: list[str], words: str, dump: Path) -> None:
+    result = run_in_process(["score", str(dump), "--workers", "0", "-q", "-v", "--limit", "0", *arguments])
+    assert words in result.stderr
+
+
+def test_verbose_on_what_is_no_record(tmp_path: Path) -> None:
+    broken, pipe = tmp_path / "broken.jsonl", "-"
+    write(broken, BROKEN)
+    result = run_in_process(["score", str(broken), "--workers", "0", "-q", "-v"])
+    assert "plain, its first line is no record" in result.stderr
+    done = relfast("score", pipe, "-v", "--workers", 0, stdin=broken.read_bytes())
+    assert b"relfast: input -: plain, dialect seen row by row" in done.stderr
+    assert len(done.stdout.splitlines()) == 1

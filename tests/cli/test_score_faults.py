@@ -92,14 +92,26 @@ def test_hang(tmp_path: Path) -> None:
     """Killed at its deadline; the rest of the run goes on."""
     records = honest(40)
     dump = write_dump(tmp_path / "dump.jsonl", [*records[:20], HANG, HANG, *records[20:]])
-    run = Run(dump, "-o", tmp_path / "rows.jsonl", "--workers", 2, "--timeout", 0.5, QUIET)
-    assert run.wait().returncode == 0
+    run = Run(dump, "-o", tmp_path / "rows.jsonl", "--workers", 2, "--timeout", 0.5, QUIET, "-v")
+    done = run.wait()
+    assert done.returncode == 0
+    for index in (20, 21):
+        assert f"met the deadline on index {index}, sample 0; another one takes over" in done.stderr.decode()
     found = statuses(tmp_path / "rows.jsonl")
     assert found[20:22] == ["timeout", "timeout"]
     assert set(found[:20] + found[22:]) <= {"ok", "no_answer"}
     row = rows_of(tmp_path / "rows.jsonl")[20]
     assert row["error"] == {"type": "Timeout", "message": "scoring it took longer than 0.5 s and was stopped"}
     assert run.left() == []
+
+
+def test_verbose_tells_of_a_slow_record(tmp_path: Path) -> None:
+    """Before its deadline, and once."""
+    dump = write_dump(tmp_path / "dump.jsonl", [*honest(2), HANG])
+    done = relfast(dump, "-o", tmp_path / "rows.jsonl", "--workers", 1, "--timeout", 4, QUIET, "-v")
+    told = [line for line in done.stderr.decode().splitlines() if "has been at work for" in line]
+    assert len(told) == 1
+    assert told[0].endswith(" s on index 2, sample 0")
 
 
 # SIGINT, SIGTERM

@@ -170,7 +170,7 @@ def test_adding_twice_needs_overwrite(cache_dir: Path, tmp_path: Path) -> None:
     first = make_checkpoint(tmp_path / "bert")
     before = add(str(first), "mine")
     make_checkpoint(tmp_path / "bert", seed=1)
-    with pytest.raises(UsageError, match="already"):
+    with pytest.raises(UsageError, match="exists; --overwrite replaces it"):
         add(str(first), "mine")
     after = add(str(first), "mine", overwrite=True)
     assert after.hash != before.hash

@@ -18,8 +18,9 @@ from patience import until
 from relfast.cli.main import main
 from relfast.errors import InputError, MissingExtraError
 from relfast.realign import get_llm_reasoning, grade_correctness_llm
+from relfast.realign import problems as problem_sources
 from relfast.realign.grading import mock_solution, parse_verdict, verdict_prompt
-from relfast.realign.problems import BUILT_IN, from_file, from_hub
+from relfast.realign.problems import BUILT_IN, BUILT_IN_SUBSETS, built_in, from_file, from_hub
 
 FIGURES = (
     "accuracy_by_category.png",
@@ -218,8 +219,10 @@ def test_a_resumed_run_is_the_same_run(
 def test_problems_from_files(tmp_path: Path) -> None:
     data = problems(tmp_path / "problems.jsonl", 6)
     assert [p.id for p in from_file(str(data), ["sums"], 2)] == [1, 3]
-    with pytest.raises(InputError, match="no problem of geometry"):
-        list(from_file(str(data), ["geometry"]))
+    # one of several subsets that is not there is no less an error
+    for subsets in (["geometry"], ["sums", "geometry"]):
+        with pytest.raises(InputError, match=r"no problem of geometry; its subsets are doubles, sums"):
+            list(from_file(str(data), subsets))
     data.write_text('{"problem": "x"}\n')
     with pytest.raises(InputError, match=r"problems\.jsonl:1: .*'solution'"):
         list(from_file(str(data)))
@@ -230,6 +233,26 @@ def test_problems_from_files(tmp_path: Path) -> None:
     shipped = list(from_file(str(BUILT_IN)))
     assert len(shipped) == 32
     assert all("\\boxed{" in problem.solution for problem in shipped)
+    assert tuple(dict.fromkeys(problem.subset for problem in shipped)) == BUILT_IN_SUBSETS
+    assert list(built_in()) == shipped
+
+
+def test_a_mock_run_of_some_subsets_asks_nobody(
+    tiny_auto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*arguments: Any, **options: Any) -> None:
+        raise AssertionError("the hub was asked")
+
+    monkeypatch.setattr(problem_sources, "from_hub", refuse)
+    assert realign("--mock", "--subsets", "prealgebra", "--limit", 2, "--no-report", "-o", tmp_path) == 0
+    assert [row["subset"] for row in entries(tmp_path)] == ["prealgebra"] * 2
+    capsys.readouterr()
+    assert realign("--mock", "--subsets", "prealgebra,algebra", "-o", tmp_path / "other") == 2
+    assert capsys.readouterr().err == (
+        "relfast: no problem of algebra ships with relfast (gsm8k, prealgebra do);"
+        " name a file with --data, or a --dataset\n"
+    )
+    assert not (tmp_path / "other").exists()
 
 
 def test_problems_from_a_dataset_by_subset(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from relfast.cli.main import main
-from relfast.errors import InputError
+from relfast.errors import InputError, UsageError
 from relfast.report.scored import generate_report, read_scored
 
 
@@ -73,8 +75,8 @@ def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
         "index.html",
     ]
     lines = (tmp_path / "report" / "summary_stats.csv").read_text().splitlines()
-    assert lines[0].startswith("task,records,prompts,correct,standard_error,reward,parsed,ok,")
-    assert lines[1].split(",")[:4] == ["REL-A1", "41", "10", "0.35"]
+    assert lines[0].startswith("task,prompts,responses,correct,standard_error,reward,parsed,ok,")
+    assert lines[1].split(",")[:4] == ["REL-A1", "10", "41", "0.35"]
     assert [line.split(",")[0] for line in lines[1:]] == ["REL-A1", "REL-C3", "ReAlign", "(unknown)"]
     page = (tmp_path / "report" / "index.html").read_text()
     assert page.count("data:image/png") == 8
@@ -131,3 +133,128 @@ def test_what_is_no_scored_file_is_named(tmp_path: Path, text: str) -> None:
     path.write_text(f"\n{text}\n")
     with pytest.raises(InputError, match=r"dump\.jsonl:2"):
         generate_report([str(path)], tmp_path / "report")
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as left:
+        main([str(argument) for argument in arguments])
+    return int(left.value.code or 0)
+
+
+def sampled(count: int, first: int = 0) -> list[dict[str, Any]]:
+    """Records of REL-A1 with two responses each, of which one is right for one record of three."""
+    return [
+        {"id": f"q{n}", "task": "REL-A1", "answer": {"target": n % 3}, "response": ["Answer #1", "Answer #3"]}
+        for n in range(first, first + count)
+    ]
+
+
+def scored(folder: Path, records: list[dict[str, Any]], *options: object) -> tuple[Path, Path]:
+    """The rows and the summary of a run, in a folder with its dump and journal."""
+    folder.mkdir()
+    dump, summary = write(folder / "dump.jsonl", records), folder / "summary.json"
+    assert run("score", dump, "--summary", summary, "--workers", 0, "-q", *options) == 0
+    return folder / "dump.jsonl.scored.jsonl", summary
+
+
+def test_two_models_are_no_samples_of_one_prompt(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (one, one_summary), (other, other_summary) = (scored(tmp_path / n, sampled(6)) for n in ("a", "b"))
+    # a summary that names other rows than those beside it: another model's
+    other_summary.write_text(other_summary.read_text().replace("dump.jsonl.scored", "other.scored"))
+    row = f"{one} and {other} both hold row 0 of REL-A1 with id 'q0', sample 0: "
+    unsaid = "both count REL-A1, and a summary does not say which records: "
+    remedy = "report on each alone, or say --shards if they are parts of one run\n"
+    for inputs, words in (
+        ((one, other), f"{row}two runs are not samples of one prompt; {remedy}"),
+        ((one_summary, other_summary), f"{one_summary} and {other_summary} {unsaid}{remedy}"),
+        ((one, one_summary, other_summary), f"{one} and {other_summary} {unsaid}{remedy}"),
+        ((one, one), f"{one} is named twice\n"),
+        # parts of one run have no row in common, whatever is said
+        ((one, other, "--shards"), f"{row}they are no two parts of one run\n"),
+    ):
+        capsys.readouterr()
+        assert run("report", *inputs, "-o", tmp_path / "report") == 2
+        assert capsys.readouterr().err == f"relfast: {words}"
+        assert not (tmp_path / "report").exists()
+
+
+def test_a_summary_is_counted_once(tmp_path: Path) -> None:
+    _, summary = scored(tmp_path / "run", sampled(6))
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(summary.read_bytes())
+    with pytest.raises(UsageError, match="are the same summary"):
+        read_scored([str(summary), str(copy)], shards=True)
+
+
+def test_rows_without_ids_are_known_by_their_lines(tmp_path: Path) -> None:
+    rows = [{**item, "id": None} for item in ROWS[:8]]
+    one, other = write(tmp_path / "a.jsonl", rows), write(tmp_path / "b.jsonl", rows)
+    with pytest.raises(UsageError, match="row 0 of REL-A1 without an id, sample 0"):
+        read_scored([str(one), str(other)])
+
+
+def test_other_records_add_up(tmp_path: Path) -> None:
+    one, other = write(tmp_path / "a.jsonl", ROWS[:40]), write(tmp_path / "b.jsonl", ROWS[80:160])
+    assert read_scored([str(one), str(other)]).summary.rows == 120
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_shards_are_the_whole(repeated: bool, tmp_path: Path) -> None:
+    records = sampled(9)
+    if repeated:  # an id whose samples stand on several lines, in several shards
+        records = [{**record, "id": f"q{n % 3}"} for n, record in enumerate(records)]
+    whole, _ = scored(tmp_path / "whole", records)
+    parts = [scored(tmp_path / f"part{n}", records, "--shard", f"{n}/3") for n in range(3)]
+    # a small file is one block; cut its rows instead
+    rows = whole.read_text().splitlines(keepends=True)
+    for n, (path, _) in enumerate(parts):
+        path.write_text("".join(rows[6 * n : 6 * n + 6]))
+    paths = [str(path) for path, _ in parts]
+    merged = read_scored(paths, shards=True).summary.to_dict()["tasks"]
+    assert merged == read_scored([str(whole)]).summary.to_dict()["tasks"]
+    assert merged["REL-A1"]["prompts"] == (3 if repeated else 9)
+    if repeated:
+        with pytest.raises(UsageError, match="--shards"):
+            read_scored(paths)
+
+
+@pytest.mark.parametrize("named", ["folder", "files"])
+def test_rows_and_their_own_summary_count_once(named: str, tmp_path: Path) -> None:
+    rows, summary = scored(tmp_path / "run", sampled(6))
+    both = read_scored([str(tmp_path / "run")] if named == "folder" else [str(summary), str(rows)])
+    alone = json.loads(summary.read_text())
+    found = both.summary.to_dict()
+    assert found["responses"] == 12
+    assert sorted(both.inputs) == ["dump.jsonl.scored.jsonl", "summary.json"]
+    # the rows' numbers, and what only the summary knows
+    assert found["tasks"] == alone["tasks"]
+    assert found["tasks"]["REL-A1"]["maj@k_prompts"] == {"2": 6}
+    assert found["signature"] == alone["signature"]
+    assert found["notes"] == ["rows and their own summaries are counted once"]
+
+
+def test_majorities_of_a_prompt_in_two_files_are_not_shown(tmp_path: Path) -> None:
+    same_id = [{**record, "id": "q"} for record in sampled(6)]
+    scored(tmp_path / "a", same_id[:2])
+    other, _ = scored(tmp_path / "b", same_id[2:])
+    # as the second shard of one run would count its lines
+    rows = [json.loads(line) for line in other.read_text().splitlines()]
+    write(other, [{**item, "index": item["index"] + 2} for item in rows])
+    merged = read_scored([str(tmp_path / "a"), str(tmp_path / "b")], shards=True).summary
+    assert merged.tasks["REL-A1"].histogram == {(12, 4): 1}
+    assert merged.tasks["REL-A1"].majority == {}
+
+
+def test_a_folder_without_scores(tmp_path: Path) -> None:
+    write(tmp_path / "dump.jsonl", sampled(1))
+    (tmp_path / "other.json").write_text("{}")
+    with pytest.raises(InputError, match="no scored rows and no summary in this folder"):
+        read_scored([str(tmp_path)])
+
+
+def test_rows_from_stdin(tmp_path: Path) -> None:
+    rows, _ = scored(tmp_path / "run", sampled(3))
+    command = [sys.executable, "-m", "relfast", "report", "-", "-o", str(tmp_path / "report")]
+    done = subprocess.run(command, input=rows.read_bytes(), capture_output=True, timeout=120, check=False)
+    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
+    assert "<td>6</td>" in (tmp_path / "report" / "index.html").read_text()

@@ -18,7 +18,7 @@ from typing import BinaryIO, Final
 
 import orjson
 
-from relfast.errors import MissingExtraError, OutputError, WorkerError
+from relfast.errors import MissingExtraError, OutputError, OutputExistsError, WorkerError
 from relfast.tasks.seqbench.generate import Parameters, check_run, make_row, maze_seed
 
 CHUNK: Final = 32
@@ -47,8 +47,10 @@ def write_rows(
     ------
     UsageError
         A parameter is out of range, or no maze can carry B and L.
+    OutputExistsError
+        The file exists, and not ``overwrite``.
     OutputError
-        The file exists (without ``overwrite``) or cannot be written.
+        It cannot be written.
     """
     check_run(n, seed)
     blocks = _blocks(n, seed, tuple(variants), _codec(output), workers)
@@ -57,7 +59,7 @@ def write_rows(
         return n * len(variants)
     path = Path(output)
     if path.exists() and not overwrite:
-        raise OutputError(path, "exists already; --overwrite replaces it")
+        raise OutputExistsError(path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         try:

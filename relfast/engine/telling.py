@@ -1,0 +1,79 @@
+"""What a run says of itself when it is asked to (``relfast score -v``): inputs, kernels, caches.
+
+What happens meanwhile (workers that start, die, or are long at work on a record) is told where it happens.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+from relfast.engine.decode import Undecodable, decode_object
+from relfast.engine.job import Job
+from relfast.engine.rows import follow
+from relfast.engine.sources import Source
+from relfast.errors import RelfastError
+from relfast.formats import detect
+from relfast.formats.entry import MISSING
+
+Tell = Callable[[str], None]
+"""Takes one line. Called by any thread; must not raise."""
+
+EMBED_CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
+
+
+def tell_nobody(line: str) -> None:
+    """The `Tell` of whoever did not ask."""
+
+
+def describe_setting(job: Job, sources: Sequence[Source], *, large: bool) -> Iterator[str]:
+    """Lines on what a run reads and what it has at hand."""
+    for source in sources:
+        yield f"input {source.path}: {_size(source)}{source.codec}, {_dialect(source, job)}"
+    yield f"kernels: {_kernels(job, large=large)}"
+    yield f"embedding cache ({EMBED_CACHE_VARIABLE}): {os.environ.get(EMBED_CACHE_VARIABLE) or 'off'}"
+
+
+def _size(source: Source) -> str:
+    return f"{os.stat(source.path).st_size:,} bytes, " if source.regular else ""
+
+
+def _dialect(source: Source, job: Job) -> str:
+    if job.dialect != "auto":
+        return f"read as {job.dialect} (--input-format)"
+    if not source.regular:
+        return "dialect seen row by row"
+    try:
+        row = decode_object(_first_line(source))
+    except (Undecodable, RelfastError, OSError):
+        return "its first line is no record"
+    mapped = {field: follow(row, path) for field, path in job.field_map.items()}
+    row = {key: value for key, value in {**row, **mapped}.items() if value is not MISSING}
+    return f"first record read as {detect(row)}"
+
+
+def _first_line(source: Source) -> bytes:
+    if source.codec == "parquet":
+        from relfast.engine.parquet import iterate_rows
+
+        return next(iterate_rows(source.path), b"")
+    with source.open() as stream:
+        return next((line for line in stream if line.strip()), b"")
+
+
+def _kernels(job: Job, *, large: bool) -> str:
+    from relfast_kernels import native
+    from relfast_kernels.cache import cache_directory
+
+    from relfast.engine.block_scoring import LANE_FROM_BYTES
+    from relfast.engine.text_lane import serves
+
+    missing = [unit for unit in native.UNITS if not native.is_built(unit)]
+    where = f"in {cache_directory('native')}"
+    if missing:
+        return f"not compiled: {', '.join(missing)} (relfast warmup compiles them {where})"
+    if not serves(job):
+        return f"compiled {where}; these options score all lines the ordinary way"
+    start = "at once" if large else f"after a process has read {LANE_FROM_BYTES >> 20} MB"
+    return f"compiled {where}; lines of REL-A, B1 and C1 take the fast lane {start}"

@@ -1,0 +1,255 @@
+"""What a report is made from: scored rows and summaries, found, read, and kept from counting twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from relfast.engine.decode import Undecodable, decode_object
+from relfast.engine.sources import Source, find_sources
+from relfast.errors import InputError, UsageError
+from relfast.records import STATUSES, Score
+from relfast.report.realign import is_entry
+from relfast.samples import id_text
+from relfast.stats import Summary, TaskSummary
+
+_FOLDER_SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".json")
+
+_REMEDY: Final = "report on each alone, or say --shards if they are parts of one run"
+
+
+@dataclass(frozen=True)
+class Input:
+    """A file of scored rows, or of the summary that `relfast score --summary` wrote."""
+
+    source: Source
+    summary: Summary | None = None
+
+    @property
+    def path(self) -> str:
+        return self.source.path
+
+
+def find_inputs(names: Sequence[str]) -> list[Input]:
+    """The files that some names (files, patterns, folders, ``-``) stand for, in order.
+
+    Of a folder its scored rows and summaries are taken; whatever else lies there (dumps, journals) is not.
+
+    Raises
+    ------
+    InputError
+        A name stands for nothing that can be read.
+    UsageError
+        Stdin, or a file, is named twice.
+    """
+    if list(names).count("-") > 1:
+        raise UsageError("stdin (-) can be read only once")
+    found = [item for name in names for item in (_of_folder(name) if Path(name).is_dir() else _named(name))]
+    seen: set[str] = set()
+    for item in found:
+        path = str(Path(item.path).resolve())
+        if path in seen:
+            raise UsageError(f"{item.path} is named twice")
+        seen.add(path)
+    return found
+
+
+def _named(name: str) -> list[Input]:
+    return [Input(source, _as_summary(source)) for source in find_sources([name])]
+
+
+def _of_folder(name: str) -> list[Input]:
+    paths = sorted(str(path) for path in Path(name).iterdir() if path.name.endswith(_FOLDER_SUFFIXES))
+    inputs = [item for path in paths for item in _named(path)]
+    inputs = [item for item in inputs if item.summary is not None or _is_row(_first_row(item.source))]
+    if not inputs:
+        raise InputError("no scored rows and no summary in this folder; score the dump first", file=name)
+    return inputs
+
+
+def _as_summary(source: Source) -> Summary | None:
+    if source.codec != "plain" or not source.path.endswith(".json"):
+        return None
+    try:
+        return Summary.from_dict(orjson.loads(Path(source.path).read_bytes()))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def realign_results(names: Sequence[str]) -> str | None:
+    """The first of some inputs that holds ReAlign's own result entries rather than scored rows, or None."""
+    for name in names:
+        try:
+            row = _first_row(find_sources([name])[0])
+        except InputError:
+            continue  # a folder of scored rows, which other commands do not take for inputs
+        if row is not None and is_entry(row):
+            return name
+    return None
+
+
+def _first_row(source: Source) -> dict[str, Any] | None:
+    """The first row of a file that can be looked at twice, or None."""
+    if not source.regular:
+        return None
+    for line in _lines(source):
+        if line.strip():
+            try:
+                return decode_object(line)
+            except Undecodable:
+                return None
+    return None
+
+
+def _is_row(row: dict[str, Any] | None) -> bool:
+    return row is not None and row.get("status") in STATUSES and isinstance(row.get("metrics"), (dict, str))
+
+
+def _lines(source: Source) -> Iterator[bytes]:
+    if source.codec == "parquet":
+        from relfast.engine.parquet import iterate_rows
+
+        yield from iterate_rows(source.path)
+        return
+    with source.open() as stream:
+        yield from stream
+
+
+def read_scores(source: Source) -> Iterator[Score]:
+    """The rows of a file, in order.
+
+    Raises
+    ------
+    InputError
+        A line is no scored row.
+    """
+    for number, line in enumerate(_lines(source), 1):
+        if not line.strip():
+            continue
+        try:
+            row = decode_object(line)
+        except Undecodable as error:
+            raise InputError(str(error), file=source.path, line=number) from error
+        if not _is_row(row):
+            raise InputError(
+                "is no scored row (no status and metrics); score the dump first",
+                file=source.path,
+                line=number,
+            )
+        metrics = row["metrics"]
+        yield Score(
+            row.get("index", number - 1),
+            row.get("id"),
+            row.get("task"),
+            row.get("sample", 0),
+            row["status"],
+            row.get("correct"),
+            row.get("reward"),
+            orjson.loads(metrics) if isinstance(metrics, str) else metrics,  # a Parquet column of JSON texts
+            row.get("error"),
+        )
+
+
+class SharedRows:
+    """Finds a sample that stands in two files: two runs of the same records, or a part given twice.
+
+    A sample is known by task, id and number; where ``shards`` of one run were promised also by its index,
+    since the samples of one id may lie on several lines and so in several shards. Keeps 8 bytes a row.
+    """
+
+    def __init__(self, *, shards: bool) -> None:
+        self._shards = shards
+        self._files: list[Source] = []
+        self._hashes: list[NDArray[np.uint64]] = []
+
+    def add(self, source: Source, scores: Iterator[Score]) -> Iterator[Score]:
+        """The rows as they are, remembered when the last of them was taken."""
+        digests = bytearray()
+        for score in scores:
+            digests += self._digest(score)
+            yield score
+        self._files.append(source)
+        self._hashes.append(np.unique(np.frombuffer(digests, np.uint64)))
+
+    def _digest(self, score: Score) -> bytes:
+        parts = [orjson.dumps([score.task, score.sample]), id_text(score.id)]
+        if self._shards or score.id is None:
+            parts.append(orjson.dumps(score.index))
+        return blake2b(b"\n".join(parts), digest_size=8).digest()
+
+    def check(self) -> None:
+        """Raises `UsageError` where two files hold the same sample."""
+        if len(self._files) < 2:
+            return
+        hashes = np.concatenate(self._hashes)
+        files = np.repeat(np.arange(len(self._files)), [len(part) for part in self._hashes])
+        order = np.argsort(hashes, kind="stable")
+        hashes, files = hashes[order], files[order]
+        again = np.flatnonzero(hashes[1:] == hashes[:-1])
+        if not len(again):
+            return
+        pairs = np.stack([files[again], files[again + 1]], 1)
+        first, second = min(map(tuple, pairs.tolist()))
+        of_pair = again[(pairs == (first, second)).all(1)]
+        one, other = self._files[first], self._files[second]
+        what = self._named(one if one.regular else other, {hashes[at].tobytes() for at in of_pair})
+        both = f"{one.path} and {other.path} both hold {what}"
+        if self._shards:
+            raise UsageError(f"{both}: they are no two parts of one run")
+        raise UsageError(f"{both}: two runs are not samples of one prompt; {_REMEDY}")
+
+    def _named(self, source: Source, digests: set[bytes]) -> str:
+        """The first of some rows, in words."""
+        if source.regular:
+            for score in read_scores(source):
+                if self._digest(score) in digests:
+                    task = f" of {score.task}" if score.task else ""
+                    name = "without an id" if score.id is None else f"with id {score.id!r:.60}"
+                    return f"row {score.index}{task} {name}, sample {score.sample}"
+        return "some of the same rows"
+
+
+def is_summary_of(summary: Summary, path: str, rows: Summary) -> bool:
+    """Whether a summary is that of the rows in a file: it names the file, and counts the same."""
+    if summary.output is None or Path(summary.output).name != Path(path).name:
+        return False
+    return summary.tasks.keys() == rows.tasks.keys() and all(
+        _counts(task) == _counts(rows.tasks[name]) for name, task in summary.tasks.items()
+    )
+
+
+def _counts(task: TaskSummary) -> tuple[Any, ...]:
+    """What rows and their summary have in common to the last digit: sums depend on their order."""
+    sums = {name: n for name, (n, _) in task.sums.items()}
+    return task.statuses, task.found, task.histogram, task.labels, task.rewards[0], sums
+
+
+def check_summaries(
+    summaries: Sequence[tuple[str, Summary]], rows: Sequence[tuple[str, Summary]], *, shards: bool
+) -> None:
+    """See that nothing is counted twice, as far as summaries say what they count.
+
+    Raises
+    ------
+    UsageError
+        A summary is there twice; or, without ``shards``, it has a task in common with another one or with
+        rows: it does not say which records it counts, so they might be the same.
+    """
+    for at, (path, summary) in enumerate(summaries):
+        for other, theirs in summaries[:at]:
+            if summary.to_dict() == theirs.to_dict():
+                raise UsageError(f"{other} and {path} are the same summary")
+        for other, theirs in () if shards else (*rows, *summaries[:at]):
+            common = [name for name in summary.tasks if name in theirs.tasks]
+            if common:
+                raise UsageError(
+                    f"{other} and {path} both count {', '.join(common)}, and a summary does not say which"
+                    f" records: {_REMEDY}"
+                )

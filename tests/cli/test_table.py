@@ -1,0 +1,94 @@
+"""The table on stderr: what it counts, and that 80 columns hold it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+from relfast.cli.table import print_summary
+from relfast.records import STATUSES, Score, unscored
+from relfast.stats import Summary, Tally, TaskSummary, summarize
+
+
+def test_what_is_counted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three prompts of four samples, one of which lost all but one, and one that was never answered."""
+    monkeypatch.setenv("COLUMNS", "120")
+    scores = [
+        Score(prompt, f"p{prompt}", "REL-A1", sample, "ok", not sample, float(not sample), {}, None, str(sample))
+        for prompt in range(3)
+        for sample in range(1 if prompt == 2 else 4)
+    ]  # fmt: skip
+    scores += [unscored(2, "p2", "REL-A1", sample, "timeout", "Timeout", "late") for sample in (1, 2, 3)]
+    scores += [unscored(3, "p3", "REL-A1", 0, "invalid_record", "MissingResponse", "no response")]
+    print_summary(summarize(Tally.of(scores), "signed"))
+    header, row, at_k, lost, signature = capsys.readouterr().err.splitlines()
+    assert header.split() == ["task", "prompts", "responses", "correct", "±", "se", "reward", "parsed", "unscored"]  # fmt: skip
+    assert row.split() == ["REL-A1", "3", "13", "0.333", "0.111", "0.333", "100.0%", "4"]
+    assert at_k == (
+        "REL-A1: pass@1 0.500 (3/3 prompts) · pass@2 0.500 (2/3) · pass@4 1.000 (2/3) · maj@4 0.250 (2/3)"
+    )
+    assert lost == "REL-A1: without a score: 1 invalid record, 3 timeout"
+    assert signature == "signed"
+
+
+def test_millions_of_rows_of_all_statuses(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    counts = dict.fromkeys(STATUSES, 2_000_000)
+    found = {(4, 2): 1_000_000}
+    task = TaskSummary(
+        10_000_000, 1_000_000, counts, 2_000_000, [4e6, 2e6], {}, {}, found, {4: [1e6, 5e5]}, {}
+    )
+    names = ("REL-C3", "SeqBench", "(unknown)")
+    print_summary(Summary(dict.fromkeys(names, task), f"relfast {'x' * 200}"))
+    said = capsys.readouterr().err
+    *lines, signature = said.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "…" not in said
+    for line, name in zip(lines[1:4], names, strict=True):
+        assert line.split() == [name, "1,000,000", "10,000,000", "0.500", "0.000", "0.500", "50.0%", "6,000,000"]  # fmt: skip
+    # to be copied whole, and compared
+    assert len(signature) == 208
+
+
+def test_in_a_terminal_of_80_columns(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.jsonl"
+    records = [
+        {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": ["Answer 4", "Answer 1"]},
+        {"id": "b", "task": "REL-A1", "answer": {}, "response": "Answer 4"},
+    ]
+    dump.write_text("".join(json.dumps(record) + "\n" for record in records))
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    command = [sys.executable, "-m", "relfast", "score", str(dump), "--workers", "0"]
+    done = subprocess.run(
+        command, stderr=theirs, env={**environment, "TERM": "dumb"}, timeout=120, check=False
+    )
+    os.close(theirs)
+    said = b""
+    while chunk := _read(ours):
+        said += chunk
+    os.close(ours)
+    assert done.returncode == 0
+    lines = said.decode().replace("\r\x1b[K", "").replace("\r\n", "\n").splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("task "))
+    assert lines[at].split()[-1] == "unscored"
+    assert lines[at + 1].split() == ["REL-A1", "1", "3", "0.500", "–", "0.500", "100.0%", "1"]
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65_536)
+    except OSError:  # Linux: the other end is closed
+        return b""
