@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from relfast.engine.codecs import CHUNK, Damaged
+from relfast.engine.filters import Filters
 from relfast.engine.job import Job
 from relfast.engine.pool import usable_cores
 from relfast.engine.reader import Block
@@ -61,14 +62,18 @@ def score_files(
         if _same_file(source.path, output):
             raise UsageError(f"{output} is an input; rows would overwrite it")
     keep = None if shard is None else _shard(sources, *shard)
-    writer = open_output(output, job, sources, resume=resume, overwrite=overwrite, limit=limit, shard=shard)
+    filters = Filters(sources, job.dialect, job.filter)
+    decided = {"limit": limit, "shard": shard, "filters": [filters[at] for at in range(len(sources))]}
+    writer = open_output(output, job, sources, resume=resume, overwrite=overwrite, **decided)
     workers = usable_cores() if workers is None else workers
     large = sum(Path(source.path).stat().st_size for source in sources if source.seekable) >= LARGE_BYTES
     if large and workers and serves(job):
         compile_in_background()
     try:
         with on_pool(job, workers, large=large) if workers else in_process(job) as score:
-            summary = run(job, sources, writer, score, limit=limit, keep=keep, progress=progress)
+            summary = run(
+                job, sources, writer, score, filters=filters, limit=limit, keep=keep, progress=progress
+            )
     except (InputError, UsageError):
         writer.withdraw()  # the command was wrong: it leaves nothing behind
         raise
