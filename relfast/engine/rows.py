@@ -94,8 +94,7 @@ def records_of(
     samples = entry.samples()
     task = find_task(entry.task)
     shown_task = task.name if task is not None else entry.task if isinstance(entry.task, str) else None
-    failed = [sample for sample in samples if isinstance(sample, NoResponse)]
-    if problem is not None and (not samples or len(failed) < len(samples)):
+    if problem is not None and not (samples and all(isinstance(sample, NoResponse) for sample in samples)):
         yield unscored(index, shown_id, shown_task, 0, "invalid_record", *problem)
         return
     question = None if entry.question is MISSING else entry.question

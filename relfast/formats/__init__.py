@@ -52,8 +52,9 @@ def read_row(row: Mapping[str, Any], dialect: str) -> Entry:
     That a response failed may be said by any row, so it is read here: ``error`` and ``status_code``.
     """
     entry = DIALECTS[detect(row) if dialect == "auto" else dialect].read(row)
-    entry.error = row.get("error")
-    if entry.failure is None and "status_code" in row:
+    if "error" in row:
+        entry.error = row["error"]
+    if "status_code" in row and entry.failure is None:
         entry.failure = from_status(row["status_code"])
     return entry
 

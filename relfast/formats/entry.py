@@ -52,6 +52,8 @@ class Entry:
         the responses that are null, and about all where none is. Empty where the row has no response and
         does not say why.
         """
+        if type(self.response) is str and self.error is None and self.failure is None:
+            return [self.response]
         samples = [] if self.response is MISSING else samples_of(self.response)
         if self.failure is not None:
             return [self.failure] * max(1, len(samples))
