@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,11 +15,16 @@ import orjson
 from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.sources import find_sources
 from relfast.errors import InputError, ResumeMismatchError
+from relfast.formats import read_row
+from relfast.formats.failure import NoResponse
 from relfast.journal import Journal
 from relfast.llm import Answer, Client, Prompt, Settings
 
 GENERATION: Final = "generation"
 """The field of an output row that says how its response came about."""
+
+_OWN_FIELDS: Final = ("response", "error", "status_code", GENERATION)
+"""What a record may say of an earlier response."""
 
 ROWS_PER_WRITE: Final = 16
 """Rows handed to the disk together; a kill loses at most these."""
@@ -85,10 +91,13 @@ def ask_records(
 ) -> Progress:
     """Write each record with its ``response`` (a list if several ``samples``), in the input's order.
 
+    Where a request failed, ``response`` (or its place in the list) is null, and ``error`` (a list too then)
+    says why. Resumed, the run asks again for exactly those.
+
     Raises
     ------
     MissingExtraError, UsageError, OutputError, ResumeMismatchError
-        Nothing that a server does raises: such a row has ``response`` null and ``error``.
+        Nothing that a server does raises.
     """
     facts = {
         "api": api,
@@ -101,7 +110,8 @@ def ask_records(
     with Journal(
         output,
         key=lambda row: row[GENERATION]["index"],
-        failed=lambda row: row.get("error") is not None,
+        failed=lambda row: not (answers := _answers_in(row)) or None in answers,
+        partial=lambda row: any(answer is not None for answer in _answers_in(row)),
         settings=facts,
         resume=resume,
         overwrite=overwrite,
@@ -131,47 +141,64 @@ async def _ask(
         if report is not None:
             report(progress)
 
-    def add(question: Question, answers: list[Answer]) -> None:
-        row = _row(question, answers, settings)
+    def add(question: Question, answers: list[Answer], attempts: int = 0) -> None:
+        row = _row(question, answers, settings, attempts)
         rows.append(row)
         progress.done += 1
         progress.failed += row["error"] is not None
         if len(rows) >= ROWS_PER_WRITE:
             flush()
 
+    waiting: dict[int, list[Answer | None]] = {}
+    attempts: dict[int, int] = {}
     for question in questions:
         if question.prompt is None:
             add(question, [Answer(None, {"type": "InvalidRecord", "message": str(question.problem)}, 0)])
-    asked = [question for question in questions if question.prompt is not None]
-    prompts = ((question, question.prompt or "") for question in asked for _ in range(samples))
-    waiting: dict[int, list[Answer]] = {}
+            continue
+        before = journal.before(question.index)
+        kept = [] if before is None else _answers_in(before)
+        waiting[question.index] = kept if len(kept) == samples else [None] * samples
+        if before is not None:
+            attempts[question.index] = before[GENERATION].get("attempts", 0)
+    prompts = (
+        ((question, place), question.prompt or "")
+        for question in questions
+        if question.index in waiting
+        for place, answer in enumerate(list(waiting[question.index]))
+        if answer is None
+    )
     try:
-        async with Client[Question](api, settings) as client:
-            async for question, answer in client.answers(prompts):
-                answers = waiting.setdefault(question.index, [])
-                answers.append(answer)
-                if len(answers) == samples:
-                    add(question, waiting.pop(question.index))
+        async with Client[tuple[Question, int]](api, settings) as client:
+            async for (question, place), answer in client.answers(prompts):
+                answers = waiting[question.index]
+                answers[place] = answer
+                if None not in answers:
+                    del waiting[question.index]
+                    add(question, [each for each in answers if each], attempts.get(question.index, 0))
     finally:
         # also what a Ctrl-C interrupts: answers that came are kept
         flush()
 
 
-def _row(question: Question, answers: list[Answer], settings: Settings) -> dict[str, Any]:
-    failed = next((answer.error for answer in answers if answer.error is not None), None)
+def _answers_in(row: dict[str, Any]) -> list[Answer | None]:
+    """The answers in an output row, None in the place of each that is to be asked for again."""
+    samples = read_row(row, "native").samples()
+    return [None if isinstance(sample, NoResponse) else Answer(sample, None, 0) for sample in samples]
+
+
+def _row(question: Question, answers: list[Answer], settings: Settings, attempts: int) -> dict[str, Any]:
     texts = [answer.text for answer in answers]
-    row = {
-        name: value for name, value in question.row.items() if name not in ("response", "error", GENERATION)
-    }
-    response = None if failed else texts[0] if len(texts) == 1 else texts
+    errors = [answer.error for answer in answers]
+    several = len(answers) > 1
+    row = {name: value for name, value in question.row.items() if name not in _OWN_FIELDS}
     return row | {
-        "response": response,
-        "error": failed,
+        "response": texts if several else texts[0],
+        "error": None if not any(errors) else errors if several else errors[0],
         GENERATION: {
             "index": question.index,
             "prompt": question.digest,
             "model": settings.model,
-            "attempts": sum(answer.attempts for answer in answers),
+            "attempts": attempts + sum(answer.attempts for answer in answers),
         },
     }
 
@@ -179,7 +206,8 @@ def _row(question: Question, answers: list[Answer], settings: Settings) -> dict[
 def _check_records(journal: Journal, questions: list[Question]) -> None:
     """Whether the rows that are there answer these very records."""
     digests = {question.index: question.digest for question in questions}
-    for row in journal.rows():
+    unfinished = filter(None, (journal.before(question.index) for question in questions))
+    for row in chain(journal.rows(), unfinished):
         index, digest = row[GENERATION]["index"], row[GENERATION].get("prompt")
         if digests.get(index, digest) != digest:
             raise ResumeMismatchError(f"record {index} of the input has another question now")

@@ -2,7 +2,8 @@
 
 Used where each row costs a call of a server: `relfast run` and `relfast realign`. Rows are appended in the
 order in which they come; when all are there, `finish` puts them in the order of the input. A resumed run
-keeps the rows that succeeded, drops a torn last line, and asks again for those that failed.
+keeps the rows that succeeded, drops a torn last line, and asks again for those that failed. A failed row of
+which a part succeeded stays until its successor is written.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ class Journal:
         A row's key; rows of a finished run are ordered by it.
     failed
         Whether a row is to be asked for again when resumed.
+    partial
+        Whether a failed row holds something that need not be asked for again: see `before`.
     settings
         What must be equal for a run to continue another one; JSON-able.
     resume, overwrite
@@ -57,13 +60,16 @@ class Journal:
         *,
         key: Callable[[Row], Hashable],
         failed: Callable[[Row], bool],
+        partial: Callable[[Row], bool] = lambda row: False,
         settings: Row,
         resume: bool = False,
         overwrite: bool = False,
     ) -> None:
         self.path = path
-        self._key, self._failed = key, failed
+        self._key, self._failed, self._partial = key, failed, partial
         self._places: dict[Hashable, tuple[int, int]] = {}
+        self._before: dict[Hashable, tuple[int, int]] = {}
+        self._stale = False
         if resume and overwrite:
             raise UsageError("--resume and --overwrite exclude each other")
         if path.exists() and not (resume or overwrite):
@@ -101,7 +107,11 @@ class Journal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
+        try:
+            if self._stale:
+                self._replace(sorted([*self._places.values(), *self._before.values()]))
+        finally:
+            self._file.close()
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._places
@@ -116,7 +126,9 @@ class Journal:
             for row in rows:
                 start = self._file.tell()
                 self._file.write(encode_row(row))
-                self._places[self._key(row)] = (start, self._file.tell())
+                key = self._key(row)
+                self._places[key] = (start, self._file.tell())
+                self._stale |= self._before.pop(key, None) is not None
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -127,10 +139,16 @@ class Journal:
         for start, end in sorted(self._places.values()):
             yield decode_object(self._read(start, end))
 
+    def before(self, key: Hashable) -> Row | None:
+        """The failed row of which a part succeeded, as an earlier run left it; None if it has a successor."""
+        place = self._before.get(key)
+        return None if place is None else decode_object(self._read(*place))
+
     def finish(self, order: Iterable[Hashable]) -> None:
         """Put the rows in that order of their keys. The file is replaced in one step or not at all."""
-        places = [self._places[key] for key in order if key in self._places]
-        if places != sorted(places):
+        there = {**self._before, **self._places}
+        places = [there[key] for key in order if key in there]
+        if self._stale or places != sorted(places):
             self._replace(places)
 
     @property
@@ -166,8 +184,11 @@ class Journal:
                     continue
                 if not self._failed(row):
                     self._places[key] = (start, end)
+                    self._before.pop(key, None)
+                elif key not in self._places and self._partial(row):
+                    self._before[key] = (start, end)
             start = end
-        places = sorted(self._places.values())
+        places = sorted([*self._places.values(), *self._before.values()])
         if sum(b - a for a, b in places) != start:
             self._replace(places)
 
@@ -177,7 +198,7 @@ class Journal:
 
     def _replace(self, places: list[tuple[int, int]]) -> None:
         """Write the rows at those places to a new file and put it in the old one's stead."""
-        keys = {place: key for key, place in self._places.items()}
+        keys = {place: key for key, place in [*self._places.items(), *self._before.items()]}
         target = self.path.with_name(self.path.name + ".sorting")
         moved: dict[Hashable, tuple[int, int]] = {}
         try:
@@ -194,4 +215,6 @@ class Journal:
             raise OutputError(self.path, error.strerror or str(error)) from error
         self._file.close()
         self._file = new
-        self._places = moved
+        self._before = {key: moved[key] for key in self._before if key in moved}
+        self._places = {key: place for key, place in moved.items() if key not in self._before}
+        self._stale = False

@@ -215,6 +215,10 @@ class Client(Generic[Key]):
         return min(pause, MAX_WAIT_SECONDS)
 
 
+class RefusalError(Exception):
+    """The model, or a filter behind it, refused to answer; it would again."""
+
+
 def _text_of(reply: Any) -> str:
     """The text of a reply. The library hands on whatever JSON, or text, the server sent."""
     try:
@@ -223,6 +227,11 @@ def _text_of(reply: Any) -> str:
         text = message.content if message is not None else choice.text
     except (AttributeError, IndexError, KeyError, TypeError):
         raise GarbageError(f"the reply has no choices: {_short(reply)}") from None
+    refusal = getattr(message, "refusal", None)
+    if refusal:
+        raise RefusalError(_short(refusal))
+    if not text and getattr(choice, "finish_reason", None) == "content_filter":
+        raise RefusalError("the content filter left nothing of the response")
     if not isinstance(text, str):
         raise GarbageError(f"the reply's text is {type(text).__name__}")
     return text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from relfast import __version__
@@ -13,10 +13,11 @@ from relfast.engine.job import Job
 from relfast.tasks import TASKS
 
 
-def signature(job: Job, tasks: Iterable[str]) -> str:
+def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> str:
     """``relfast 0.1.0 | tasks REL-C2:1 | policy strict | rdkit 2026.9.1 | timeout 5s | …``.
 
-    A task's number is its scorer revision; it changes whenever a score can.
+    A task's number is its scorer revision; it changes whenever a score can. ``filters`` are those of
+    lm-evaluation-harness whose rows were scored.
     """
     named = [TASKS[name] for name in tasks if name in TASKS]
     parts = [
@@ -26,6 +27,8 @@ def signature(job: Job, tasks: Iterable[str]) -> str:
     ]
     if job.options.strip_reasoning:
         parts.append("reasoning stripped")
+    if filters:
+        parts.append("filter " + ",".join(filters))
     if job.options.strict:
         parts.append(f"b1-min-f1 {job.options.b1_min_f1:g}")
         parts.append(f"tautomers {job.options.tautomers}")

@@ -25,12 +25,14 @@ class Server:
     """What a running server knows.
 
     ``failing`` is the number of times in a row that a prompt fails before it is answered; ``broken``
-    prompts (those that contain the text) fail always; ``delay`` seconds pass before each answer.
+    prompts (those that contain the text) fail always; ``delay`` seconds pass before each answer. Prompts that
+    contain a key of ``says`` are filtered or refused: their chat message has those fields.
     """
 
     solve: Callable[[str], str]
     failing: int = 0
     broken: str | None = None
+    says: dict[str, dict[str, Any]] = field(default_factory=dict)
     delay: float = 0.0
     slow: float = 30.0
     url: str = ""
@@ -87,6 +89,10 @@ def running(server: Server) -> Iterator[Server]:
             text = server.solve(prompt)
             choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
             choice |= {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
+            for part, said in server.says.items():
+                if part in prompt:
+                    choice["message"] |= said
+                    choice["finish_reason"] = "content_filter"
             reply = {"id": "x", "object": "completion", "created": 0, "model": "m", "choices": [choice]}
             if failure in ("500", "503", "429"):
                 self.send(int(failure), b'{"error": {"message": "try later"}}')

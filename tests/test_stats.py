@@ -19,6 +19,7 @@ from relfast import samples as kept
 from relfast.estimates import clustered_mean, majority_score, pass_at_k
 from relfast.records import Score
 from relfast.stats import Summary, Tally, summarize
+from relfast.tasks import TASKS
 
 Prompts = list[list[tuple[str | None, bool]]]
 """Per prompt its samples: the vote and whether it is right."""
@@ -195,6 +196,9 @@ def summary_of_file(tmp_path: Path, **options: Any) -> dict[str, Any]:
     return relfast.score_file(dump, tmp_path / "rows.jsonl", workers=0, overwrite=True, **options).to_dict()
 
 
+_TASKS = ",".join(f"{name}:{TASKS[name].revision}" for name in ("REL-A1", "REL-B1", "REL-C3"))
+
+
 def test_summary_of_a_run(tmp_path: Path) -> None:
     summary = summary_of_file(tmp_path)
     a1 = summary["tasks"]["REL-A1"]
@@ -229,7 +233,7 @@ def test_reasons_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, ["policy reference", "rdkit ", "timeout 5s", "REL-A1:1,REL-B1:1,REL-C3:1"]),
+        ({}, ["policy reference", "rdkit ", "timeout 5s", _TASKS]),
         ({"policy": "strict"}, ["policy strict", "b1-min-f1 0.5", "tautomers apart"]),
         (
             {"policy": "strict", "b1_min_f1": 0.7, "tautomers": "joined"},

@@ -728,6 +728,9 @@ _DOC = np.frombuffer(b"doc", np.uint8)
 _OUTPUT = np.frombuffer(b"output", np.uint8)
 _INSTANCE_ID = np.frombuffer(b"instance_id", np.uint8)
 _LLM_SOLUTION = np.frombuffer(b"llm_solution", np.uint8)
+# and by which it knows that a response failed
+_ERROR = np.frombuffer(b"error", np.uint8)
+_STATUS_CODE = np.frombuffer(b"status_code", np.uint8)
 
 
 @kernel
@@ -783,12 +786,17 @@ def _scan_line(data: Any, start: int, end: int, row: Any, pred_spans: Any, gold_
             elif at - value > MAX_ID_DIGITS or not _all_digits(data, value, at):
                 return SLOW
             id_start, id_end = value, at
+        elif _is_key(data, name, name_end, _ERROR):
+            # only null says nothing: it begins with n
+            if data[value] != 110:
+                return SLOW
         elif (
             _is_key(data, name, name_end, _CUSTOM_ID)
             or _is_key(data, name, name_end, _DOC)
             or _is_key(data, name, name_end, _OUTPUT)
             or _is_key(data, name, name_end, _INSTANCE_ID)
             or _is_key(data, name, name_end, _LLM_SOLUTION)
+            or _is_key(data, name, name_end, _STATUS_CODE)
         ):
             return SLOW
         at = _skip_spaces(data, at, end)

@@ -36,6 +36,7 @@ from relfast.errors import OutputError, UsageError
 @click.option("--device", default="cpu", show_default=True, help="Device of the embedding model.")
 @click.option("--grader", type=click.Choice(["symbolic", "math-verify"]), default="symbolic", show_default=True, help="ReAlign's answer comparison.")  # fmt: skip
 @click.option("--input-format", "dialect", type=click.Choice(["auto", "native", "openai-batch", "lm-eval", "verl", "seqbench", "realign"]), default="auto", show_default=True, help="How the dump is written.")  # fmt: skip
+@click.option("--filter", metavar="NAME", help="Filter of lm-evaluation-harness whose samples are scored.  [default: the first in the file]")  # fmt: skip
 @click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices.0.message.content.")  # fmt: skip
 @click.option("--strip-reasoning", is_flag=True, help="Drop <think>…</think> before extraction.")
 @click.option("--b1-min-f1", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="strict: smallest F1 of a right REL-B1 yes.")  # fmt: skip

@@ -167,7 +167,13 @@ class BlockScoring:
         while at < stop:
             end = min(at + pace.step, stop)
             scores = list(
-                self._scoring.lines(lines[at:end], block.first_index + at, verdicts, one_by_one=one_by_one)
+                self._scoring.lines(
+                    lines[at:end],
+                    block.first_index + at,
+                    verdicts,
+                    one_by_one=one_by_one,
+                    chosen=block.filter,
+                )
             )
             segment = segment_of(end, scores)
             yield segment
@@ -202,7 +208,8 @@ class BlockScoring:
             while at < end:
                 last = min(at + pace.step, end)
                 lines = [scanned.line(number) for number in range(at, last)]
-                segment = segment_of(last, list(self._scoring.lines(lines, block.first_index + at, verdicts)))
+                scores = self._scoring.lines(lines, block.first_index + at, verdicts, chosen=block.filter)
+                segment = segment_of(last, list(scores))
                 rows.append(segment.rows)
                 parts.n_rows += segment.n_rows
                 parts.tally.merge(segment.tally)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from relfast.engine.codecs import CHUNK, Damaged
+from relfast.engine.filters import Filters
 from relfast.engine.job import Job
 from relfast.engine.pool import usable_cores
 from relfast.engine.reader import Block
@@ -63,7 +64,9 @@ def score_files(
         if _same_file(source.path, output):
             raise UsageError(f"{output} is an input; rows would overwrite it")
     keep = None if shard is None else _shard(sources, *shard)
-    writer = open_output(output, job, sources, resume=resume, overwrite=overwrite, limit=limit, shard=shard)
+    filters = Filters(sources, job.dialect, job.filter)
+    decided = {"limit": limit, "shard": shard, "filters": [filters[at] for at in range(len(sources))]}
+    writer = open_output(output, job, sources, resume=resume, overwrite=overwrite, **decided)
     if writer.commits:
         tell(f"output {output}: continued after {len(writer.commits)} blocks")
     workers = usable_cores() if workers is None else workers
@@ -77,7 +80,9 @@ def score_files(
         tell("workers: none, scored in this process without deadlines")
     try:
         with on_pool(job, workers, large=large, tell=tell) if workers else in_process(job) as score:
-            summary = run(job, sources, writer, score, limit=limit, keep=keep, progress=progress)
+            summary = run(
+                job, sources, writer, score, filters=filters, limit=limit, keep=keep, progress=progress
+            )
     except (InputError, UsageError):
         writer.withdraw()  # the command was wrong: it leaves nothing behind
         raise

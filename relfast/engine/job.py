@@ -39,6 +39,8 @@ class Job:
         Field → dotted path in the input row (``--map``).
     data
         Files with gold records to join on ``id``.
+    filter
+        Filter of lm-evaluation-harness whose rows are scored; None: the first that an input names.
     """
 
     options: Options = field(default_factory=Options)
@@ -49,6 +51,7 @@ class Job:
     dialect: str = "auto"
     field_map: Mapping[str, str] = field(default_factory=dict)
     data: tuple[str, ...] = ()
+    filter: str | None = None
     max_line_bytes: int = MAX_LINE_BYTES
 
     def decides(self) -> dict[str, Any]:
@@ -62,6 +65,7 @@ class Job:
             "timeout": self.timeout,
             "input_format": self.dialect,
             "map": dict(sorted(self.field_map.items())),
+            "filter": self.filter,
             "max_line_bytes": self.max_line_bytes,
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -126,6 +126,17 @@ def read_group(path: str, group: int) -> list[bytes]:
     """
     with _file(path) as file:
         return [line for lines in _batches(file, group) for line in lines]
+
+
+def first_rows(path: str, n: int, *, columns: Sequence[str]) -> list[bytes]:
+    """The first rows as lines of JSON; none where a column is missing, or where they cannot be read."""
+    with _file(path) as file:
+        if not set(columns) <= set(file.schema_arrow.names):
+            return []
+        try:
+            return [_line(row) for row in next(file.iter_batches(n, use_threads=False)).to_pylist()]
+        except (StopIteration, OSError, ValueError):
+            return []
 
 
 def iterate_rows(path: str) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ from typing import Final
 from zlib import crc32
 
 from relfast.engine.codecs import Damaged
+from relfast.engine.filters import Filters
 from relfast.engine.sources import Source
 from relfast.errors import InputError, ReadError
 
@@ -52,6 +53,8 @@ class Block:
         Lines that are no lines: index → (type, message). Their text is not in ``data``.
     group
         Row group of a Parquet file that a worker reads.
+    filter
+        Filter of lm-evaluation-harness whose rows are scored.
     checksum
         CRC-32 of the bytes of a stream, which cannot be looked at before it is read: on resume they must
         still be the same. 0 for files, which have a fingerprint.
@@ -68,6 +71,7 @@ class Block:
     faults: dict[int, Fault] = field(default_factory=dict)
     parquet: bool = False
     group: int = 0
+    filter: str | None = None
     checksum: int = 0
 
     @property
@@ -90,7 +94,7 @@ class Position:
     index: int = 0
 
 
-def blocks(sources: Sequence[Source], max_line: int) -> Iterator[Block]:
+def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = None) -> Iterator[Block]:
     """All blocks of a run, in order.
 
     Raises
@@ -110,9 +114,14 @@ def blocks(sources: Sequence[Source], max_line: int) -> Iterator[Block]:
             cut = _cut_file(source.path, max_line)
         else:
             cut = _cut_stream(source, max_line)
+        streamed = not source.regular
         for block in cut:
             block.seq, block.source, block.first_index = seq, number, index
             block.faults = {index + line: fault for line, fault in block.faults.items()}
+            if filters is not None:
+                if streamed and block.data:
+                    filters.look(number, block.start, block.data)
+                block.filter = filters[number]
             yield block
             seq += 1
             index += block.n_lines

@@ -11,7 +11,8 @@ import orjson
 from relfast.engine.decode import Undecodable, decode_object, shallow
 from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
-from relfast.formats.entry import MISSING, samples_of
+from relfast.formats.entry import MISSING
+from relfast.formats.failure import NoResponse
 from relfast.records import Record, Score, unscored
 from relfast.tasks import TASKS, find_task, infer_task
 
@@ -55,25 +56,57 @@ def _hashable(value: Any) -> bool:
     return isinstance(value, str | int | float | bool) or value is None
 
 
-def records_of(row: Mapping[str, Any], index: int, job: Job, gold: Gold) -> Iterator[Record | Score]:
-    """The records of one input row, one a sample; a row that holds none gives an unscored `Score`."""
-    if job.field_map:
-        row = {**row, **{field: follow(row, path) for field, path in job.field_map.items()}}
-        row = {key: value for key, value in row.items() if value is not MISSING}
+_FIELDS: Final = ("id", "task", "question", "answer", "response")
+"""Fields of an entry that ``--map`` fills in; what it says of others is put into the row."""
+
+
+def entry_of(row: Mapping[str, Any], job: Job) -> Entry:
+    """The entry of an input row. What ``--map`` says of a field comes before what the row's dialect does."""
+    if not job.field_map:
+        return read_row(row, job.dialect)
+    found = {field: follow(row, path) for field, path in job.field_map.items()}
+    others = {field: value for field, value in found.items() if field not in _FIELDS}
+    row = {key: value for key, value in {**row, **others}.items() if value is not MISSING}
     entry = read_row(row, job.dialect)
+    if entry.row is row:
+        mapped = {**row, **found}
+        entry.row = {key: value for key, value in mapped.items() if value is not MISSING}
+    for field in _FIELDS:
+        if field in found:
+            setattr(entry, field, found[field])
+    return entry
+
+
+def records_of(
+    row: Mapping[str, Any], index: int, job: Job, gold: Gold, chosen: str | None = None
+) -> Iterator[Record | Score]:
+    """The records of one input row, one a sample; what holds none gives an unscored `Score`.
+
+    ``chosen`` is the filter of lm-evaluation-harness that is scored; rows of other filters give nothing.
+    """
+    entry = entry_of(row, job)
     shown_id = None if entry.id is MISSING else shallow(entry.id)
+    if entry.filter is not None and entry.filter != chosen:
+        if chosen is None:
+            yield unscored(index, shown_id, None, 0, "invalid_record", "UnknownFilter", _UNCHOSEN)
+        return
     problem = _complete(entry, job, gold)
-    task_name = find_task(entry.task)
-    shown_task = (
-        task_name.name if task_name is not None else entry.task if isinstance(entry.task, str) else None
-    )
-    if problem is not None:
+    samples = entry.samples()
+    task = find_task(entry.task)
+    shown_task = task.name if task is not None else entry.task if isinstance(entry.task, str) else None
+    if problem is not None and not (samples and all(isinstance(sample, NoResponse) for sample in samples)):
         yield unscored(index, shown_id, shown_task, 0, "invalid_record", *problem)
         return
-    assert task_name is not None
     question = None if entry.question is MISSING else entry.question
-    for sample, response in enumerate(samples_of(entry.response)):
-        yield Record(index, shown_id, task_name.name, entry.answer, response, question, sample, entry.row)
+    for sample, response in enumerate(samples):
+        if isinstance(response, NoResponse):
+            yield unscored(index, shown_id, shown_task, sample, "invalid_record", *response)
+            continue
+        assert task is not None
+        yield Record(index, shown_id, task.name, entry.answer, response, question, sample, entry.row)
+
+
+_UNCHOSEN: Final = "the input begins with rows that name no filter: --filter NAME says which one is scored"
 
 
 def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
@@ -86,8 +119,6 @@ def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
                     setattr(entry, field, getattr(known, field))
         elif entry.answer in (MISSING, None):
             return "MissingGold", f"no gold record with id {entry.id!r:.80} in --data"
-    if entry.problem is not None:
-        return "MissingResponse", entry.problem
     if isinstance(entry.answer, str):
         entry.answer = _unquote(entry.answer)
     if entry.answer is MISSING or entry.answer is None:

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from relfast.engine.block_scoring import BlockScoring, Segment
 from relfast.engine.block_tasks import score_on_pool
 from relfast.engine.file_writer import FileWriter
+from relfast.engine.filters import Filters
 from relfast.engine.fingerprint import fingerprint
 from relfast.engine.job import Job
 from relfast.engine.journal import Commit
@@ -23,7 +24,7 @@ from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.engine.sources import STDIN, Source
 from relfast.engine.telling import Tell, tell_nobody
 from relfast.engine.writer import StreamWriter, Writer, is_stream
-from relfast.errors import ResumeMismatchError
+from relfast.errors import ResumeMismatchError, UsageError
 from relfast.records import Score
 from relfast.samples import votes_of, with_votes
 from relfast.signature import signature
@@ -96,6 +97,7 @@ def run(
     writer: Writer,
     score: Blocks,
     *,
+    filters: Filters,
     limit: int | None = None,
     keep: Callable[[Block], bool] | None = None,
     progress: Callable[[Progress], None] | None = None,
@@ -108,7 +110,7 @@ def run(
     state = Progress(started=time.monotonic())
     if limit is None and keep is None:
         state.total_bytes = _total_bytes(sources)
-    todo = blocks(sources, job.max_line_bytes)
+    todo = blocks(sources, job.max_line_bytes, filters)
     if limit is not None:
         todo = _first_lines(todo, limit)
     if keep is not None:
@@ -133,10 +135,25 @@ def run(
         state.timeouts, state.crashes = tally.count("timeout"), tally.count("crashed")
         if progress is not None:
             progress(state)
+    if job.filter is not None and not tally.rows and keep is None and limit != 0:
+        raise UsageError(_no_row_of(job, sources))
     writer.finish(tally.rows)
-    summary = summarize(tally, signature(job, [name for name in TASKS if name in tally.tasks]))
+    tasks = [name for name in TASKS if name in tally.tasks]
+    summary = summarize(tally, signature(job, tasks, filters.names))
+    if filters.names:
+        summary.notes.append(_filter_note(filters.names))
     summary.seconds = round(time.monotonic() - state.started, 3)
     return summary
+
+
+def _no_row_of(job: Job, sources: Sequence[Source]) -> str:
+    there = " and ".join(map(repr, Filters(sources, job.dialect).names))
+    return f"no row has the filter {job.filter!r}" + (f"; the first one is {there}" if there else "")
+
+
+def _filter_note(names: Sequence[str]) -> str:
+    shown = " and ".join(map(repr, names))
+    return f"lm-eval filter {shown} was scored, no other (--filter chooses)"
 
 
 def _embedder_of(job: Job) -> str:

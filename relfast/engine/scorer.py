@@ -25,6 +25,7 @@ from relfast.engine.scoring import GUARDED, Scoring, failed
 from relfast.engine.seen import for_record
 from relfast.engine.ticket import Ticket
 from relfast.errors import UnscoredError, UsageError
+from relfast.formats import filter_of
 from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
@@ -162,11 +163,17 @@ class Scorer:
     # many
 
     def score(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
-        """One `Score` per sample of each record (a dict in any input dialect), in order."""
+        """One `Score` per sample of each record (a dict in any input dialect), in order.
+
+        Rows of lm-evaluation-harness count if they are of the option ``filter``, or of the first filter that
+        comes; those of others have no `Score`.
+        """
         entries: list[Record | Score] = []
+        chosen = self.job.filter
         for index, row in enumerate(records):
             if isinstance(row, Mapping):
-                entries += self._scoring.row(row, index)
+                chosen = chosen or filter_of(row, self.job.dialect)
+                entries += self._scoring.row(row, index, chosen)
             else:
                 kind = type(row).__name__
                 entries.append(

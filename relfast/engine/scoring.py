@@ -77,8 +77,12 @@ class Scoring:
         verdicts: Mapping[Place, Verdict] | None = None,
         *,
         one_by_one: bool = False,
+        chosen: str | None = None,
     ) -> Iterator[Score]:
-        """Scores of the records in ``lines``, in order; blank lines have none."""
+        """Scores of the records in ``lines``, in order; blank lines have none.
+
+        ``chosen`` is the filter of lm-evaluation-harness whose rows are scored.
+        """
         entries: list[Record | Score] = []
         for index, line in enumerate(lines, first_index):
             if line.isspace() or not line:
@@ -88,13 +92,13 @@ class Scoring:
             except Undecodable as error:
                 entries.append(unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error)))
                 continue
-            entries.extend(self.row(row, index))
+            entries.extend(self.row(row, index, chosen))
         return self.entries(entries, verdicts, one_by_one=one_by_one)
 
-    def row(self, row: Mapping[str, Any], index: int) -> list[Record | Score]:
+    def row(self, row: Mapping[str, Any], index: int, chosen: str | None = None) -> list[Record | Score]:
         """The records of one decoded input row."""
         try:
-            return list(records_of(row, index, self.job, self.gold))
+            return list(records_of(row, index, self.job, self.gold, chosen or self.job.filter))
         except Exception as error:
             # a dialect met something nobody thought of: a row says so, the run goes on
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]

@@ -1,6 +1,6 @@
 """Input dialects: one module each, a function from an input row to an `Entry`.
 
-An `Entry` is what every dialect is brought to; `relfast.formats.expand` makes records of it. The dialect
+An `Entry` is what every dialect is brought to; `relfast.engine.rows` makes records of it. The dialect
 is chosen row by row from the row's own keys, so that it depends on nothing read before.
 """
 
@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from relfast.formats import lm_eval, native, openai_batch, realign, seqbench, verl
 from relfast.formats.entry import Entry
+from relfast.formats.failure import from_status
 
-__all__ = ["DIALECTS", "Dialect", "Entry", "detect", "read_row"]
+__all__ = ["DIALECTS", "Dialect", "Entry", "detect", "filter_of", "read_row"]
 
 
 class Dialect(NamedTuple):
@@ -46,5 +47,20 @@ def detect(row: Mapping[str, Any]) -> str:
 
 
 def read_row(row: Mapping[str, Any], dialect: str) -> Entry:
-    """An `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``."""
-    return DIALECTS[detect(row) if dialect == "auto" else dialect].read(row)
+    """An `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``.
+
+    That a response failed may be said by any row, so it is read here: ``error`` and ``status_code``.
+    """
+    entry = DIALECTS[detect(row) if dialect == "auto" else dialect].read(row)
+    if "error" in row:
+        entry.error = row["error"]
+    if "status_code" in row and entry.failure is None:
+        entry.failure = from_status(row["status_code"])
+    return entry
+
+
+def filter_of(row: Mapping[str, Any], dialect: str) -> str | None:
+    """The filter that a row of lm-evaluation-harness is about; None for other rows."""
+    if "filter" in row and (dialect == "lm-eval" or (dialect == "auto" and detect(row) == "lm-eval")):
+        return lm_eval.filter_of(row)
+    return None

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error, refusal_in
+
 
 class _Missing:
     """A field that is not there, as distinct from one that is null."""
@@ -19,7 +21,19 @@ MISSING: Final = _Missing()
 
 @dataclass(slots=True)
 class Entry:
-    """One input row in our own terms. ``MISSING`` stands for a field the row does not have."""
+    """One input row in our own terms. ``MISSING`` stands for a field the row does not have.
+
+    Attributes
+    ----------
+    response
+        As it stands in the row; a dialect may put a `NoResponse` in the place of one, or of a sample.
+    failure
+        Why there is no response at all, whatever text may stand beside it.
+    error
+        The row's ``error`` field as it is.
+    filter
+        Name of the filter of lm-evaluation-harness that the row is about.
+    """
 
     id: Any = MISSING
     task: Any = MISSING
@@ -27,9 +41,35 @@ class Entry:
     answer: Any = MISSING
     response: Any = MISSING
     row: Mapping[str, Any] | None = None
-    problem: str | None = None
-    """Why the row holds no response although it is well formed (a failed request, say)."""
+    failure: NoResponse | None = None
+    error: Any = None
+    filter: str | None = None
 
+    def samples(self) -> list[Any]:
+        """The responses, one a sample, with a `NoResponse` for each that failed.
+
+        A list of errors as long as that of the responses goes with them one by one. Any other error is about
+        the responses that are null, and about all where none is. Empty where the row has no response and
+        does not say why.
+        """
+        if type(self.response) is str and self.error is None and self.failure is None:
+            return [self.response]
+        samples = [] if self.response is MISSING else samples_of(self.response)
+        if self.failure is not None:
+            return [self.failure] * max(1, len(samples))
+        if isinstance(self.error, list) and len(self.error) == len(samples):
+            pairs = zip(self.error, samples, strict=True)
+            return [from_error(error) or sample for error, sample in pairs]
+        error = from_error(self.error)
+        if error is None:
+            return samples
+        if any(sample is NULL for sample in samples):
+            return [error if sample is NULL else sample for sample in samples]
+        return [error] * max(1, len(samples))
+
+
+NULL: Final = NoResponse(MISSING_RESPONSE, "the response is null")
+NO_CONTENT: Final = NoResponse(MISSING_RESPONSE, "the message has no content")
 
 _TEXT_PARTS: Final = (None, "text", "output_text")
 """Parts of a message that are its text; reasoning and refusals are not."""
@@ -37,22 +77,47 @@ _TEXT_PARTS: Final = (None, "text", "output_text")
 
 def samples_of(response: Any) -> list[Any]:
     """The samples in a response field: one for text or chat messages, several for a list of them."""
-    if not isinstance(response, list) or not response:
-        return [response]
-    if all(_is_message(item) for item in response):
-        return [text_of(response)]
-    if all(isinstance(item, str | list) or item is None for item in response):
-        return [text_of(item) if isinstance(item, list) else item for item in response]
-    return [response]
+    if not isinstance(response, list) or _is_conversation(response):
+        return [_sample(response)]
+    return [_sample(item) for item in response]
+
+
+def _sample(value: Any) -> Any:
+    if value is None:
+        return NULL
+    if isinstance(value, Mapping):
+        return from_error(value.get("error")) or value
+    return last_said(value) if _is_conversation(value) else value
+
+
+def _is_conversation(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_message, value))
 
 
 def _is_message(item: Any) -> bool:
     return isinstance(item, Mapping) and "role" in item
 
 
+def last_said(messages: list[Mapping[str, Any]]) -> Any:
+    """The text of the last assistant message, or a `NoResponse`."""
+    for message in reversed(messages):
+        if message["role"] == "assistant":
+            return said_in(message)
+    return NoResponse(MISSING_RESPONSE, "there is no message of the assistant")
+
+
+def said_in(message: Mapping[str, Any]) -> Any:
+    """The text of a message, or a `NoResponse`: it holds none, or the model refused."""
+    content = message.get("content")
+    refusal = refusal_in(message)
+    if refusal is None and (content is None or content == []):
+        return NO_CONTENT
+    return refusal or content_of(content)
+
+
 def text_of(messages: Any) -> Any:
-    """The text of the last assistant message; what is no list of messages comes back as it is."""
-    if not isinstance(messages, list) or not messages or not all(_is_message(m) for m in messages):
+    """The text of the last assistant message, or None; what is no list of messages comes back as it is."""
+    if not _is_conversation(messages):
         return messages
     for message in reversed(messages):
         if message["role"] == "assistant":

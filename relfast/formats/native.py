@@ -21,13 +21,4 @@ def read(row: Mapping[str, Any]) -> Entry:
         get("answer", MISSING),
         get("response", MISSING),
         row,
-        _failure(row),
     )
-
-
-def _failure(row: Mapping[str, Any]) -> str | None:
-    """Why `relfast run` got no response to a record: such a row has no answer that could be scored."""
-    error = row.get("error")
-    if row.get("response") is not None or not isinstance(error, Mapping):
-        return None
-    return f"the request failed: {error.get('message', error)}"

@@ -17,6 +17,7 @@ from corpora import ROOT
 
 from relfast import __version__
 from relfast.cli.main import COMMANDS, cli, main
+from relfast.tasks import TASKS
 
 GOOD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
 WRONG = {**GOOD, "id": "b", "response": "Answer 1"}
@@ -61,7 +62,7 @@ def test_rows_and_nothing_else(dump: Path, tmp_path: Path) -> None:
     table = done.stderr.decode()
     assert "REL-A1" in table
     assert "0.500" in table
-    assert f"relfast {__version__} | tasks REL-A1:1 | policy reference" in table
+    assert f"relfast {__version__} | tasks REL-A1:{TASKS['REL-A1'].revision} | policy reference" in table
     assert f"2 rows in {out}" in table
 
 

@@ -45,7 +45,7 @@ IDS = st.one_of(
     st.sampled_from(["a", "id-1", "é", 'q"', "", "x\\y"]), st.integers(0, 3), st.none(), st.floats(0, 1)
 )
 EXTRA = st.dictionaries(
-    st.sampled_from(["question", "metadata", "domain", "output", "doc", "gts", "x"]),
+    st.sampled_from(["question", "metadata", "domain", "output", "doc", "gts", "x", "error", "status_code"]),
     st.recursive(st.one_of(st.integers(), st.text(max_size=5), st.floats(allow_nan=False), st.booleans(), st.none()),
                  lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=3), inner, max_size=3)),
                  max_leaves=5),
@@ -136,6 +136,24 @@ def test_the_fast_lane_takes_plain_lines(lane: TextLane) -> None:
     slow = sum(end - start for start, end, slow in scanned.runs(0, len(rows)) if slow)
     assert slow == 0
     assert rows_of(lane, data, len(rows)) == rows_of(None, data, len(rows))
+
+
+@pytest.mark.parametrize(
+    ("fields", "fast"),
+    [
+        (b'"error":null', True),
+        (b'"error": null ', True),
+        (b'"metadata":{"error":"x","status_code":500}', True),
+        (b'"error":"timed out"', False),
+        (b'"error":{"type":"APIConnectionError","message":"no"}', False),
+        (b'"error":"no","error":null', False),
+        (b'"status_code":500', False),
+    ],
+)
+def test_failed_requests_take_the_ordinary_way(lane: TextLane, fields: bytes, fast: bool) -> None:
+    record = b'{"id":"a","task":"REL-A1","answer":{"target":3},%b,"response":"Answer 4"}' % fields
+    assert list(lane.scan(record, 1).runs(0, 1)) == [(0, 1, not fast)]
+    assert rows_of(lane, record, 1) == rows_of(None, record, 1)
 
 
 def test_classes_of_characters_are_pythons() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 import relfast
 from relfast.formats import DIALECTS, detect, read_row
-from relfast.formats.entry import MISSING, content_of, samples_of, text_of
+from relfast.formats.entry import MISSING, NO_CONTENT, NULL, content_of, samples_of, text_of
+from relfast.formats.failure import NoResponse
 
 A1 = {"id": "a", "task": "REL-A1", "question": "Which?", "answer": {"target": 3}}
 C2 = {"id": "c", "task": "REL-C2", "question": "Motif?", "answer": {"smiles": "CCO"}}
@@ -110,12 +111,12 @@ def test_openai_batch_with_several_choices(gold: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (batch_row({"error": {"message": "rate limit"}}), "the request failed: rate limit"),
-        ({"custom_id": "a", "response": None, "error": {"code": 1, "message": "expired"}}, "the request failed: expired"),
-        (batch_row({}), "the request failed: status 200"),
-        (batch_row({"choices": []}), "the request failed: status 200"),
-        ({"custom_id": "a", "response": {}}, "the request failed: response.body.choices is missing"),
-        ({"custom_id": "a", "response": {"body": 5}, "error": "boom"}, "the request failed: boom"),
+        (batch_row({"error": {"message": "rate limit"}}), "rate limit"),
+        ({"custom_id": "a", "response": None, "error": {"code": 1, "message": "expired"}}, "expired"),
+        (batch_row({}), "response.body.choices is missing"),
+        (batch_row({"choices": []}), "response.body.choices is missing"),
+        ({"custom_id": "a", "response": {}}, "response.body.choices is missing"),
+        ({"custom_id": "a", "response": {"body": 5}, "error": "boom"}, "boom"),
     ],
 )  # fmt: skip
 def test_failed_request(row: dict[str, Any], message: str, gold: Path) -> None:
@@ -148,8 +149,8 @@ def test_lm_eval_without_an_id_in_the_document() -> None:
     doc = {key: value for key, value in A1.items() if key != "id"}
     assert one({**LM_EVAL, "doc": doc}).id == 7
     assert one({**LM_EVAL, "resps": [], "filtered_resps": []}).error == {
-        "type": "MissingField",
-        "message": "field 'response' is missing; --map response=PATH says where it is",
+        "type": "MissingResponse",
+        "message": "resps holds no response",
     }
     assert one({**LM_EVAL, "doc": "text"}).status == "invalid_record"
 
@@ -255,17 +256,17 @@ def test_unusable_data(lines: str, message: str, tmp_path: Path) -> None:
     [
         ("Answer 4", ["Answer 4"]),
         (["Answer 4", "Answer 1"], ["Answer 4", "Answer 1"]),
-        (["Answer 4", None], ["Answer 4", None]),
+        (["Answer 4", None], ["Answer 4", NULL]),
         ([assistant("Answer 4")], ["Answer 4"]),
         ([{"role": "user", "content": "?"}, assistant("Answer 1"), {"role": "user", "content": "Answer 8"}], ["Answer 1"]),
         ([assistant("Answer 1"), assistant([{"type": "text", "text": "Ans"}, {"type": "text", "text": "wer 4"}])], ["Answer 4"]),
         ([assistant([{"type": "thinking", "text": "Answer 1"}, {"type": "text", "text": "Answer 4"}])], ["Answer 4"]),
         ([[assistant("Answer 4")], [assistant("Answer 1")]], ["Answer 4", "Answer 1"]),
-        ([{"role": "user", "content": "Answer 4"}], [None]),
-        ([{"role": "assistant"}], [None]),
-        (None, [None]),
+        ([{"role": "user", "content": "Answer 4"}], [NoResponse("MissingResponse", "there is no message of the assistant")]),
+        ([{"role": "assistant"}], [NO_CONTENT]),
+        (None, [NULL]),
         (5, [5]),
-        ([{"text": "Answer 4"}], [[{"text": "Answer 4"}]]),
+        ([{"text": "Answer 4"}], [{"text": "Answer 4"}]),
     ],
 )  # fmt: skip
 def test_samples(response: Any, samples: list[Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,43 @@ def test_failed_rows_are_dropped_when_resumed(tmp_path: Path) -> None:
     with open_journal(path, resume=True) as journal:
         assert [row["n"] for row in journal.rows()] == [0, 2]
         assert 1 not in journal
+
+
+def test_a_row_that_failed_in_part_stays_until_its_successor(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    half = {"n": 1, "text": "half", "error": {"type": "X"}}
+    none = {"n": 2, "error": {"type": "X"}}
+    with open_journal(path) as journal:
+        journal.append([ROWS[0], half, none])
+    partial = {"partial": lambda row: "text" in row}
+    with open_journal(path, resume=True, **partial) as journal:
+        assert (1 in journal, 2 in journal) == (False, False)
+        assert (journal.before(1), journal.before(2), journal.before(0)) == (half, None, None)
+    # nothing came: a second resume finds it again
+    with open_journal(path, resume=True, **partial) as journal:
+        assert journal.before(1) == half
+        journal.append([ROWS[2], ROWS[1]])
+        assert journal.before(1) is None
+    # stopped before the end: the row is there once
+    assert [row["text"] for row in read(path)] == [ROWS[0]["text"], ROWS[2]["text"], ROWS[1]["text"]]
+    with open_journal(path, resume=True, **partial) as journal:
+        journal.finish(range(3))
+    assert read(path) == ROWS[:3]
+
+
+def test_a_successor_counts_after_a_kill_too(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    half = {"n": 1, "text": "half", "error": {"type": "X"}}
+    partial = {"partial": lambda row: True}
+    with open_journal(path) as journal:
+        journal.append([half, ROWS[1]])
+    with open_journal(path, resume=True, **partial) as journal:
+        assert (1 in journal, journal.before(1)) == (True, None)
+    assert read(path) == [ROWS[1]]
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
 def test_an_existing_file_needs_a_word(tmp_path: Path) -> None:

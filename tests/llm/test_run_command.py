@@ -191,3 +191,95 @@ def test_the_output_can_be_scored(tmp_path: Path) -> None:
     rows = read(tmp_path / "scored.jsonl")
     assert [row["correct"] for row in rows] == [True, True, True, None, True]
     assert rows[3]["status"] == "invalid_record"
+
+
+def score_rows(output: Path) -> list[dict[str, Any]]:
+    scored = output.with_suffix(".scored.jsonl")
+    with pytest.raises(SystemExit):
+        main(["score", str(output), "-o", str(scored), "--workers", "0", "--overwrite", "-q"])
+    return read(scored)
+
+
+MAZES = [
+    {
+        "instance_id": f"{n}_rkc0_n0.0",
+        "context": "Bob is in room A1. Alice is in room A1.",
+        "question": f"Bob is in room A1. Alice is in room A1. Maze {n}: how does Bob reach Alice?",
+        "completion": "['start: A1', 'rescue: Alice']",
+    }
+    for n in range(3)
+]
+
+
+def test_a_server_that_is_not_there_is_no_wrong_answer(tmp_path: Path) -> None:
+    """What has no score is what is asked for again, no more and no less."""
+    records, output = write(tmp_path / "in.jsonl", MAZES), tmp_path / "out.jsonl"
+    with running(Server(solve=lambda prompt: "['start: A1', 'rescue: Alice']", broken="Maze 1")) as server:
+        arguments = [records, *options(server, output), "--attempts", 1]
+        assert run(*arguments) == 0
+        rows = score_rows(output)
+        assert [row["correct"] for row in rows] == [True, None, True]
+        assert (rows[1]["status"], rows[1]["reward"]) == ("invalid_record", None)
+        assert rows[1]["error"] == read(output)[1]["error"]
+        server.broken = None
+        server.asked.clear()
+        assert run(*arguments, "--resume") == 0
+        assert [prompt for prompt in server.asked if "Maze 1" in prompt] == list(server.asked)
+    assert [row["correct"] for row in score_rows(output)] == [True, True, True]
+
+
+def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
+    """Three samples each; the second request of one prompt and all of another fail."""
+    records, output = write(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
+    met: dict[str, int] = {}
+    failing = True
+
+    def answer(prompt: str) -> str:
+        met[prompt] = met.get(prompt, 0) + 1
+        if failing and ("is 1 " in prompt or ("is 0 " in prompt and met[prompt] == 2)):
+            raise OSError("the model crashed")
+        return f"Answer {met[prompt]}"
+
+    with running(Server(solve=answer)) as server:
+        arguments = [records, *options(server, output), "--samples", 3, "--attempts", 1, "--concurrency", 1]
+        assert run(*arguments) == 0
+        first, second, third = read(output)
+        assert [first["response"][0], first["response"][2]] == ["Answer 1", "Answer 3"]
+        assert first["response"][1] is None
+        assert [error and error["type"] for error in first["error"]] == [None, "APIConnectionError", None]
+        assert second["response"] == [None] * 3
+        assert (third["response"], third["error"]) == (["Answer 1", "Answer 2", "Answer 3"], None)
+        rows = score_rows(output)
+        assert [(row["id"], row["sample"]) for row in rows] == [
+            (f"r{n}", k) for n in range(3) for k in range(3)
+        ]
+        assert [row["status"] for row in rows[:6]] == [
+            "ok",
+            *["invalid_record"] * 1,
+            "ok",
+            *["invalid_record"] * 3,
+        ]
+        assert rows[1]["error"] == first["error"][1]
+        failing = False
+        server.requests.clear()
+        assert run(*arguments, "--resume") == 0
+        assert len(server.requests) == 4
+    resumed = read(output)
+    assert resumed[0]["response"] == ["Answer 1", "Answer 4", "Answer 3"]
+    assert resumed[0]["generation"]["attempts"] == 4
+    assert resumed[2] == third
+    assert {row["error"] for row in resumed} == {None}
+    assert [row["generation"]["index"] for row in resumed] == [0, 1, 2]
+
+
+def test_a_refusal_is_no_response_and_is_asked_once(tmp_path: Path) -> None:
+    records, output = write(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
+    refusals = {"is 0 ": {"refusal": "I'm sorry.", "content": None}, "is 1 ": {"content": ""}}
+    with running(Server(solve=solve, says=refusals)) as server:
+        assert run(records, *options(server, output), "--attempts", 3) == 0
+        assert len(server.requests) == 3
+    rows = read(output)
+    assert [row["error"] and row["error"]["type"] for row in rows] == ["RefusalError", "RefusalError", None]
+    assert "I'm sorry." in rows[0]["error"]["message"]
+    assert "content filter" in rows[1]["error"]["message"]
+    assert [row["status"] for row in score_rows(output)][:2] == ["invalid_record"] * 2

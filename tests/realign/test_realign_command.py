@@ -15,6 +15,7 @@ import pytest
 from openai_server import Server, running
 from patience import until
 
+import relfast
 from relfast.cli.main import main
 from relfast.errors import InputError, MissingExtraError
 from relfast.realign import get_llm_reasoning, grade_correctness_llm
@@ -145,6 +146,10 @@ def test_against_a_server_with_failures(tiny_auto: str, tmp_path: Path) -> None:
         (failed,) = [row for row in rows if row["error"]]
         assert (failed["id"], failed["llm_solution"], failed["final_correct"]) == (7, None, None)
         assert failed["error"]["type"] == "InternalServerError"
+        # what is asked again below is what has no score, and nothing else
+        for policy in ("reference", "strict"):
+            scores = relfast.score(rows, workers=0, policy=policy)
+            assert [(s.id, s.error) for s in scores if s.reward is None] == [(7, failed["error"])]
         for row in rows:
             if row["error"] is None:
                 n = row["id"]

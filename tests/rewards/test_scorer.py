@@ -15,6 +15,7 @@ from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, wait_for_no_workers,
 import relfast
 from relfast.engine.loose import plain
 from relfast.errors import UnscoredError, UsageError
+from relfast.formats.verl import prompt_id
 from relfast.records import STATUSES, Record
 from relfast.tasks import TASKS
 
@@ -93,7 +94,7 @@ def test_score_reads_rows_in_every_dialect_with_samples(scorer: relfast.Scorer) 
         (0, "a", 0, "ok", 1.0),
         (0, "a", 1, "no_answer", 0.0),
         (1, None, 0, "invalid_record", None),
-        (2, None, 0, "ok", 1.0),
+        (2, prompt_id("q", '{"label": "Yes"}'), 0, "ok", 1.0),
     ]
 
 

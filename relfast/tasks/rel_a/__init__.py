@@ -28,7 +28,7 @@ TASKS: Final = tuple(
         summary=f"Raven matrix, {rule}: which of 8 choices fits",
         metrics=(),
         reward_metric="correct",
-        revision=1,
+        revision=2,
         module="relfast.tasks.rel_a.score",
         engine="text",
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,

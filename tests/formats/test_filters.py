@@ -1,0 +1,203 @@
+"""lm-evaluation-harness writes a row per filter: the responses of one of them are scored, once."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import relfast
+from relfast.cli.main import main
+from relfast.engine import filters, reader
+
+N_DOCS = 60
+REPEATS = 4
+N_RESPONSES = N_DOCS * REPEATS
+
+
+def samples_rows(*names: str | None, task: str = "REL-A1") -> list[dict[str, Any]]:
+    """What ``lm_eval --log_samples`` writes: all documents of a filter, then all of the next."""
+    rows = []
+    for name in names:
+        for n in range(N_DOCS):
+            resps = [f"So: Answer {(n * 3 + k * k) % 8 + 1}" for k in range(REPEATS)]
+            row = {
+                "doc_id": n,
+                "doc": {"id": f"q{n}", "task": task, "question": "Which?", "answer": {"target": n % 8}},
+                "target": str(n % 8),
+                "arguments": {"gen_args_0": {"arg_0": "Which?", "arg_1": {"until": ["\n\n"], "do_sample": True}}},
+                "resps": [resps],
+                "filtered_resps": [resps[0][-1] if name == "strict-match" else "[invalid]"],
+                "filter": name,
+                "metrics": ["exact_match"],
+                "doc_hash": "0",
+                "prompt_hash": "1",
+                "target_hash": "2",
+                "exact_match": 0.0,
+            }  # fmt: skip
+            if name is None:
+                del row["filter"]
+            rows.append(row)
+    return rows
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+TWO = samples_rows("strict-match", "flexible-extract")
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write(tmp_path / "samples_rel_2026-11-01T00-00-00.000000.jsonl", TWO)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "BLOCK_BYTES", 5_000)
+
+
+def rows_in(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def test_each_response_counts_once(dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    summary = relfast.score_file(dump, out, workers=0)
+    assert [(row["index"], row["sample"]) for row in rows_in(out)] == [
+        (n, k) for n in range(N_DOCS) for k in range(REPEATS)
+    ]
+    task = summary.tasks["REL-A1"].to_dict()
+    assert (task["records"], task["prompts"], task["samples_per_prompt"]["max"]) == (N_RESPONSES, N_DOCS, 4)
+    assert list(task["pass@k"]) == ["1", "2", "4"]
+    assert " | filter strict-match | " in summary.signature
+    assert summary.notes == ["lm-eval filter 'strict-match' was scored, no other (--filter chooses)"]
+    # the same responses without any filter: the same numbers
+    one = write(tmp_path / "one.jsonl", samples_rows(None))
+    plain = relfast.score_file(one, workers=0)
+    assert plain.tasks["REL-A1"].to_dict() == task
+    assert (plain.notes, "filter" in plain.signature) == ([], False)
+
+
+def test_another_filter(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
+    relfast.score_file(dump, first, workers=0, filter="strict-match")
+    with pytest.raises(SystemExit) as left:
+        main(["score", str(dump), "-o", str(second), "--filter", "flexible-extract", "--workers", "0"])
+    assert not left.value.code
+    said = " ".join(capsys.readouterr().err.split())
+    assert "note: lm-eval filter 'flexible-extract' was scored, no other" in said
+    assert [row["index"] for row in rows_in(second)] == [row["index"] + N_DOCS for row in rows_in(first)]
+    assert [row["correct"] for row in rows_in(second)] == [row["correct"] for row in rows_in(first)]
+
+
+def test_a_filter_that_is_not_there(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["score", str(dump), "--filter", "strict", "--workers", "0"])
+    assert left.value.code == 2
+    assert "no row has the filter 'strict'; the first one is 'strict-match'" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [dump.name]
+
+
+def test_workers_blocks_streams_and_shards_agree(
+    dump: Path, tmp_path: Path, small_blocks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tmp_path / "whole.jsonl"
+    relfast.score_file(dump, whole, workers=0)
+    assert len(rows_in(whole)) == N_RESPONSES
+    for name, options in {
+        "workers": {"workers": 2},
+        "large": {"workers": 0},
+        "0": {"workers": 0, "shard": (0, 2)},
+        "1": {"workers": 0, "shard": (1, 2)},
+    }.items():
+        if name == "large":
+            monkeypatch.setattr(reader, "BLOCK_BYTES", 1 << 20)
+        relfast.score_file(dump, tmp_path / name, **options)  # type: ignore[arg-type]
+    for name in ("workers", "large"):
+        assert (tmp_path / name).read_bytes() == whole.read_bytes()
+    parts = [(tmp_path / name).read_bytes() for name in "01"]
+    # all rows of the second half are of the other filter: a shard may have none
+    assert parts == [whole.read_bytes(), b""]
+    monkeypatch.setattr(reader, "BLOCK_BYTES", 5_000)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(dump.read_bytes())))
+    summary = relfast.score_file("-", tmp_path / "stdin", workers=0)
+    assert (tmp_path / "stdin").read_bytes() == whole.read_bytes()
+    assert " | filter strict-match | " in summary.signature
+
+
+def test_a_resumed_run_keeps_its_filter(dump: Path, tmp_path: Path, small_blocks: None) -> None:
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+    summary = relfast.score_file(dump, whole, workers=0)
+
+    def stop(progress: Any) -> None:
+        if progress.rows > N_RESPONSES // 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        relfast.score_file(dump, cut, workers=0, progress=stop)
+    assert 0 < len(rows_in(cut)) < N_RESPONSES
+    with pytest.raises(relfast.ResumeMismatchError, match="filter was not set and is flexible-extract"):
+        relfast.score_file(dump, cut, workers=0, resume=True, filter="flexible-extract")
+    resumed = relfast.score_file(dump, cut, workers=0, resume=True)
+    assert cut.read_bytes() == whole.read_bytes()
+    assert (resumed.signature, resumed.notes) == (summary.signature, summary.notes)
+
+
+def test_each_file_has_its_own_first(dump: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "samples_z.jsonl", samples_rows("none", "maj@4", task="REL-A2"))
+    summary = relfast.score_file([dump, other], tmp_path / "rows.jsonl", workers=0)
+    assert {name: task.rows for name, task in summary.tasks.items()} == {
+        "REL-A1": N_RESPONSES,
+        "REL-A2": N_RESPONSES,
+    }
+    assert " | filter strict-match,none | " in summary.signature
+
+
+def test_a_parquet_file(tmp_path: Path) -> None:
+    path = tmp_path / "samples.parquet"
+    pq.write_table(pa.Table.from_pylist(TWO), path)
+    assert relfast.score_file(path, workers=0).rows == N_RESPONSES
+
+
+def test_a_head_that_names_no_filter(
+    dump: Path, tmp_path: Path, small_blocks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Later rows are not guessed at: they say what to do, from a file as from a stream."""
+    record = {
+        "id": "x",
+        "task": "REL-A1",
+        "answer": {"target": 3},
+        "response": "Answer 4",
+        "note": '"filter"',
+    }
+    mixed = write(tmp_path / "mixed.jsonl", [record] * 3 + TWO)
+    assert relfast.score_file(mixed, tmp_path / "all.jsonl", workers=0).rows == 3 + N_RESPONSES
+    monkeypatch.setattr(filters, "HEAD_BYTES", len(json.dumps(record)) * 3 + 100)
+    summary = relfast.score_file(mixed, tmp_path / "rows.jsonl", workers=0)
+    assert (summary.count("ok"), summary.count("invalid_record")) == (3, 2 * N_DOCS)
+    assert "--filter NAME" in rows_in(tmp_path / "rows.jsonl")[-1]["error"]["message"]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(mixed.read_bytes())))
+    relfast.score_file("-", tmp_path / "stdin.jsonl", workers=0)
+    assert (tmp_path / "stdin.jsonl").read_bytes() == (tmp_path / "rows.jsonl").read_bytes()
+    named = relfast.score_file(mixed, tmp_path / "named.jsonl", workers=0, filter="strict-match")
+    assert named.count("ok") == 3 + N_RESPONSES
+
+
+def test_records_in_python() -> None:
+    assert len(relfast.score(TWO, workers=0)) == N_RESPONSES
+    assert {score.index for score in relfast.score(TWO, workers=0, filter="flexible-extract")} == set(
+        range(N_DOCS, 2 * N_DOCS)
+    )
+    assert relfast.score(TWO, workers=0, filter="none") == []
+    # a field of that name means nothing elsewhere
+    record = {"task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4", "filter": "x"}
+    assert len(relfast.score([*TWO, record], workers=0)) == N_RESPONSES + 1
