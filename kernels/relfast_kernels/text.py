@@ -649,8 +649,20 @@ def _vote_of_taxa(data: Any, label: int, spans: Any, n: int) -> Any:
 
 
 @kernel
+def _changes_in_lower_case(data: Any, start: int, end: int) -> bool:
+    """Whether a text may differ from itself in lower case: a capital, or anything beyond ASCII."""
+    for at in range(start, end):
+        if 65 <= data[at] <= 90 or data[at] > 126:
+            return True
+    return False
+
+
+@kernel
 def _gold_taxa(data: Any, at: int, end: int, spans: Any) -> Any:
-    """The items of a list of plain integers or plain strings; (how many or -1, index after the list)."""
+    """The items of a list of plain integers or plain strings; (how many or -1, index after the list).
+
+    Gold is compared in lower case: a string that is not its own lower case takes the exact way.
+    """
     n = 0
     if at >= end or data[at] != 91:
         return -1, at
@@ -663,6 +675,8 @@ def _gold_taxa(data: Any, at: int, end: int, spans: Any) -> Any:
         if data[at] == _QUOTE:
             close = _string_end(data, at + 1, end)
             if close < 0 or find_byte(data, at + 1, close, _BACKSLASH) < close:
+                return -1, at
+            if _changes_in_lower_case(data, at + 1, close):
                 return -1, at
             spans[n, 0], spans[n, 1] = at + 1, close
             at = close + 1
