@@ -26,7 +26,7 @@ TASK: Final = Task(
     ),
     reward_metric="alignment_score",
     strict_reward_metric="weighted_score",
-    revision=1,
+    revision=2,
     module="relfast.tasks.realign.score",
     engine="embed",
 )

@@ -54,6 +54,8 @@ def check_published(case: dict[str, Any]) -> None:
         assert entry["llm_step"] == (None if j is None else llm[j])
         if entry["type"] == "match":
             assert entry["score"] == case["similarity"][i][j]
+        else:
+            assert entry["score"] == 0.0
 
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
