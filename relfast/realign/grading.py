@@ -103,8 +103,8 @@ def grade_correctness_llm(
 ) -> tuple[bool, str]:
     """A judge's verdict on an answer, and its reply. A failed request is (False, why it failed).
 
-    The arguments stand in the published order, which is not that of `get_llm_reasoning`. ``mock`` compares the
-    answers as texts, without a server.
+    The arguments stand in the published order, which is not that of `get_llm_reasoning`. ``mock`` compares
+    the answers as texts, without a server.
     """
     if mock:
         return mock_verdict(benchmark_answer, llm_answer)

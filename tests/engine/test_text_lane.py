@@ -33,7 +33,8 @@ PIECES = [
 
 TASK_NAMES = ["REL-A1", "rel-a7", "REL-A8", "REL-B1", "Rel-b1", "REL-C1", "REL-C2", "REL-A", "REL-B2"]
 TAXA = st.lists(
-    st.one_of(st.integers(-1, 20), st.sampled_from(["15", "3", "x", "X", "é", "É", "İ", 3.0, None, True])), max_size=5
+    st.one_of(st.integers(-1, 20), st.sampled_from(["15", "3", "x", "X", "é", "É", "İ", 3.0, None, True])),
+    max_size=5,
 )
 ANSWERS = st.one_of(
     st.fixed_dictionaries({"target": st.sampled_from([0, 1, 2, 3, 7, 8, 10, -1, True, None, "1", 1.0, 0.5])}),
