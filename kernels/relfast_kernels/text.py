@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import config, types
 
 from relfast_kernels._jit import kernel
+from relfast_kernels.find import find_byte
 
 SLOW, BLANK, FAST = 0, 1, 2
 """Kinds of lines."""
@@ -50,28 +50,6 @@ SAMPLE_BYTES = 14
 
 _QUOTE, _BACKSLASH, _LF = 34, 92, 10
 _CHUNK = 128
-
-
-if config.DISABLE_JIT:
-
-    def find_byte(data: Any, start: int, end: int, byte: int) -> int:
-        """Index of a byte from ``start`` on, or ``end``."""
-        for at in range(start, end):
-            if data[at] == byte:
-                return at
-        return end
-
-else:
-    _memchr = types.ExternalFunction("memchr", types.uintp(types.uintp, types.int32, types.uintp))
-
-    @kernel
-    def find_byte(data: Any, start: int, end: int, byte: int) -> int:
-        """Index of a byte from ``start`` on, or ``end``; libc's search, 20 bytes a nanosecond."""
-        base = data.ctypes.data
-        if start >= end:
-            return end
-        found = _memchr(base + np.uintp(start), np.int32(byte), np.uintp(end - start))
-        return end if found == 0 else np.int64(found - base)  # type: ignore[return-value]
 
 
 # Loops that LLVM should turn into vector code count in uint64: for a signed index numba adds the wrap-around

@@ -31,7 +31,7 @@ TASK: Final = Task(
         "maze",
     ),
     reward_metric="progress_ratio",
-    revision=1,
+    revision=2,
     module="relfast.tasks.seqbench.score",
     engine="maze",
     generator="relfast.tasks.seqbench.generate",
