@@ -219,7 +219,7 @@ def test_reasons_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, ["policy reference", "rdkit ", "timeout 5s", "REL-A1:1,REL-B1:1,REL-C3:1"]),
+        ({}, ["policy reference", "rdkit ", "timeout 5s", "REL-A1:1,REL-B1:2,REL-C3:2"]),
         ({"policy": "strict"}, ["policy strict", "b1-min-f1 0.5", "tautomers apart"]),
         (
             {"policy": "strict", "b1_min_f1": 0.7, "tautomers": "joined"},
