@@ -23,6 +23,8 @@ def evaluate_response(
     response: Any,
     task: str | None = None,
     *,
+    n_attr: int = 1,
+    n_return: int = 1,
     policy: Policy = "reference",
     **options: Any,
 ) -> dict[str, Any]:
@@ -38,6 +40,9 @@ def evaluate_response(
         The model's text.
     task
         Task name in any case; inferred from the keys of ``answer`` without it.
+    n_attr, n_return
+        Arguments of REL's algebra scorer, taken so that its callers work unchanged; there and here they
+        change nothing.
     policy
         ``reference`` or ``strict``.
     **options

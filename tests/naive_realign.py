@@ -11,7 +11,8 @@ Move = tuple[str, int | None, int | None]
 def align(
     similarity: Sequence[Sequence[float]], rows: int, columns: int, gap: float = -0.1
 ) -> tuple[list[Move], float]:
-    """Needleman-Wunsch: the path as (type, benchmark index, model index), and the mean of its matches."""
+    """Needleman-Wunsch: the path as (type, benchmark index, model index), and the mean of its matches, added
+    up as the path is walked back."""
     table = [[0.0] * (columns + 1) for _ in range(rows + 1)]
     came = [[""] * (columns + 1) for _ in range(rows + 1)]
     for i in range(1, rows + 1):
@@ -28,12 +29,14 @@ def align(
             # max takes the first of equals, which is the published order of ties
             table[i][j], came[i][j] = max(choices, key=lambda choice: choice[0])
     path: list[Move] = []
+    total, matches = 0.0, 0
     i, j = rows, columns
     while i or j:
         move = came[i][j]
         if move == "match":
             i, j = i - 1, j - 1
             path.append((move, i, j))
+            total, matches = total + float(similarity[i][j]), matches + 1
         elif move == "skip_benchmark":
             i -= 1
             path.append((move, i, None))
@@ -41,8 +44,7 @@ def align(
             j -= 1
             path.append((move, None, j))
     path.reverse()
-    scores = [float(similarity[a][b]) for move, a, b in path if move == "match"]  # type: ignore[index]
-    return path, math.fsum(scores) / len(scores) if scores else 0.0
+    return path, total / matches if matches else 0.0
 
 
 def first_divergence(

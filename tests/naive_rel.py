@@ -50,7 +50,7 @@ def score_b(answer: dict[str, Any], response: str) -> dict[str, Any]:
         correct = label == "no" and len(taxa) == 0
     else:
         if len(gold_taxa) > 0:
-            ours, gold = set(taxa), {str(taxon) for taxon in gold_taxa}
+            ours, gold = set(taxa), {str(taxon).lower() for taxon in gold_taxa}
             common = len(ours & gold)
             precision = common / len(ours) if ours else 0.0
             recall = common / len(gold)

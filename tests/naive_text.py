@@ -58,7 +58,7 @@ def read_line(line: bytes) -> Line:
     if task == "REL-C1":
         label = tag(text)
         return Line(task, label is not None, label == answer["label"], False, 0, 0, 0, id_text)
-    gold = {str(taxon) for taxon in answer.get("taxa", [])}
+    gold = {str(taxon).lower() for taxon in answer.get("taxa", [])}
     label, taxa = claim(text)
     if answer["label"].lower() == "no":
         return Line(task, label is not None, label == "no" and not taxa, False, 0, 0, 0, id_text)

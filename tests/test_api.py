@@ -45,6 +45,11 @@ def test_evaluate_response_is_the_published_dict() -> None:
         "pred": 0,
         "gold": 0,
     }
+    assert relfast.evaluate_response("", {"target": 0}, "Answer 1", "REL-A1", n_attr=5, n_return=2) == {
+        "correct": True,
+        "pred": 0,
+        "gold": 0,
+    }
     taxa = [15, 49, 18, 28, 20]
     response = "Yes. The taxa involved are taxon_15, taxon_49, taxon_18, taxon_28, taxon_20."
     assert relfast.evaluate_response("", {"label": "yes", "taxa": taxa}, response, task="REL-B1") == {

@@ -141,8 +141,8 @@ def trace_back(
     Returns
     -------
     (begin, matches, total, diverged)
-        ``path[begin:]`` is the path; matches and the sum of their similarities; the 1-based place of the
-        first skip or match under ``threshold``, or 0.
+        ``path[begin:]`` is the path; matches and the sum of their similarities, added in float64 from the
+        last match to the first; the 1-based place of the first skip or match under ``threshold``, or 0.
     """
     i, j, end = rows, columns, path.size
     matches = 0
@@ -208,8 +208,8 @@ def align_batch(
     -------
     (path, begin, end, matches, total, diverged)
         ``path[begin[p]:end[p]]`` are pair ``p``'s moves in order (`MATCH`, `SKIP_BENCHMARK`, `SKIP_LLM`);
-        then per pair the number of matches, the sum of their similarities, and the 1-based place of the
-        first divergence in the path (0: none).
+        then per pair the number of matches, the sum of their similarities (see `trace_back`), and the 1-based
+        place of the first divergence in the path (0: none).
     """
     pairs = rows.size
     begin = np.empty(pairs, np.int64)

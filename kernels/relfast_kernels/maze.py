@@ -23,6 +23,7 @@ from relfast_kernels.plan_text import (
     USE,
     Plans,
     hash_bytes,
+    lay_out,
     read_plans,
 )
 
@@ -212,24 +213,20 @@ def validate_plans(
 def _find_name(
     names: NameTables, text: NDArray[np.uint8], begin: int, end: int, value: int, low: int, high: int
 ) -> int:
-    """Which of the things low:high is called text[begin:end] (hash ``value``, escapes undone), or -1."""
+    """Which of the things low:high is called text[begin:end] (hash ``value``), or -1."""
     mask = len(names.slots) - 1
     slot = value & mask
     while names.slots[slot] >= 0:
         thing = names.slots[slot]
         if low <= thing < high:
             at = names.ends[thing - 1] if thing else 0
-            stop = names.ends[thing]
-            read = begin
-            while read < end:
-                if text[read] == 92 and read + 1 < end:  # a backslash
+            if names.ends[thing] - at == end - begin:
+                read = begin
+                while read < end and names.text[at] == text[read]:
+                    at += 1
                     read += 1
-                if at == stop or names.text[at] != text[read]:
-                    break
-                at += 1
-                read += 1
-            if read == end and at == stop:
-                return int(thing)
+                if read == end:
+                    return int(thing)
         slot = (slot + 1) & mask
     return -1
 
@@ -371,7 +368,7 @@ def corridor() -> MazeTables:
 
 def warm_up() -> None:
     """Compile everything here for the types that the rooms use."""
-    text = np.frombuffer(b"['start: A1']", np.uint8)
+    text = lay_out([b"['start: A1']"])
     plans = read_plans(text, np.array([len(text)]))
     names = index_names(np.frombuffer(b"A1A27Al", np.uint8), np.array([2, 4, 5, 7], np.int32))
     one = np.zeros(1, np.int32)

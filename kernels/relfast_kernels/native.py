@@ -32,7 +32,7 @@ from relfast_kernels.cache import cache_directory
 _HERE: Final = Path(__file__).parent
 
 UNITS: Final = {
-    "text": ("text.py", "text_entries.py"),
+    "text": ("find.py", "text.py", "text_entries.py"),
     "smiles": (
         "smiles.py",
         "kekule.py",

@@ -1,11 +1,13 @@
 """Finding plans in text: UTF-8 bytes in, actions out, in one pass.
 
 A plan is a bracketed list whose items are strings ``'action: param'`` or pairs ``('action', 'param')``,
-``['action', 'param']``, ``('action', 7)``, quoted as in Python or JSON. A list counts if at least one
-item is one of the six actions; the last such list of a text is its plan.
+``['action', 'param']``, ``('action', 7)``, quoted and escaped as in Python or JSON. A list counts if at
+least one item is one of the six actions; the last such list of a text is its plan.
 
 The scanner keeps two open brackets: a list and, inside it, a pair. Pairs in square brackets may
-themselves turn out to be plans (a list of plans), so an inner list is judged on its own when it closes.
+themselves turn out to be plans (a list of plans), so an inner list is judged on its own when it closes, and
+becomes the list when a third bracket opens within it. Strings with escapes are read from a second copy of
+the text, where each is written without them at its own place (`lay_out`).
 What breaks the grammar drops both, and scanning goes on behind it; only the last string is read again,
 since a stray quote may have swallowed the start of the real list. A quote that opens a string never
 follows a backslash, so no byte lies in more than one string of each quote: time is linear.
@@ -13,12 +15,15 @@ follows a backslash, so no byte lies in more than one string of each quote: time
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relfast_kernels._jit import kernel
+from relfast_kernels.escapes import BACKSLASH, COLON, undo_escapes
+from relfast_kernels.find import find_byte
 
 START, MOVE, PICK_UP, USE, UNLOCK, RESCUE, BAD = range(7)
 """Codes of the six actions, and of an item that is none of them."""
@@ -29,13 +34,13 @@ _NAMES: Final = np.frombuffer(b"".join(ACTIONS), np.uint8)
 _NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
 
 _TAB, _NEWLINE, _RETURN, _SPACE = 9, 10, 13, 32
-_DOUBLE, _SINGLE, _COMMA, _COLON, _BACKSLASH = 34, 39, 44, 58, 92
+_DOUBLE, _SINGLE, _COMMA = 34, 39, 44
 _ROUND_OPEN, _ROUND_CLOSE, _SQUARE_OPEN, _SQUARE_CLOSE = 40, 41, 91, 93
 _MINUS, _ZERO, _NINE = 45, 48, 57
 
 _STOPS: Final = np.zeros(256, np.bool_)
 """The bytes that matter within a string: one look-up a byte, a third faster than four comparisons."""
-_STOPS[[_NEWLINE, _DOUBLE, _SINGLE, _COLON, _BACKSLASH]] = True
+_STOPS[[_NEWLINE, _DOUBLE, _SINGLE, COLON, BACKSLASH]] = True
 
 _SHORTEST_ITEM: Final = 3  # two quotes and a comma: how many items a text of given length can hold
 
@@ -62,18 +67,23 @@ class Plans(NamedTuple):
     votes: NDArray[np.int64]
 
 
+def lay_out(parts: Iterable[bytes]) -> NDArray[np.uint8]:
+    """Texts (UTF-8), one after the other, as the kernels here take them (uint8, written to).
+
+    Where there are backslashes, as many bytes follow: strings with escapes are written there without them.
+    """
+    data = bytearray().join(parts)
+    if b"\\" in data:
+        data += bytes(len(data))
+    return np.frombuffer(data, np.uint8)
+
+
 @kernel
 def hash_bytes(text: NDArray[np.uint8], begin: int, end: int) -> int:
-    """30-bit hash of text[begin:end], backslashes of escapes left out."""
+    """30-bit hash of text[begin:end]."""
     value = 0
-    escaped = False
     for at in range(begin, end):
-        byte = int(text[at])
-        if byte == _BACKSLASH and not escaped:
-            escaped = True
-            continue
-        escaped = False
-        value = (value * 131 + byte + 1) & 0x3FFFFFFF
+        value = (value * 131 + int(text[at]) + 1) & 0x3FFFFFFF
     return value
 
 
@@ -180,6 +190,8 @@ def scan(
 
     Parameters
     ----------
+    text
+        As `lay_out` has it; its second half is written to.
     work, plan
         Room for items (× N_COLUMNS), at least a third of the text's length each; ``plan`` receives the
         last plan.
@@ -199,12 +211,12 @@ def scan(
     retry = -1  # where scanning goes on if what follows breaks the grammar
     outer_at = outer_base = outer_count = outer_known = outer_plans = 0
     inner_at = inner_base = inner_count = inner_known = inner_plans = 0
-    inner_square = False
+    inner_square = inner_list = False  # whether its bracket, and all within it so far, are those of a list
+    room = text.size // 2
     at = begin
     while at < end:
         if level == 0:
-            while at < end and text[at] != _SQUARE_OPEN:
-                at += 1
+            at = find_byte(text, at, end, _SQUARE_OPEN)
             level = 1
             after_value = False
             outer_at, outer_base, outer_count, outer_known, outer_plans = at, 0, 0, 0, n_plans
@@ -221,20 +233,29 @@ def scan(
             continue
         if (byte == _SINGLE or byte == _DOUBLE) and not after_value:
             colon = -1
+            escaped = False
             close = at + 1
             while close < end:
                 inside = int(text[close])
                 if _STOPS[inside]:
                     if inside == byte or inside == _NEWLINE:
                         break
-                    if inside == _BACKSLASH:
+                    if inside == BACKSLASH:
+                        escaped = True
                         close += 1
-                    elif inside == _COLON and colon < 0:
+                    elif inside == COLON and colon < 0:
                         colon = close
                 close += 1
             if close < end and text[close] == byte:
                 row = outer_base + outer_count if level == 1 else inner_base + inner_count
-                _put_string(text, at + 1, close, colon, work[row])
+                if escaped:
+                    if room < end:
+                        raise ValueError("text was not laid out")
+                    to = room + at + 1
+                    last, colon = undo_escapes(text, at + 1, close, to)
+                    _put_string(text, to, last, colon, work[row])
+                else:
+                    _put_string(text, at + 1, close, colon, work[row])
                 known = work[row, _KIND] != BAD
                 if level == 1:
                     outer_count += 1
@@ -249,14 +270,15 @@ def scan(
             level = 0
             at += 1
             continue
-        if byte == _SQUARE_OPEN and not after_value and level == 2 and inner_square:
+        opens = (byte == _SQUARE_OPEN or byte == _ROUND_OPEN) and not after_value
+        if opens and level == 2 and inner_list:
             # a third bracket: the pair becomes the list
             level = 1
             outer_at, outer_base, outer_count = inner_at, inner_base, inner_count
             outer_known, outer_plans = inner_known, inner_plans
-        if (byte == _SQUARE_OPEN or byte == _ROUND_OPEN) and not after_value and level == 1:
+        if opens and level == 1:
             level = 2
-            inner_square = byte == _SQUARE_OPEN
+            inner_square = inner_list = byte == _SQUARE_OPEN
             inner_at, inner_base, inner_count = at, outer_base + outer_count, 0
             inner_known, inner_plans = 0, n_plans
             retry = -1
@@ -264,7 +286,7 @@ def scan(
             continue
         if level == 2 and byte == (_SQUARE_CLOSE if inner_square else _ROUND_CLOSE):
             at += 1
-            if inner_square and inner_known > 0:
+            if inner_list and inner_known > 0:
                 n_items = inner_count
                 slot = n_plans % len(spans)
                 spans[slot, 0], spans[slot, 1] = inner_at, at
@@ -297,6 +319,7 @@ def scan(
                 close += 1
             _put_string(text, at, close, -1, work[inner_base + inner_count])
             inner_count += 1
+            inner_list = False
             after_value = True
             retry = -1
             at = close
@@ -310,9 +333,10 @@ def scan(
 
 @kernel
 def read_plans(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Plans:
-    """The last plan of each of the texts that lie one after the other in ``text``.
+    """The last plan of each of the texts in ``text``, as `lay_out` has it.
 
-    ``ends`` (texts, int64) says where each text ends. At most 2^31 - 1 bytes in all.
+    ``ends`` (texts, int64) says where each text ends. At most 2^30 bytes in all. Items are places in
+    ``text``.
     """
     n_texts = len(ends)
     longest = 0
@@ -341,7 +365,7 @@ def read_plans(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Plans:
 
 def warm_up() -> None:
     """Compile everything here for the types that the rooms use."""
-    text = np.frombuffer(b"['start: A1']", np.uint8)
+    text = lay_out([b"['start: A1']"])
     read_plans(text, np.array([len(text)]))
     room = np.empty((2, len(text), N_COLUMNS), np.int32)
     scan(text, 0, len(text), room[0], room[1], np.empty((1, 3), np.int64))

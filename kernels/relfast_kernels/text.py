@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import config, types
 
 from relfast_kernels._jit import kernel
+from relfast_kernels.find import find_byte
 
 SLOW, BLANK, FAST = 0, 1, 2
 """Kinds of lines."""
@@ -50,28 +50,6 @@ SAMPLE_BYTES = 14
 
 _QUOTE, _BACKSLASH, _LF = 34, 92, 10
 _CHUNK = 128
-
-
-if config.DISABLE_JIT:
-
-    def find_byte(data: Any, start: int, end: int, byte: int) -> int:
-        """Index of a byte from ``start`` on, or ``end``."""
-        for at in range(start, end):
-            if data[at] == byte:
-                return at
-        return end
-
-else:
-    _memchr = types.ExternalFunction("memchr", types.uintp(types.uintp, types.int32, types.uintp))
-
-    @kernel
-    def find_byte(data: Any, start: int, end: int, byte: int) -> int:
-        """Index of a byte from ``start`` on, or ``end``; libc's search, 20 bytes a nanosecond."""
-        base = data.ctypes.data
-        if start >= end:
-            return end
-        found = _memchr(base + np.uintp(start), np.int32(byte), np.uintp(end - start))
-        return end if found == 0 else np.int64(found - base)  # type: ignore[return-value]
 
 
 # Loops that LLVM should turn into vector code count in uint64: for a signed index numba adds the wrap-around
@@ -649,8 +627,20 @@ def _vote_of_taxa(data: Any, label: int, spans: Any, n: int) -> Any:
 
 
 @kernel
+def _changes_in_lower_case(data: Any, start: int, end: int) -> bool:
+    """Whether a text may differ from itself in lower case: a capital, or anything beyond ASCII."""
+    for at in range(start, end):
+        if 65 <= data[at] <= 90 or data[at] > 126:
+            return True
+    return False
+
+
+@kernel
 def _gold_taxa(data: Any, at: int, end: int, spans: Any) -> Any:
-    """The items of a list of plain integers or plain strings; (how many or -1, index after the list)."""
+    """The items of a list of plain integers or plain strings; (how many or -1, index after the list).
+
+    Gold is compared in lower case: a string that is not its own lower case takes the exact way.
+    """
     n = 0
     if at >= end or data[at] != 91:
         return -1, at
@@ -663,6 +653,8 @@ def _gold_taxa(data: Any, at: int, end: int, spans: Any) -> Any:
         if data[at] == _QUOTE:
             close = _string_end(data, at + 1, end)
             if close < 0 or find_byte(data, at + 1, close, _BACKSLASH) < close:
+                return -1, at
+            if _changes_in_lower_case(data, at + 1, close):
                 return -1, at
             spans[n, 0], spans[n, 1] = at + 1, close
             at = close + 1

@@ -25,6 +25,8 @@ DUMMY: Final = 0
 # atoms outside brackets, bonds, branches, rings; brackets that begin with a letter other than H
 _ORDINARY: Final = re.compile(r"(?:[A-Za-z0-9()=#\-+/\\%.:]|\[(?!H)[A-Za-z][^\[\]*]*\])*+")
 
+_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
+
 # the numbers of relfast_kernels.graph_code.fingerprint; a test holds both equal
 _CHARGES, _NEUTRAL = 17, 8
 _MASK: Final = 0xFFFF_FFFF
@@ -133,7 +135,8 @@ class Molecule:
 
 
 def _parse(smiles: str) -> Molecule | None:
-    mol = Chem.MolFromSmiles(smiles) if smiles else None
+    # the toolkit takes UTF-8, which has no lone surrogates
+    mol = Chem.MolFromSmiles(smiles) if smiles and _SURROGATE.search(smiles) is None else None
     return None if mol is None else Molecule(mol, smiles)
 
 
@@ -143,8 +146,8 @@ _parse_cached = lru_cache(maxsize=CACHED_MOLECULES)(_parse)
 def parse(smiles: object) -> Molecule | None:
     """The molecule that the published scorer sees in ``smiles``, or None.
 
-    No text, empty text and what RDKit refuses give None. What RDKit accepts beyond SMILES (a name after
-    a blank, CXSMILES, bytes above 127 at the ends) is accepted, as published.
+    No text, empty text, text with a lone surrogate and what RDKit refuses give None. What RDKit accepts
+    beyond SMILES (a name after a blank, CXSMILES, bytes above 127 at the ends) is accepted, as published.
     """
     if not isinstance(smiles, str):
         return None

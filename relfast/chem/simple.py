@@ -322,8 +322,8 @@ def _flat(records: Sequence[Lists]) -> list[object]:
 def _joined(texts: Sequence[Any]) -> bytes | None:
     """The texts as bytes, each ended by a newline; None if one is no text or cannot stand like that."""
     try:
-        data = "\n".join(texts).encode()
-    except (TypeError, UnicodeEncodeError):
+        data = "\n".join(texts).encode("utf-8", "surrogatepass")
+    except TypeError:
         return None
     if not texts:
         return data

@@ -95,13 +95,17 @@ def grade_correctness_llm(
     question: str,
     benchmark_answer: str,
     llm_answer: str,
-    mock: bool = False,
     model_name: str = DEFAULT_MODEL,
     api_endpoint: str = DEFAULT_API,
+    mock: bool = False,
     temperature: float = 0.0,
     max_tokens: int = JUDGE_TOKENS,
 ) -> tuple[bool, str]:
-    """A judge's verdict on an answer, and its reply. A failed request is (False, why it failed)."""
+    """A judge's verdict on an answer, and its reply. A failed request is (False, why it failed).
+
+    The arguments stand in the published order, which is not that of `get_llm_reasoning`. ``mock`` compares
+    the answers as texts, without a server.
+    """
     if mock:
         return mock_verdict(benchmark_answer, llm_answer)
     prompt = verdict_prompt(question, benchmark_answer, llm_answer)

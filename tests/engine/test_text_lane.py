@@ -33,11 +33,13 @@ PIECES = [
 
 TASK_NAMES = ["REL-A1", "rel-a7", "REL-A8", "REL-B1", "Rel-b1", "REL-C1", "REL-C2", "REL-A", "REL-B2"]
 TAXA = st.lists(
-    st.one_of(st.integers(-1, 20), st.sampled_from(["15", "3", "x", "é", 3.0, None, True])), max_size=5
+    st.one_of(st.integers(-1, 20), st.sampled_from(["15", "3", "x", "X", "é", "É", "İ", 3.0, None, True])),
+    max_size=5,
 )
 ANSWERS = st.one_of(
     st.fixed_dictionaries({"target": st.sampled_from([0, 1, 2, 3, 7, 8, 10, -1, True, None, "1", 1.0, 0.5])}),
     st.fixed_dictionaries({"label": st.sampled_from(["yes", "no", "Yes", "No", "YES", "maybe", None, 1]), "taxa": TAXA}),
+    st.fixed_dictionaries({"label": st.sampled_from(["yes", "no"]), "taxa": st.sampled_from([None, 0, 3, 0.0, True, False])}),
     st.fixed_dictionaries({"label": st.sampled_from(["Yes", "No", "yes", "Ye\\s", ""]), "molecules": st.just(["C", "[C@H]"])}),
     st.sampled_from([{}, [], None, "x", {"label": "no"}, {"label": "yes"}, {"target": 3, "target2": {"a": [1, {"b": []}]}}]),
 )  # fmt: skip
@@ -154,6 +156,17 @@ def test_failed_requests_take_the_ordinary_way(lane: TextLane, fields: bytes, fa
     record = b'{"id":"a","task":"REL-A1","answer":{"target":3},%b,"response":"Answer 4"}' % fields
     assert list(lane.scan(record, 1).runs(0, 1)) == [(0, 1, not fast)]
     assert rows_of(lane, record, 1) == rows_of(None, record, 1)
+
+
+@pytest.mark.parametrize(
+    ("taxa", "n_gold"), [(["A", "a", 1], 2), (["É", "é", 1], 2), (["a", "b", 1], 3), ([None, "none", 1], 2)]
+)
+def test_gold_taxa_are_compared_in_lower_case(lane: TextLane, taxa: list[object], n_gold: int) -> None:
+    row = {"id": 1, "task": "REL-B1", "answer": {"label": "yes", "taxa": taxa}, "response": "yes 1"}
+    for line in (json.dumps(row), json.dumps(row, ensure_ascii=False)):
+        written = rows_of(lane, line.encode(), 1)
+        assert written == rows_of(None, line.encode(), 1)
+        assert json.loads(written[0])["metrics"]["recall"] == 1 / n_gold
 
 
 def test_classes_of_characters_are_pythons() -> None:

@@ -18,6 +18,23 @@ Item = tuple[int, str]
 STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
 NUMBER = re.compile(r"-?[0-9]*")
 SPACE = " \t\r\n"
+ESCAPE = re.compile(
+    r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"
+    r"|U[0-9a-fA-F]{8}|[abfnrtv'\"/\\])"
+)
+LETTERS = dict(
+    zip("abfnrtv'\"/\\\n", ["\a", "\b", "\f", "\n", "\r", "\t", "\v", "'", '"', "/", "\\", ""], strict=True)
+)
+
+
+def undo_escape(match: re.Match[str]) -> str:
+    escape = match[1]
+    if escape in LETTERS:
+        return LETTERS[escape]
+    if escape[0] == "u":
+        return bytes.fromhex(escape.replace("\\u", "")[1:]).decode("utf-16-be", "surrogatepass")
+    point = int(escape[1:], 16) if escape[0] in "xU" else int(escape, 8)
+    return chr(point) if point < 0x110000 else match[0]
 
 
 def as_item(text: str) -> Item:
@@ -40,7 +57,7 @@ def as_pair(strings: Sequence[str], whole: str) -> Item:
 def read_value(text: str, at: int, numbers: bool) -> tuple[str, int] | None:
     """A string (or number) at this place, and where it ends."""
     if match := STRING.match(text, at):
-        return match[0][1:-1], match.end()
+        return ESCAPE.sub(undo_escape, match[0][1:-1]), match.end()
     if numbers and text[at : at + 1] and text[at] in "-0123456789":
         match = re.compile(r".[0-9]*", re.DOTALL).match(text, at)
         assert match is not None

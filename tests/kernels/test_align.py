@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from naive_realign import align, dot, first_divergence
 from numpy.typing import NDArray
@@ -20,11 +20,20 @@ from relfast.tasks.realign.alignment import (
 
 Matrix = NDArray[np.float32]
 
-# few different values, so that ties are everywhere; and values next to the gap and the threshold
-TIED = [-0.2, -0.1, 0.0, 0.1, 0.2, 0.7, 0.69999999, 1.0]
+# few different values, so that ties are everywhere; values next to the gap and the threshold; and one so
+# small that a sum shows when it was added
+TIED = [-0.2, -0.1, 0.0, 0.1, 0.2, 0.7, 0.69999999, 1.0, 8.640161e-15]
 values = st.one_of(
     st.sampled_from(TIED), st.floats(-1.0, 1.0, width=32, allow_nan=False, allow_subnormal=False)
 )
+
+
+def order_shows() -> Matrix:
+    """Two ones and 8.6e-15 on the path: its mean ends in …696 added from the last match, in …695 rounded once."""
+    item = np.full((7, 3), -0.2, np.float32)
+    item[3, 0] = item[4, 1] = 1.0
+    item[6, 2] = 8.640161e-15
+    return item
 
 
 @st.composite
@@ -60,21 +69,42 @@ def check(item: Matrix, found: Alignment) -> None:
 
 
 @given(st.lists(matrices(), max_size=20))
+@example([order_shows()])
+@example([order_shows()] * 9)
 @settings(max_examples=150, deadline=None)
 def test_batch_equals_the_textbook(items: list[Matrix]) -> None:
     for item, found in zip(items, batch(items), strict=True):
         check(item, found)
 
 
-@given(st.lists(matrices(), min_size=1, max_size=20), st.randoms(use_true_random=False))
+def in_two_orders(items: list[Matrix]) -> st.SearchStrategy[tuple[list[Matrix], list[int]]]:
+    return st.tuples(st.just(items), st.permutations(range(len(items))))
+
+
+@given(st.lists(matrices(), min_size=1, max_size=20).flatmap(in_two_orders))
+@example(([order_shows(), *[np.ones((2, 3), np.float32)] * 9], [*range(9, -1, -1)]))
 @settings(max_examples=60, deadline=None)
-def test_neighbours_and_order_change_nothing(items: list[Matrix], random: object) -> None:
-    together = batch(items)
-    for item, found in zip(items, together, strict=True):
+def test_neighbours_and_order_change_nothing(drawn: tuple[list[Matrix], list[int]]) -> None:
+    items, order = drawn
+    together, mixed = batch(items), batch([items[place] for place in order])
+    for place, item in enumerate(items):
         (alone,) = batch([item])
-        assert np.array_equal(alone.moves, found.moves)
-        assert alone.avg_score == found.avg_score
-        assert alone.first_divergence == found.first_divergence
+        for found in (together[place], mixed[order.index(place)]):
+            assert np.array_equal(alone.moves, found.moves)
+            assert alone.avg_score == found.avg_score
+            assert alone.first_divergence == found.first_divergence
+
+
+def test_means_are_added_from_the_last_match_to_the_first() -> None:
+    """Alone in its lane, in a full one, and too large for any: the same bits."""
+    small = order_shows()
+    large = np.full((7, kernels.LANE_CELLS), -0.2, np.float32)
+    large[:, :3] = small
+    found = batch([small, *[small] * kernels.LANES, large])
+    assert {item.avg_score for item in found} == {0.6666666666666696}
+    first, second, last = found[0].scores.tolist()
+    assert (last + second + first) / 3 == 0.6666666666666696
+    assert (first + second + last) / 3 != 0.6666666666666696
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(12, 14), (1, 1), (64, 64), (65, 64), (1, 5000), (200, 30)])

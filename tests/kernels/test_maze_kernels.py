@@ -24,7 +24,7 @@ from relfast_kernels.maze import (
 )
 from relfast_kernels.maze_growth import DRAWS_PER_POINT, rewind, spanning_tree
 from relfast_kernels.maze_search import MAX_SWITCHES, TOO_LARGE, UNSOLVABLE, shortest_plan, walk_tree
-from relfast_kernels.plan_text import read_plans
+from relfast_kernels.plan_text import lay_out, read_plans
 
 from kernels import naive_seqbench as naive
 from relfast.tasks.seqbench import actions as seqbench_actions
@@ -161,8 +161,7 @@ def test_judging_texts(data: st.DataObject) -> None:
         return f"{naive.ACTIONS[kind]}: {'Bob' if kind == 5 else f'R{argument}'}"
 
     texts = [str([word(*step) for step in plan]) for plan in plans]
-    raw = "".join(texts).encode()
-    text = np.frombuffer(raw, np.uint8)
+    text = lay_out([text.encode() for text in texts])
     read = read_plans(text, np.cumsum([len(part) for part in texts], dtype=np.int64))
     codes = np.array([step_code(*step) for step in gold], np.int32)
     distinct, places, counts = np.unique(codes, return_inverse=True, return_counts=True)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import json
+from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numba
 import numpy as np
 import pytest
 from growth import assert_linear
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from relfast_kernels.plan_text import ACTIONS, BAD, N_COLUMNS, Plans, hash_bytes, read_plans, scan
+from numpy.typing import NDArray
+from relfast_kernels.plan_text import ACTIONS, BAD, N_COLUMNS, Plans, lay_out, read_plans, scan
 
 from kernels import naive_seqbench as naive
 
@@ -36,6 +41,9 @@ WHOLE = st.lists(
             "('rescue', 'Al')",
             '["pick_up_key", 7]',
             "['start: Q', 'rescue: Al']",
+            "[('start', 'A1')",
+            "'start:\\tA\\x31'",
+            '"\\u0072escue\\72 \\ud83d\\ude00"',
             "prose",
             "é",
         ]
@@ -44,21 +52,31 @@ WHOLE = st.lists(
 ).map("".join)
 # anything, stray quotes and backslashes included
 BROKEN = st.lists(
-    st.sampled_from([*"[](),'\"\\ \n:7x", "'start: A'", "['use_key', 3]", '"', "['"]), max_size=25
+    st.sampled_from(
+        [*"[](),'\"\\ \n:7xu", "'start: A'", "['use_key', 3]", '"', "['", "\\ud83d", "\\x4", "\\U0010ffff"]
+    ),
+    max_size=25,
 ).map("".join)
 
 
-def read(texts: list[str]) -> tuple[bytes, Plans]:
+class Found(NamedTuple):
+    """Texts as the kernel took them, and what it found."""
+
+    text: NDArray[np.uint8]
+    plans: Plans
+
+    def cut(self, begin: int, end: int) -> str:
+        return self.text[begin:end].tobytes().decode("utf-8", "surrogatepass")
+
+    def items(self, row: int) -> list[naive.Item]:
+        rows = self.plans.items[self.plans.offsets[row] : self.plans.offsets[row + 1]].tolist()
+        return [(kind, self.cut(begin, end)) for kind, _, begin, end, _ in rows]
+
+
+def read(texts: list[str]) -> Found:
     parts = [text.encode() for text in texts]
-    raw = b"".join(parts)
-    return raw, read_plans(
-        np.frombuffer(raw, np.uint8), np.cumsum([len(part) for part in parts], dtype=np.int64)
-    )
-
-
-def items_of(raw: bytes, plans: Plans, row: int) -> list[naive.Item]:
-    rows = plans.items[plans.offsets[row] : plans.offsets[row + 1]].tolist()
-    return [(kind, raw[begin:end].decode()) for kind, _, begin, end, _ in rows]
+    text = lay_out(parts)
+    return Found(text, read_plans(text, np.cumsum([len(part) for part in parts], dtype=np.int64)))
 
 
 def test_names_of_actions() -> None:
@@ -68,23 +86,31 @@ def test_names_of_actions() -> None:
 
 @settings(deadline=None)
 @given(st.lists(WHOLE, min_size=1, max_size=4))
+@example(
+    ["[[('start', 'A1'), ('rescue', 'Al')]]", "[[[('start', 'A1')]]]", "[['start: A1'], [('rescue', 'Al')]]"]
+)
+@example(["[['start: A1', ('rescue', 'Al')]]", "[('x', ['start: A1'])]", "[('x', ('start', 'A1'))]"])
+@example(["[['start: A1', 7]]", "[[7, ['start', 'A1']]]", "[[7, ('start', 'A1')]]", "['start: A1', 7]"])
+@example(
+    ["['start:\\tA1']", "['\\x73tart\\72 \\u0041']", "['start: A\\\n1']", "['start: A\\d\\x4\\N{DIGIT ONE}']"]
+)
 def test_same_plans_as_trying_every_bracket(texts: list[str]) -> None:
-    raw, plans = read(texts)
+    found = read(texts)
     for row, text in enumerate(texts):
         expected = naive.find_plans(text)
-        assert items_of(raw, plans, row) == (expected[-1] if expected else [])
-        assert plans.lists[row, 2] == len(expected)
+        assert found.items(row) == (expected[-1] if expected else [])
+        assert found.plans.lists[row, 2] == len(expected)
 
 
 @settings(deadline=None)
 @given(BROKEN)
 def test_what_is_found_is_a_plan(text: str) -> None:
-    raw, plans = read([text])
-    begin, end, count = plans.lists[0].tolist()
-    items = items_of(raw, plans, 0)
+    found = read([text])
+    begin, end, count = found.plans.lists[0].tolist()
+    items = found.items(0)
     assert bool(items) == bool(count)
     if items:
-        whole = raw[begin:end].decode()
+        whole = found.cut(begin, end)
         assert naive.read_sequence(whole, 0, "]", True) == (items, len(whole))
     if not naive.find_plans(text):
         assert not items
@@ -93,11 +119,11 @@ def test_what_is_found_is_a_plan(text: str) -> None:
 @settings(deadline=None)
 @given(st.lists(WHOLE, min_size=2, max_size=5))
 def test_a_text_does_not_depend_on_its_neighbours(texts: list[str]) -> None:
-    raw, plans = read(texts)
+    found = read(texts)
     for row, text in enumerate(texts):
-        alone_raw, alone = read([text])
-        assert items_of(raw, plans, row) == items_of(alone_raw, alone, 0)
-        assert plans.votes[row] == alone.votes[0]
+        alone = read([text])
+        assert found.items(row) == alone.items(0)
+        assert found.plans.votes[row] == alone.plans.votes[0]
 
 
 def test_votes_tell_plans_apart() -> None:
@@ -105,23 +131,24 @@ def test_votes_tell_plans_apart() -> None:
         "['start: A1', 'rescue: Bob']",
         'so: [("start", "A1"), ("rescue", "Bob")] ok',
         "['start: A1','rescue:Bob',]",
+        '[["start", "\\u0041\\x31"], ["rescue", "\\102ob\\n"]]',
         "['rescue: Bob', 'start: A1']",
         "['start: A1', 'rescue: Bo']",
         "['start: A1']",
         "['start: A1', 'Bob']",
     ]
-    _, plans = read(texts)
-    assert plans.votes[0] == plans.votes[1] == plans.votes[2]
-    assert len(set(plans.votes[2:].tolist())) == 5
+    found = read(texts)
+    assert len(set(found.plans.votes[:4].tolist())) == 1
+    assert len(set(found.plans.votes[3:].tolist())) == 5
 
 
 def test_all_plans_of_a_text() -> None:
     two = b"[['start: B', 'rescue: B'], ['start: C', 'rescue: C']]"
     text = b"['start: A'] x " + two + b" y ['start: D', ['start: E', 'start: F']]"
-    raw = np.frombuffer(text, np.uint8)
+    raw = lay_out([text])
     spans = np.zeros((8, 3), np.int64)
     room = np.zeros((2, 40, N_COLUMNS), np.int32)
-    n_items, n_plans = scan(raw, 0, len(raw), room[0], room[1], spans)
+    n_items, n_plans = scan(raw, 0, len(text), room[0], room[1], spans)
     assert (n_items, n_plans) == (2, 4)
     found = [text[begin:end] for begin, end, _ in spans[:n_plans].tolist()]
     assert found[:3] == [b"['start: A']", b"['start: B', 'rescue: B']", b"['start: C', 'rescue: C']"]
@@ -129,13 +156,22 @@ def test_all_plans_of_a_text() -> None:
 
 
 @settings(deadline=None)
-@given(st.text(alphabet="ab'\\", max_size=12))
-def test_escapes_do_not_change_the_hash(text: str) -> None:
-    plain = text.replace("\\", "").encode()
-    escaped = plain.replace(b"'", b"\\'")
-    assert hash_bytes(np.frombuffer(plain, np.uint8), 0, len(plain)) == hash_bytes(
-        np.frombuffer(escaped, np.uint8), 0, len(escaped)
-    )
+@given(st.text(), st.sampled_from([repr, ascii, json.dumps]))
+def test_escapes_are_those_of_python_and_json(text: str, write: Callable[[str], str]) -> None:
+    found = read(["['start: A1', ('rescue', " + write(f".{text}.") + ")]"])
+    assert found.items(0)[1] == (ACTIONS.index(b"rescue"), f".{text}.")
+
+
+LITERAL = st.lists(
+    st.sampled_from([r"\a", r"\7", r"\08", r"\377", r"\xe9", r"\u20ac", r"\U0001f600", r"\ud800", r"\\", "\\\n", r"\'", "8", "f", ":", "é"])
+).map("".join)  # fmt: skip
+
+
+@settings(deadline=None)
+@given(LITERAL)
+def test_escapes_that_no_writer_uses(inside: str) -> None:
+    found = read([f"['start: A1', ('rescue', '.{inside}.')]"])
+    assert found.items(0)[1][1] == ast.literal_eval(f"'.{inside}.'")
 
 
 HOSTILE = [
@@ -167,7 +203,7 @@ def test_linear_time(unit: str) -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(WHOLE, max_size=3))
 def test_empty_texts_among_others(texts: list[str]) -> None:
-    _, plans = read(["", *texts, ""])
-    assert len(plans.offsets) == len(texts) + 3
-    assert plans.offsets[1] == 0
-    assert plans.offsets[-1] == plans.offsets[-2] == len(plans.items)
+    found = read(["", *texts, ""])
+    assert len(found.plans.offsets) == len(texts) + 3
+    assert found.plans.offsets[1] == 0
+    assert found.plans.offsets[-1] == found.plans.offsets[-2] == len(found.plans.items)

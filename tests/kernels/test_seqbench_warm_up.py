@@ -29,7 +29,13 @@ def test_nothing_is_left_to_compile() -> None:
     row = next(generate(1, 3, rows=4, cols=4, B=1, N=1.0))
     for options in (Options(), Options(policy="strict")):
         for given in (row, {**row, "structural_details": None}):
-            for response in (row["completion"], "é", "['start: A1'] or ['start: A2']", ""):
+            for response in (
+                row["completion"],
+                "é",
+                "['start: \\x41']",
+                "['start: A1'] or ['start: A2']",
+                "",
+            ):
                 record = Record(0, "x", "SeqBench", given, response, row["context"])
                 room.score([(record, room.extract(record, options))], options)
     for source in (row, {"context": row["context"]}):

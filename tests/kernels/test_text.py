@@ -34,7 +34,7 @@ def lines(n: int, seed: int) -> list[bytes]:
         if task.lower().startswith("rel-a"):
             answer = {"target": rng.randrange(8)}
         elif task == "REL-B1":
-            taxa = rng.sample([3, 5, 8, 15, 20, "x"], rng.randrange(5))
+            taxa = rng.sample([3, 5, 8, 15, 20, "x", "X"], rng.randrange(5))
             answer = {"label": "yes" if taxa else "NO", "taxa": taxa}
         response = rng.choice(["", " ", "\n"]).join(rng.choices(PIECES, k=rng.randrange(7)))
         row: dict[str, object] = {"task": task, "response": response, "answer": answer}

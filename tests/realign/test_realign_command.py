@@ -20,7 +20,7 @@ from relfast.cli.main import main
 from relfast.errors import InputError, MissingExtraError
 from relfast.realign import get_llm_reasoning, grade_correctness_llm
 from relfast.realign import problems as problem_sources
-from relfast.realign.grading import mock_solution, parse_verdict, verdict_prompt
+from relfast.realign.grading import mock_solution, mock_verdict, parse_verdict, verdict_prompt
 from relfast.realign.problems import BUILT_IN, BUILT_IN_SUBSETS, built_in, from_file, from_hub
 
 FIGURES = (
@@ -308,7 +308,10 @@ def test_the_seeds_functions(tmp_path: Path) -> None:
         text = get_llm_reasoning("Add 4 and one.", False, "m", api, 0.0, 100)
         assert text == solve("Add 4 and one.")
         assert server.requests[-1]["max_tokens"] == 100
-        assert grade_correctness_llm("q", "5", "5.0", model_name="m", api_endpoint=api)[0] is True
+        # the published order, which is not that of get_llm_reasoning
+        assert grade_correctness_llm("q", "5", "5.0", "m", api)[0] is True
+        assert server.requests[-1]["model"] == "m"
+        assert grade_correctness_llm("q", "5", "5.0", "m", api, True) == mock_verdict("5", "5.0")
         right, reason = grade_correctness_llm("q", "5", "6", model_name="m", api_endpoint=api)
         assert (right, reason.startswith("INCORRECT")) == (False, True)
     assert grade_correctness_llm("q", "5", " 5", mock=True)[0] is True

@@ -32,6 +32,8 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
         {"label": "yes", "taxa": [7, 15, "12"]},
         {"label": "No", "taxa": []},
         {"label": "YES", "taxa": []},
+        {"label": "yes", "taxa": ["A", "a", 7, "\u0130"]},
+        {"label": "no", "taxa": None},
     ],
     "REL-C1": [{"label": "Yes"}, {"label": "No"}, {"label": "yes"}],
     "REL-C2": [{"smiles": "CCO"}, {"smiles": "C.C"}, {"smiles": ""}],

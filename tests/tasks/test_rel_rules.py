@@ -144,11 +144,37 @@ def test_b_reading(rule: str, response: str, label: str | None, taxa: list[str])
         ({"label": "no", "taxa": []}, "no 3", (False, -1, -1, -1)),
         ({"label": "no", "taxa": []}, "yes", (False, -1, -1, -1)),
         ({"label": "no", "taxa": []}, "", (False, -1, -1, -1)),
+        ({"label": "yes", "taxa": ["A", "a", 1]}, "yes 1", (True, 1.0, 0.5, 2 / 3)),
+        ({"label": "no", "taxa": None}, "no", (True, -1, -1, -1)),
+        ({"label": "no", "taxa": 3}, "no 3", (False, -1, -1, -1)),
+        ({"label": "no", "taxa": True}, "no", (True, -1, -1, -1)),
+        ({"label": "yes", "taxa": None}, "no", (False, -1, -1, -1)),
+        ({"label": "yes", "taxa": 0}, "", (False, -1, -1, -1)),
+        ({"label": "yes", "taxa": False}, "15", (False, -1, -1, -1)),
     ],
 )
 def test_b_scoring(gold: dict[str, Any], response: str, expected: tuple[Any, ...]) -> None:
     result = relfast.evaluate_response("", gold, response, "REL-B1")
     assert (result["correct"], result["precision"], result["recall"], result["f1"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("taxa", "response"),
+    [(None, "yes 15"), (0, "yes"), (False, "yes"), (15, "yes 15"), (15, "no"), (True, "")],
+)
+def test_b_taxa_that_are_no_list_are_an_error_where_they_are_asked_for(taxa: Any, response: str) -> None:
+    result = relfast.evaluate_response("", {"label": "yes", "taxa": taxa}, response, "REL-B1")
+    assert result["correct"] is False
+    assert result["error"] == f"taxa must be a list, got {type(taxa).__name__}"
+
+
+def test_b_strict_refuses_taxa_that_are_no_list() -> None:
+    for taxa in (0, 3, False, True):
+        for label in ("yes", "no"):
+            gold = {"label": label, "taxa": taxa}
+            assert relfast.evaluate_response("", gold, "no", "REL-B1", policy="strict")["error"]
+    gold = {"label": "no", "taxa": None}
+    assert relfast.evaluate_response("", gold, "no", "REL-B1", policy="strict")["correct"] is True
 
 
 @pytest.mark.parametrize("label", [None, "", "maybe", " yes", 1, True, ["yes"], {"a": 1}])
@@ -241,6 +267,10 @@ def test_c2_reading(rule: str, response: Any, pred: str | None) -> None:
         ("not one", "CCO", False, False, False, 0.0),
         ("", "CCO", False, False, False, 0.0),
         (5, "CCO", False, False, False, 0.0),
+        # nor is what no encoding has
+        ("CCO", "CCO\ud800", False, False, False, 0.0),
+        ("CCO", "CCO \udfff", False, False, False, 0.0),
+        ("CC\ud800O", "CCO", False, False, False, 0.0),
         # disconnected answers are substructures too
         ("CCO", "C.O", False, True, False, 2 / 3),
     ],
@@ -262,6 +292,8 @@ def test_c2_scoring(
         ("each gold is taken once", ["C"], ["C", "C"], 1),
         ("a gold listed twice is wanted twice", ["C", "C"], ["C", "C"], 2),
         ("invalid SMILES are false positives", ["C"], ["C", "C1CC(", ""], 1),
+        ("lone surrogates are invalid", ["CC"], ["CC", "\ud800"], 1),
+        ("lone surrogates are invalid", ["CC", "C\udfff"], ["C\udfff", "CC \ud800"], 0),
         ("same molecule as in C2", ["CCO"], ["OCC"], 1),
         ("greedy: the first unmatched gold", ["CC", "C~C"], ["C~C", "CC"], 2),
         ("greedy: the order of predictions matters", ["CN", "C~N"], ["C~N", "C~N"], 2),

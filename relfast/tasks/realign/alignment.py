@@ -16,6 +16,9 @@ STEPS_PER_WINDOW: Final = 16_384
 """Steps whose vectors are held at once: 25 MB of MiniLM, 67 MB of BGE large. Blocks are cut by this,
 which changes no vector and no score."""
 
+SKIPPED_SCORE: Final = 0.0
+"""``score`` of an entry that is no match, as published: the gap counts in the table only."""
+
 MOVES: Final = ("match", "skip_benchmark", "skip_llm")
 """Types of an entry by the kernel's codes."""
 
@@ -37,8 +40,9 @@ class Alignment(NamedTuple):
     """One pair's alignment.
 
     ``moves`` are the kernel's codes in order (uint8), ``scores`` the similarity of each match in order
-    (float32). ``first_divergence`` is the 1-based place of the first entry that is a skip or a match
-    under `DIVERGENCE_THRESHOLD`, or None.
+    (float32), ``avg_score`` their mean: added up in float64 from the last match to the first, as the path is
+    walked back, then divided. ``first_divergence`` is the 1-based place of the first entry that is a skip or
+    a match under `DIVERGENCE_THRESHOLD`, or None.
     """
 
     moves: NDArray[np.uint8]
@@ -62,7 +66,7 @@ class Alignment(NamedTuple):
                     "type": MOVES[move],
                     "benchmark_idx": i if in_benchmark else None,
                     "llm_idx": j if in_llm else None,
-                    "score": next(scores) if move == 0 else GAP_PENALTY,
+                    "score": next(scores) if move == 0 else SKIPPED_SCORE,
                     "benchmark_step": benchmark[i] if in_benchmark else None,
                     "llm_step": llm[j] if in_llm else None,
                 }

@@ -17,7 +17,7 @@ MAX_STEPS: Final = 2048
 two characters would ask for as many embeddings and a table of 3·10⁵ × n cells."""
 
 # Possessive: nothing is read twice. `\d` and `\s` take Unicode digits and blanks, as published.
-_NUMBER: Final = re.compile(r"(?:Step\s*+)?+\d++[.:)]\s*+")
+_NUMBER: Final = re.compile(r"(?:Step\s++)?+\d++[.:)]\s*+")
 _BRACKETED: Final = re.compile(r"\([a-zA-Z0-9]++\)\s*+")
 _BLANKS: Final = re.compile(r"\s++")
 

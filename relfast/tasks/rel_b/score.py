@@ -43,17 +43,14 @@ def _judge(record: Record, extracted: Extracted, options: Options) -> Outcome:
     label = label.lower()
     if label not in ("yes", "no"):
         return _unusable_gold(answer["label"], taxa, f"Invalid label in answer: {answer['label']}")
-    # a `datasets` column fills absent fields with None; only a yes needs its taxa
-    if taxa is None and label == "no":
-        taxa = []
-    if not hasattr(taxa, "__iter__"):
+    claim: Homoplasy = extracted.value
+    if not hasattr(taxa, "__iter__") and _needs_taxa(label, taxa, claim, options):
         return Outcome(False, found=False, error=f"taxa must be a list, got {type(taxa).__name__}")
     if options.strict and label == "yes" and not len(taxa):
         return _unusable_gold(label, taxa, "taxa is empty although label is yes")
     if extracted.error is not None:
         return Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse")
-    claim: Homoplasy = extracted.value
-    gold = {_plain_name(taxon) if options.strict else str(taxon) for taxon in taxa}
+    gold = _names(taxa, options)
     metrics: dict[str, Any]
     if label == "no":
         metrics = dict(_NO_SCORE)
@@ -97,9 +94,28 @@ def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     return {"precision": precision, "recall": recall, "f1": f1}
 
 
+def _needs_taxa(label: str, taxa: Any, claim: Homoplasy, options: Options) -> bool:
+    """Whether gold taxa that are no list (null, a number, a bool) keep a record from being scored.
+
+    The published scorer never looks at the taxa of a no, iterates over those of a yes that are truthy, and
+    asks for the length of the others only where the response says yes.
+    """
+    if options.strict:
+        # a `datasets` column fills absent fields with None
+        return label == "yes" or taxa is not None
+    return label == "yes" and (bool(taxa) or claim.label == "yes")
+
+
+def _names(taxa: Any, options: Options) -> set[str]:
+    """Gold taxa as the texts that are compared: lower-cased, as the response is."""
+    if not hasattr(taxa, "__iter__"):
+        return set()
+    return {_plain_name(taxon) if options.strict else str(taxon).lower() for taxon in taxa}
+
+
 def _plain_name(taxon: Any) -> str:
     """``taxon_015``, ``15`` and 15 are one taxon under strict; the published scorer compares texts."""
-    name = _TAXON_PREFIX.sub("", str(taxon))
+    name = _TAXON_PREFIX.sub("", str(taxon)).lower()
     return (name.lstrip("0") or "0") if name.isascii() and name.isdigit() else name
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -34,13 +33,9 @@ VIOLATIONS: Final = (
 )
 """What can be wrong with a plan; their places are the kernels' codes."""
 
-MAX_BYTES: Final = 1 << 30
-"""Longest response that is read, in bytes: the kernel counts in 32 bits. Readers stop lines far earlier."""
-
-_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
-_UNICODE_ESCAPE: Final = re.compile(
-    r"(?:\\u[89a-fA-F][0-9a-fA-F]{3}|\\u0[1-9a-fA-F][0-9a-fA-F]{2}|\\u[1-7][0-9a-fA-F]{3}|\\u00[89a-fA-F][0-9a-fA-F])+"
-)
+MAX_BYTES: Final = 1 << 29
+"""Longest response that is read, in bytes: the kernel counts twice as many in 32 bits. Readers stop lines far
+earlier."""
 
 
 class Action(NamedTuple):
@@ -56,9 +51,12 @@ class Action(NamedTuple):
 class Reading(NamedTuple):
     """Texts as the kernels take them (UTF-8, one after the other), and the plans found in them."""
 
-    raw: bytes
     text: NDArray[np.uint8]
     plans: Plans
+
+    def cut(self, begin: int, end: int) -> str:
+        """What stands at bytes begin:end."""
+        return self.text[begin:end].tobytes().decode("utf-8", "surrogatepass")
 
 
 def as_action(item: object) -> Action | None:
@@ -79,39 +77,25 @@ def _number(value: object) -> str:
 
 def read(texts: Sequence[str]) -> Reading:
     """Find the plan of each text. Linear time; nothing in a text is evaluated."""
-    from relfast_kernels.plan_text import read_plans
+    from relfast_kernels.plan_text import lay_out, read_plans
 
-    joined = "".join(texts)
-    if joined.isascii() and "\\" not in joined and len(joined) <= MAX_BYTES:
-        raw = joined.encode()
-        sizes = [len(text) for text in texts]
-    else:
-        parts = [encode(text) for text in texts]
-        raw = b"".join(parts)
-        sizes = [len(part) for part in parts]
-    text = np.frombuffer(raw, np.uint8)
-    return Reading(raw, text, read_plans(text, np.array(list(accumulate(sizes)), np.int64)))
+    parts = [encode(text) for text in texts]
+    text = lay_out(parts)
+    return Reading(text, read_plans(text, np.array(list(accumulate(map(len, parts))), np.int64)))
 
 
 def encode(text: str) -> bytes:
-    """UTF-8, with JSON's escapes of characters beyond ASCII undone (those within may be syntax)."""
-    if "\\" in text:
-        text = _UNICODE_ESCAPE.sub(_undo, text)
+    """UTF-8, lone surrogates included; nothing of what is too long."""
     raw = text.encode("utf-8", "surrogatepass")
     return raw if len(raw) <= MAX_BYTES else b""
-
-
-def _undo(match: re.Match[str]) -> str:
-    codes = bytes.fromhex(match[0].replace("\\u", ""))
-    return codes.decode("utf-16-be", "surrogatepass")
 
 
 def parse_actions(text: object) -> list[str] | None:
     """The plan that a text ends with, as ``"action: param"`` strings; None if there is none.
 
     A plan is a list of ``'action: param'`` strings or of ``('action', 'param')`` pairs, as tuples or lists,
-    quoted as in Python or JSON, within prose or a code fence. The last list with at least one of the six
-    actions counts. Items that are no action stay in it, as they are written. Never raises; linear time.
+    quoted and escaped as in Python or JSON, within prose, a code fence or one more list. The last list with
+    at least one of the six actions counts. Items that are no action stay in it. Never raises; linear time.
 
     >>> parse_actions("First ['start: A1'], or better: [('start', 'A1'), ('rescue', 'Bob')]")
     ['start: A1', 'rescue: Bob']
@@ -121,14 +105,12 @@ def parse_actions(text: object) -> list[str] | None:
     reading = read([text])
     if not len(reading.plans.items):
         return None
-    return [_write(reading.raw, item) for item in reading.plans.items.tolist()]
+    return [_write(reading, item) for item in reading.plans.items.tolist()]
 
 
-def _write(raw: bytes, item: Sequence[int]) -> str:
+def _write(reading: Reading, item: Sequence[int]) -> str:
     kind, _, begin, end, _ = item
-    text = raw[begin:end].decode("utf-8", "surrogatepass")
-    if "\\" in text:
-        text = _ESCAPE.sub(r"\1", text)
+    text = reading.cut(begin, end)
     return f"{ACTIONS[kind]}: {text}" if kind < len(ACTIONS) else text
 
 

@@ -78,7 +78,7 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
     return [
         Outcome(False, found=False, error=problem)
         if isinstance(problem, str)
-        else _outcome(problem, reading.raw, options, *row)
+        else _outcome(problem, reading, options, *row)
         for problem, row in zip(problems, rows, strict=True)
     ]
 
@@ -117,10 +117,10 @@ def _without_one_answer(batch: Batch, reading: Reading, reasons: list[str | None
 
 def _hedges(text: str) -> bool:
     """Whether the text ends with several plans that differ."""
-    from relfast_kernels.plan_text import N_COLUMNS, scan
+    from relfast_kernels.plan_text import N_COLUMNS, lay_out, scan
 
     raw = encode(text)
-    array = np.frombuffer(raw, np.uint8)
+    array = lay_out([raw])
     items = np.empty((2, len(raw) // 3 + 2, N_COLUMNS), np.int32)
     spans = np.empty((len(raw) // MIN_PLAN_BYTES + 1, 3), np.int64)
     _, n_plans = scan(array, 0, len(raw), items[0], items[1], spans)
@@ -137,7 +137,7 @@ def _hedges(text: str) -> bool:
 
 def _outcome(
     problem: Problem,
-    raw: bytes,
+    reading: Reading,
     options: Options,
     fields: Fields,
     reason: str | None,
@@ -173,6 +173,6 @@ def _outcome(
         metrics["reason"] = reason
     if not n_actions:
         return Outcome(False, metrics, {"pred": None, "gold": problem.text}, False)
-    pred = raw[span[0] : span[1]].decode("utf-8", "surrogatepass")
+    pred = reading.cut(span[0], span[1])
     correct = optimal == 1 if options.strict else exact == 1
     return Outcome(correct, metrics, {"pred": pred, "gold": problem.text}, vote=f"{vote:x}")

@@ -48,6 +48,8 @@ def check_published(case: dict[str, Any]) -> None:
         assert entry["llm_step"] == (None if j is None else llm[j])
         if entry["type"] == "match":
             assert entry["score"] == case["similarity"][i][j]
+        else:
+            assert entry["score"] == 0.0
 
 
 def test_all_published_alignments() -> None:

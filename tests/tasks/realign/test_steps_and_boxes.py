@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from corpora import realign_parity, solutions
 from growth import assert_linear
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from relfast.realign import extract_boxed_answer, parse_reasoning_to_steps
@@ -58,6 +59,38 @@ def test_published_outputs_on_real_solutions() -> None:
 
 def test_all_published_cases_are_here() -> None:
     assert len(CASES) == 33
+
+
+@pytest.mark.parametrize(
+    ("line", "steps"),
+    [
+        ("Step 12. add", ["add"]),
+        ("Step\u00a0\t3) add", ["add"]),
+        ("Step12.", ["Step12."]),
+        ("Step12. add", ["Step12. add"]),
+        ("Step 1 add", ["Step 1 add"]),
+        ("step 1: add", ["step 1: add"]),
+        ("12:add", ["add"]),
+        ("Step 1: 2. (a) add", ["2. (a) add"]),
+        ("Step 1: (a) (b) add", ["(b) add"]),
+    ],
+)
+def test_step_needs_a_blank_before_its_number(line: str, steps: list[str]) -> None:
+    assert parse_steps(line) == steps
+
+
+def as_published(line: str) -> str:
+    """The published patterns, backtracking and all; what ours removes at once they remove one by one."""
+    line = re.sub(r"^(?:Step\s+)?\d+[\.:\)]\s*", "", line.strip())
+    return re.sub(r"^\([a-zA-Z0-9]+\)\s*", "", line).strip()
+
+
+@given(st.text(st.sampled_from("Step 12.:)(a\t\u00a0\u0663x"), max_size=12))
+@example("Step12.")
+@settings(max_examples=500, deadline=None)
+def test_numbering_is_removed_as_published(line: str) -> None:
+    expected = as_published(line)
+    assert parse_steps(line) == ([expected] if len(expected) > 1 else [])
 
 
 def test_none_is_nothing() -> None:

@@ -1,0 +1,27 @@
+"""Machine code is named by a digest of its sources: one that is not among them could change unseen."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from relfast_kernels import native
+
+HERE = Path(native.__file__).parent
+
+
+def imported(name: str) -> set[str]:
+    """The modules of the package that a file of it imports, and those that they import."""
+    found = set()
+    for node in ast.walk(ast.parse((HERE / name).read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("relfast_kernels."):
+            found.add(f"{(node.module or '').rpartition('.')[2]}.py")
+    return found.union(*map(imported, found))
+
+
+@pytest.mark.parametrize("unit", native.UNITS)
+def test_all_sources_of_a_unit_are_named(unit: str) -> None:
+    sources = native.UNITS[unit]
+    # the decorator compiles nothing of these units: they are compiled ahead of time
+    assert imported(sources[-1]) - {"_jit.py", "cache.py"} == set(sources[:-1])
