@@ -181,9 +181,8 @@ def test_all_known_hacks(capsys: pytest.CaptureFixture[str]) -> None:
 def test_reasons(response: Any, reason: str) -> None:
     result = strict("REL-A1", {"target": 3}, response)
     assert (result["correct"], result["pred"], result["reason"]) == (False, None, reason)
-    (row,) = relfast.score(
-        [{"task": "REL-A1", "answer": {"target": 3}, "response": response}], policy="strict"
-    )
+    with relfast.Scorer(policy="strict", workers=0) as scorer:
+        row = scorer.score_one("REL-A1", {"target": 3}, response)
     assert (row.status, row.correct, row.reward) == ("no_answer", False, 0.0)
     assert row.metrics == {"reason": reason}
 
