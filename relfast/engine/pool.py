@@ -17,6 +17,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
+from relfast_kernels.cache import report
+
+from relfast.embed import vectors_cache
 from relfast.engine import wire
 from relfast.engine.children import Worker, failure_of, shield_thread
 from relfast.engine.forkserver import LOST, ForkServer
@@ -134,6 +137,7 @@ class Pool:
     """
 
     def __init__(self, job: Job, workers: int, memory: int = MEMORY_BYTES, *, large: bool = False) -> None:
+        report(*filter(None, [vectors_cache()]))
         # workers that are started later should find the files, wherever the caller has gone by then
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers
