@@ -113,8 +113,10 @@ def test_directories_that_will_do(above: int, ours: int, base: Path) -> None:
 
 def test_a_group_may_write_above_if_it_is_its_users_own(base: Path) -> None:
     base.parent.chmod(0o775)
-    user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(base.parent.stat().st_gid)
-    if group.gr_name == user.pw_name and not set(group.gr_mem) - {user.pw_name}:
+    names = {entry.pw_uid: entry.pw_name for entry in pwd.getpwall()}
+    groups = {entry.gr_gid: entry for entry in grp.getgrall()}
+    name, group = names.get(os.geteuid()), groups.get(base.parent.stat().st_gid)
+    if name and group and group.gr_name == name and not set(group.gr_mem) - {name}:
         Cache(base).check()
     else:
         with pytest.raises(UntrustedError):
