@@ -187,8 +187,8 @@ def _is_unmapped(user: int) -> bool:
     host's ``/home``, and not for the cache itself.
     """
     try:
-        overflow = int(Path("/proc/sys/kernel/overflowuid").read_text("ascii"))
-        mapped = [line.split() for line in Path("/proc/self/uid_map").read_text("ascii").splitlines()]
+        overflow = int(Path("/proc/sys/kernel/overflowuid").read_text("utf-8"))
+        mapped = [line.split() for line in Path("/proc/self/uid_map").read_text("utf-8").splitlines()]
     except (OSError, ValueError):
         return False
     everybody = [["0", "0", str(2**32 - 1)]]

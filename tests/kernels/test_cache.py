@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import grp
 import json
 import os
@@ -17,7 +18,7 @@ import platformdirs
 import pytest
 from hostile_cache import SOMEBODY, SPOILT, give_away
 from relfast_kernels import cache as module
-from relfast_kernels import native
+from relfast_kernels import native, trust
 from relfast_kernels.cache import Cache, base_directory, user_cache
 from relfast_kernels.trust import UntrustedError
 
@@ -191,20 +192,60 @@ def test_whose_cache_it_is_depends_on_who_asks(monkeypatch: pytest.MonkeyPatch) 
 
 
 def as_somebody(function: Callable[[], bool]) -> bool:
-    """What a function says in a child that is `SOMEBODY`."""
+    """What a function says in a child that is `SOMEBODY`, if we can have one."""
     child = os.fork()
     if child == 0:
         status = 2
         try:
-            os.setgroups([])
-            os.setresgid(SOMEBODY, SOMEBODY, SOMEBODY)
-            os.setresuid(SOMEBODY, SOMEBODY, SOMEBODY)
+            if ROOT_RUNS:
+                os.setgroups([])
+                os.setresgid(SOMEBODY, SOMEBODY, SOMEBODY)
+                os.setresuid(SOMEBODY, SOMEBODY, SOMEBODY)
             status = int(function())
         finally:
             os._exit(status)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert status in (0, 1)
     return bool(status)
+
+
+_PR_SET_DUMPABLE, _CLONE_NEWUSER = 4, 0x10000000
+
+
+def test_owners_that_a_container_does_not_map() -> None:
+    """Rootless containers map their user only: the host's root, whose ``/`` is, looks like nobody in there.
+
+    That will do above a cache, and not for the cache itself. A host that allows no user namespaces shows
+    only that nobody is nobody there.
+    """
+    with tempfile.TemporaryDirectory(dir="/tmp") as above:
+        ours, roots = Path(above) / "ours", Path(above) / "roots"
+        for path in (ours, roots):
+            path.mkdir(0o755)
+        Path(above).chmod(0o755)
+        if ROOT_RUNS:
+            os.chown(ours, SOMEBODY, SOMEBODY)
+        user = SOMEBODY if ROOT_RUNS else os.geteuid()
+        library = ctypes.CDLL(None)
+
+        def judged() -> bool:
+            library.prctl(_PR_SET_DUMPABLE, 1)  # else its map is root's to write
+            if library.unshare(_CLONE_NEWUSER):
+                return not trust._is_unmapped(os.stat("/").st_uid)
+            Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+            if os.stat("/").st_uid == user or not trust._is_unmapped(os.stat("/").st_uid):
+                return False
+            return Cache(ours).usable() and _refused(roots if ROOT_RUNS else Path("/usr"))
+
+        assert as_somebody(judged)
+
+
+def _refused(path: Path) -> bool:
+    try:
+        Cache(path).check()
+    except UntrustedError:
+        return True
+    return False
 
 
 # files
