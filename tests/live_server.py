@@ -10,14 +10,17 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
 import psutil
 from patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
+
+NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Live:
@@ -30,10 +33,12 @@ class Live:
     def connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
 
-    def ask(self, path: str, body: Any = None, *, raw: bytes | None = None) -> tuple[int, Any]:
+    def ask(
+        self, path: str, body: Any = None, *, raw: bytes | None = None, headers: Mapping[str, str] = NONE
+    ) -> tuple[int, Any]:
         """Status and decoded body of one request; POST if there is a body."""
         with contextlib.closing(self.connect()) as connection:
-            return ask_on(connection, path, body, raw=raw)
+            return ask_on(connection, path, body, raw=raw, headers=headers)
 
     def workers(self) -> list[psutil.Process]:
         children = psutil.Process(self.process.pid).children(recursive=True)
@@ -46,20 +51,25 @@ class Live:
 
 
 def ask_on(
-    connection: http.client.HTTPConnection, path: str, body: Any = None, *, raw: bytes | None = None
+    connection: http.client.HTTPConnection,
+    path: str,
+    body: Any = None,
+    *,
+    raw: bytes | None = None,
+    headers: Mapping[str, str] = NONE,
 ) -> tuple[int, Any]:
     payload = raw if raw is not None else None if body is None else json.dumps(body).encode()
-    headers = {"Content-Type": "application/json"} if payload is not None else {}
-    connection.request("GET" if payload is None else "POST", path, payload, headers)
+    kind = {"Content-Type": "application/json"} if payload is not None else {}
+    connection.request("GET" if payload is None else "POST", path, payload, {**kind, **headers})
     response = connection.getresponse()
     text = response.read()
-    kind = response.headers.get_content_type()
-    return response.status, json.loads(text) if kind == "application/json" else text.decode()
+    as_json = response.headers.get_content_type() == "application/json"
+    return response.status, json.loads(text) if as_json else text.decode()
 
 
 @contextlib.contextmanager
 def live_server(*options: str) -> Iterator[Live]:
-    """A server on a free port of the loopback; killed at the end if the test has not stopped it."""
+    """A server on a free port, of the loopback unless told otherwise; killed at the end if the test has not stopped it."""
     path = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
     process = subprocess.Popen(
         [sys.executable, "-m", "relfast.cli.main", "serve", "--port", "0", "--workers", "2", "-q", *options],
@@ -70,8 +80,8 @@ def live_server(*options: str) -> Iterator[Live]:
     try:
         assert process.stderr is not None
         first = process.stderr.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+) ", first)
-        assert found, first + process.stderr.read()
+        found = re.search(r"http://[\d.]+:(\d+) ", first)
+        assert found, first
         yield Live(process, int(found[1]))
     finally:
         if process.poll() is None:

@@ -2,13 +2,14 @@
 
 No fast-math (scores are the same bits everywhere), no ``parallel`` (a reward may run in any thread of any
 host process, and numba's thread pool does not survive that), compiled code cached on disk where the
-cache directory can be written. Where it cannot, kernels compile in memory, with one warning.
+cache directory can be written, and by nobody else: numba's files are pickles. Where it cannot, kernels
+compile in memory, with one warning.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -16,26 +17,10 @@ from typing import Any, Final, TypeVar
 
 import numba
 
-from relfast_kernels.cache import CACHE_VARIABLE, cache_directory
+from relfast_kernels.cache import Cache, user_cache
+from relfast_kernels.trust import UntrustedError
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _make_writable(directory: Path) -> bool:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        probe = directory / f".probe-{os.getpid()}"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        warnings.warn(
-            f"relfast: kernels are compiled anew in each process, since {directory} cannot be written"
-            f" ({error.strerror or error}); {CACHE_VARIABLE} chooses another place",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return False
-    return True
 
 
 def _digest_of_sources() -> str:
@@ -47,8 +32,36 @@ def _digest_of_sources() -> str:
     return digest.hexdigest()[:16]
 
 
-_DIRECTORY: Final = cache_directory("numba") / _digest_of_sources()
-CACHED: Final[bool] = "NUMBA_CACHE_DIR" in os.environ or _make_writable(_DIRECTORY)
+def _home() -> Cache:
+    """Where this version's code is kept: below numba's own directory if its user has chosen one."""
+    chosen = numba.config.CACHE_DIR
+    name = _digest_of_sources()
+    if not chosen:
+        return user_cache("numba") / name
+    return Cache(Path(chosen).absolute() / f"relfast-{name}", variable="NUMBA_CACHE_DIR")
+
+
+def _is_usable(home: Cache) -> bool:
+    try:
+        home.check(make=True)
+        home.check_all()
+        tempfile.TemporaryFile(dir=home.path).close()
+    except UntrustedError as error:
+        home.say(error)
+        return False
+    except OSError as error:
+        warnings.warn(
+            f"relfast: kernels are compiled anew in each process, since {home.path} cannot be written"
+            f" ({error.strerror or error}); {home.variable} chooses another place",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
+
+
+_HOME: Final = _home()
+CACHED: Final[bool] = _is_usable(_HOME)
 """Whether compiled kernels are kept on disk."""
 
 
@@ -59,8 +72,8 @@ def kernel(function: F) -> F:
     """
     before = numba.config.CACHE_DIR
     # numba's own setting is process-wide and read when a function is decorated: ours holds for that moment
-    if CACHED and not before:
-        numba.config.CACHE_DIR = str(_DIRECTORY)
+    if CACHED:
+        numba.config.CACHE_DIR = str(_HOME.path)
     try:
         compiled: F = numba.njit(cache=CACHED, nogil=True, fastmath=False)(function)
     finally:

@@ -7,7 +7,8 @@ in 1 ms, or, where no linker is at hand, as an object file, which llvmlite loads
 functions, or None where nothing usable is there: the caller then takes the exact way in Python.
 
 A file is named by a digest of everything that decides its code, and ends with a checksum of its content, so
-that a stale or torn file is never run.
+that a stale or torn file is never run. One that somebody else could have written is not even read: see
+`relfast_kernels.cache`.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
-from relfast_kernels.cache import cache_directory
+from relfast_kernels.cache import Cache, user_cache
+from relfast_kernels.trust import UntrustedError
 
 _HERE: Final = Path(__file__).parent
 
@@ -54,9 +56,14 @@ _LINKERS: Final = (
 )
 
 
+def cache() -> Cache:
+    """Where the machine code is kept."""
+    return user_cache("native")
+
+
 def shared_library(unit: str) -> Path:
     """Where a unit's shared library is, or would be."""
-    return cache_directory("native") / f"{unit}-{_digest(unit)}.so"
+    return cache().path / f"{unit}-{_digest(unit)}.so"
 
 
 def object_file(unit: str) -> Path:
@@ -93,7 +100,15 @@ def _processor() -> str:
 
 def is_built(unit: str) -> bool:
     """Whether a unit's code is there (it may still turn out torn)."""
-    return shared_library(unit).is_file() or object_file(unit).is_file()
+    for path in (shared_library(unit), object_file(unit)):
+        try:
+            os.close(cache().open(path.name))
+            return True
+        except UntrustedError as error:
+            cache().say(error)
+        except OSError:
+            continue
+    return False
 
 
 def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
@@ -105,12 +120,15 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
     """
     for path, open_code in ((shared_library(unit), _open_library), (object_file(unit), _open_object)):
         try:
-            code, entries = _read(path)
-            address_of = open_code(path, code)
+            with open(cache().open(path.name), "rb") as file:
+                code, entries = _read(file)
+                address_of = open_code(file, code)
             return {
                 name: _callable(address_of(entry["symbol"]), entry["arguments"], holds_gil=unit in SHORT)
                 for name, entry in entries.items()
             }
+        except UntrustedError as error:
+            cache().say(error)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError):
             continue
     return None
@@ -126,23 +144,30 @@ def _with_trailer(code: bytes, entries: Mapping[str, Any]) -> bytes:
     return code + trailer + b"%0*d" % (_DIGITS, len(trailer))
 
 
-def _read(path: Path) -> tuple[bytes, Mapping[str, Any]]:
+def _read(file: BinaryIO) -> tuple[bytes, Mapping[str, Any]]:
     """The code in a file, and its entries. Raises `ValueError` if it is not whole."""
-    content = path.read_bytes()
+    content = file.read()
     end = len(content) - _DIGITS
     start = end - int(content[end:])
     described = json.loads(content[start:end])
     code = content[:start]
     if hashlib.sha256(code).hexdigest() != described["sha256"]:
-        raise ValueError(f"{path} is damaged")
+        raise ValueError("the file is damaged")
     return code, described["entries"]
 
 
 _keep_alive: list[Any] = []
 
 
-def _open_library(path: Path, code: bytes) -> Callable[[str], int]:
-    library = ctypes.CDLL(str(path))
+def _open_library(file: BinaryIO, code: bytes) -> Callable[[str], int]:
+    # the very file that was judged and read. The number stays taken: the loader takes a name that it has
+    # met for the library that it knows by it
+    number = os.dup(file.fileno())
+    try:
+        library = ctypes.CDLL(f"/proc/self/fd/{number}")
+    except OSError:
+        os.close(number)
+        raise
     _keep_alive.append(library)
 
     def address_of(symbol: str) -> int:
@@ -151,7 +176,7 @@ def _open_library(path: Path, code: bytes) -> Callable[[str], int]:
     return address_of
 
 
-def _open_object(path: Path, code: bytes) -> Callable[[str], int]:
+def _open_object(file: BinaryIO, code: bytes) -> Callable[[str], int]:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -169,7 +194,7 @@ def _open_object(path: Path, code: bytes) -> Callable[[str], int]:
     def address_of(symbol: str) -> int:
         address: int = engine.get_function_address(symbol)
         if not address:
-            raise ValueError(f"{symbol} is not in {path}")
+            raise ValueError(f"{symbol} is not in the file")
         return address
 
     return address_of
@@ -204,9 +229,12 @@ def build(unit: str) -> Path:
 
     Raises
     ------
+    UntrustedError
+        Somebody else can write to the cache directory.
     OSError
-        The cache directory cannot be written.
+        It cannot be written.
     """
+    cache().check(make=True)
     import importlib
 
     import llvmlite.binding as llvm
@@ -228,13 +256,12 @@ def build(unit: str) -> Path:
     linked = llvm.parse_assembly(_standing_alone(texts[0]))
     for text in texts[1:]:
         linked.link_in(llvm.parse_assembly(_standing_alone(text)))
-    object_file(unit).parent.mkdir(parents=True, exist_ok=True)
-    target = _build_library(unit, _compile(linked, reloc="pic", codemodel="default"), entries)
-    if target is None:
-        # the code will land anywhere in the address space, far from the C library
-        target = object_file(unit)
-        _write(target, _with_trailer(_compile(linked, reloc="static", codemodel="large"), entries))
-    return target
+    library = _link(_compile(linked, reloc="pic", codemodel="default"))
+    if library is not None:
+        return cache().write(shared_library(unit).name, _with_trailer(library, entries))
+    # the code will land anywhere in the address space, far from the C library
+    code = _compile(linked, reloc="static", codemodel="large")
+    return cache().write(object_file(unit).name, _with_trailer(code, entries))
 
 
 _FREE: Final = re.compile(r"^declare void @NRT_MemInfo_call_dtor\(([\w*]+).*$", re.MULTILINE)
@@ -269,35 +296,24 @@ def _compile(linked: Any, **options: str) -> bytes:
     return code
 
 
-def _build_library(unit: str, code: bytes, entries: Mapping[str, Any]) -> Path | None:
-    """Make a shared library of object code; None where that does not work here."""
-    target = shared_library(unit)
-    source = target.with_suffix(f".{os.getpid()}.o")
-    made = target.with_suffix(f".{os.getpid()}.so")
-    try:
+def _link(code: bytes) -> bytes | None:
+    """A shared library of object code; None where none can be made, or loaded, here."""
+    import tempfile
+
+    # private whatever the umask is, and where the library is going to lie
+    with tempfile.TemporaryDirectory(prefix=".linking-", dir=cache().path) as folder:
+        source, made = Path(folder) / "code.o", Path(folder) / f"{os.path.basename(folder)}.so"
         source.write_bytes(code)
         for linker, *options in _LINKERS:
             command = [shutil.which(linker) or "", *options, "-o", str(made), str(source)]
             if not command[0] or subprocess.run(command, capture_output=True).returncode:
                 continue
-            ctypes.CDLL(str(made))  # not everything that links can be loaded: folders without execution
-            _write(target, _with_trailer(made.read_bytes(), entries))
-            return target
-    except OSError:
-        pass
-    finally:
-        source.unlink(missing_ok=True)
-        made.unlink(missing_ok=True)
+            try:
+                ctypes.CDLL(str(made))  # not everything that links can be loaded: folders without execution
+                return made.read_bytes()
+            except OSError:
+                continue
     return None
-
-
-def _write(target: Path, content: bytes) -> None:
-    part = target.with_suffix(f".{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 _PR_SET_PDEATHSIG: Final = 1

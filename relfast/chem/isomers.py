@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 from rdkit import Chem, rdBase
 from rdkit.Chem import rdMolDescriptors
+from relfast_kernels.cache import Cache, user_cache
+from relfast_kernels.trust import UntrustedError
 
 from relfast.chem import molecule  # noqa: F401 -- silences RDKit's log
 from relfast.errors import UsageError
@@ -183,23 +183,18 @@ def isomers(formula: str, keep: RingFilter = "all", progress: Progress | None = 
     return _universe(hill(formula), keep, progress)
 
 
-# The cache. A file is believed only if its digest fits its own text, the formula and the RDKit that wrote the
-# SMILES; anything else is enumerated anew. Nothing that happens here can fail an enumeration.
+# The cache. A file is believed only if nobody else can have written it and its digest fits its own text, the
+# formula and the RDKit that wrote the SMILES; anything else is enumerated anew. Nothing that happens here
+# can fail an enumeration.
 
 
-def cache_directory() -> Path:
-    """Where universes are kept: under ``RELFAST_CACHE_DIR``, else the user's cache directory."""
-    chosen = os.environ.get("RELFAST_CACHE_DIR")
-    if chosen:
-        return Path(chosen) / "isomers"
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("relfast")) / "isomers"
+def _cache() -> Cache:
+    return user_cache("isomers")
 
 
-def _cache_file(formula: str) -> Path:
+def _cache_file(formula: str) -> str:
     # file systems that do not tell upper from lower case: C4H8Co would be CO, but has no valence here
-    return cache_directory() / f"{formula}-rdkit{rdBase.rdkitVersion}.txt"
+    return f"{formula}-rdkit{rdBase.rdkitVersion}.txt"
 
 
 def _digest(formula: str, body: bytes) -> str:
@@ -209,26 +204,23 @@ def _digest(formula: str, body: bytes) -> str:
 
 def _read_cache(formula: str) -> tuple[str, ...] | None:
     try:
-        head, _, body = _cache_file(formula).read_bytes().partition(b"\n")
+        head, _, body = _cache().read(_cache_file(formula)).partition(b"\n")
         if json.loads(head).get("sha256") != _digest(formula, body):
             return None
         return tuple(body.decode("ascii").split())
+    except UntrustedError as error:
+        _cache().say(error)
+        return None
     except (OSError, ValueError, AttributeError):
         return None
 
 
 def _write_cache(formula: str, universe: Sequence[str]) -> None:
-    path = _cache_file(formula)
     body = "\n".join(universe).encode("ascii") + b"\n"
     head = json.dumps({"formula": formula, "isomers": len(universe), "sha256": _digest(formula, body)})
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(head.encode("ascii") + b"\n" + body)
-        os.replace(draft, path)
+        _cache().write(_cache_file(formula), head.encode("ascii") + b"\n" + body)
+    except UntrustedError as error:
+        _cache().say(error)
     except OSError:
-        # unwritable or full: the next process enumerates again
-        try:
-            draft.unlink(missing_ok=True)
-        except OSError:
-            return
+        return  # unwritable or full: the next process enumerates again

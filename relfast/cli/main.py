@@ -6,6 +6,8 @@ import contextlib
 import importlib
 import os
 import sys
+import warnings
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 import click
@@ -75,7 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Entry point: runs a command and leaves with the contract's exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        with signals.interruptible():
+        with signals.interruptible(), _plain_warnings():
             code = _run(arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -104,6 +106,22 @@ def _run(arguments: list[str] | None) -> int:
         usage = isinstance(error, (UsageError, InputError, UnknownTaskError))
         return EXIT_USAGE if usage and not isinstance(error, ReadError) else EXIT_FAILED
     return result if isinstance(result, int) else 0
+
+
+@contextlib.contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Have our own warnings be a line, as errors are: where in the code they were made tells a user nothing."""
+    with warnings.catch_warnings():
+        as_ever = warnings.showwarning
+
+        def show(message: Warning | str, *where: Any, **more: Any) -> None:
+            if str(message).startswith("relfast: "):
+                say(str(message))
+            else:
+                as_ever(message, *where, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def say(text: str) -> None:

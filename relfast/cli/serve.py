@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
+from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -11,8 +14,10 @@ from relfast.errors import MissingExtraError, UsageError
 
 
 @click.command(name="serve")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address; the server has no password: think before you open it.")  # fmt: skip
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address; one beyond the loopback needs --token-file.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 = any free one.")  # fmt: skip
+@click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Name or address to answer to, beside the loopback's and --host.")  # fmt: skip
+@click.option("--token-file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="What requests must come with (Authorization: Bearer); /health is open. Nobody else may read the file.")  # fmt: skip
 @click.option("--policy", type=click.Choice(["reference", "strict"]), default="strict", show_default=True, help="Of requests that do not say; strict, since rewards are what servers are for.")  # fmt: skip
 @click.option("--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task.")  # fmt: skip
 @click.option("--on-error", type=float, metavar="NUMBER", help="Reward of a response without a score.  [default: null]")  # fmt: skip
@@ -24,6 +29,8 @@ from relfast.errors import MissingExtraError, UsageError
 def command(
     host: str,
     port: int,
+    hosts: tuple[str, ...],
+    token_file: Path | None,
     policy: Literal["reference", "strict"],
     reward: tuple[str, ...],
     on_error: float | None,
@@ -38,6 +45,7 @@ def command(
     SIGINT or SIGTERM stops it when all requests are answered.
     """
     try:
+        from relfast.serve.access import read_token
         from relfast.serve.app import MAX_BODY_BYTES, MAX_RECORDS, Settings
         from relfast.serve.server import serve
     except ImportError:
@@ -51,6 +59,8 @@ def command(
         max_body_bytes=max_body_bytes or MAX_BODY_BYTES,
         max_records=max_records or MAX_RECORDS,
         options=options,
+        hosts=tuple(map(_host, hosts)),
+        token=None if token_file is None else read_token(token_file),
     )
     serve(host, port, settings, announce=_announce, quiet=quiet)
     return 0
@@ -58,6 +68,15 @@ def command(
 
 def _announce(url: str) -> None:
     click.echo(f"relfast: serving on {url} (docs: {url}/docs)", err=True)
+
+
+def _host(text: str) -> str:
+    bare = text.removeprefix("[").removesuffix("]")
+    with contextlib.suppress(ValueError):
+        return str(ipaddress.ip_address(bare))
+    if not bare or set(bare) & set(":/*@[] "):
+        raise UsageError(f"--allow-host wants a name or an address without a port, not {text!r}")
+    return bare
 
 
 def _pair(text: str) -> tuple[str, str]:

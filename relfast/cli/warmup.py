@@ -10,7 +10,7 @@ import time
 import click
 
 from relfast import __version__
-from relfast.errors import install_command
+from relfast.errors import OutputError, install_command
 from relfast.signature import version
 
 _PACKAGES = ("numpy", "numba", "rdkit", "onnxruntime", "tokenizers", "orjson")
@@ -41,10 +41,20 @@ def command() -> None:
 
 
 def compile_kernels() -> int:
-    """Call every kernel module's ``warm_up``; the number of modules that have one."""
+    """Call every kernel module's ``warm_up``; the number of modules that have one.
+
+    Raises
+    ------
+    OutputError
+        What is compiled cannot be kept.
+    """
     import relfast_kernels
     from relfast_kernels import native
 
+    try:
+        native.cache().check(make=True)
+    except OSError as error:
+        raise OutputError(native.cache().path, error.strerror or str(error)) from None
     n = 0
     for module in pkgutil.iter_modules(relfast_kernels.__path__):
         loaded = importlib.import_module(f"relfast_kernels.{module.name}")

@@ -11,7 +11,11 @@ the cache: rows do not depend on how a run was cut into blocks.
 from __future__ import annotations
 
 import importlib
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from relfast_kernels.cache import Cache, user_cache
 
 if TYPE_CHECKING:
     from relfast.embed.embedder import Embedder, get_embedder
@@ -19,6 +23,9 @@ if TYPE_CHECKING:
 
 THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
 """Environment variable: threads of a model's session, instead of all usable cores."""
+
+CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
+"""Environment variable: ``1`` keeps vectors in the user's cache directory, a path keeps them there."""
 
 _HOMES: Final = {
     "Embedder": "relfast.embed.embedder",
@@ -28,7 +35,25 @@ _HOMES: Final = {
     "resolve": "relfast.embed.models",
 }
 
-__all__ = ["THREADS_VARIABLE", "Embedder", "Model", "describe", "get_embedder", "known_models", "resolve"]
+__all__ = [
+    "CACHE_VARIABLE",
+    "THREADS_VARIABLE",
+    "Embedder",
+    "Model",
+    "describe",
+    "get_embedder",
+    "known_models",
+    "resolve",
+    "vectors_cache",
+]
+
+
+def vectors_cache() -> Cache | None:
+    """Where vectors are to be kept on disk; None where that is not asked for."""
+    chosen = os.environ.get(CACHE_VARIABLE, "")
+    if chosen in ("", "0", "off"):
+        return None
+    return user_cache("vectors") if chosen in ("1", "on") else Cache(Path(chosen), variable=CACHE_VARIABLE)
 
 
 def describe(embedder: str, device: str) -> str:

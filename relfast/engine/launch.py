@@ -2,7 +2,7 @@
 
 A worker needs 0.15 s to come up, and so does the command that will use it. `prestart` begins with the
 former before anything else is imported; the pool takes such workers over. Whoever is not taken reads end
-of file on its stdin and leaves. Imports the standard library only.
+of file on its stdin and leaves. Imports the standard library only, and what does so too.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
+
+from relfast_kernels.cache import QUIET_VARIABLE
 
 from relfast import interrupts
 
@@ -144,4 +146,6 @@ def environment() -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(dict.fromkeys([*roots, *path])),
         # numpy's linear algebra would start a thread per core in each worker, and none is ever used
         "OPENBLAS_NUM_THREADS": "1",
+        # the pool says it, once for all of them
+        QUIET_VARIABLE: "1",
     }

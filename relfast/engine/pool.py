@@ -17,6 +17,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
+from relfast_kernels.cache import report
+
+from relfast.embed import vectors_cache
 from relfast.engine import wire
 from relfast.engine.children import Worker, failure_of, shield_thread
 from relfast.engine.forkserver import LOST, ForkServer
@@ -150,6 +153,7 @@ class Pool:
         tell: Tell = tell_nobody,
     ) -> None:
         self._tell = tell
+        report(*filter(None, [vectors_cache()]))
         # workers that are started later should find the files, wherever the caller has gone by then
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers

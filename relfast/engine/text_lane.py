@@ -57,7 +57,7 @@ def compile_in_background() -> None:
     It ends with this one: a command leaves nothing running behind its user's back, even if that means that
     a run of a few seconds comes too early and ``relfast warmup`` or a longer one has to do it.
     """
-    if all(map(native.is_built, native.UNITS)):
+    if all(map(native.is_built, native.UNITS)) or not native.cache().usable(make=True):
         return
     # workers look for the result from time to time
     subprocess.Popen(

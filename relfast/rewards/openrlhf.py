@@ -6,7 +6,8 @@
     from relfast.rewards.openrlhf import reward_func
 
 ``labels`` hold gold, or ``{"task": …, "answer": gold}``, as JSON text or dict. ``queries`` are prompt and
-response in one; the prompt is cut off. For rewards over HTTP see ``relfast serve``. Strict by default:
+response in one; the prompt is cut off. For rewards over HTTP see ``relfast serve``, whose token
+goes into ``--reward.remote_url http://relfast:TOKEN@HOST:PORT/get_reward``. Strict by default:
 what a policy is rewarded for must not be cheaper to fake than to do.
 """
 

@@ -2,8 +2,9 @@
 
 ``sample.label`` holds gold, or ``{"task": …, "answer": gold}``, as JSON text or dict; ``sample.metadata``
 may hold ``task``, ``answer`` and ``question`` too. For ``--rm-type remote_rm`` see ``relfast serve``, whose
-``/get_reward`` speaks slime's protocol. Strict by default: what a policy is rewarded for must not be
-cheaper to fake than to do.
+``/get_reward`` speaks slime's protocol; its token goes into the URL,
+``--rm-url http://relfast:TOKEN@HOST:PORT/get_reward``. Strict by default: what a policy is rewarded for
+must not be cheaper to fake than to do.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from relfast.engine.scorer import OnError, Scorer, value_of
 from relfast.records import STATUSES, Score
 from relfast.rewards.openrlhf import response_in
 from relfast.rewards.shared import gold_of, question_of, read_label, response_of, tallies
+from relfast.serve.access import Access
 from relfast.serve.limits import Gate
 from relfast.serve.metrics import Metrics
 
@@ -40,7 +41,8 @@ LABEL: Final = 'Gold, or {"task": …, "answer": gold}; may be JSON text.'
 class Settings:
     """How the server scores, and what it accepts.
 
-    ``options`` are those of `relfast.Scorer`; ``policy`` is the one of requests that do not say.
+    ``options`` are those of `relfast.Scorer`; ``policy`` is the one of requests that do not say. ``hosts``
+    are names it answers to beside the loopback's, ``token`` is what requests have to come with.
     """
 
     policy: Literal["reference", "strict"] = "strict"
@@ -48,6 +50,8 @@ class Settings:
     max_body_bytes: int = MAX_BODY_BYTES
     max_records: int = MAX_RECORDS
     options: Mapping[str, Any] = field(default_factory=dict)
+    hosts: Sequence[str] = ()
+    token: str | None = field(default=None, repr=False)
 
 
 class ScoreRequest(BaseModel):
@@ -90,7 +94,10 @@ class ScoreAnswer(BaseModel):
 
 
 class OpenRLHFRequest(BaseModel):
-    """OpenRLHF's protocol (``--reward.remote_url http://HOST:PORT/get_reward``)."""
+    """OpenRLHF's protocol (``--reward.remote_url http://HOST:PORT/get_reward``).
+
+    A token is the URL's password: ``http://relfast:TOKEN@HOST:PORT/get_reward``.
+    """
 
     query: list[str] = Field(description="Prompt and response in one.")
     prompts: list[str] | None = None
@@ -108,7 +115,10 @@ class OpenRLHFAnswer(BaseModel):
 
 
 class SlimeRequest(BaseModel):
-    """slime's protocol (``--rm-type remote_rm --rm-url http://HOST:PORT/get_reward``)."""
+    """slime's protocol (``--rm-type remote_rm --rm-url http://HOST:PORT/get_reward``).
+
+    A token is the URL's password, as OpenRLHF's.
+    """
 
     prompt: Any = None
     response: Any
@@ -129,9 +139,14 @@ class Refusal(BaseModel):
     detail: str
 
 
+_DENIALS: Final[dict[int | str, dict[str, Any]]] = {
+    401: {"model": Refusal, "description": "The server was started with a token, and this is not it."},
+    421: {"model": Refusal, "description": "The server does not answer to this Host."},
+}
 _REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Refusal, "description": "The body cannot be read."},
     413: {"model": Refusal, "description": "Too many bytes or records."},
+    415: {"model": Refusal, "description": "The body does not say that it is JSON."},
     422: {"model": Refusal, "description": "The body is not what is asked for."},
 }
 
@@ -179,8 +194,9 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         version=__version__,
         summary="Rewards for REL, ReAlign and SeqBench responses.",
         lifespan=lifespan,
+        responses=_DENIALS,
     )
-    gate = Gate(app, metrics, settings.max_body_bytes)
+    gate = Gate(app, metrics, Access(settings.hosts, settings.token), settings.max_body_bytes)
     app.add_exception_handler(RequestValidationError, _refuse)
 
     @app.post("/score", response_model=ScoreAnswer, responses=_REFUSALS)

@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 import uvicorn
 
-from relfast.errors import OutputError
+from relfast.errors import OutputError, UsageError
+from relfast.serve.access import is_loopback, normal_host
 from relfast.serve.app import Settings, make_app
 from relfast.serve.limits import Gate
 
@@ -19,6 +21,8 @@ LINGER_SECONDS: Final = 1.0
 its way. Busy ones are closed by their answers, so this is for idle ones only."""
 
 _LOOK_EVERY: Final = 0.02
+
+_EVERYWHERE: Final = ("", "0.0.0.0", "::")
 
 
 class GracefulServer(uvicorn.Server):
@@ -92,8 +96,11 @@ def serve(
     OutputError
         The address cannot be used.
     UsageError, UnknownTaskError
-        An option that cannot be used.
+        An option that cannot be used; an address beyond the loopback without a token.
     """
+    if normal_host(host) not in _EVERYWHERE:
+        # clients use the name that the server was opened by
+        settings = replace(settings, hosts=(*settings.hosts, host))
     _, gate = make_app(settings)
     config = uvicorn.Config(
         gate,
@@ -114,8 +121,13 @@ def serve(
             listener.bind((host, port))
         except OSError as error:
             raise OutputError(f"{host}:{port}", f"cannot be served ({error.strerror or error})") from None
-        listener.listen(config.backlog)
         name, bound_port = listener.getsockname()[:2]
+        if settings.token is None and not is_loopback(normal_host(name)):
+            raise UsageError(
+                f"--host {host} opens the server beyond this machine, which wants a token: type"
+                " `(umask 077; openssl rand -hex 32 > token)` and add --token-file token"
+            )
+        listener.listen(config.backlog)
         announce(
             f"http://[{name}]:{bound_port}" if family == socket.AF_INET6 else f"http://{name}:{bound_port}"
         )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from corpora import ROOT, rel_records
+from corpora import rel_records
+from hostile_cache import SPOILT
 from rdkit import Chem
 
 from relfast.chem import isomers as module
@@ -222,14 +221,18 @@ def test_an_unwritable_cache_changes_nothing(tmp_path: Path, monkeypatch: pytest
     assert len(isomers("C4H6Br2")) == 27
 
 
-def test_the_cache_follows_the_user_cache_directory(tmp_path: Path) -> None:
-    environment = {k: v for k, v in os.environ.items() if k != "RELFAST_CACHE_DIR"}
-    environment |= {"XDG_CACHE_HOME": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
-    code = "from relfast.chem.isomers import cache_directory; print(cache_directory())"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    assert done.stdout.strip() == str(tmp_path / "relfast" / "isomers")
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_a_planted_universe_is_not_believed(cache: Path, spoil: Callable[[Path], None]) -> None:
+    """Whole and with the right digest, as whoever plants it would have it."""
+    body = b"CCO\n"
+    head = json.dumps({"sha256": module._digest("C4H6Br2", body)})
+    file = module._cache().write(module._cache_file("C4H6Br2"), head.encode() + b"\n" + body)
+    assert isomers("C4H6Br2") == ("CCO",)
+    module._universe.cache_clear()
+    spoil(cache)
+    with pytest.warns(RuntimeWarning, match=f" is not used: {cache} "):
+        assert len(isomers("C4H6Br2")) == 27
+    assert file.read_bytes().endswith(body)
 
 
 @pytest.mark.slow

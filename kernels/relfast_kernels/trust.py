@@ -1,0 +1,204 @@
+"""Whether files may be believed: whether anybody but this user and root can have put them where they are.
+
+- A directory that is ours alone, and what lies in it, belongs to the user or root, and nobody else can write.
+- Every directory above belongs to the user or root too, and others cannot swap what lies in it: they cannot
+  write there, or it is sticky (``/tmp``). The one group that may write is the owner's own with nobody else in
+  it, as distributions with umask 0002 make them.
+- Links on the way are followed if they belong to the user or root; a file is never a link.
+
+Each step of the way is opened below the one before and judged by its descriptor, so that nothing can be
+swapped between look and use. Imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat
+from collections import deque
+from pathlib import Path
+from typing import Final
+
+OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
+
+_MAX_LINKS: Final = 40
+_STEP: Final = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class UntrustedError(OSError):
+    """Somebody else could have written what lies there; the text says where and why, in one line."""
+
+
+def open_directory(path: Path, ours: int, *, make: bool = False) -> int:
+    """A descriptor (``O_PATH``) of a directory that nobody else can have put anything into.
+
+    Parameters
+    ----------
+    path
+        Where it is; absolute.
+    ours
+        How many of its last components, at least one, have to be ours alone; those above may let others
+        write where that does not let them swap what lies there.
+    make
+        Make what is missing, with mode 0700.
+
+    Raises
+    ------
+    UntrustedError
+        Somebody else can have put something there.
+    OSError
+        It is no directory, or not there, or cannot be made.
+    """
+    names = path.parts[1:]
+    steps = deque((name, at >= len(names) - ours) for at, name in enumerate(names))
+    links = 0
+    with contextlib.ExitStack() as opened:
+
+        def step(name: str, directory: int | None, make: bool = False) -> int:
+            descriptor = _open_step(name, directory, make)
+            opened.callback(os.close, descriptor)
+            return descriptor
+
+        top = here = step("/", None)
+        place = "/"
+        _judge_directory(place, os.fstat(top), False)
+        while steps:
+            name, is_ours = steps.popleft()
+            following, following_place = step(name, here, make), os.path.join(place, name)
+            found = os.fstat(following)
+            if stat.S_ISLNK(found.st_mode):
+                _judge_owner(following_place, found, is_ours)
+                links += 1
+                if links > _MAX_LINKS:
+                    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), following_place)
+                target = Path(os.readlink("", dir_fd=following))
+                if target.is_absolute():
+                    here, place = top, "/"
+                parts = target.parts[1:] if target.is_absolute() else target.parts
+                # what the link stands for is to be ours alone, not the way there
+                steps.extendleft((part, is_ours and at == 0) for at, part in enumerate(reversed(parts)))
+            elif stat.S_ISDIR(found.st_mode):
+                _judge_directory(following_place, found, is_ours)
+                here, place = following, following_place
+            else:
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), following_place)
+        return os.dup(here)
+
+
+def _open_step(name: str, directory: int | None, make: bool) -> int:
+    try:
+        return os.open(name, _STEP, dir_fd=directory)
+    except FileNotFoundError:
+        if not make:
+            raise
+    # somebody may be faster; whose it then is, is judged
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(name, 0o700, dir_fd=directory)
+    return os.open(name, _STEP, dir_fd=directory)
+
+
+def _judge_owner(place: str, found: os.stat_result, ours: bool) -> None:
+    if found.st_uid in (os.geteuid(), 0) or (not ours and _is_unmapped(found.st_uid)):
+        return
+    raise UntrustedError(f"{place} belongs to {_name_of(found.st_uid)}")
+
+
+def _judge(place: str, found: os.stat_result, writing: int) -> None:
+    _judge_owner(place, found, True)
+    if found.st_mode & writing:
+        raise UntrustedError(f"{place} can be written by others (mode {stat.S_IMODE(found.st_mode):04o})")
+
+
+def _judge_directory(place: str, found: os.stat_result, ours: bool) -> None:
+    if ours or not _keeps_entries(place, found):
+        _judge(place, found, OTHERS_WRITE)
+    else:
+        _judge_owner(place, found, False)
+
+
+def _keeps_entries(place: str, found: os.stat_result) -> bool:
+    """Whether others cannot swap what lies in a directory, may they write there or not."""
+    others = found.st_mode & OTHERS_WRITE
+    if not others or found.st_mode & stat.S_ISVTX:
+        return True
+    return others == stat.S_IWGRP and _is_private(found.st_gid, found.st_uid, place)
+
+
+def judge_file(place: str, found: os.stat_result, writing: int = OTHERS_WRITE) -> None:
+    """Raise `UntrustedError` unless a file is an ordinary one that only we or root can have written.
+
+    ``writing`` are the bits of its mode that let others write, where they get at it at all.
+    """
+    if not stat.S_ISREG(found.st_mode):
+        raise UntrustedError(f"{place} is {'a link' if stat.S_ISLNK(found.st_mode) else 'no ordinary file'}")
+    _judge(place, found, writing)
+
+
+def check_below(directory: int, place: str, reachable: int = OTHERS_WRITE) -> None:
+    """Judge all below a directory, given by a descriptor of any kind and its name. Raises `UntrustedError`.
+
+    A mode that lets others write is no matter where they do not get as far: ``reachable`` are the write bits
+    of those who get to the directory.
+    """
+    # the execute bit of a directory, which lets in, is next to the one that lets write
+    reachable &= os.fstat(directory).st_mode << 1
+    listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory)
+    try:
+        names = os.listdir(listed)
+        for name in names:
+            at = os.path.join(place, name)
+            try:
+                descriptor = os.open(name, _STEP, dir_fd=listed)
+            except FileNotFoundError:
+                continue  # another process' file, on its way to its name
+            try:
+                found = os.fstat(descriptor)
+                if stat.S_ISDIR(found.st_mode):
+                    _judge(at, found, reachable)
+                    check_below(descriptor, at, reachable)
+                else:
+                    judge_file(at, found, reachable)
+            finally:
+                os.close(descriptor)
+    finally:
+        os.close(listed)
+
+
+def _is_private(group: int, owner: int, place: str) -> bool:
+    """Whether a group is a user's own, as ``useradd`` makes it: of the same name, with nobody else in it."""
+    import grp
+    import pwd
+
+    try:
+        user, its = pwd.getpwuid(owner), grp.getgrgid(group)
+    except KeyError:
+        return False
+    with contextlib.suppress(OSError):  # no such lists in this file system
+        if "system.posix_acl_access" in os.listxattr(place, follow_symlinks=False):
+            return False  # then the group's bits stand for everybody whom the list names
+    return its.gr_name == user.pw_name and user.pw_gid == group and set(its.gr_mem) <= {user.pw_name}
+
+
+def _is_unmapped(user: int) -> bool:
+    """Whether a user is nobody only because this container does not map its owner, such as the host's root.
+
+    That may be anybody, so it is good enough for what is above a cache, where rootless containers bind the
+    host's ``/home``, and not for the cache itself.
+    """
+    try:
+        overflow = int(Path("/proc/sys/kernel/overflowuid").read_text("utf-8"))
+        mapped = [line.split() for line in Path("/proc/self/uid_map").read_text("utf-8").splitlines()]
+    except (OSError, ValueError):
+        return False
+    everybody = [["0", "0", str(2**32 - 1)]]
+    return user == overflow and mapped != everybody
+
+
+def _name_of(user: int) -> str:
+    import pwd
+
+    try:
+        return f"user {pwd.getpwuid(user).pw_name} ({user})"
+    except KeyError:
+        return f"user {user}"

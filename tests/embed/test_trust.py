@@ -1,0 +1,98 @@
+"""Models and vectors that somebody else can have written are not used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hostile_cache import SPOILT, give_away
+from tiny_bert import make_checkpoint
+
+from relfast.embed import cache, models
+from relfast.embed.adding import add
+from relfast.embed.models import Model
+from relfast.errors import OutputError, UsageError
+
+
+@pytest.mark.parametrize("depth", ["root", "kind", "model"])
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_a_model_where_others_can_write_is_not_here(
+    spoil: Callable[[Path], None], depth: str, tiny: Model, cache_dir: Path
+) -> None:
+    assert models.resolve("tiny") == tiny
+    spoilt = {"root": cache_dir, "kind": cache_dir / "embedders", "model": Path(tiny.path)}[depth]
+    spoil(spoilt)
+    with pytest.warns(RuntimeWarning, match=f"a cache in {cache_dir} is not used: {spoilt} "):
+        assert models.known_models() == []
+    with pytest.raises(UsageError, match="no embedding model 'tiny'"):
+        models.resolve("tiny")
+
+
+@pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json", "relfast.json"])
+def test_a_file_of_a_model_that_others_can_have_written(
+    file: str, tiny: Model, tmp_path: Path, cache_dir: Path
+) -> None:
+    path = Path(tiny.path) / file
+    give_away(path)
+    with pytest.warns(RuntimeWarning, match=str(path)):
+        assert models.known_models() == []
+    path.rename(tmp_path / file)
+    path.symlink_to(tmp_path / file)
+    with pytest.warns(RuntimeWarning, match=f"{path} is a link"):
+        assert models.known_models() == []
+
+
+def test_no_model_is_added_where_others_can_write(tiny: Model, cache_dir: Path, tmp_path: Path) -> None:
+    cache_dir.chmod(0o777)
+    with pytest.raises(OutputError, match=r"can be written by others \(mode 0777\)"):
+        add(str(tmp_path / "checkpoint"), "another")
+
+
+def test_a_model_added_with_an_open_umask_is_used(cache_dir: Path, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        model = add(str(make_checkpoint(tmp_path / "bert")), "mine")
+    finally:
+        os.umask(before)
+    assert models.known_models() == [model]
+    assert cache_dir.stat().st_mode & 0o7777 == 0o700
+
+
+@pytest.mark.parametrize("chosen", ["1", "path"])
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_vectors_where_others_can_write_are_not_kept(
+    spoil: Callable[[Path], None],
+    chosen: str,
+    tiny: Model,
+    cache_dir: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = cache_dir / "vectors" if chosen == "1" else tmp_path / "chosen"
+    monkeypatch.setenv("RELFAST_EMBED_CACHE", "1" if chosen == "1" else str(folder))
+    disk = cache.open_disk_cache(tiny, "cpu")
+    assert disk is not None
+    disk.put([(bytes(16), bytes(128))])
+    disk.close()
+    assert disk.path.parent == folder
+    spoil(folder)
+    with pytest.warns(RuntimeWarning, match=f" is not used: {folder} "):
+        assert cache.open_disk_cache(tiny, "cpu") is None
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-journal"])
+def test_a_database_that_is_a_link_is_not_opened(
+    suffix: str, tiny: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELFAST_EMBED_CACHE", str(tmp_path / "chosen"))
+    disk = cache.open_disk_cache(tiny, "cpu")
+    assert disk is not None
+    disk.close()
+    file = disk.path.with_name(disk.path.name + suffix)
+    file.unlink(missing_ok=True)
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.warns(RuntimeWarning, match=f"{file} is a link"):
+        assert cache.open_disk_cache(tiny, "cpu") is None
+    assert not (tmp_path / "elsewhere").exists()

@@ -1,0 +1,33 @@
+"""Ways in which somebody else can have written a cache, as far as whoever runs the tests can arrange them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+SOMEBODY: Final = 54_321
+"""A user that is neither us nor root."""
+
+
+def give_away(path: Path) -> None:
+    """Have a file or directory belong to somebody else; where only root can do that, let everybody write."""
+    if os.geteuid() == 0:
+        os.lchown(path, SOMEBODY, SOMEBODY)
+    else:
+        path.chmod(0o777)
+
+
+def _mode(mode: int) -> Callable[[Path], None]:
+    return lambda path: path.chmod(mode)
+
+
+SPOILT: Final[dict[str, Callable[[Path], None]]] = {
+    "of somebody else": give_away,
+    "writable by all": _mode(0o777),
+    "writable by all, sticky": _mode(0o1777),
+    "writable by a group": _mode(0o770),
+    "writable by others, not read": _mode(0o702),
+}
+"""What makes a directory of ours one that is not ours alone."""

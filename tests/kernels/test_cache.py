@@ -1,0 +1,455 @@
+"""Caches are used only where nobody else can have written: real owners, modes and links."""
+
+from __future__ import annotations
+
+import ctypes
+import grp
+import json
+import os
+import pwd
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import platformdirs
+import pytest
+from hostile_cache import SOMEBODY, SPOILT, give_away
+from relfast_kernels import cache as module
+from relfast_kernels import native, trust
+from relfast_kernels.cache import Cache, base_directory, user_cache
+from relfast_kernels.trust import UntrustedError
+
+ROOT_RUNS: bool = os.geteuid() == 0
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache directory that is as it should be, below two directories of the test's own."""
+    directory = tmp_path / "above" / "cache"
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(directory))
+    user_cache("native").check(make=True)
+    umask = os.umask(0o022)
+    yield directory
+    os.umask(umask)
+
+
+def built(unit: str = "text") -> Path:
+    """A unit's code, of this machine's cache; built there if need be."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("RELFAST_CACHE_DIR", raising=False)
+        return native.shared_library(unit) if native.is_built(unit) else native.build(unit)
+
+
+@pytest.fixture(scope="module")
+def code() -> tuple[str, bytes]:
+    path = built()
+    return path.name, path.read_bytes()
+
+
+# where
+
+
+@pytest.mark.parametrize("home", [None, "", "relative", "/somewhere/else"])
+def test_the_place_is_that_of_platformdirs(home: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RELFAST_CACHE_DIR", raising=False)
+    if home is None:
+        monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    else:
+        monkeypatch.setenv("XDG_CACHE_HOME", home)
+    assert str(base_directory()) == platformdirs.user_cache_dir("relfast", appauthor=False)
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002, 0o077])
+def test_what_is_missing_is_made_private(umask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "a" / "b"))
+    before = os.umask(umask)
+    try:
+        written = user_cache("isomers").write("file", b"content")
+    finally:
+        os.umask(before)
+    assert user_cache("isomers").read("file") == b"content"
+    made = [tmp_path / "a", tmp_path / "a" / "b", written.parent]
+    assert [path.stat().st_mode & 0o7777 for path in (*made, written)] == [0o700, 0o700, 0o700, 0o600]
+
+
+# directories
+
+
+@pytest.mark.parametrize("depth", ["root", "kind"])
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_a_directory_that_is_not_ours_alone_is_not_used(
+    spoil: Callable[[Path], None], depth: str, base: Path
+) -> None:
+    spoilt = base if depth == "root" else base / "native"
+    user_cache("native").write("file", b"content")
+    spoil(spoilt)
+    with pytest.raises(UntrustedError, match=f"^{spoilt} (belongs to user|can be written by others)"):
+        user_cache("native").check()
+    for use in (
+        lambda: user_cache("native").read("file"),
+        lambda: user_cache("native").write("file", b""),
+        lambda: user_cache("native").check_all(),
+    ):
+        with pytest.raises(UntrustedError):
+            use()
+
+
+@pytest.mark.parametrize("spoil", [give_away, lambda path: path.chmod(0o777)], ids=["owner", "mode"])
+def test_a_directory_above_in_which_others_can_swap_ours(spoil: Callable[[Path], None], base: Path) -> None:
+    spoil(base.parent)
+    with pytest.raises(UntrustedError, match=f"^{base.parent} "):
+        user_cache("native").check()
+
+
+@pytest.mark.parametrize(("above", "ours"), [(0o1777, 0o700), (0o755, 0o755), (0o711, 0o555)])
+def test_directories_that_will_do(above: int, ours: int, base: Path) -> None:
+    user_cache("native").write("file", b"content")
+    base.chmod(ours)
+    base.parent.chmod(above)
+    assert user_cache("native").read("file") == b"content"
+
+
+def test_a_group_may_write_above_if_it_is_its_users_own(base: Path) -> None:
+    base.parent.chmod(0o775)
+    names = {entry.pw_uid: entry.pw_name for entry in pwd.getpwall()}
+    groups = {entry.gr_gid: entry for entry in grp.getgrall()}
+    name, group = names.get(os.geteuid()), groups.get(base.parent.stat().st_gid)
+    if name and group and group.gr_name == name and not set(group.gr_mem) - {name}:
+        Cache(base).check()
+    else:
+        with pytest.raises(UntrustedError):
+            Cache(base).check()
+    if ROOT_RUNS:
+        os.chown(base.parent, 0, SOMEBODY)
+    else:
+        base.parent.chmod(0o777)
+    with pytest.raises(UntrustedError):
+        Cache(base).check()
+
+
+def test_links_on_the_way_are_followed_if_nobody_else_made_them(base: Path) -> None:
+    user_cache("native").write("file", b"content")
+    away = base.parent.parent / "away"
+    base.rename(away)
+    for target in (away, Path("../away")):
+        base.symlink_to(target)
+        assert user_cache("native").read("file") == b"content"
+        # what a link of ours stands for is judged as ours
+        away.chmod(0o1777)
+        with pytest.raises(UntrustedError, match="away can be written by others"):
+            user_cache("native").check()
+        away.chmod(0o700)
+        base.unlink()
+    base.symlink_to(away)
+    if ROOT_RUNS:
+        os.lchown(base, SOMEBODY, SOMEBODY)
+    else:
+        base.parent.chmod(0o777)  # where anybody can make links
+    with pytest.raises(UntrustedError):
+        user_cache("native").check()
+
+
+def test_links_in_a_circle_and_files_in_the_way_are_no_directory(tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "file").write_text("")
+    for name in ("circle", "file", "missing"):
+        with pytest.raises(OSError) as caught:
+            Cache(tmp_path / name).check()
+        assert not isinstance(caught.value, UntrustedError)
+        assert not Cache(tmp_path / name).usable()
+
+
+def test_whose_cache_it_is_depends_on_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root's cache serves everybody; a user's own serves that user and nobody else, root included."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as above:  # pytest's directories let nobody else in
+        base = Path(above) / "cache"
+        monkeypatch.setenv("RELFAST_CACHE_DIR", str(base))
+        file = user_cache("native").write("file", b"content")
+        for path in (Path(above), base, base / "native", file):
+            path.chmod(0o755)
+
+        def works() -> bool:
+            try:
+                return user_cache("native").read("file") == b"content"
+            except UntrustedError:
+                return False
+
+        assert works()
+        if not ROOT_RUNS:
+            base.chmod(0o757)
+            assert not works()
+            return
+        assert as_somebody(works)
+        for path in (base, base / "native", file):
+            os.chown(path, SOMEBODY, SOMEBODY)
+        assert as_somebody(works)
+        assert not works()
+        os.chown(base, SOMEBODY + 1, SOMEBODY)
+        assert not as_somebody(works)
+
+
+def as_somebody(function: Callable[[], bool]) -> bool:
+    """What a function says in a child that is `SOMEBODY`, if we can have one."""
+    child = os.fork()
+    if child == 0:
+        status = 2
+        try:
+            if ROOT_RUNS:
+                os.setgroups([])
+                os.setresgid(SOMEBODY, SOMEBODY, SOMEBODY)
+                os.setresuid(SOMEBODY, SOMEBODY, SOMEBODY)
+            status = int(function())
+        finally:
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, 1)
+    return bool(status)
+
+
+_PR_SET_DUMPABLE, _CLONE_NEWUSER = 4, 0x10000000
+
+
+def test_owners_that_a_container_does_not_map() -> None:
+    """Rootless containers map their user only: the host's root, whose ``/`` is, looks like nobody in there.
+
+    That will do above a cache, and not for the cache itself. A host that allows no user namespaces shows
+    only that nobody is nobody there.
+    """
+    with tempfile.TemporaryDirectory(dir="/tmp") as above:
+        ours, roots = Path(above) / "ours", Path(above) / "roots"
+        for path in (ours, roots):
+            path.mkdir(0o755)
+        Path(above).chmod(0o755)
+        if ROOT_RUNS:
+            os.chown(ours, SOMEBODY, SOMEBODY)
+        user = SOMEBODY if ROOT_RUNS else os.geteuid()
+        library = ctypes.CDLL(None)
+
+        def judged() -> bool:
+            library.prctl(_PR_SET_DUMPABLE, 1)  # else its map is root's to write
+            if library.unshare(_CLONE_NEWUSER):
+                return not trust._is_unmapped(os.stat("/").st_uid)
+            Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
+            if os.stat("/").st_uid == user or not trust._is_unmapped(os.stat("/").st_uid):
+                return False
+            return Cache(ours).usable() and _refused(roots if ROOT_RUNS else Path("/usr"))
+
+        assert as_somebody(judged)
+
+
+def _refused(path: Path) -> bool:
+    try:
+        Cache(path).check()
+    except UntrustedError:
+        return True
+    return False
+
+
+# files
+
+
+def _link(path: Path) -> None:
+    path.rename(path.with_name("other"))
+    path.symlink_to("other")
+
+
+def _fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path, 0o600)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [give_away, lambda path: path.chmod(0o660), lambda path: path.chmod(0o602), _link, _fifo],
+    ids=["owner", "group", "all", "link", "fifo"],
+)
+def test_a_file_that_is_not_ours_alone_is_not_opened(spoil: Callable[[Path], None], base: Path) -> None:
+    folder = user_cache("native")
+    path = folder.write("file", b"content")
+    folder.check_file("file")
+    folder.check_all()
+    spoil(path)
+    for check in (folder.open, folder.check_file):
+        with pytest.raises(UntrustedError, match=f"^{path} "):
+            check("file")
+
+
+def test_files_below_are_judged_by_who_gets_at_them(base: Path) -> None:
+    """numba's files have the umask's mode: no matter in a directory that lets nobody in."""
+    folder = user_cache("native")
+    inner = base / "native" / "inner"
+    inner.mkdir(0o775)
+    inner.chmod(0o775)
+    file = inner / "file"
+    file.write_bytes(b"")
+    file.chmod(0o664)
+    folder.check_all()
+    (base / "native").chmod(0o755)
+    with pytest.raises(UntrustedError, match=f"^{inner} can be written by others"):
+        folder.check_all()
+    inner.chmod(0o755)
+    with pytest.raises(UntrustedError, match=f"^{file} can be written by others"):
+        folder.check_all()
+    file.chmod(0o644)
+    folder.check_all()
+    (inner / "link").symlink_to(file)
+    with pytest.raises(UntrustedError, match="is a link"):
+        folder.check_all()
+
+
+def test_no_descriptor_is_left_open(base: Path) -> None:
+    folder = user_cache("native")
+    folder.write("file", b"content")
+    before = os.listdir("/proc/self/fd")
+    folder.read("file")
+    folder.check_all()
+    base.chmod(0o777)
+    for _ in range(3):
+        with pytest.raises(UntrustedError):
+            folder.read("file")
+    assert os.listdir("/proc/self/fd") == before
+
+
+# what is said
+
+
+def test_it_is_said_once_a_process_and_not_by_workers(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base.chmod(0o777)
+    with monkeypatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        patch.setenv(module.QUIET_VARIABLE, "1")
+        assert not user_cache("native").usable()
+
+    def ask() -> None:
+        assert not user_cache("native").usable()
+        assert not user_cache("isomers").usable()
+        module.report()
+
+    with pytest.warns(RuntimeWarning) as caught:
+        ask()
+    assert [str(one.message) for one in caught] == [
+        f"relfast: a cache in {base} is not used: {base} can be written by others (mode 0777);"
+        " RELFAST_CACHE_DIR chooses another place"
+    ]
+
+
+def test_a_report_names_each_kind_that_is_not_used(base: Path) -> None:
+    for kind in ("native", "isomers"):
+        user_cache(kind).check(make=True)
+        (base / kind).chmod(0o777)
+    user_cache("vectors").check(make=True)
+    with pytest.warns(RuntimeWarning) as caught:
+        module.report()
+    assert sorted(str(one.message).split(": ")[2].split()[0] for one in caught) == [
+        str(base / kind) for kind in ("isomers", "native")
+    ]
+
+
+# machine code
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
+def test_planted_machine_code_is_not_loaded(
+    spoil: Callable[[Path], None], base: Path, code: tuple[str, bytes]
+) -> None:
+    """Whole, with the right digest, as whoever plants it would have it."""
+    planted = base / "native" / code[0]
+    planted.write_bytes(code[1])
+    assert native.load("text") is not None
+    spoil(base)
+    with pytest.warns(RuntimeWarning, match=f"a cache in {base} is not used"):
+        assert native.load("text") is None
+    assert not native.is_built("text")
+    with pytest.raises(UntrustedError):
+        native.build("text")
+
+
+def test_a_planted_file_in_a_directory_of_ours_is_not_loaded(base: Path, code: tuple[str, bytes]) -> None:
+    planted = base / "native" / code[0]
+    planted.write_bytes(code[1])
+    give_away(planted)
+    with pytest.warns(RuntimeWarning, match=str(planted)):
+        assert native.load("text") is None
+
+
+def test_what_was_read_is_what_is_loaded(
+    base: Path, code: tuple[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the name means another file by the time the loader comes."""
+    planted = base / "native" / code[0]
+    planted.write_bytes(code[1])
+    read = native._read
+
+    def read_and_swap(file: object) -> object:
+        found = read(file)  # type: ignore[arg-type]
+        planted.unlink()
+        planted.write_bytes(b"another")
+        return found
+
+    monkeypatch.setattr(native, "_read", read_and_swap)
+    functions = native.load("text")
+    assert functions is not None
+    assert {"scan", "write"} <= set(functions)
+
+
+def test_two_libraries_are_not_taken_for_each_other(base: Path) -> None:
+    """The loader knows a library by its name, and both are loaded by the number of a descriptor."""
+    entries = {}
+    for unit in native.UNITS:
+        path = built(unit)
+        (base / "native" / path.name).write_bytes(path.read_bytes())
+        functions = native.load(unit)
+        assert functions is not None
+        entries[unit] = set(functions)
+    assert not entries["text"] & entries["smiles"]
+
+
+# numba
+
+_PROBE = """
+import json, warnings, numba
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    from relfast_kernels import _jit
+said = [str(one.message) for one in caught if "relfast" in str(one.message)]
+print(json.dumps([_jit.CACHED, str(_jit._HOME.path), said]))
+"""
+
+
+def probe(**environment: str) -> tuple[bool, Path, list[str]]:
+    """Whether numba's files are kept, where, and what was warned of, in a process of its own."""
+    known = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "RELFAST_CACHE_DIR")}
+    path = os.pathsep.join(sys.path)
+    done = subprocess.run(
+        [sys.executable, "-c", _PROBE],
+        env={**known, "PYTHONPATH": path, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    cached, home, said = json.loads(done.stdout)
+    return cached, Path(home), said
+
+
+@pytest.mark.parametrize("variable", ["RELFAST_CACHE_DIR", "NUMBA_CACHE_DIR"])
+def test_numbas_pickles_are_kept_apart_and_judged(variable: str, tmp_path: Path) -> None:
+    chosen = tmp_path / "chosen"
+    cached, home, said = probe(**{variable: str(chosen)})
+    assert cached
+    assert not said
+    assert home.is_relative_to(chosen)
+    assert home.stat().st_mode & 0o7777 == 0o700
+    planted = home / "relfast_kernels_0"
+    planted.mkdir()
+    (planted / "text.nbi").symlink_to("/dev/null")
+    cached, _, (line,) = probe(**{variable: str(chosen)})
+    assert not cached
+    assert f"{planted / 'text.nbi'} is a link" in line
+    assert line.endswith(f"; {variable} chooses another place")
+    chosen.chmod(0o777)
+    cached, _, (line,) = probe(**{variable: str(chosen)})
+    assert not cached
+    assert f"{chosen} can be written by others (mode 0777)" in line
