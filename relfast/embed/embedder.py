@@ -52,7 +52,7 @@ class Batch:
 class _Due:
     """Whose time the embedding of each distinct text is: the records that need it."""
 
-    def __init__(self, deadlines: Deadlines, places: NDArray[np.int64], owners: Sequence[int]) -> None:
+    def __init__(self, deadlines: Deadlines, places: NDArray[np.int64], owners: NDArray[np.int64]) -> None:
         self.deadlines = deadlines
         self._places, self._owners_of_texts = places, owners
 
@@ -60,7 +60,7 @@ class _Due:
     def _owners(self) -> list[set[int]]:
         # not made where every vector comes out of a cache
         found: list[set[int]] = [set() for _ in range(int(self._places.max()) + 1)]
-        for place, owner in zip(self._places.tolist(), self._owners_of_texts, strict=True):
+        for place, owner in zip(self._places.tolist(), self._owners_of_texts.tolist(), strict=True):
             found[place].add(owner)
         return found
 
@@ -120,13 +120,13 @@ class Embedder:
     def encode_distinct(
         self,
         texts: Sequence[str],
-        owners: Sequence[int] | None = None,
+        owners: NDArray[np.int64] | None = None,
         deadlines: Deadlines | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         """The distinct texts' vectors, and for each text its row among them (int64).
 
-        With ``deadlines``, ``owners`` are the records that the texts belong to: they are charged for what is
-        computed, and what only records need whose time is up is not computed (its vector is undefined).
+        With ``deadlines``, ``owners`` (texts,) are the records that the texts belong to: they are charged for
+        what is computed, and what only records need whose time is up is not (its vector is undefined).
         """
         place: dict[str, int] = {}
         places = np.fromiter((place.setdefault(text, len(place)) for text in texts), np.int64, len(texts))

@@ -38,7 +38,7 @@ class Encoder(Protocol):
     def encode_distinct(
         self,
         texts: Sequence[str],
-        owners: Sequence[int] | None = None,
+        owners: NDArray[np.int64] | None = None,
         deadlines: Deadlines | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]: ...
 
@@ -109,7 +109,7 @@ def _align_window(
     steps.extend(step for pair in some for step in pair.llm)
     rows = np.array([len(pair.benchmark) for pair in some], np.int64)
     columns = np.array([len(pair.llm) for pair in some], np.int64)
-    owners = [*np.repeat(window, rows).tolist(), *np.repeat(window, columns).tolist()]
+    owners = np.concatenate([np.repeat(window, rows), np.repeat(window, columns)])
     vectors, places = encoder.encode_distinct(steps, owners, deadlines)
     similarity = np.zeros(int((rows * columns).sum()), np.float32)
     cell = 0
