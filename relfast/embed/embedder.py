@@ -197,6 +197,8 @@ class Embedder:
         with self._lock:
             missing = [i for i, key in keys.items() if not self._remembered(key, vectors[i])]
         if self._disk is not None and missing:
+            if due is not None:
+                due.deadlines.before_loading()  # the file may be locked by others
             stored = self._disk.get([keys[i] for i in missing])
             with self._lock:
                 for i in missing:
@@ -222,6 +224,8 @@ class Embedder:
             for key, stored_vector in computed:
                 self._memory.put(key, stored_vector)
         if self._disk is not None:
+            if due is not None:
+                due.deadlines.before_loading()
             self._disk.put(computed)
 
     def _run(

@@ -59,8 +59,8 @@ class Scorer:
         What `reward` and `rewards` give for a response without a score (``invalid_record``, ``timeout``,
         ``crashed``): None, a number, or ``"raise"``.
     **options
-        As `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring),
-        ``rewards``, ``details``, ``task``, and the fields of `relfast.records.Options`.
+        As `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring; 0 or None:
+        no limit), ``rewards``, ``details``, ``task``, and the fields of `relfast.records.Options`.
 
     Raises
     ------

@@ -1,7 +1,9 @@
 """Records to scores: grouping by task, one call to a room per group, and no failure that spreads.
 
-A `Guard` watches the records that can hang or crash (those that reach RDKit). In a worker it arms the
-kernel's timer and notes the record in flight; in-process it does nothing.
+A `Guard` watches what may hang or crash. In a worker it arms the kernel's timer and notes the record in
+flight; in-process it does nothing. Records that reach RDKit are watched one by one, texts and mazes by the
+batch. What embeds is done in steps, between which each record's own time is looked at wherever it is scored
+(`relfast.deadlines`); the guard is for a step that does not end.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ import os
 import resource
 import signal
 import sys
+import time
+from collections.abc import Callable
 from typing import Final
 
 from relfast import interrupts
@@ -57,6 +59,27 @@ class KernelGuard:
     def leave(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._in_flight.nothing()
+
+
+class RunningClock:
+    """Monotonic seconds of a process that may be stopped (Ctrl-Z): what it was at then costs no time.
+
+    Made by the first thread; the kernel does not tell how long a stop was, so that all since the clock was
+    last read is left out.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now, self._last, self._left_out = now, now(), 0.0
+        signal.signal(signal.SIGCONT, self._continued)
+
+    def __call__(self) -> float:
+        self._last = self._now()
+        return self._last - self._left_out
+
+    def _continued(self, *_: object) -> None:
+        now = self._now()
+        self._left_out += now - self._last
+        self._last = now
 
 
 def die_with(parent: int) -> None:
@@ -130,7 +153,8 @@ def main(parent: int, page: int) -> None:
         guard = KernelGuard(InFlight(page))
         paths = setup.job.data
         gold = _gold_at_hand.get(paths)
-        scoring = Scoring(setup.job, read_gold(paths) if gold is None else gold, guard)
+        clock = RunningClock()
+        scoring = Scoring(setup.job, read_gold(paths) if gold is None else gold, guard, clock=clock)
     except Exception as error:
         send(answers, Failure.of(error))
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ from relfast.embed.cache import MemoryCache
 from relfast.embed.session import Session
 from relfast.engine.job import Job
 from relfast.engine.scoring import LOAD_SECONDS, STEP_SECONDS, NoGuard, Place, Scoring
+from relfast.engine.worker import RunningClock
 from relfast.records import Options, Score
 from relfast.tasks.realign import verify
 
@@ -273,3 +275,18 @@ def test_an_answer_in_dispute_has_the_time_of_its_record(
     ]
     assert asked == pytest.approx([0.8, 5.0])
     assert not deadlines.passed(0)
+
+
+def test_a_stop_is_nobodys_time() -> None:
+    clock = Clock()
+    before = signal.getsignal(signal.SIGCONT)
+    try:
+        running = RunningClock(clock)
+        deadlines = Deadlines(1, 2.0, clock=running)
+        with deadlines.step({0: 1}):
+            clock.seconds += 100.0  # in which the process was stopped
+            signal.raise_signal(signal.SIGCONT)
+            clock.seconds += 0.5
+        assert deadlines.left(0) == 1.5
+    finally:
+        signal.signal(signal.SIGCONT, before)
