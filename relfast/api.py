@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from relfast.engine.job import DEFAULT_TIMEOUT, Job, check_rewards, mcs_timeout
+from relfast.engine.settings import choice_of, flag_of, share_of
 from relfast.errors import UsageError
 from relfast.records import Options, Policy, Record, Score
 from relfast.stats import Summary
@@ -90,9 +92,19 @@ def make_options(**given: Any) -> Options:
     unknown = sorted(set(given) - known)
     if unknown:
         raise UsageError(f"unknown option {unknown[0]!r}; options: {', '.join(sorted(known))}")
-    if given.get("policy", "reference") not in ("reference", "strict"):
-        raise UsageError(f"policy must be 'reference' or 'strict', not {given['policy']!r}")
+    for name, check in _OPTION_CHECKS.items():
+        if name in given:
+            given[name] = check(name, given[name])
     return Options(**given)
+
+
+_OPTION_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "policy": partial(choice_of, choices=("reference", "strict")),
+    "tautomers": partial(choice_of, choices=("apart", "joined")),
+    "grader": partial(choice_of, choices=("symbolic", "math-verify")),
+    "b1_min_f1": share_of,
+    "strip_reasoning": flag_of,
+}
 
 
 _JOB_FIELDS = frozenset(field.name for field in fields(Job)) - {"options"}
@@ -102,6 +114,11 @@ def make_job(**options: Any) -> Job:
     """A `Job` from the keywords that `score`, `score_batch`, `score_file` and `Scorer` share.
 
     ``input_format``, ``map`` and ``reward`` are accepted under their command-line names.
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        A name or a value that cannot be used.
     """
     for alias, name in (("input_format", "dialect"), ("map", "field_map"), ("reward", "rewards")):
         if alias in options:
@@ -112,6 +129,8 @@ def make_job(**options: Any) -> Job:
     if "rewards" in job_options:
         job_options["rewards"] = check_rewards(job_options["rewards"])
     data = job_options.get("data", ())
+    if not isinstance(data, str | Path | Iterable):
+        raise UsageError(f"data must be a path or several, not {data!r:.60}")
     job_options["data"] = (str(data),) if isinstance(data, str | Path) else tuple(map(str, data))
     return Job(options=make_options(**options), **job_options)
 

@@ -10,6 +10,7 @@ import click
 import orjson
 
 from relfast.cli import signals
+from relfast.cli.checks import check_timeout
 from relfast.cli.main import EXIT_ROWS_FAILED, say
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
@@ -26,7 +27,7 @@ from relfast.errors import OutputError, UsageError
 )
 @click.option("--details", is_flag=True, help="Put the texts (pred, gold) into metrics.")
 @click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes; 0 = in this process.  [default: usable cores]")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(0), default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
+@click.option("--timeout", type=float, callback=check_timeout, default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
 @click.option("--resume", is_flag=True, help="Go on with an output that was interrupted.")
 @click.option("--overwrite", is_flag=True, help="Start an existing output over.")
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="Only the first N lines.")

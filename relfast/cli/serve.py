@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import click
 
+from relfast.cli.checks import check_timeout
 from relfast.engine.job import DEFAULT_TIMEOUT
 from relfast.errors import MissingExtraError, UsageError
 
@@ -22,7 +23,7 @@ from relfast.errors import MissingExtraError, UsageError
 @click.option("--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task.")  # fmt: skip
 @click.option("--on-error", type=float, metavar="NUMBER", help="Reward of a response without a score.  [default: null]")  # fmt: skip
 @click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes.  [default: usable cores]")  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(0), default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
+@click.option("--timeout", type=float, callback=check_timeout, default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
 @click.option("--max-body-bytes", type=click.IntRange(1), metavar="N", help="Longest request.  [default: 67108864]")  # fmt: skip
 @click.option("--max-records", type=click.IntRange(1), metavar="N", help="Most records a request.  [default: 10000]")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Only warnings on stderr.")

@@ -5,14 +5,17 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relfast.deadlines import Deadlines
 from relfast.embed import cache
 from relfast.embed.models import Model, describe_model, resolve
 from relfast.embed.session import Session, usable_threads
@@ -25,6 +28,12 @@ TEXTS_PER_WINDOW: Final = 8192
 """Texts tokenised and sorted at once: enough of each token length to fill batches."""
 
 TEXTS_PER_TOKENISING: Final = 512
+CHARS_PER_TOKENISING: Final = 1 << 17
+"""Tokenised in one go: a fifth of a second of the slowest script. Steps of solutions have 80 characters."""
+
+RUNS_PER_DEADLINE: Final = 4
+"""A call of the runtime is cut so that it takes at most this part of a record's time, which is how late a
+record can be stopped. MiniLM on a CPU needs no cutting within 1 s, BGE large within 30."""
 
 MAX_TEXT_CHARS: Final = 32_768
 """What of a text the tokenizer sees. The model reads 512 tokens at most; more characters than this make
@@ -38,6 +47,32 @@ class Batch:
 
     def __init__(self, ids: NDArray[np.int64], positions: Sequence[int]) -> None:
         self.ids, self.positions = ids, positions
+
+
+class _Due:
+    """Whose time the embedding of each distinct text is: the records that need it."""
+
+    def __init__(self, deadlines: Deadlines, places: NDArray[np.int64], owners: NDArray[np.int64]) -> None:
+        self.deadlines = deadlines
+        self._places, self._owners_of_texts = places, owners
+
+    @cached_property
+    def _owners(self) -> list[set[int]]:
+        # not made where every vector comes out of a cache
+        found: list[set[int]] = [set() for _ in range(int(self._places.max()) + 1)]
+        for place, owner in zip(self._places.tolist(), self._owners_of_texts.tolist(), strict=True):
+            found[place].add(owner)
+        return found
+
+    def wanted(self, position: int) -> bool:
+        """Whether any record that needs the text has time left."""
+        return not all(map(self.deadlines.passed, self._owners[position]))
+
+    def charge(self, positions: Iterable[int], seconds: float) -> None:
+        """Charge ``seconds`` for each of the texts, to all who need it: each would need them alone."""
+        for position in positions:
+            for owner in self._owners[position]:
+                self.deadlines.charge(owner, seconds)
 
 
 class Embedder:
@@ -65,6 +100,7 @@ class Embedder:
         self._memory = cache.MemoryCache(self.model.dimensions)
         self._disk = cache.open_disk_cache(self.model, self._session.provider)
         self._lock = threading.Lock()
+        self._seconds_per_token = 0.0
         self.computed = 0
         """Texts that went through the model so far; the rest came out of a cache or was said twice."""
 
@@ -81,44 +117,88 @@ class Embedder:
         vectors, places = self.encode_distinct(texts)
         return vectors[places]
 
-    def encode_distinct(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """The distinct texts' vectors, and for each text its row among them (int64)."""
+    def encode_distinct(
+        self,
+        texts: Sequence[str],
+        owners: NDArray[np.int64] | None = None,
+        deadlines: Deadlines | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        """The distinct texts' vectors, and for each text its row among them (int64).
+
+        With ``deadlines``, ``owners`` (texts,) are the records that the texts belong to: they are charged for
+        what is computed, and what only records need whose time is up is not (its vector is undefined).
+        """
         place: dict[str, int] = {}
         places = np.fromiter((place.setdefault(text, len(place)) for text in texts), np.int64, len(texts))
         distinct = list(place)
+        due = None
+        if deadlines is not None and deadlines.seconds and owners is not None:
+            due = _Due(deadlines, places, owners)
         vectors = np.empty((len(distinct), self.dimensions), np.float32)
         for at in range(0, len(distinct), TEXTS_PER_WINDOW):
-            self._fill(distinct[at : at + TEXTS_PER_WINDOW], vectors[at : at + TEXTS_PER_WINDOW])
+            self._fill(distinct, range(at, min(at + TEXTS_PER_WINDOW, len(distinct))), vectors, due)
         return vectors, places
 
-    def batches(self, texts: Sequence[str]) -> Iterator[Batch]:
-        """The texts as token ids, longest first, in batches of one length each: nothing is padded.
+    def batches(
+        self, texts: Sequence[str], chosen: Iterable[int] | None = None, due: _Due | None = None
+    ) -> Iterator[Batch]:
+        """The texts (or those ``chosen``) as token ids, longest first, in batches of one length each: nothing
+        is padded.
 
         Padding makes the last bits of 12 % of the vectors depend on their batch; without it they are the
         same alone and in any company, and at the price of 10 % padding the batches are as large.
         """
-        rows: list[NDArray[np.int64]] = []
-        for at in range(0, len(texts), TEXTS_PER_TOKENISING):
-            some = [_clean(text) for text in texts[at : at + TEXTS_PER_TOKENISING]]
-            encoded = self._tokenizer.encode_batch_fast(some)
-            # arrays at once: Python's integers take ten times the room
-            rows.extend(np.array(item.ids, np.int64) for item in encoded)
-        by_length: dict[int, list[int]] = {}
-        for position, row in enumerate(rows):
-            by_length.setdefault(row.size, []).append(position)
+        by_length: dict[int, list[tuple[int, NDArray[np.int64]]]] = {}
+        for part in _tokenising_parts(texts, range(len(texts)) if chosen is None else chosen):
+            for position, row in self._tokenised(texts, part, due):
+                by_length.setdefault(row.size, []).append((position, row))
         for length in sorted(by_length, reverse=True):
-            positions = by_length[length]
-            step = max(1, TOKENS_PER_BATCH // max(1, length))
-            for at in range(0, len(positions), step):
-                some_positions = positions[at : at + step]
-                yield Batch(np.stack([rows[p] for p in some_positions]), some_positions)
+            rows = by_length.pop(length)
+            at = 0
+            while at < len(rows):
+                some = rows[at : at + self._rows_per_run(length, due)]
+                at += len(some)
+                if due is not None:
+                    some = [item for item in some if due.wanted(item[0])]
+                if some:
+                    yield Batch(np.stack([row for _, row in some]), [position for position, _ in some])
 
-    def _fill(self, texts: Sequence[str], vectors: NDArray[np.float32]) -> None:
-        """Write the vectors of distinct texts into the rows of ``vectors``."""
-        keys = [cache.text_key(text) for text in texts]
+    def _tokenised(
+        self, texts: Sequence[str], part: Sequence[int], due: _Due | None
+    ) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        if due is None:
+            encoded = self._tokenizer.encode_batch_fast([_clean(texts[position]) for position in part])
+        else:
+            part = [position for position in part if due.wanted(position)]
+            due.deadlines.before_step()
+            began = due.deadlines.clock()
+            encoded = self._tokenizer.encode_batch_fast([_clean(texts[position]) for position in part])
+            seconds = due.deadlines.clock() - began
+            sizes = [min(len(texts[position]), MAX_TEXT_CHARS) + 1 for position in part]
+            whole = sum(sizes)
+            for position, size in zip(part, sizes, strict=True):
+                due.charge((position,), seconds * size / whole)
+        for position, item in zip(part, encoded, strict=True):
+            # arrays at once: Python's integers take ten times the room
+            yield position, np.array(item.ids, np.int64)
+
+    def _rows_per_run(self, length: int, due: _Due | None) -> int:
+        tokens = TOKENS_PER_BATCH
+        if due is not None and self._seconds_per_token:
+            most = due.deadlines.seconds / RUNS_PER_DEADLINE / self._seconds_per_token
+            tokens = int(min(tokens, most))
+        return max(1, tokens // max(1, length))
+
+    def _fill(
+        self, texts: Sequence[str], window: range, vectors: NDArray[np.float32], due: _Due | None
+    ) -> None:
+        """Write the vectors of a window of distinct texts into their rows of ``vectors``."""
+        keys = {i: cache.text_key(texts[i]) for i in window}
         with self._lock:
-            missing = [i for i, key in enumerate(keys) if not self._remembered(key, vectors[i])]
+            missing = [i for i, key in keys.items() if not self._remembered(key, vectors[i])]
         if self._disk is not None and missing:
+            if due is not None:
+                due.deadlines.before_loading()  # the file may be locked by others
             stored = self._disk.get([keys[i] for i in missing])
             with self._lock:
                 for i in missing:
@@ -128,39 +208,71 @@ class Embedder:
             missing = [i for i in missing if keys[i] not in stored]
         if not missing:
             return
-        for batch, output in self._run(self.batches([texts[i] for i in missing])):
+        if due is not None and not self._seconds_per_token:
+            self._try_out(due)
+        clock = time.monotonic if due is None else due.deadlines.clock
+        computed: list[tuple[bytes, bytes]] = []
+        for batch, output, seconds in self._run(self.batches(texts, missing, due), clock):
             for position, vector in zip(batch.positions, output, strict=True):
-                vectors[missing[position]] = vector
-        computed = [(keys[i], cache.to_bytes(vectors[i])) for i in missing]
+                vectors[position] = vector
+                computed.append((keys[position], cache.to_bytes(vector)))
+            if due is not None:
+                due.charge(batch.positions, seconds / len(batch.positions))
+                due.deadlines.before_step()
         with self._lock:
-            self.computed += len(missing)
+            self.computed += len(computed)
             for key, stored_vector in computed:
                 self._memory.put(key, stored_vector)
         if self._disk is not None:
+            if due is not None:
+                due.deadlines.before_loading()
             self._disk.put(computed)
 
-    def _run(self, batches: Iterator[Batch]) -> Iterator[tuple[Batch, NDArray[np.float32]]]:
-        """Batches with their vectors, in order; so many at the same time as there are threads."""
+    def _run(
+        self, batches: Iterator[Batch], clock: Callable[[], float]
+    ) -> Iterator[tuple[Batch, NDArray[np.float32], float]]:
+        """Batches with their vectors and seconds, in order; so many at the same time as there are threads.
+
+        Of seconds in which several are run each has its part.
+        """
         some = list(itertools.islice(batches, 2))
         batches = itertools.chain(some, batches)
         if self.threads == 1 or len(some) < 2:
             for batch in batches:
-                yield batch, self._vectors_of(batch)
+                yield batch, *self._timed_vectors_of(batch, clock)
             return
-        under_way: deque[tuple[Batch, Future[NDArray[np.float32]]]] = deque()
+        under_way: deque[tuple[Batch, Future[tuple[NDArray[np.float32], float]]]] = deque()
+        most = 0
+
+        def next_done() -> tuple[Batch, NDArray[np.float32], float]:
+            batch, future = under_way.popleft()
+            output, seconds = future.result()
+            return batch, output, seconds / most
+
         with ThreadPoolExecutor(self.threads, "relfast-embed") as pool:
             for batch in batches:
-                under_way.append((batch, pool.submit(self._vectors_of, batch)))
+                under_way.append((batch, pool.submit(self._timed_vectors_of, batch, clock)))
+                most = min(self.threads, max(most, len(under_way)))
                 # one more than are run, so that no thread waits for the next
                 if len(under_way) > self.threads:
-                    done, output = under_way.popleft()
-                    yield done, output.result()
-            for done, output in under_way:
-                yield done, output.result()
+                    yield next_done()
+            while under_way:
+                yield next_done()
 
-    def _vectors_of(self, batch: Batch) -> NDArray[np.float32]:
+    def _timed_vectors_of(
+        self, batch: Batch, clock: Callable[[], float]
+    ) -> tuple[NDArray[np.float32], float]:
+        began = clock()
         count, length = batch.ids.shape
-        return self._session.run(batch.ids, np.full(count, length, np.int64))
+        output = self._session.run(batch.ids, np.full(count, length, np.int64))
+        seconds = clock() - began
+        self._seconds_per_token = seconds / max(1, batch.ids.size)
+        return output, seconds
+
+    def _try_out(self, due: _Due) -> None:
+        """See how fast the model is here, and have the runtime make what it makes in its first run."""
+        due.deadlines.before_loading()
+        self._timed_vectors_of(Batch(np.zeros((1, 8), np.int64), [0]), due.deadlines.clock)
 
     def _remembered(self, key: bytes, row: NDArray[np.float32]) -> bool:
         found = self._memory.get(key)
@@ -214,6 +326,20 @@ def _load_tokenizer(model: Model) -> Any:
     tokenizer.no_padding()
     tokenizer.enable_truncation(model.max_tokens)
     return tokenizer
+
+
+def _tokenising_parts(texts: Sequence[str], chosen: Iterable[int]) -> Iterator[list[int]]:
+    """Positions of texts that are tokenised in one go."""
+    part: list[int] = []
+    chars = 0
+    for position in chosen:
+        part.append(position)
+        chars += min(len(texts[position]), MAX_TEXT_CHARS)
+        if len(part) == TEXTS_PER_TOKENISING or chars >= CHARS_PER_TOKENISING:
+            yield part
+            part, chars = [], 0
+    if part:
+        yield part
 
 
 def _clean(text: str) -> str:

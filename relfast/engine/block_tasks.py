@@ -11,7 +11,7 @@ from typing import Any, Final
 from relfast.engine.block_scoring import Segment, segment_of
 from relfast.engine.pool import Death, Pool, Task
 from relfast.engine.reader import Block
-from relfast.engine.scoring import Place, Verdict
+from relfast.engine.scoring import Place, Verdict, timed_out_verdict
 from relfast.engine.wire import BlockRequest
 from relfast.errors import RelfastError, WorkerError
 from relfast.records import unscored
@@ -117,8 +117,7 @@ class BlockTask(Task):
         if death.excused and place not in state.excused:
             state.excused.add(place)
         elif death.timed_out:
-            message = f"scoring it took longer than {self._timeout:g} s and was stopped"
-            state.verdicts[place] = ("timeout", "Timeout", message)
+            state.verdicts[place] = timed_out_verdict(self._timeout)
         else:
             state.attempts[place] = state.attempts.get(place, 0) + 1
             if state.attempts[place] >= ATTEMPTS:

@@ -24,16 +24,14 @@ class Combiner:
     ----------
     score
         Scores of records, in order; may raise.
-
-    Attributes
-    ----------
     room
-        Held by whoever scores; hold it to score many without waiting callers.
+        Held by whoever scores; hold it to score many without waiting callers. Combiners that share it take
+        turns.
     """
 
-    def __init__(self, score: Callable[[Sequence[Record]], list[Score]]) -> None:
+    def __init__(self, score: Callable[[Sequence[Record]], list[Score]], room: threading.Lock) -> None:
         self._score = score
-        self.room = threading.Lock()
+        self.room = room
         self._waiting: deque[tuple[Record, Future[Score]]] = deque()
 
     def __call__(self, record: Record) -> Score:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from relfast.engine.block_tasks import ATTEMPTS, IDLE_DEATHS
 from relfast.engine.pool import Death, Pool, Task
-from relfast.engine.scoring import Place
+from relfast.engine.scoring import Place, timed_out_verdict
 from relfast.engine.ticket import Ticket
 from relfast.engine.wire import EntriesRequest
 from relfast.errors import WorkerError
@@ -177,8 +177,8 @@ class EntryQueue:
         if death.excused and not ticket.excused:
             ticket.excused = True
         elif death.timed_out:
-            message = f"scoring it took longer than {self.pool.job.timeout:g} s and was stopped"
-            self._settle(ticket, ticket.unscored("timeout", "Timeout", message), settled)
+            verdict = timed_out_verdict(self.pool.job.timeout)
+            self._settle(ticket, ticket.unscored(*verdict), settled)
         else:
             ticket.attempts += 1
             if ticket.attempts >= ATTEMPTS:

@@ -13,6 +13,7 @@ from relfast.engine.job import Job
 from relfast.engine.pool import usable_cores
 from relfast.engine.reader import Block
 from relfast.engine.run import Progress, in_process, on_pool, open_output, run
+from relfast.engine.settings import count_of, shard_of, workers_of
 from relfast.engine.sources import STDIN, Source, find_sources
 from relfast.engine.telling import Tell, describe_setting, tell_nobody
 from relfast.engine.text_lane import compile_in_background, serves
@@ -57,6 +58,8 @@ def score_files(
     """See `relfast.score_file`; ``tell`` is told what is done."""
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other")
+    workers, shard = workers_of(workers), shard_of(shard)
+    limit = None if limit is None else count_of("limit", limit)
     sources = find_sources(inputs, output)
     output = default_output(inputs, sources) if output is None else output
     gold = find_sources(job.data)  # gold that is not there is said before an output is made
@@ -105,10 +108,8 @@ def _shard(sources: Sequence[Source], number: int, count: int) -> Callable[[Bloc
     Raises
     ------
     UsageError
-        The shard does not exist, or the input has no known size.
+        The input has no known size.
     """
-    if not 0 <= number < count:
-        raise UsageError(f"shard {number}/{count} does not exist: I counts from 0 to N-1")
     if not all(source.regular for source in sources):
         raise UsageError("stdin and pipes cannot be cut into shards: name a file")
     starts, total = [], 0

@@ -123,6 +123,22 @@ class GuardedLane:
             self._counts.add("shared")
         return first
 
+    def begin_alone(self, record: Record, new: list[Ticket]) -> Score | Ticket:
+        """The ticket (also added to ``new``) of a record that is left whole to a worker.
+
+        To extract the answer from a response of megabytes takes time that nothing can cut short here.
+        """
+        try:
+            values = [
+                None if value is None else plain(value)
+                for value in (record.answer, record.question, record.row)
+            ]
+        except Exception as error:
+            return failed(record, error)
+        answer, question, row = values
+        new.append(Ticket(Record(0, None, record.task, answer, record.response, question, row=row)))
+        return new[-1]
+
     def _without_worker(self, task: Task, record: Record, extracted: Extracted) -> Score | None:
         """The score of a record that a kernel can judge, in microseconds and certain to end; else None."""
         judge = getattr(task.room, "score_without_toolkit", None)

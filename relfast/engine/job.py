@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from relfast.engine import settings
 from relfast.errors import UsageError
+from relfast.formats import DIALECTS
 from relfast.records import Options
 from relfast.tasks import get_task
 
@@ -21,6 +23,8 @@ MAX_LINE_BYTES: Final = 16 * 2**20
 class Job:
     """The settings of a run. Immutable and picklable: it is sent to every worker.
 
+    Raises `UsageError` for a value that cannot be used.
+
     Attributes
     ----------
     options
@@ -32,7 +36,7 @@ class Job:
     details
         Put the texts (``pred``, ``gold``) into ``metrics``.
     timeout
-        Seconds a record may take; 0 = no limit.
+        Seconds a record may take, up to `settings.MAX_TIMEOUT`; 0, None or infinity = no limit, kept as 0.
     dialect
         Input dialect, or ``auto``.
     field_map
@@ -41,6 +45,8 @@ class Job:
         Files with gold records to join on ``id``.
     filter
         Filter of lm-evaluation-harness whose rows are scored; None: the first that an input names.
+    max_line_bytes
+        Longer lines are skipped, with a row that says so.
     """
 
     options: Options = field(default_factory=Options)
@@ -53,6 +59,16 @@ class Job:
     data: tuple[str, ...] = ()
     filter: str | None = None
     max_line_bytes: int = MAX_LINE_BYTES
+
+    def __post_init__(self) -> None:
+        for name, value in (
+            ("timeout", settings.timeout_of(self.timeout)),
+            ("max_line_bytes", settings.count_of("max_line_bytes", self.max_line_bytes, 1)),
+            ("details", settings.flag_of("details", self.details)),
+            ("dialect", settings.choice_of("input_format", self.dialect, ("auto", *DIALECTS))),
+            ("field_map", settings.texts_of("map", self.field_map)),
+        ):
+            object.__setattr__(self, name, value)
 
     def decides(self) -> dict[str, Any]:
         """All that can change a row, for the check on resume; what is in ``data`` is looked at there."""
@@ -81,7 +97,7 @@ def check_rewards(rewards: Mapping[str, str]) -> dict[str, str]:
         A metric the task does not have.
     """
     checked: dict[str, str] = {}
-    for name, metric in rewards.items():
+    for name, metric in settings.texts_of("rewards", rewards).items():
         task = get_task(name)
         if metric not in task.reward_metrics:
             raise UsageError(

@@ -24,7 +24,7 @@ from relfast.engine import wire
 from relfast.engine.children import Worker, failure_of, shield_thread
 from relfast.engine.forkserver import LOST, ForkServer
 from relfast.engine.job import Job
-from relfast.engine.scoring import BATCH_SECONDS, Place
+from relfast.engine.scoring import Place
 from relfast.engine.telling import Tell, tell_nobody
 from relfast.errors import WorkerError
 from relfast.memo import create_shared, path_of
@@ -368,20 +368,18 @@ class Pool:
     def _is_stuck(self, worker: Worker, waited: float) -> bool:
         if not self.job.timeout:
             return False
-        seconds = worker.in_flight.seconds()
-        if seconds is None:
-            return waited > SILENT_SECONDS
-        limit = BATCH_SECONDS if worker.in_flight.read() is None else self.job.timeout
-        return seconds > limit + GRACE_SECONDS
+        overdue = worker.in_flight.overdue()
+        return waited > SILENT_SECONDS if overdue is None else overdue > GRACE_SECONDS
 
     def _death(self, slot: int, worker: Worker, *, silent: bool) -> Death:
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds() or 0.0
+        overdue = worker.in_flight.overdue()
         status = self._end(slot, worker)
         if status == LOST or (-status in _FROM_OUTSIDE and not silent and seconds < BLAME_SECONDS):
             place = None
         # where the caller ignores SIGCHLD nobody learns a status; the clock says it too
-        overdue = status == 0 and 0 < self.job.timeout <= seconds
-        return Death(status, place, silent=silent or overdue, excused=worker.frozen)
+        late = status == 0 and overdue is not None and overdue >= 0
+        return Death(status, place, silent=silent or late, excused=worker.frozen)
 
     def _ensure_server(self) -> None:
         with self._changed:

@@ -1,14 +1,16 @@
 """`Scorer`: scoring as an object that keeps workers and answers between calls. What rewards run on.
 
-Text and mazes are scored where they are asked for, in microseconds. Chemistry can hang or crash, so it is
-scored in workers; only answers that were scored before are decided here. Everything else of a training
-loop follows: any thread may call, calls of many threads share the workers' round trips, the object travels
-by pickle and survives a fork without its workers.
+Text and mazes are scored where they are asked for, in microseconds; so are solutions that are embedded, in
+steps between which each record's deadline is looked at. Chemistry can hang or crash, and a response of
+megabytes takes seconds in one go, so they are scored in workers, which a timer ends; only answers that were
+scored before are decided here. Everything else of a training loop follows: any thread may call, calls of many
+threads share the workers' round trips, the object travels by pickle and survives a fork without its workers.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -23,6 +25,7 @@ from relfast.engine.loose import from_json, text_in
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import GUARDED, Scoring, failed
 from relfast.engine.seen import for_record
+from relfast.engine.settings import workers_of
 from relfast.engine.ticket import Ticket
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats import filter_of
@@ -33,6 +36,9 @@ from relfast.tasks.base import Task
 
 OnError = float | None | Literal["raise"]
 """What an unscored response is worth: a number, None (left out), or an `UnscoredError`."""
+
+HOST_CHARS: Final = 1_000_000
+"""Longest response scored in the host: at worst 0.1 s, which nothing there could cut short."""
 
 SUBMIT_EVERY: Final = 32
 """Records of a batch that are prepared before workers are given them: they start while we go on."""
@@ -48,14 +54,14 @@ class Scorer:
     Parameters
     ----------
     workers
-        Worker processes for tasks that can hang (REL-C2, REL-C3); default: usable cores; 0: score them in
-        this process, where nothing can stop them.
+        Worker processes for what can hang (REL-C2, REL-C3) and for responses of more than a million
+        characters; default: usable cores; 0: score them in this process, where nothing can stop them.
     on_error
         What `reward` and `rewards` give for a response without a score (``invalid_record``, ``timeout``,
         ``crashed``): None, a number, or ``"raise"``.
     **options
-        As `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring),
-        ``rewards``, ``details``, ``task``, and the fields of `relfast.records.Options`.
+        As `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring; 0 or None:
+        no limit), ``rewards``, ``details``, ``task``, and the fields of `relfast.records.Options`.
 
     Raises
     ------
@@ -66,12 +72,10 @@ class Scorer:
     def __init__(self, *, workers: int | None = None, on_error: OnError = None, **options: Any) -> None:
         from relfast.api import make_job
 
-        if workers is not None and (not isinstance(workers, int) or workers < 0):
-            raise UsageError(f"workers must be a number from 0 on, or None, not {workers!r}")
         if not (on_error is None or on_error == "raise" or isinstance(on_error, int | float)):
             raise UsageError(f"on_error must be None, a number or 'raise', not {on_error!r}")
         self.job: Job = make_job(**options)
-        self.workers = workers
+        self.workers = workers_of(workers)
         self.on_error: OnError = on_error
         self._prepare()
 
@@ -86,7 +90,7 @@ class Scorer:
         self._lane = GuardedLane(self._scoring, self.workers, self._counts)
         scoring = self._scoring
         # an embedding model is fastest on many texts, and one call fills all cores
-        self._embedding = Combiner(lambda records: list(scoring.entries(records)))
+        self._embedding = Combiner(lambda records: list(scoring.entries(records)), _embedding_turn)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"job": self.job, "workers": self.workers, "on_error": self.on_error}
@@ -266,8 +270,8 @@ class Scorer:
             for at, entry in enumerate(entries):
                 if isinstance(entry, Score):
                     begun[at] = entry
-                elif self._goes_to_workers(TASKS[entry.task]):
-                    begun[at] = self._lane.begin(TASKS[entry.task], entry, new)
+                elif self._goes_to_workers(entry):
+                    begun[at] = self._begin_on_workers(entry, new)
                     if len(new) >= SUBMIT_EVERY:
                         self._lane.submit(new)
                         new.clear()
@@ -281,17 +285,22 @@ class Scorer:
         self._counts.add_all([score.status for score in scores])
         return scores
 
-    def _goes_to_workers(self, task: Task) -> bool:
-        return task.engine in GUARDED and self.workers != 0
+    def _goes_to_workers(self, record: Record) -> bool:
+        if self.workers == 0:
+            return False
+        return TASKS[record.task].engine in GUARDED or _is_long(record)
+
+    def _begin_on_workers(self, record: Record, new: list[Ticket]) -> Score | Ticket:
+        if _is_long(record):
+            return self._lane.begin_alone(record, new)
+        return self._lane.begin(TASKS[record.task], record, new)
 
     def _begin(self, record: Record) -> Score | Ticket:
+        if self._goes_to_workers(record):
+            with self._lane.new_tickets() as new:
+                return self._begin_on_workers(record, new)
         task = TASKS[record.task]
-        if task.engine == "embed":
-            return self._embedding(record)
-        if not self._goes_to_workers(task):
-            return self._in_process(task, record)
-        with self._lane.new_tickets() as new:
-            return self._lane.begin(task, record, new)
+        return self._embedding(record) if task.engine == "embed" else self._in_process(task, record)
 
     def _after_fork(self) -> None:
         """In a forked child, which has none of the parent's threads and workers."""
@@ -316,10 +325,20 @@ def value_of(score: Score, on_error: OnError) -> float | None:
     return float(on_error)
 
 
+def _is_long(record: Record) -> bool:
+    return type(record.response) is str and len(record.response) > HOST_CHARS
+
+
+_embedding_turn = threading.Lock()
+"""Held by whoever embeds in this process. A model takes all cores: two scorers at once would each pay with
+their records' time for the other's."""
+
 _alive: weakref.WeakSet[Scorer] = weakref.WeakSet()
 
 
 def _renew_all() -> None:
+    global _embedding_turn
+    _embedding_turn = threading.Lock()
     for scorer in list(_alive):
         scorer._after_fork()
 

@@ -1,23 +1,28 @@
 """Records to scores: grouping by task, one call to a room per group, and no failure that spreads.
 
-A `Guard` watches the records that can hang or crash (those that reach RDKit). In a worker it arms the
-kernel's timer and notes the record in flight; in-process it does nothing.
+A `Guard` watches what may hang or crash. In a worker it arms the kernel's timer and notes the record in
+flight; in-process it does nothing. Records that reach RDKit are watched one by one, texts and mazes by the
+batch. What embeds is done in steps, between which each record's own time is looked at wherever it is scored
+(`relfast.deadlines`); the guard is for a step that does not end.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, cast
 
+from relfast.deadlines import Deadlines
 from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.job import Job, mcs_timeout
 from relfast.engine.rows import Gold, records_of
 from relfast.errors import RelfastError
 from relfast.records import Options, Outcome, Record, Score, Status, unscored
 from relfast.tasks import TASKS
-from relfast.tasks.base import Task
+from relfast.tasks.base import EmbeddingRoom, Task
 
 Place = tuple[int, int]
 """A record's place in the run: line index and sample."""
@@ -28,16 +33,20 @@ GUARDED: Final = frozenset({"chem"})
 EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.engine == "embed")
 """Tasks that run an embedding model."""
 
-BATCH_SECONDS: Final = 60.0
-"""Longest time for a batch of records that cannot hang by themselves (text, mazes); then they are tried
-one by one. Embedding is slow without hanging: a batch may take as long as its records may one by one."""
+LOAD_SECONDS: Final = 600.0
+"""Longest time to load what a task runs on, at worst an embedding model from a cold network disk or kernels
+that are to be compiled first. It is no record's time."""
+
+STEP_SECONDS: Final = 1.0
+"""How long past its time a record that embeds may go on before its worker is killed: between two steps it
+stops by itself, and keeps the worker and its model."""
 
 
 class Guard(Protocol):
     """Told before and after whatever may never come back."""
 
-    def enter(self, place: Place | None, extra: float = 0.0) -> None:
-        """One record starts (or, with None, a batch of harmless ones), with ``extra`` seconds of time."""
+    def enter(self, place: Place | None, seconds: float) -> None:
+        """One record starts or goes on (or, with None, several), and has so many seconds; 0 = no limit."""
 
     def leave(self) -> None: ...
 
@@ -45,7 +54,7 @@ class Guard(Protocol):
 class NoGuard:
     """In-process: nothing can be done about a hang, so nothing is."""
 
-    def enter(self, place: Place | None, extra: float = 0.0) -> None:
+    def enter(self, place: Place | None, seconds: float) -> None:
         pass
 
     def leave(self) -> None:
@@ -56,11 +65,24 @@ Verdict = tuple[Literal["timeout", "crashed"], str, str]
 """A status decided outside: what a record that hung or crashed its worker gets (status, type, message)."""
 
 
+def timed_out_verdict(timeout: float) -> Verdict:
+    """What a record gets that took longer than the seconds it may."""
+    return "timeout", "Timeout", f"scoring it took longer than {timeout:g} s and was stopped"
+
+
 class Scoring:
     """A job made ready to score: options settled, rewards resolved."""
 
-    def __init__(self, job: Job, gold: Gold | None = None, guard: Guard | None = None) -> None:
+    def __init__(
+        self,
+        job: Job,
+        gold: Gold | None = None,
+        guard: Guard | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.job = job
+        self.clock = clock
         self.gold: Gold = gold or {}
         self.guard: Guard = guard or NoGuard()
         self.options: Options = replace(job.options, mcs_timeout=mcs_timeout(job.timeout))
@@ -135,32 +157,81 @@ class Scoring:
         return (score for score in results if score is not None)
 
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
-        slow = len(records) * self.job.timeout - BATCH_SECONDS if task.engine == "embed" else 0.0
-        self.guard.enter(None, max(0.0, slow))
+        self._make_ready(task)
         try:
-            outcomes = self.outcomes(task, records)
+            if task.engine == "embed":
+                return self._within(task, records)
+            if len(records) == 1:
+                return self._singly(task, records)
+            # All together have the time of one. They take a fraction of it; where they do not, each is given
+            # its own, one by one, by whoever comes after the worker that this has ended.
+            with self._guarding(None):
+                outcomes = self.outcomes(task, records)
         except RelfastError:
             raise  # no embedding model here, an extra that is not installed: no record's fault
         except Exception:
             # one record spoils the batch: find it by scoring each on its own
             return self._singly(task, records)
+        return [self.score_of(task, *pair) for pair in zip(records, outcomes, strict=True)]
+
+    @contextmanager
+    def _guarding(self, place: Place | None) -> Iterator[None]:
+        """The guard around a record, or around several that cannot hang by themselves."""
+        self.guard.enter(place, self.job.timeout)
+        try:
+            yield
         finally:
             self.guard.leave()
-        return [self.score_of(task, *pair) for pair in zip(records, outcomes, strict=True)]
+
+    def _within(self, task: Task, records: Sequence[Record]) -> list[Score]:
+        """Scores of records that embed: they share the steps of the work; each has a deadline of its own."""
+        timeout = self.job.timeout
+
+        def before_step() -> None:
+            if len(records) == 1:
+                place = records[0].index, records[0].sample
+                self.guard.enter(place, timeout and deadlines.left(0) + STEP_SECONDS)
+            else:
+                # a step that takes longer than a record may ends the worker, and each is tried alone
+                self.guard.enter(None, timeout and timeout + STEP_SECONDS)
+
+        def before_loading() -> None:
+            self.guard.enter(None, timeout and LOAD_SECONDS)
+
+        deadlines = Deadlines(
+            len(records), timeout, before_step=before_step, before_loading=before_loading, clock=self.clock
+        )
+        room = cast(EmbeddingRoom, task.room)
+        batch = []
+        try:
+            for k, record in enumerate(records):
+                with deadlines.step({k: 1}):
+                    batch.append((record, room.extract(record, self.options)))
+            outcomes = room.score_within(batch, self.options, deadlines)
+        finally:
+            self.guard.leave()
+        return [
+            self._timed_out(record) if outcome is None else self.score_of(task, record, outcome)
+            for record, outcome in zip(records, outcomes, strict=True)
+        ]
+
+    def _timed_out(self, record: Record) -> Score:
+        return unscored(
+            record.index, record.id, record.task, record.sample, *timed_out_verdict(self.job.timeout)
+        )
 
     def _guarded(self, task: Task, records: Sequence[Record]) -> list[Score]:
         """Those that the room can judge without the toolkit at once, the others one by one."""
         without_toolkit = getattr(task.room, "score_without_toolkit", None)
         if without_toolkit is None:
             return self._singly(task, records)
-        self.guard.enter(None)
+        self._make_ready(task)
         try:
-            batch = [(record, task.room.extract(record, self.options)) for record in records]
-            outcomes: list[Outcome | None] = without_toolkit(batch, self.options)
+            with self._guarding(None):
+                batch = [(record, task.room.extract(record, self.options)) for record in records]
+                outcomes: list[Outcome | None] = without_toolkit(batch, self.options)
         except Exception:
             return self._singly(task, records)
-        finally:
-            self.guard.leave()
         both = list(zip(records, outcomes, strict=True))
         others = iter(self._singly(task, [record for record, outcome in both if outcome is None]))
         return [
@@ -170,11 +241,14 @@ class Scoring:
 
     def _singly(self, task: Task, records: Sequence[Record]) -> list[Score]:
         scores = []
+        self._make_ready(task)
         for record in records:
-            extra = self._make_ready(task)
-            self.guard.enter((record.index, record.sample), extra)
             try:
-                scores.append(self.score_of(task, record, self.outcomes(task, [record])[0]))
+                if task.engine == "embed":
+                    scores += self._within(task, [record])
+                    continue
+                with self._guarding((record.index, record.sample)):
+                    scores.append(self.score_of(task, record, self.outcomes(task, [record])[0]))
             except MemoryError:
                 if not isinstance(self.guard, NoGuard):
                     raise  # it gets another chance, in a worker with all its memory
@@ -183,24 +257,20 @@ class Scoring:
                 raise
             except Exception as error:
                 scores.append(failed(record, error))
-            finally:
-                self.guard.leave()
         return scores
 
-    def _make_ready(self, task: Task) -> float:
-        """Import what a task runs on before a record's time runs; extra time for what cannot be had so,
-        compiling a kernel, or loading and running a model."""
-        if task.engine == "embed":
-            return BATCH_SECONDS
+    def _make_ready(self, task: Task) -> None:
+        """Load what a task runs on before any record's time runs."""
         if task.name in self._ready:
-            return 0.0
+            return
+        self.guard.enter(None, self.job.timeout and LOAD_SECONDS)
+        try:
+            task.load()
+            for module in _CHEM_MODULES if task.engine in GUARDED else ():
+                importlib.import_module(module)
+        finally:
+            self.guard.leave()
         self._ready.add(task.name)
-        importlib.import_module(task.module)
-        if task.engine not in GUARDED:
-            return BATCH_SECONDS
-        for module in _CHEM_MODULES:
-            importlib.import_module(module)
-        return 0.0
 
     def outcomes(self, task: Task, records: Sequence[Record]) -> list[Outcome]:
         """What the room says; raises what the room raises."""

@@ -64,13 +64,13 @@ def _first_line(source: Source) -> bytes:
 
 def _kernels(job: Job, *, large: bool) -> str:
     from relfast_kernels import native
-    from relfast_kernels.cache import cache_directory
+    from relfast_kernels.cache import base_directory
 
     from relfast.engine.block_scoring import LANE_FROM_BYTES
     from relfast.engine.text_lane import serves
 
     missing = [unit for unit in native.UNITS if not native.is_built(unit)]
-    where = f"in {cache_directory('native')}"
+    where = f"in {base_directory() / 'native'}"
     if missing:
         return f"not compiled: {', '.join(missing)} (relfast warmup compiles them {where})"
     if not serves(job):

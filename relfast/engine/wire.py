@@ -16,7 +16,7 @@ from relfast.errors import RelfastError
 from relfast.records import Record, Score
 
 _LENGTH: Final = struct.Struct("<Q")
-_IN_FLIGHT: Final = struct.Struct("<qqq")
+_IN_FLIGHT: Final = struct.Struct("<qqqq")
 _NOTHING: Final = (-1, -1)
 _BATCH: Final = (-2, -2)
 
@@ -118,26 +118,33 @@ class InFlight:
         self._page = mmap.mmap(descriptor, PAGE)
         self.nothing()
 
-    def record(self, place: Place, extra: float = 0.0) -> None:
-        """A record starts; its time begins to count in ``extra`` seconds."""
-        _IN_FLIGHT.pack_into(self._page, 0, *place, time.monotonic_ns() + int(1e9 * extra))
-
-    def batch(self, extra: float = 0.0) -> None:
-        """A batch starts; its time begins to count in ``extra`` seconds."""
-        _IN_FLIGHT.pack_into(self._page, 0, *_BATCH, time.monotonic_ns() + int(1e9 * extra))
+    def enter(self, place: Place | None, seconds: float) -> None:
+        """A record starts or goes on, or with None something that is no single record's. It should be over
+        in ``seconds``; 0 = no limit."""
+        now = time.monotonic_ns()
+        what = _BATCH if place is None else place
+        *before, since, _ = _IN_FLIGHT.unpack_from(self._page, 0)
+        due = now + int(1e9 * seconds) if seconds else 0
+        _IN_FLIGHT.pack_into(self._page, 0, *what, since if tuple(before) == what else now, due)
 
     def nothing(self) -> None:
-        _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING, 0)
+        _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING, 0, 0)
 
     def read(self) -> Place | None:
         """The record in flight, or None where it was a batch or nothing."""
-        index, sample, _ = _IN_FLIGHT.unpack_from(self._page, 0)
+        index, sample, *_ = _IN_FLIGHT.unpack_from(self._page, 0)
         return None if (index, sample) in (_NOTHING, _BATCH) else (index, sample)
 
     def seconds(self) -> float | None:
-        """How long the record or batch has been in flight; None where there is none."""
-        *_, since = _IN_FLIGHT.unpack_from(self._page, 0)
+        """How long it has been in flight; None where there is nothing."""
+        _, _, since, _ = _IN_FLIGHT.unpack_from(self._page, 0)
         return (time.monotonic_ns() - since) / 1e9 if since else None
+
+    def overdue(self) -> float | None:
+        """Seconds since it should have ended, negative before that; None where there is nothing, or no
+        limit."""
+        *_, due = _IN_FLIGHT.unpack_from(self._page, 0)
+        return (time.monotonic_ns() - due) / 1e9 if due else None
 
     def close(self) -> None:
         self._page.close()

@@ -13,6 +13,8 @@ import os
 import resource
 import signal
 import sys
+import time
+from collections.abc import Callable
 from typing import Final
 
 from relfast import interrupts
@@ -20,7 +22,7 @@ from relfast.embed import THREADS_VARIABLE
 from relfast.engine.block_scoring import SEGMENT_LINES, BlockScoring
 from relfast.engine.entry_scoring import score_entries
 from relfast.engine.rows import Gold, read_gold
-from relfast.engine.scoring import BATCH_SECONDS, Place, Scoring
+from relfast.engine.scoring import Place, Scoring
 from relfast.engine.wire import (
     OUT_OF_MEMORY,
     BlockRequest,
@@ -47,21 +49,37 @@ def keep_gold(paths: tuple[str, ...]) -> None:
 class KernelGuard:
     """Arms the kernel's timer around a record; at its default action SIGALRM ends the process."""
 
-    def __init__(self, in_flight: InFlight, timeout: float) -> None:
-        self._in_flight, self._timeout = in_flight, timeout
+    def __init__(self, in_flight: InFlight) -> None:
+        self._in_flight = in_flight
 
-    def enter(self, place: Place | None, extra: float = 0.0) -> None:
-        if place is None:
-            self._in_flight.batch(extra)
-            seconds = BATCH_SECONDS + extra
-        else:
-            self._in_flight.record(place, extra)
-            seconds = self._timeout + extra
-        signal.setitimer(signal.ITIMER_REAL, seconds if self._timeout else 0)
+    def enter(self, place: Place | None, seconds: float) -> None:
+        self._in_flight.enter(place, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def leave(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._in_flight.nothing()
+
+
+class RunningClock:
+    """Monotonic seconds of a process that may be stopped (Ctrl-Z): what it was at then costs no time.
+
+    Made by the first thread; the kernel does not tell how long a stop was, so that all since the clock was
+    last read is left out.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now, self._last, self._left_out = now, now(), 0.0
+        signal.signal(signal.SIGCONT, self._continued)
+
+    def __call__(self) -> float:
+        self._last = self._now()
+        return self._last - self._left_out
+
+    def _continued(self, *_: object) -> None:
+        now = self._now()
+        self._left_out += now - self._last
+        self._last = now
 
 
 def die_with(parent: int) -> None:
@@ -132,10 +150,11 @@ def main(parent: int, page: int) -> None:
     # an embedding model would else start a thread per core in every worker
     os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
     try:
-        guard = KernelGuard(InFlight(page), setup.job.timeout)
+        guard = KernelGuard(InFlight(page))
         paths = setup.job.data
         gold = _gold_at_hand.get(paths)
-        scoring = Scoring(setup.job, read_gold(paths) if gold is None else gold, guard)
+        clock = RunningClock()
+        scoring = Scoring(setup.job, read_gold(paths) if gold is None else gold, guard, clock=clock)
     except Exception as error:
         send(answers, Failure.of(error))
         return

@@ -12,6 +12,11 @@ A room whose engine is ``chem`` may have a third,
     What can be judged without the toolkit, and so can neither hang nor crash: the same outcomes as
     ``score`` would give, None for the others.
 
+A room whose engine is ``embed`` has
+``score_within(batch, options, deadlines) -> list[Outcome | None]``
+    The same as ``score`` with a `Deadlines` for the batch, which it charges for what it does; None for a
+    record whose time is up. A batch that embeds takes long without hanging, so no timer can be set for it.
+
 and the room's ``generate`` module has ``generate(task, n, seed, **parameters) -> Iterator[dict]``.
 """
 
@@ -23,6 +28,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol, cast
 
+from relfast.deadlines import Deadlines
 from relfast.errors import UsageError
 from relfast.records import Batch, Extracted, Options, Outcome, Policy, Record
 
@@ -33,6 +39,12 @@ class Room(Protocol):
     def extract(self, record: Record, options: Options) -> Extracted: ...
 
     def score(self, batch: Batch, options: Options) -> list[Outcome]: ...
+
+
+class EmbeddingRoom(Room, Protocol):
+    """The scoring half of a room that embeds."""
+
+    def score_within(self, batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]: ...
 
 
 class Generator(Protocol):
@@ -62,6 +74,8 @@ class Task:
     engine
         What scoring runs on: ``text`` (pure Python, safe in-process), ``chem`` (RDKit, can hang or
         crash), ``maze`` (kernel), ``embed`` (ONNX Runtime).
+    kernels
+        Modules of `relfast_kernels` that scoring calls and that compile at their first use.
     """
 
     name: str
@@ -71,6 +85,7 @@ class Task:
     revision: int
     module: str
     engine: Literal["text", "chem", "maze", "embed"]
+    kernels: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
     generator: str | None = None
     text_metrics: tuple[str, ...] = ("reason", "violation", "maze", "quadrant")
@@ -78,6 +93,12 @@ class Task:
     @cached_property
     def room(self) -> Room:
         return cast(Room, importlib.import_module(self.module))
+
+    def load(self) -> None:
+        """Load the room and its kernels (compiled where no cache has them), so that no record pays for it."""
+        importlib.import_module(self.module)
+        for name in self.kernels:
+            importlib.import_module(f"relfast_kernels.{name}").warm_up()
 
     @cached_property
     def source(self) -> Generator:

@@ -29,4 +29,5 @@ TASK: Final = Task(
     revision=2,
     module="relfast.tasks.realign.score",
     engine="embed",
+    kernels=("align",),
 )

@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from relfast.deadlines import Deadlines
+
 GAP_PENALTY: Final = -0.1
 DIVERGENCE_THRESHOLD: Final = 0.7
 """Under this a match counts as divergence, and an alignment score as low (quadrants). ReAlign's value."""
@@ -18,6 +20,8 @@ which changes no vector and no score."""
 
 SKIPPED_SCORE: Final = 0.0
 """``score`` of an entry that is no match, as published: the gap counts in the table only."""
+CELLS_PER_STEP: Final = 1 << 18
+"""Similarities computed in one go, 0.1 s: two solutions of `steps.MAX_STEPS` have 16 times as many."""
 
 MOVES: Final = ("match", "skip_benchmark", "skip_llm")
 """Types of an entry by the kernel's codes."""
@@ -33,7 +37,12 @@ class Pair(NamedTuple):
 class Encoder(Protocol):
     """What alignment needs of an embedder."""
 
-    def encode_distinct(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], NDArray[np.int64]]: ...
+    def encode_distinct(
+        self,
+        texts: Sequence[str],
+        owners: NDArray[np.int64] | None = None,
+        deadlines: Deadlines | None = None,
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]: ...
 
 
 class Alignment(NamedTuple):
@@ -80,21 +89,81 @@ NOTHING: Final = Alignment(np.empty(0, np.uint8), np.empty(0, np.float32), 0.0, 
 """What an empty side aligns to: no entries and 0.0, as published."""
 
 
-def align_pairs(pairs: Sequence[Pair], encoder: Encoder) -> list[Alignment]:
-    """Alignments of solutions, embedding across all of them; an empty side gives `NOTHING`."""
-    results = [NOTHING] * len(pairs)
+def align_pairs(
+    pairs: Sequence[Pair], encoder: Encoder, deadlines: Deadlines | None = None
+) -> list[Alignment | None]:
+    """Alignments of solutions, embedding across all of them; an empty side gives `NOTHING`, a pair whose
+    time is up None."""
+    if deadlines is None:
+        deadlines = Deadlines(len(pairs))
+    results: list[Alignment | None] = [NOTHING] * len(pairs)
     for window in _windows(pairs):
-        some = [pairs[k] for k in window]
-        steps = [step for pair in some for step in pair.benchmark]
-        half = len(steps)
-        steps.extend(step for pair in some for step in pair.llm)
-        vectors, places = encoder.encode_distinct(steps)
-        rows = np.array([len(pair.benchmark) for pair in some], np.int64)
-        columns = np.array([len(pair.llm) for pair in some], np.int64)
-        similarity = _cosines(vectors, places[:half], places[half:], rows, columns)
-        for k, alignment in zip(window, align_matrices(similarity, rows, columns), strict=True):
+        for k, alignment in zip(window, _align_window(pairs, window, encoder, deadlines), strict=True):
             results[k] = alignment
-    return results
+    return [None if deadlines.passed(k) else result for k, result in enumerate(results)]
+
+
+def _align_window(
+    pairs: Sequence[Pair], window: Sequence[int], encoder: Encoder, deadlines: Deadlines
+) -> Iterator[Alignment]:
+    some = [pairs[k] for k in window]
+    steps = [step for pair in some for step in pair.benchmark]
+    half = len(steps)
+    steps.extend(step for pair in some for step in pair.llm)
+    rows = np.array([len(pair.benchmark) for pair in some], np.int64)
+    columns = np.array([len(pair.llm) for pair in some], np.int64)
+    owners = np.concatenate([np.repeat(window, rows), np.repeat(window, columns)])
+    vectors, places = encoder.encode_distinct(steps, owners, deadlines)
+    similarity = np.zeros(int((rows * columns).sum()), np.float32)
+    cell = 0
+    for part in _parts(rows, columns):
+        sizes = part.rows * part.columns
+        end = cell + int(sizes.sum())
+        shares = {window[p]: int(size) for p, size in zip(part.pairs, sizes, strict=True)}
+        if not all(map(deadlines.passed, shares)):
+            rows_of = places[part.row : part.row + int(part.rows.sum())]
+            columns_of = places[half + part.column : half + part.column + int(part.columns.sum())]
+            with deadlines.step(shares):
+                similarity[cell:end] = _cosines(vectors, rows_of, columns_of, part.rows, part.columns)
+        cell = end
+    # 5 ns a cell: 20 ms for the largest pair
+    yield from align_matrices(similarity, rows, columns)
+
+
+class _Part(NamedTuple):
+    """Cells that are computed in one go: those of some pairs that follow each other, or a few rows of one.
+
+    ``row`` and ``column`` are where their steps begin among all benchmarks' and all models' steps.
+    """
+
+    pairs: range
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    row: int
+    column: int
+
+
+def _parts(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Iterator[_Part]:
+    """A window in parts of at most `CELLS_PER_STEP` (or one row), in order."""
+    sizes = rows * columns
+    first_rows, first_columns = np.cumsum(rows) - rows, np.cumsum(columns) - columns
+    p = 0
+    while p < rows.size:
+        within = int(np.searchsorted(np.cumsum(sizes[p:]), CELLS_PER_STEP, side="right"))
+        if within:
+            pairs = slice(p, p + within)
+            yield _Part(
+                range(p, p + within), rows[pairs], columns[pairs], int(first_rows[p]), int(first_columns[p])
+            )
+            p += within
+            continue
+        height, step = int(rows[p]), max(1, CELLS_PER_STEP // int(columns[p]))
+        for at in range(0, height, step):
+            some = np.array([min(step, height - at)], np.int64)
+            yield _Part(
+                range(p, p + 1), some, columns[p : p + 1], int(first_rows[p]) + at, int(first_columns[p])
+            )
+        p += 1
 
 
 def align_matrices(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from relfast.deadlines import Deadlines
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.realign import extract as reading
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, Alignment, Pair, align_pairs
@@ -26,23 +27,34 @@ def extract(record: Record, options: Options) -> Extracted:
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:
-    references = [reading.read_reference(record, options) for record, _ in batch]
-    pairs = [
-        _pair(reference, extracted, options)
-        for reference, (_, extracted) in zip(references, batch, strict=True)
-    ]
+    outcomes = score_within(batch, options, Deadlines(len(batch)))
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def score_within(batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]:
+    """The outcomes; None for a record whose time is up."""
+    references: list[Solution | str] = []
+    pairs = []
+    for k, (record, extracted) in enumerate(batch):
+        with deadlines.step({k: 1}):
+            references.append(reading.read_reference(record, options))
+            pairs.append(_pair(references[k], extracted, options))
+    pairs = [Pair([], []) if deadlines.passed(k) else pair for k, pair in enumerate(pairs)]
     # a block without a single pair to align needs no model on this machine
     alignments: Sequence[Alignment | None] = [None] * len(batch)
     if any(pair.benchmark and pair.llm for pair in pairs):
         from relfast.embed import get_embedder
 
-        alignments = align_pairs(pairs, get_embedder(options.embedder, options.device))
-    verdicts = _verify(batch, references, options)
-    outcomes = []
-    for (record, extracted), reference, pair, alignment, verdict in zip(
-        batch, references, pairs, alignments, verdicts, strict=True
+        deadlines.before_loading()
+        alignments = align_pairs(pairs, get_embedder(options.embedder, options.device), deadlines)
+    verdicts = _verify(batch, references, options, deadlines)
+    outcomes: list[Outcome | None] = []
+    for k, ((record, extracted), reference, pair, alignment, verdict) in enumerate(
+        zip(batch, references, pairs, alignments, verdicts, strict=True)
     ):
-        if isinstance(reference, str):
+        if deadlines.passed(k):
+            outcomes.append(None)
+        elif isinstance(reference, str):
             outcomes.append(Outcome(False, found=False, error=reference))
         elif extracted.error is not None:
             outcomes.append(Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse"))
@@ -123,19 +135,21 @@ def _judge(
     return Outcome(correct, metrics, details, found=extracted.found, vote=answer or None)
 
 
-def _verify(batch: Batch, references: Sequence[Solution | str], options: Options) -> Sequence[bool | None]:
+def _verify(
+    batch: Batch, references: Sequence[Solution | str], options: Options, deadlines: Deadlines
+) -> Sequence[bool | None]:
     """math-verify's opinion of each record, where that grader is chosen."""
     if options.grader != "math-verify":
         return [None] * len(batch)
     from relfast.tasks.realign.verify import verify_answers
 
     questions: list[tuple[str, str] | None] = []
-    for reference, (_, extracted) in zip(references, batch, strict=True):
-        usable = not isinstance(reference, str) and extracted.error is None
+    for k, (reference, (_, extracted)) in enumerate(zip(references, batch, strict=True)):
+        usable = not isinstance(reference, str) and extracted.error is None and not deadlines.passed(k)
         gold = _answer_text(reference) if not isinstance(reference, str) else ""
         pred = _answer_text(extracted.value) if usable else ""
         questions.append((gold, pred) if gold and pred else None)
-    return verify_answers(questions)
+    return verify_answers(questions, deadlines)
 
 
 def _answer_text(solution: Solution) -> str:

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from relfast.deadlines import Deadlines
 from relfast.errors import MissingExtraError
 
 SECONDS_PER_ANSWER: Final = 5.0
@@ -30,14 +31,20 @@ SECONDS_PER_ANSWER: Final = 5.0
 SECONDS_TO_START: Final = 60.0
 """Importing sympy takes seconds on a busy machine."""
 
+SHARE_OF_TIME_LEFT: Final = 0.8
+"""Most of a record's time for it: an answer that is left undecided must not cost the record its score."""
+
 MAX_ANSWER_CHARS: Final = 2_000
 """Longer answers are not asked about: no reference of MATH or GSM8K has more than 200 characters."""
 
 _READY: Final = b"ready"
 
 
-def verify_answers(questions: Sequence[tuple[str, str] | None]) -> list[bool | None]:
-    """For each (gold, pred): whether they are the same mathematically; None where undecided.
+def verify_answers(
+    questions: Sequence[tuple[str, str] | None], deadlines: Deadlines | None = None
+) -> list[bool | None]:
+    """For each (gold, pred): whether they are the same mathematically; None where undecided, be it that
+    the record's time runs out.
 
     Raises
     ------
@@ -46,12 +53,25 @@ def verify_answers(questions: Sequence[tuple[str, str] | None]) -> list[bool | N
     """
     if importlib.util.find_spec("math_verify") is None:
         raise MissingExtraError("--grader math-verify", "math")
+    if deadlines is None:
+        deadlines = Deadlines(len(questions))
+    verdicts: list[bool | None] = [None] * len(questions)
     known: dict[tuple[str, str], bool | None] = {}
     with _lock:
-        for question in questions:
-            if question is not None and question not in known and max(map(len, question)) <= MAX_ANSWER_CHARS:
-                known[question] = _ask(question)
-    return [None if question is None else known.get(question) for question in questions]
+        for k, question in enumerate(questions):
+            if question is None or max(map(len, question)) > MAX_ANSWER_CHARS:
+                continue
+            if question not in known:
+                deadlines.before_loading()
+                child = _child()
+                seconds = min(SECONDS_PER_ANSWER, SHARE_OF_TIME_LEFT * deadlines.left(k))
+                with deadlines.step({k: 1}):
+                    verdicts[k] = _ask(child, question, seconds)
+                if verdicts[k] is None and seconds < SECONDS_PER_ANSWER:
+                    continue  # another record may have more time
+                known[question] = verdicts[k]
+            verdicts[k] = known[question]
+    return verdicts
 
 
 _lock = threading.Lock()
@@ -59,15 +79,20 @@ _children: dict[int, _Child] = {}
 """The verifying process of each process of ours (a forked one must not use its parent's pipes)."""
 
 
-def _ask(question: tuple[str, str]) -> bool | None:
+def _child() -> _Child:
+    """This process's verifying process, started if there is none."""
     pid = os.getpid()
     child = _children.get(pid)
     if child is None:
         child = _children[pid] = _Child()
-    verdict, alive = child.ask(question)
+    return child
+
+
+def _ask(child: _Child, question: tuple[str, str], seconds: float) -> bool | None:
+    verdict, alive = child.ask(question, seconds)
     if not alive:
         child.kill()
-        del _children[pid]
+        del _children[os.getpid()]
     return verdict
 
 
@@ -94,14 +119,14 @@ class _Child:
         )
         self._read(SECONDS_TO_START)
 
-    def ask(self, question: tuple[str, str]) -> tuple[bool | None, bool]:
-        """Its verdict, and whether it is fit for another question."""
+    def ask(self, question: tuple[str, str], seconds: float) -> tuple[bool | None, bool]:
+        """Its verdict within ``seconds``, and whether it is fit for another question."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(question).encode() + b"\n")
         except OSError:
             return None, False
-        line = self._read(SECONDS_PER_ANSWER)
+        line = self._read(seconds)
         if line is None:
             return None, False
         return {b"true": True, b"false": False}.get(line.strip()), True

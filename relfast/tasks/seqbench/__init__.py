@@ -34,5 +34,6 @@ TASK: Final = Task(
     revision=2,
     module="relfast.tasks.seqbench.score",
     engine="maze",
+    kernels=("maze", "maze_search", "plan_text"),
     generator="relfast.tasks.seqbench.generate",
 )

@@ -1,0 +1,77 @@
+"""The time of records that are scored together.
+
+What runs a model over the texts of many records cannot be given to the kernel's timer, which knows one
+record at a time. Such work is done in short steps; each is timed and charged to the records it was done
+for, and a record whose time is up takes part in no further step.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+
+def _nothing() -> None:
+    pass
+
+
+class Deadlines:
+    """Seconds that each record of a batch may take, and has taken so far. Used by one thread.
+
+    A record is charged at most what it would take alone: its share of a step done for several, and in full
+    what it shares with others (a text that two records embed). So whoever is in time alone is in time in
+    any company. Waiting, and loading what scoring runs on, are nobody's time.
+
+    Parameters
+    ----------
+    n
+        Records, which are named by their places 0 … n-1.
+    seconds
+        What each may take; 0 = no limit.
+    before_step
+        Called before each step, which nothing here can interrupt: a worker arms its timer.
+    before_loading
+        Called before something that is nobody's time.
+    clock
+        Seconds from any start on.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        seconds: float = 0.0,
+        *,
+        before_step: Callable[[], None] = _nothing,
+        before_loading: Callable[[], None] = _nothing,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.seconds = seconds
+        self.before_step, self.before_loading, self.clock = before_step, before_loading, clock
+        self._spent = [0.0] * n
+
+    def passed(self, k: int) -> bool:
+        """Whether the time of record ``k`` is up."""
+        return bool(self.seconds) and self._spent[k] > self.seconds
+
+    def left(self, k: int) -> float:
+        """Seconds that record ``k`` has left, not below 0; infinite without a limit."""
+        return max(0.0, self.seconds - self._spent[k]) if self.seconds else math.inf
+
+    def charge(self, k: int, seconds: float) -> None:
+        """Note that ``seconds`` were spent on record ``k``."""
+        self._spent[k] += seconds
+
+    @contextmanager
+    def step(self, shares: Mapping[int, float]) -> Iterator[None]:
+        """A step done for some records, charged by their shares (of any sum)."""
+        self.before_step()
+        began = self.clock()
+        try:
+            yield
+        finally:
+            whole = sum(shares.values()) or 1.0
+            seconds = self.clock() - began
+            for k, share in shares.items():
+                self.charge(k, seconds * share / whole)
