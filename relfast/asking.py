@@ -12,12 +12,12 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.sources import find_sources
 from relfast.errors import InputError, ResumeMismatchError
 from relfast.formats import read_row
 from relfast.formats.failure import NoResponse
 from relfast.journal import Journal
+from relfast.json_text import Undecodable, decode_object
 from relfast.llm import Answer, Client, Prompt, Settings
 
 GENERATION: Final = "generation"

@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.engine.decode import Undecodable, decode_object, encode_row
 from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
+from relfast.json_text import Undecodable, decode_object, encode_row
 
 Row = dict[str, Any]
 

@@ -49,8 +49,8 @@ def command(
 
 def _find(record: str, record_id: str | None, index: int | None) -> tuple[str, Mapping[str, Any]]:
     """The file, and the row asked for."""
-    from relfast.engine.decode import Undecodable, decode_object
     from relfast.engine.sources import iterate_lines
+    from relfast.json_text import Undecodable, decode_object
 
     path, which = record, None
     if not Path(record).exists() and ":" in record:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from relfast.engine.codecs import Damaged
-from relfast.engine.decode import encode_row
 from relfast.engine.reader import Block, Fault
 from relfast.engine.scoring import EMBEDDED, Place, Scoring, Verdict
 from relfast.errors import ReadError
+from relfast.json_text import encode_row
 from relfast.records import Score, unscored
 from relfast.stats import Tally
 

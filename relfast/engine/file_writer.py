@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from zlib import crc32
 
-from relfast.engine.decode import decode_object
 from relfast.engine.fingerprint import compare_runs
 from relfast.engine.journal import JOURNAL_SUFFIX, Commit, Journal, finished_line, header_line
 from relfast.engine.reader import Position
@@ -28,6 +27,7 @@ from relfast.errors import (
     OutputExistsError,
     ResumeMismatchError,
 )
+from relfast.json_text import decode_object
 
 _READ_BYTES: Final = 1 << 20
 

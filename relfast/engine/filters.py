@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from relfast.engine.codecs import Damaged
-from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.sources import Source
 from relfast.formats import filter_of
+from relfast.json_text import Undecodable, decode_object
 
 HEAD_BYTES: Final = 1 << 20
 """Bytes (decompressed) at an input's start in whose whole lines a filter is looked for."""

@@ -11,9 +11,9 @@ from typing import Any, Final
 import orjson
 
 from relfast.engine.codecs import Damaged
-from relfast.engine.decode import encode_json
 from relfast.engine.reader import Block, Fault, StreamCutter
 from relfast.errors import InputError, MissingExtraError
+from relfast.json_text import encode_json
 
 _ROWS: Final = 4_096
 """Rows turned into Python objects at a time."""

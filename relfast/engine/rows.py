@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.engine.decode import Undecodable, decode_object, shallow
 from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
 from relfast.formats.entry import MISSING
 from relfast.formats.failure import NoResponse
+from relfast.json_text import Undecodable, decode_object, shallow
 from relfast.records import Record, Score, unscored
 from relfast.tasks import TASKS, find_task, infer_task
 

@@ -16,10 +16,10 @@ from dataclasses import replace
 from typing import Any, Final, Literal, Protocol, cast
 
 from relfast.deadlines import Deadlines
-from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.job import Job, mcs_timeout
 from relfast.engine.rows import Gold, records_of
 from relfast.errors import RelfastError
+from relfast.json_text import Undecodable, decode_object
 from relfast.records import Options, Outcome, Record, Score, Status, unscored
 from relfast.tasks import TASKS
 from relfast.tasks.base import EmbeddingRoom, Task

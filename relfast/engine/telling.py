@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.job import Job
 from relfast.engine.rows import follow
 from relfast.engine.sources import Source
 from relfast.errors import RelfastError
 from relfast.formats import detect
 from relfast.formats.entry import MISSING
+from relfast.json_text import Undecodable, decode_object
 
 Tell = Callable[[str], None]
 """Takes one line. Called by any thread; must not raise."""

@@ -17,10 +17,10 @@ from typing import Any, Final
 
 from relfast_kernels import native
 
-from relfast.engine.decode import encode_row
 from relfast.engine.job import Job
 from relfast.engine.launch import environment
 from relfast.engine.scoring import Scoring
+from relfast.json_text import encode_row
 from relfast.records import Outcome, Record, Score
 from relfast.samples import SAMPLE
 from relfast.stats import Tally

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from relfast.engine.decode import encode_json
+from relfast.json_text import encode_json
 
 MISSING_RESPONSE: Final = "MissingResponse"
 """Kind of a failure that has no name of its own."""

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
-from relfast.engine.decode import encode_json
 from relfast.formats.entry import MISSING, Entry
+from relfast.json_text import encode_json
 from relfast.tasks import find_task
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.sources import find_sources
 from relfast.errors import InputError, MissingExtraError, UsageError
+from relfast.json_text import Undecodable, decode_object
 
 DATASET: Final = "EleutherAI/hendrycks_math"
 SUBSETS: Final = (

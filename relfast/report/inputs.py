@@ -12,9 +12,9 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.sources import Source, find_sources
 from relfast.errors import InputError, UsageError
+from relfast.json_text import Undecodable, decode_object
 from relfast.records import STATUSES, Score
 from relfast.report.realign import is_entry
 from relfast.samples import id_text

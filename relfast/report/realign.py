@@ -11,10 +11,10 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from relfast.engine.decode import Undecodable, decode_object
 from relfast.engine.sources import find_sources
 from relfast.errors import InputError, OutputError, UsageError
 from relfast.journal import SETTINGS_SUFFIX
+from relfast.json_text import Undecodable, decode_object
 from relfast.report import figures
 from relfast.report.page import Page, Picture, Section, Table, write_page
 from relfast.report.statistics import (

@@ -11,7 +11,7 @@ import pytest
 from corpora import DATA, naughty_strings
 
 import relfast
-from relfast.engine.decode import Undecodable, decode_object, encode_row
+from relfast.json_text import Undecodable, decode_object, encode_row
 
 GOOD = b'{"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}'
 

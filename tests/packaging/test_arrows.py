@@ -20,6 +20,7 @@ ENGINES = {"rdkit": {"chem"}, "onnxruntime": {"embed"}, "tokenizers": {"embed"}}
 FORBIDDEN = {
     "records": {"*"},
     "errors": {"*"},
+    "json_text": {"*"},
     "chem": {"cli", "engine", "formats", "tasks", "rewards", "report", "api", "stats", "embed"},
     "embed": {"cli", "engine", "formats", "tasks", "rewards", "report", "api", "stats", "chem"},
     "tasks": {"cli", "engine", "formats", "rewards", "report", "api", "stats", "results", "llm"},
@@ -35,7 +36,7 @@ FORBIDDEN = {
 }
 """Part → parts it may not import ("*": any)."""
 
-LEAVES = {"records", "errors"}
+LEAVES = {"records", "errors", "json_text"}
 
 
 def sources() -> Iterator[tuple[Path, str]]:
