@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 import pytest
 from engine_runs import HANG, PYTHONPATH, honest, rows_of, statuses, write_dump
-from patience import PATIENCE, until
+from patience import PATIENCE, comes_true, until
 
 import relfast
 from relfast.engine import children, pool
@@ -44,18 +44,21 @@ def _nothing_is_left() -> Any:
     # what earlier modules have dropped is closed now, not in the middle of a test
     gc.collect()
     _earlier.update(child.pid for child in psutil.Process().children(recursive=True))
-    before, threads = _open_files(), threading.active_count()
+    files, threads = _open_files().items(), set(threading.enumerate())
     yield
 
-    def as_before() -> bool:
+    def nothing_more() -> bool:
         # an exception that a test looked at may hold files until it is collected
         gc.collect()
-        return not _children() and threading.active_count() == threads and _open_files() == before
+        # what earlier modules have left may end meanwhile
+        return (
+            not _children() and threads.issuperset(threading.enumerate()) and _open_files().items() <= files
+        )
 
-    until(as_before, "the end of children, threads and open files")
+    comes_true(nothing_more)
     assert _children() == []
-    assert threading.active_count() == threads
-    assert _open_files() == before
+    assert set(threading.enumerate()) - threads == set()
+    assert _open_files().items() - files == set()
 
 
 def _open_files() -> dict[str, str]:
