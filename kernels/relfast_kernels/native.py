@@ -159,16 +159,23 @@ def _read(file: BinaryIO) -> tuple[bytes, Mapping[str, Any]]:
 _keep_alive: list[Any] = []
 
 
+_libraries: dict[tuple[int, int, bytes], ctypes.CDLL] = {}
+"""Loaded libraries by device, inode and digest: loading one again must not take another descriptor."""
+
+
 def _open_library(file: BinaryIO, code: bytes) -> Callable[[str], int]:
-    # the very file that was judged and read. The number stays taken: the loader takes a name that it has
-    # met for the library that it knows by it
-    number = os.dup(file.fileno())
-    try:
-        library = ctypes.CDLL(f"/proc/self/fd/{number}")
-    except OSError:
-        os.close(number)
-        raise
-    _keep_alive.append(library)
+    status = os.fstat(file.fileno())
+    key = (status.st_dev, status.st_ino, hashlib.sha256(code).digest())
+    library = _libraries.get(key)
+    if library is None:
+        # the very file that was judged and read. The number stays taken: the loader takes a name that it has
+        # met for the library that it knows by it
+        number = os.dup(file.fileno())
+        try:
+            library = _libraries[key] = ctypes.CDLL(f"/proc/self/fd/{number}")
+        except OSError:
+            os.close(number)
+            raise
 
     def address_of(symbol: str) -> int:
         return ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0

@@ -21,6 +21,7 @@ import psutil
 import pytest
 from engine_runs import HANG, PYTHONPATH, honest, rows_of, statuses, write_dump
 from patience import PATIENCE, comes_true, until
+from relfast_kernels import native
 
 import relfast
 from relfast.engine import children, pool
@@ -43,6 +44,8 @@ def _children() -> list[psutil.Process]:
 def _nothing_is_left() -> Any:
     # what earlier modules have dropped is closed now, not in the middle of a test
     gc.collect()
+    for unit in native.UNITS:
+        native.load(unit)  # which takes a descriptor for good
     _earlier.update(child.pid for child in psutil.Process().children(recursive=True))
     files, threads = _open_files().items(), set(threading.enumerate())
     yield

@@ -395,6 +395,15 @@ def test_what_was_read_is_what_is_loaded(
     assert {"scan", "write"} <= set(functions)
 
 
+def test_loading_a_library_again_takes_no_further_descriptor(base: Path, code: tuple[str, bytes]) -> None:
+    user_cache("native").write(*code)
+    assert native.load("text")
+    held = os.listdir("/proc/self/fd")
+    for _ in range(5):
+        assert native.load("text")
+    assert os.listdir("/proc/self/fd") == held
+
+
 def test_two_libraries_are_not_taken_for_each_other(base: Path) -> None:
     """The loader knows a library by its name, and both are loaded by the number of a descriptor."""
     entries = {}
