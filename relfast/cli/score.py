@@ -11,7 +11,7 @@ import orjson
 
 from relfast.cli import signals
 from relfast.cli.checks import check_timeout
-from relfast.cli.main import EXIT_ROWS_FAILED, say
+from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 
@@ -112,6 +112,9 @@ def score(
         print_summary(summary)
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
+    if summary.rows and summary.count("invalid_record") == summary.rows:
+        say(f"relfast: not one of {summary.rows} records could be used; the rows say why")
+        return EXIT_USAGE
     if fail_on_error and summary.count("invalid_record", "timeout", "crashed"):
         return EXIT_ROWS_FAILED
     return 0

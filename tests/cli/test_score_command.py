@@ -385,3 +385,17 @@ def test_verbose_on_what_is_no_record(tmp_path: Path) -> None:
     done = relfast("score", pipe, "-v", "--workers", 0, stdin=broken.read_bytes())
     assert b"relfast: input -: plain, dialect seen row by row" in done.stderr
     assert len(done.stdout.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"), [([BROKEN], 2), (['{"a": 1}', BROKEN], 2), ([BROKEN, GOOD], 0), ([""], 0), ([], 0)]
+)
+def test_a_run_without_one_record_that_could_be_used(lines: list[Any], code: int, tmp_path: Path) -> None:
+    dump = tmp_path / "dump.jsonl"
+    write(dump, *lines)
+    done = relfast("score", dump, "-q")
+    assert done.returncode == code
+    n_rows = sum(line != "" for line in lines)
+    assert len(rows(tmp_path / "dump.jsonl.scored.jsonl")) == n_rows
+    said = f"relfast: not one of {n_rows} records could be used; the rows say why\n".encode()
+    assert done.stderr == (said if code else b"")

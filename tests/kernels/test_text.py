@@ -47,7 +47,7 @@ def lines(n: int, seed: int) -> list[bytes]:
 
 @pytest.mark.fuzz
 def test_scan_lines_is_its_twin() -> None:
-    block = lines(120 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 5_000, seed=1)
+    block = lines(120 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 2_000, seed=1)
     data = np.frombuffer(b"\n".join(block), np.uint8)
     found = np.zeros((len(block), text.COLUMNS), np.int64)
     spans = np.zeros((2, text.MAX_TAXA, 2), np.int64)

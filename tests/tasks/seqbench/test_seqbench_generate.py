@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import pytest
 import seqbench_checker as checker
+from seeds import SEED, fresh
 
 from relfast.errors import UsageError
 from relfast.records import Options, Record
@@ -120,9 +121,12 @@ def test_instances_of_every_kind() -> None:
 
 
 @pytest.mark.slow
-def test_five_thousand_instances() -> None:
-    per_cell = -(-5_000 // len(GRID))
-    assert check_cells(per_cell, seed=90_000_000) >= 5_000
+@pytest.mark.fuzz
+def test_many_instances() -> None:
+    """5,000 others in each round of `make fuzz`."""
+    wanted = 1_000 if SEED is None else 5_000
+    start = 90_000_000 if SEED is None else fresh(90).randrange(10**9)
+    assert check_cells(-(-wanted // len(GRID)), seed=start) >= wanted
 
 
 def test_large_maze() -> None:
