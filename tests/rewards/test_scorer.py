@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from patience import until
 from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, wait_for_no_workers, workers_of
 
 import relfast
@@ -208,7 +209,7 @@ def test_workers_end_with_close_and_start_again() -> None:
     for _ in range(2):
         assert scorer.reward("REL-C2", {"smiles": "CCO"}, "<smiles>CCO</smiles>") == 1.0
         scorer.start()
-        assert len({worker.pid for worker in workers_of()} - before) >= 1
+        until(lambda: {worker.pid for worker in workers_of()} - before, "a worker")
         scorer.close()
         scorer.close()
         wait_for_no_workers(before)
