@@ -13,3 +13,8 @@ SEED: Final = os.environ.get("RELFAST_FUZZ_SEED")
 def fresh(number: int) -> random.Random:
     """A source of random inputs for the test that has this number."""
     return random.Random(number if SEED is None else f"{SEED}-{number}")
+
+
+def rounds(number: int) -> int:
+    """How many random inputs to try: all of them under ``make fuzz``, a quarter in the tests of every day."""
+    return number if SEED is not None else number // 4
