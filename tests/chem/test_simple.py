@@ -110,6 +110,7 @@ def mutations(rng: random.Random, smiles: str) -> str:
     return "".join(letters)
 
 
+@pytest.mark.slow
 @pytest.mark.fuzz
 def test_published_molecules_in_many_spellings(table: SmilesTable) -> None:
     rng = fresh(1)
@@ -270,6 +271,7 @@ def test_strict_motifs_with_and_without_the_kernel(
     assert recognised > 0.5 * right
 
 
+@pytest.mark.slow
 @pytest.mark.fuzz
 def test_fingerprints_by_kernel(table: SmilesTable, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of molecules that only the toolkit can read: aromatic, charged, odd."""

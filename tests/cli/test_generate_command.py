@@ -15,6 +15,7 @@ from generated import ROOT, generate
 from relfast.cli.main import _run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "task", "parameters"),
     [

@@ -310,6 +310,7 @@ def test_tasks_command() -> None:
     assert (c2["reward"], c2["metrics"][0]) == ("overlap_metric", "correct")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_wrong_command_leaves_nothing_behind(dump: Path, tmp_path: Path, workers: int) -> None:
     gold, out = tmp_path / "gold.jsonl", tmp_path / "rows.jsonl"
@@ -338,6 +339,7 @@ def test_ids_that_an_api_has_made_text_of(tmp_path: Path) -> None:
     assert found == list(zip(asked, [True, True, None, None, True, False, None, False], strict=True))
 
 
+@pytest.mark.slow
 def test_verbose_says_what_is_done(dump: Path, tmp_path: Path) -> None:
     """On stderr, with and without the table; rows do not change."""
     out = tmp_path / "rows.jsonl"

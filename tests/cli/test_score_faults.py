@@ -49,6 +49,7 @@ def score(dump: Path, out: Path, *more: object) -> bytes:
 # worker killed, segfault, out of memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT], ids=lambda s: s.name)
 def test_worker_killed_or_segfault(signum: signal.Signals, tmp_path: Path) -> None:
     """Two workers die under one record: it is crashed, with the signal; its neighbours keep their scores."""
@@ -77,6 +78,7 @@ def test_worker_killed_or_segfault(signum: signal.Signals, tmp_path: Path) -> No
     assert run.left() == []
 
 
+@pytest.mark.slow
 def test_out_of_memory(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", [*honest(3), OUT_OF_MEMORY, *honest(3)])
     score(dump, tmp_path / "rows.jsonl", "--workers", 1, "--timeout", 60)
@@ -88,6 +90,7 @@ def test_out_of_memory(tmp_path: Path) -> None:
 # hang in C++
 
 
+@pytest.mark.slow
 def test_hang(tmp_path: Path) -> None:
     """Killed at its deadline; the rest of the run goes on."""
     records = honest(40)
@@ -105,6 +108,7 @@ def test_hang(tmp_path: Path) -> None:
     assert run.left() == []
 
 
+@pytest.mark.slow
 def test_verbose_tells_of_a_slow_record(tmp_path: Path) -> None:
     """Before its deadline, and once."""
     dump = write_dump(tmp_path / "dump.jsonl", [*honest(2), HANG])
@@ -117,6 +121,7 @@ def test_verbose_tells_of_a_slow_record(tmp_path: Path) -> None:
 # SIGINT, SIGTERM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"]
 )
@@ -145,6 +150,7 @@ def test_interrupted(signum: signal.Signals, code: int, workers: int, tmp_path: 
     assert rows[:n] == head[:n]
 
 
+@pytest.mark.slow
 def test_interrupted_while_workers_start(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(100))
     for delay in (0, 0.05, 0.1, 0.15, 0.2, 0.3):
@@ -174,6 +180,7 @@ def test_a_second_signal_is_immediate(tmp_path: Path) -> None:
 # SIGKILL of the parent, power loss
 
 
+@pytest.mark.slow
 def test_sigkill_of_the_parent(tmp_path: Path) -> None:
     """The children die; a resumed run gives the same bytes, whatever the number of workers."""
     dump = write_dump(tmp_path / "dump.jsonl", honest(4000, padding=2000))
@@ -193,6 +200,7 @@ def test_sigkill_of_the_parent(tmp_path: Path) -> None:
     assert again == quiet
 
 
+@pytest.mark.slow
 def test_output_cut_at_every_byte_of_its_last_three_rows(tmp_path: Path) -> None:
     """What a kill or a power failure may leave: the resumed run cuts the torn tail and goes on."""
     dump = write_dump(tmp_path / "dump.jsonl", honest(5))
@@ -233,6 +241,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run([*as_root, "umount", "-l", str(place)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.zst"])
 def test_disk_full(suffix: str, small_disk: Path, tmp_path: Path) -> None:
     n = 4000 if suffix == ".jsonl" else 30_000
@@ -258,6 +267,7 @@ def test_disk_full(suffix: str, small_disk: Path, tmp_path: Path) -> None:
     assert score(dump, out, "--resume") == expected
 
 
+@pytest.mark.slow
 def test_file_size_limit(tmp_path: Path) -> None:
     """The same without a mount: the kernel refuses to let the output grow."""
     dump = write_dump(tmp_path / "dump.jsonl", honest(4000, padding=1000))
@@ -318,6 +328,7 @@ def test_hostile_lines(tmp_path: Path) -> None:
 # line over --max-line-bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["plain", "gz", "stdin"])
 def test_line_too_long(codec: str, tmp_path: Path) -> None:
     """Skipped by streaming: 300 MB of one line need no 300 MB."""
@@ -357,6 +368,7 @@ def test_a_small_limit_holds_too(tmp_path: Path) -> None:
 # truncated gz, decompression bomb
 
 
+@pytest.mark.slow
 def test_truncated_gz(tmp_path: Path) -> None:
     """All whole records are scored, then a row says where the stream broke."""
     records = honest(3000)
@@ -382,6 +394,7 @@ def test_truncated_gz(tmp_path: Path) -> None:
     assert b"".join(shards) == out.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["gz", "zst"])
 def test_decompression_bomb(codec: str, tmp_path: Path) -> None:
     good = json.dumps(honest(1)[0]).encode() + b"\n"
@@ -407,6 +420,7 @@ def test_decompression_bomb(codec: str, tmp_path: Path) -> None:
 # duplicate ids
 
 
+@pytest.mark.slow
 def test_duplicate_ids(tmp_path: Path) -> None:
     records = honest(20)
     records[7]["id"] = records[3]["id"]
@@ -426,6 +440,7 @@ def test_duplicate_ids(tmp_path: Path) -> None:
 # two runs on one output
 
 
+@pytest.mark.slow
 def test_two_runs_on_one_output(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", [*honest(50), HANG])
     out = tmp_path / "rows.jsonl"
@@ -517,6 +532,7 @@ def test_a_moved_input_is_the_same(tmp_path: Path) -> None:
 # cache directory unwritable or torn
 
 
+@pytest.mark.slow
 def test_cache_directory_unwritable_or_torn(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(200))
     expected = score(dump, tmp_path / "quiet.jsonl")
@@ -587,6 +603,7 @@ def test_closed_standard_streams(tmp_path: Path) -> None:
 # after the end
 
 
+@pytest.mark.slow
 def test_nothing_is_left(tmp_path: Path) -> None:
     """No process, temporary file or shared memory; rows and their journal, and nothing else."""
     place, temporary = tmp_path / "place", tmp_path / "temporary"

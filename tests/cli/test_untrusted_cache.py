@@ -26,6 +26,7 @@ def planted(tmp_path: Path) -> Path:
     return directory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("spoil", [None, *SPOILT.values()], ids=["good", *SPOILT])
 def test_rows_are_the_same_and_it_is_said_once(

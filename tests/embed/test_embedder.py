@@ -48,6 +48,7 @@ def minilm(directory: Path) -> models.Model:
     return models.resolve("minilm")
 
 
+@pytest.mark.slow
 def test_minilm_equals_sentence_transformers(cache_dir: Path) -> None:
     reference = json.loads(Path(__file__).with_name("minilm_reference.json").read_text("utf-8"))
     model = minilm(cache_dir)
@@ -57,6 +58,7 @@ def test_minilm_equals_sentence_transformers(cache_dir: Path) -> None:
     assert vectors @ vectors.T == pytest.approx(np.array(reference["cosines"]), abs=1e-5)
 
 
+@pytest.mark.slow
 def test_minilm_is_the_same_bits_in_random_batches(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = minilm(cache_dir)
     steps = json.loads(Path(__file__).with_name("minilm_reference.json").read_text("utf-8"))["steps"]

@@ -86,6 +86,7 @@ def test_garbage_never_hangs_or_raises_otherwise(garbage: bytes, kind: str) -> N
         _read(_stream(data, kind), 1 << 16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["gz", "zst"])
 def test_a_bomb_is_stopped_in_bounded_memory(kind: str) -> None:
     packed = _packed(kind, bytes(1 << 29))

@@ -117,6 +117,7 @@ def test_a_step_is_charged_by_shares() -> None:
     assert (endless.passed(0), endless.left(0)) == (False, float("inf"))
 
 
+@pytest.mark.slow
 def test_a_long_response_among_short_ones(tiny: str, clock: Clock) -> None:
     responses = ["2 + 2 = 4\n\\boxed{5}", lines(300), "so it is 5", "", lines(20)]
     without = scored(tiny, responses, clock, timeout=0.0)
@@ -146,6 +147,7 @@ def test_company_decides_nothing(
     assert [score.metrics for score in together] == [score.metrics for score in alone]
 
 
+@pytest.mark.slow
 def test_loading_and_waiting_are_nobodys_time(
     tiny: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,6 +229,7 @@ onnxruntime.InferenceSession.run = hangs
 # found by workers before the real runtime: a text of 40 tokens is never embedded
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_model_that_hangs_costs_its_record_only(
     tiny: str, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

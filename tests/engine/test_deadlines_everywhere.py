@@ -59,6 +59,7 @@ def test_in_calls(model: str) -> None:
         assert scorer.stats()["workers_replaced"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 1, 2])
 def test_in_files(model: str, workers: int, tmp_path: Path) -> None:
     dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
@@ -68,6 +69,7 @@ def test_in_files(model: str, workers: int, tmp_path: Path) -> None:
     assert summary.count("timeout") == 1
 
 
+@pytest.mark.slow
 def test_over_http(model: str) -> None:
     pytest.importorskip("fastapi", reason="the server needs the extra `serve`")
     with live_server("--timeout", str(TIMEOUT)) as server:

@@ -65,6 +65,7 @@ def _rain(*pids: int) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_workers_do_not_hear_it() -> None:
     """A terminal's Ctrl-C and a notebook's go to all processes of their group."""
     records = _searches(3_000, seed=1)

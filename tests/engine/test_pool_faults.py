@@ -146,6 +146,7 @@ class _Killer(threading.Thread):
         self.join()
 
 
+@pytest.mark.slow
 def test_random_killer_of_workers(tmp_path: Path) -> None:
     """10,000 records while workers, and the process that forks them, are killed at random: the rows are those
     of a quiet run."""
@@ -159,6 +160,7 @@ def test_random_killer_of_workers(tmp_path: Path) -> None:
     assert (tmp_path / "rows.jsonl").read_bytes() == (tmp_path / "quiet.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_killed_fork_server_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_SERVER_EVERY", 0.0)
     with _closing(Pool(Job(timeout=0.2), 1)) as workers:
@@ -320,6 +322,7 @@ def test_no_room_for_more_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(statuses(tmp_path / "rows.jsonl")) == 300
 
 
+@pytest.mark.slow
 def test_an_input_that_goes_while_it_is_read(tmp_path: Path) -> None:
     """What cannot be read is said by its name, and what was read before is there."""
     dump = _dump(tmp_path, *honest(3000, padding=2000))
@@ -338,6 +341,7 @@ def test_gold_that_is_broken_is_said_once(tmp_path: Path) -> None:
         relfast.score_file(_dump(tmp_path, *honest(5)), tmp_path / "rows.jsonl", workers=2, data=gold)
 
 
+@pytest.mark.slow
 def test_many_open_files(tmp_path: Path) -> None:
     """Descriptors above 1,023, which select() cannot take."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -361,6 +365,7 @@ def _score(dump: Path, out: Path) -> None:
     relfast.score_file(dump, out, workers=2, timeout=0.5)
 
 
+@pytest.mark.slow
 def test_from_a_thread_and_an_event_loop(tmp_path: Path) -> None:
     dump = _dump(tmp_path, *honest(50), HANG)
     thread = threading.Thread(target=_score, args=(dump, tmp_path / "thread.jsonl"))
@@ -378,6 +383,7 @@ def test_from_a_thread_and_an_event_loop(tmp_path: Path) -> None:
     assert len({path.read_bytes() for path in outputs}) == 1
 
 
+@pytest.mark.slow
 def test_from_a_thread_with_odd_signals(tmp_path: Path) -> None:
     """A thread that blocks the deadline's signal, in a process that ignores the end of its children."""
     dump = _dump(tmp_path, *honest(5), HANG)
@@ -414,6 +420,7 @@ def test_from_a_script_without_a_main_guard(tmp_path: Path) -> None:
     assert len(statuses(tmp_path / "rows.jsonl")) == 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_from_a_daemonic_process(method: str, tmp_path: Path) -> None:
     """Which may have no multiprocessing children of its own."""

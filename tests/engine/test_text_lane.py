@@ -101,6 +101,7 @@ def rows_of(lane: TextLane | None, data: bytes, n_lines: int) -> tuple[bytes, di
     return rows, counts, samples
 
 
+@pytest.mark.slow
 @settings(
     max_examples=300,
     deadline=None,
@@ -224,6 +225,7 @@ def test_other_settings_take_the_ordinary_way(job: Job) -> None:
     assert not text_lane.serves(job)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linker", [True, False], ids=["library", "object"])
 def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
@@ -258,6 +260,7 @@ def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytes
     )
 
 
+@pytest.mark.slow
 def test_a_library_that_cannot_be_loaded_is_no_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

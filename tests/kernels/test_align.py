@@ -68,6 +68,7 @@ def check(item: Matrix, found: Alignment) -> None:
     assert found.scores.tolist() == [float(item[a, b]) for kind, a, b in path if kind == "match"]
 
 
+@pytest.mark.slow
 @given(st.lists(matrices(), max_size=20))
 @example([order_shows()])
 @example([order_shows()] * 9)

@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_smiles import is_certainly_invalid, may_be_undecided, same, write
@@ -50,6 +51,7 @@ def molecules(draw: st.DrawFn) -> nx.Graph:
 SEEDS = st.integers(0, 2**30).map(random.Random)
 
 
+@pytest.mark.slow
 @settings(max_examples=600, deadline=None)
 @given(graph=molecules(), rng=SEEDS)
 def test_one_molecule_has_one_code_however_it_is_written(graph: nx.Graph, rng: random.Random) -> None:
@@ -74,6 +76,7 @@ def test_codes_are_equal_where_graphs_are(one: nx.Graph, other: nx.Graph, rng: r
             assert same(one, other)
 
 
+@pytest.mark.slow
 def test_symmetrical_molecules() -> None:
     """Colour refinement alone cannot tell these apart, or cannot order their atoms."""
     cubane = "C12C3C4C1C5C2C3C45"
@@ -220,6 +223,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     records=st.lists(

@@ -45,6 +45,7 @@ def lines(n: int, seed: int) -> list[bytes]:
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.fuzz
 def test_scan_lines_is_its_twin() -> None:
     block = lines(120 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 2_000, seed=1)
@@ -82,6 +83,7 @@ def test_ends_of_blocks() -> None:
         assert found[:n, text.KIND].tolist() == kinds
 
 
+@pytest.mark.compiled
 @pytest.mark.slow
 def test_kernels_run_as_plain_python() -> None:
     """The kernels' tests pass without the compiler too: what they compute does not hang on it."""
@@ -95,7 +97,7 @@ def test_kernels_run_as_plain_python() -> None:
         "-p",
         "no:cacheprovider",
         "-m",
-        "not slow and not compiled",
+        "not compiled",
     ]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)

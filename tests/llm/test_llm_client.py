@@ -62,6 +62,7 @@ def test_every_kind_of_failure_is_ridden_out(path: str) -> None:
     assert min(answer.attempts for answer in answers.values()) == 2
 
 
+@pytest.mark.slow
 def test_what_fails_for_good_is_a_value_that_says_why() -> None:
     with running(Server(solve=str, failing=9)) as server:
         answers = ask_all(server.url, [f"question {n}" for n in range(30)], FAST)

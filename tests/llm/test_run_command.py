@@ -87,6 +87,7 @@ def test_failures_are_rows_and_are_asked_again(tmp_path: Path, capsys: pytest.Ca
 ATTEMPTS = re.compile(rb',"attempts":\d+')
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path) -> None:
     records_ = [{"id": n, "question": f"What is {n} + 2?"} for n in range(120)]
     records, output = write(tmp_path / "in.jsonl", records_), tmp_path / "out.jsonl"

@@ -114,6 +114,7 @@ def test_mock_run_makes_every_file(
     assert (tmp_path / RESULTS).read_bytes() == before == (tmp_path / "again" / RESULTS).read_bytes()
 
 
+@pytest.mark.slow
 def test_minilm_shows_all_quadrants_and_heatmaps(tmp_path: Path) -> None:
     """The same with real weights, where their package is installed."""
     from relfast.embed import models
@@ -132,6 +133,7 @@ def server_options(server: Server, folder: Path, data: Path) -> list[object]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_against_a_server_with_failures(tiny_auto: str, tmp_path: Path) -> None:
     data = problems(tmp_path / "problems.jsonl", 24)
     with running(Server(solve=solve, failing=1, broken="Add 7 and")) as server:
@@ -168,6 +170,7 @@ def test_against_a_server_with_failures(tiny_auto: str, tmp_path: Path) -> None:
     assert [row["error"] for row in entries(tmp_path)] == [None] * 24
 
 
+@pytest.mark.slow
 def test_killed_and_resumed_is_as_if_never_killed(tiny_auto: str, tmp_path: Path) -> None:
     data = problems(tmp_path / "problems.jsonl", 120)
     environment = {

@@ -24,6 +24,7 @@ def write(path: Path, rows: Sequence[Any]) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_rows_are_the_same_for_any_workers_and_caches(
     tiny_auto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

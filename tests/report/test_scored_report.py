@@ -252,6 +252,7 @@ def test_a_folder_without_scores(tmp_path: Path) -> None:
         read_scored([str(tmp_path)])
 
 
+@pytest.mark.slow
 def test_rows_from_stdin(tmp_path: Path) -> None:
     rows, _ = scored(tmp_path / "run", sampled(3))
     command = [sys.executable, "-m", "relfast", "report", "-", "-o", str(tmp_path / "report")]

@@ -102,6 +102,7 @@ def test_awaiting_can_be_cancelled(scorer: relfast.Scorer) -> None:
     assert _calls(scorer, 100) == 100
 
 
+@pytest.mark.slow
 def test_with_eight_busy_threads_in_the_host(scorer: relfast.Scorer) -> None:
     stop = threading.Event()
 

@@ -63,6 +63,7 @@ def is_clade_union(graph: networkx.Graph, taxa: set[str], least: int) -> bool:
     return covered == taxa
 
 
+@pytest.mark.slow
 def test_a_thousand_records() -> None:
     records = check_run(generate(TASK, 1000, 42), 1000)
     assert sum(r["answer"]["label"] == "yes" for r in records) == 500

@@ -72,6 +72,7 @@ def test_seeds_differ_and_none_is_empty(task: str) -> None:
     assert generate(task, 0, 1, **SMALL[task]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -34,6 +34,7 @@ def test_sample(record: dict[str, Any]) -> None:
         assert full_marks(record, response), response
 
 
+@pytest.mark.slow
 def test_published_records(capsys: pytest.CaptureFixture[str]) -> None:
     rng = random.Random(2)
     tried, lost = 0, []

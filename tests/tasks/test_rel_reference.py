@@ -47,6 +47,7 @@ def agree(task: str, answer: dict[str, Any], response: str) -> None:
     assert {key: ours[key] for key in published} == published, (answer, response)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", SCORERS)
 @settings(max_examples=400, deadline=None)
 @given(data=st.data())
