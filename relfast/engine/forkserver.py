@@ -28,14 +28,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from relfast import interrupts
+from relfast.engine.failures import LOST
 from relfast.engine.launch import start
 
 _REPLY: Final = struct.Struct("<cqq")
 _STARTED, _ENDED, _READY, _REFUSED = b"s", b"e", b"r", b"x"
 _PACKET: Final = 1 << 16
-
-LOST: Final = 1 << 16
-"""Status of a worker that ended because the helper did."""
 
 REPLY_SECONDS: Final = 5.0
 """A fork takes 5 ms; where none comes for so long, a worker is started without the helper."""

@@ -9,11 +9,11 @@ import struct
 import time
 from typing import Any, Final, NamedTuple
 
+from relfast.engine.failures import Verdict
 from relfast.engine.job import Job
 from relfast.engine.reader import Block
-from relfast.engine.scoring import Place, Verdict
 from relfast.errors import RelfastError
-from relfast.records import Record, Score
+from relfast.records import Place, Record, Score
 
 _LENGTH: Final = struct.Struct("<Q")
 _IN_FLIGHT: Final = struct.Struct("<qqqq")
@@ -21,9 +21,6 @@ _NOTHING: Final = (-1, -1)
 _BATCH: Final = (-2, -2)
 
 PAGE: Final = mmap.PAGESIZE
-
-OUT_OF_MEMORY: Final = 86
-"""Exit status of a worker that ran out of memory and could say so."""
 
 
 class Setup(NamedTuple):
