@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -44,6 +45,18 @@ def decode_object(line: bytes) -> dict[str, Any]:
     if type(value) is not dict:
         raise Undecodable(f"not a JSON object but {_kind(value)}")
     return value
+
+
+def decode_text(text: str) -> Any:
+    """The value of JSON text, such as gold that a column of a data set carries; other text as it is."""
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return text
+
+
+once_decoded: Final = lru_cache(maxsize=4096)(decode_text)
+"""`decode_text` for gold that comes with each of many responses: the same object for the same text."""
 
 
 def _may_be_rounded(row: dict[str, Any]) -> bool:

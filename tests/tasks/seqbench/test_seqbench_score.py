@@ -19,7 +19,8 @@ from relfast.records import Options, Outcome, Record
 from relfast.seqbench import Maze, generate, parse_actions, shortest_plan, validate
 from relfast.tasks.seqbench import TASK, gold
 from relfast.tasks.seqbench import score as room
-from relfast.tasks.seqbench.gold import Fields, Problem, ProblemCache
+from relfast.tasks.seqbench.fields import Fields
+from relfast.tasks.seqbench.gold import Problem, ProblemCache
 from relfast.tasks.seqbench.layout import from_facts
 
 EXAMPLES = json.loads((DATA / "seqbench/few_shot_examples.json").read_text())["examples"]
