@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from relfast.engine.blocks import Block, Fault
 from relfast.engine.codecs import Damaged
 from relfast.engine.failures import Verdict
-from relfast.engine.reader import Block, Fault
 from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.errors import ReadError
 from relfast.json_text import encode_row

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from relfast.engine.block_scoring import Segment, segment_of
+from relfast.engine.blocks import Block
 from relfast.engine.failures import Death, Failures, Verdict, blamed
 from relfast.engine.pool import Pool, Task
-from relfast.engine.reader import Block
 from relfast.engine.wire import BlockRequest
 from relfast.errors import RelfastError, WorkerError
 from relfast.records import Place, unscored

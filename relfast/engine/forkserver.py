@@ -6,7 +6,8 @@ exec when the first worker has died, so that a quiet run never pays for it, and 
 that its forks are sound; the caller itself is never forked.
 
 Over a socket of packets the pool sends ``fork`` with a worker's three descriptors, or ``kill`` with a pid;
-the helper answers with the pid, and later with the exit status. Workers die with the helper, and the helper
+the helper answers with the pid, and later with the exit status. The kernel keeps packets and their
+descriptors together, so that they need no frames (`wire`). Workers die with the helper, and the helper
 with the pool's process.
 """
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Final
 
 from relfast.engine.job import Job
+from relfast.engine.lines import lines_of
 from relfast.engine.rows import follow
 from relfast.engine.sources import Source
 from relfast.errors import RelfastError
@@ -54,12 +56,8 @@ def _dialect(source: Source, job: Job) -> str:
 
 
 def _first_line(source: Source) -> bytes:
-    if source.codec == "parquet":
-        from relfast.engine.parquet import iterate_rows
-
-        return next(iterate_rows(source.path), b"")
-    with source.open() as stream:
-        return next((line for line in stream if line.strip()), b"")
+    with closing(lines_of(source)) as lines:
+        return next((line for line in lines if line.strip()), b"")
 
 
 def _kernels(job: Job, *, large: bool) -> str:
