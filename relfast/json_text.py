@@ -6,10 +6,10 @@ Python's own parser takes all of them. Where both refuse, the line is an ``inval
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
-from functools import lru_cache
 from typing import Any, Final
 
 import orjson
@@ -47,18 +47,6 @@ def decode_object(line: bytes) -> dict[str, Any]:
     return value
 
 
-def decode_text(text: str) -> Any:
-    """The value of JSON text, such as gold that a column of a data set carries; other text as it is."""
-    try:
-        return orjson.loads(text)
-    except ValueError:
-        return text
-
-
-once_decoded: Final = lru_cache(maxsize=4096)(decode_text)
-"""`decode_text` for gold that comes with each of many responses: the same object for the same text."""
-
-
 def _may_be_rounded(row: dict[str, Any]) -> bool:
     """Whether a field that is compared or shown may have lost digits: the id, a target, taxa."""
     answer = row.get("answer")
@@ -80,6 +68,18 @@ def _tolerant(line: bytes) -> Any:
         raise Undecodable("nested too deeply") from None
     except ValueError as error:
         raise Undecodable(f"not JSON: {_POSITION.sub('', str(error))}") from None
+
+
+def decode_text(text: str) -> Any:
+    """The value of JSON text, such as gold that a column of a data set carries; other text as it is."""
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return text
+
+
+once_decoded: Final = functools.lru_cache(maxsize=4096)(decode_text)
+"""`decode_text` for gold that comes with each of many responses: the same object for the same text."""
 
 
 def _kind(value: Any) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from typing import Final
 
+from relfast.embed import CACHE_VARIABLE
 from relfast.engine.job import Job
 from relfast.engine.lines import lines_of
 from relfast.engine.rows import follow
@@ -22,8 +22,6 @@ from relfast.json_text import Undecodable, decode_object
 Tell = Callable[[str], None]
 """Takes one line. Called by any thread; must not raise."""
 
-EMBED_CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
-
 
 def tell_nobody(line: str) -> None:
     """The `Tell` of whoever did not ask."""
@@ -34,7 +32,7 @@ def describe_setting(job: Job, sources: Sequence[Source], *, large: bool) -> Ite
     for source in sources:
         yield f"input {source.path}: {_size(source)}{source.codec}, {_dialect(source, job)}"
     yield f"kernels: {_kernels(job, large=large)}"
-    yield f"embedding cache ({EMBED_CACHE_VARIABLE}): {os.environ.get(EMBED_CACHE_VARIABLE) or 'off'}"
+    yield f"embedding cache ({CACHE_VARIABLE}): {os.environ.get(CACHE_VARIABLE) or 'off'}"
 
 
 def _size(source: Source) -> str:
