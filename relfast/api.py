@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from relfast.engine.job import DEFAULT_TIMEOUT, Job, check_rewards, mcs_timeout
-from relfast.engine.settings import choice_of, flag_of, share_of
-from relfast.errors import UsageError
-from relfast.records import Options, Policy, Record, Score
+from relfast.engine.job import DEFAULT_TIMEOUT, make_job, make_options, mcs_timeout
+from relfast.records import Policy, Record, Score
 from relfast.stats import Summary
-from relfast.tasks import find_task, get_task, infer_task
+from relfast.tasks import find_task, infer_task
 
 if TYPE_CHECKING:
     from relfast.results import ScoreBatch
@@ -78,61 +75,6 @@ def evaluate_response(
     if outcome.error is not None:
         result["error"] = outcome.error
     return result
-
-
-def make_options(**given: Any) -> Options:
-    """`Options` from keywords.
-
-    Raises
-    ------
-    UsageError
-        A name or value that does not exist.
-    """
-    known = {field.name for field in fields(Options)}
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise UsageError(f"unknown option {unknown[0]!r}; options: {', '.join(sorted(known))}")
-    for name, check in _OPTION_CHECKS.items():
-        if name in given:
-            given[name] = check(name, given[name])
-    return Options(**given)
-
-
-_OPTION_CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "policy": partial(choice_of, choices=("reference", "strict")),
-    "tautomers": partial(choice_of, choices=("apart", "joined")),
-    "grader": partial(choice_of, choices=("symbolic", "math-verify")),
-    "b1_min_f1": share_of,
-    "strip_reasoning": flag_of,
-}
-
-
-_JOB_FIELDS = frozenset(field.name for field in fields(Job)) - {"options"}
-
-
-def make_job(**options: Any) -> Job:
-    """A `Job` from the keywords that `score`, `score_batch`, `score_file` and `Scorer` share.
-
-    ``input_format``, ``map`` and ``reward`` are accepted under their command-line names.
-
-    Raises
-    ------
-    UsageError, UnknownTaskError
-        A name or a value that cannot be used.
-    """
-    for alias, name in (("input_format", "dialect"), ("map", "field_map"), ("reward", "rewards")):
-        if alias in options:
-            options[name] = options.pop(alias)
-    job_options = {name: options.pop(name) for name in list(options) if name in _JOB_FIELDS}
-    if job_options.get("task") is not None:
-        job_options["task"] = get_task(job_options["task"]).name
-    if "rewards" in job_options:
-        job_options["rewards"] = check_rewards(job_options["rewards"])
-    data = job_options.get("data", ())
-    if not isinstance(data, str | Path | Iterable):
-        raise UsageError(f"data must be a path or several, not {data!r:.60}")
-    job_options["data"] = (str(data),) if isinstance(data, str | Path) else tuple(map(str, data))
-    return Job(options=make_options(**options), **job_options)
 
 
 def score(records: Iterable[Mapping[str, Any]], **options: Any) -> list[Score]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import orjson
 
+from relfast.engine.lines import lines_of
 from relfast.engine.sources import find_sources
 from relfast.errors import InputError, ResumeMismatchError
 from relfast.formats import read_row
@@ -65,7 +66,7 @@ def read_questions(inputs: Iterable[str], limit: int | None = None) -> Iterator[
     """
     index = 0
     for source in find_sources(list(inputs)):
-        for number, line in enumerate(_lines(source), 1):
+        for number, line in enumerate(lines_of(source), 1):
             if limit is not None and index >= limit:
                 return
             index += 1
@@ -228,13 +229,3 @@ def _question(index: int, row: dict[str, Any]) -> Question:
         return Question(index, row, prompt)
     what = "is missing" if prompt is None else "is neither text nor chat messages"
     return Question(index, row, None, f"question {what}")
-
-
-def _lines(source: Any) -> Iterator[bytes]:
-    if source.codec == "parquet":
-        from relfast.engine.parquet import iterate_rows
-
-        yield from iterate_rows(source.path)
-        return
-    with source.open() as stream:
-        yield from stream

@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+Place = tuple[int, int]
+"""A record's place in the run: line index and sample."""
+
 Policy = Literal["reference", "strict"]
 Status = Literal["ok", "no_answer", "invalid_record", "timeout", "crashed"]
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeGuard
 
 import orjson
 
-from relfast.engine.sources import iterate_lines
+from relfast.engine.lines import iterate_lines
 from relfast.errors import InputError
 
 DOMAINS: Final = {"A": "algebra", "B": "biology", "C": "chemistry"}

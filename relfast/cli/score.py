@@ -77,10 +77,10 @@ def score(
     verbose: bool,
     **job_options: Any,
 ) -> int:
-    from relfast.api import make_job
     from relfast.cli.progress import Reporter
     from relfast.cli.table import print_summary
     from relfast.engine.files import score_files
+    from relfast.engine.job import make_job
     from relfast.engine.telling import tell_nobody
     from relfast.engine.writer import ConsumerGone
 

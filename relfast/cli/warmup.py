@@ -10,8 +10,8 @@ import time
 import click
 
 from relfast import __version__
+from relfast.engine.signature import version
 from relfast.errors import OutputError, install_command
-from relfast.signature import version
 
 _PACKAGES = ("numpy", "numba", "rdkit", "onnxruntime", "tokenizers", "orjson")
 _EXTRAS = {

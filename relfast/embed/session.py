@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast.embed import THREADS_VARIABLE
 from relfast.embed.models import Model
+from relfast.embed.settings import THREADS_VARIABLE
 from relfast.errors import InputError, UsageError
 
 _CGROUP_QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from relfast.engine.blocks import Block, Fault
 from relfast.engine.codecs import Damaged
-from relfast.engine.reader import Block, Fault
-from relfast.engine.scoring import EMBEDDED, Place, Scoring, Verdict
+from relfast.engine.failures import Verdict
+from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.errors import ReadError
 from relfast.json_text import encode_row
-from relfast.records import Score, unscored
+from relfast.records import Place, Score, unscored
 from relfast.stats import Tally
 
 if TYPE_CHECKING:

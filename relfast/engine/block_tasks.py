@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from relfast.engine.block_scoring import Segment, segment_of
-from relfast.engine.pool import Death, Pool, Task
-from relfast.engine.reader import Block
-from relfast.engine.scoring import Place, Verdict, timed_out_verdict
+from relfast.engine.blocks import Block
+from relfast.engine.failures import Death, Failures, Verdict, blamed
+from relfast.engine.pool import Pool, Task
 from relfast.engine.wire import BlockRequest
 from relfast.errors import RelfastError, WorkerError
-from relfast.records import unscored
-
-ATTEMPTS: Final = 2
-"""Workers a record may kill before it is given up."""
-
-IDLE_DEATHS: Final = 50
-"""Deaths without progress and without a record to blame before a run is given up: no record does that."""
+from relfast.records import Place, unscored
 
 MAX_UNWRITTEN: Final = 64
 MAX_UNWRITTEN_BYTES: Final = 64 * 2**20
@@ -40,9 +34,8 @@ class _BlockState:
         self.block, self.changed = block, changed
         self.segments: list[Segment] = []
         self.verdicts: dict[Place, Verdict] = {}
-        self.attempts: dict[Place, int] = {}
-        self.excused: set[Place] = set()
-        self.idle_deaths = 0
+        self.failures = Failures()
+        self.failures_at: defaultdict[Place, Failures] = defaultdict(Failures)
         self.open_tasks = 0
         self.error: RelfastError | None = None
 
@@ -66,7 +59,7 @@ class BlockTask(Task):
     ) -> None:
         self._state, self._at, self._stop = state, start, stop
         self._timeout, self._careful = timeout, careful
-        self._attempts = 0
+        self._line_failures = Failures()
         with state.changed:
             state.open_tasks += 1
 
@@ -81,7 +74,7 @@ class BlockTask(Task):
         self._at = message.stop
         with self._state.changed:
             self._state.segments.append(message)
-            self._state.idle_deaths = 0
+            self._state.failures.progress()
 
     def finished(self) -> None:
         with self._state.changed:
@@ -97,40 +90,31 @@ class BlockTask(Task):
     def died(self, death: Death) -> Sequence[Task]:
         state = self._state
         with state.changed:
-            if death.place is not None and self._has(death.place):
-                self._judge(death.place, death)
-            elif self._stop - self._at == 1 and self._careful and death.place is None and death.guilty:
-                self._judge_line(death)
-            else:
-                state.idle_deaths += 1
-                if state.idle_deaths > IDLE_DEATHS:
-                    state.error = WorkerError(f"workers keep dying ({death.describe()}) on no record at all")
+            single = self._careful and self._stop - self._at == 1
+            failures = blamed(death, self._failures_at, self._line_failures if single else None)
+            if failures is None:
+                if message := state.failures.idle(death):
+                    state.error = WorkerError(message)
+            elif failures is self._line_failures:
+                self._blame_line(death)
+            elif death.place is not None and (verdict := failures.blame(death, self._timeout)):
+                state.verdicts[death.place] = verdict
             followers = [] if state.error is not None else self._followers()
         self.finished()
         return followers
 
-    def _has(self, place: Place) -> bool:
-        return self._at <= place[0] - self._state.block.first_index < self._stop
+    def _failures_at(self, place: Place) -> Failures | None:
+        if self._at <= place[0] - self._state.block.first_index < self._stop:
+            return self._state.failures_at[place]
+        return None
 
-    def _judge(self, place: Place, death: Death) -> None:
-        state = self._state
-        if death.excused and place not in state.excused:
-            state.excused.add(place)
-        elif death.timed_out:
-            state.verdicts[place] = timed_out_verdict(self._timeout)
-        else:
-            state.attempts[place] = state.attempts.get(place, 0) + 1
-            if state.attempts[place] >= ATTEMPTS:
-                state.verdicts[place] = ("crashed", "WorkerDied", _crash(death))
-
-    def _judge_line(self, death: Death) -> None:
+    def _blame_line(self, death: Death) -> None:
         """A line that kills workers before it is a record: not even its id is known."""
-        self._attempts += 1
-        if self._attempts >= ATTEMPTS:
+        verdict = self._line_failures.blame(death, None)
+        if verdict is not None:
             index = self._state.block.first_index + self._at
-            row = unscored(index, None, None, 0, "crashed", "WorkerDied", _crash(death))
             self._at += 1
-            self._state.segments.append(segment_of(self._at, [row]))
+            self._state.segments.append(segment_of(self._at, [unscored(index, None, None, 0, *verdict)]))
 
     def _followers(self) -> list[BlockTask]:
         """What is left, in two halves: where one record hangs its neighbours often do too, and then they
@@ -141,12 +125,8 @@ class BlockTask(Task):
         middle = self._at + (left + 1) // 2
         parts = [(self._at, self._stop)] if left == 1 else [(self._at, middle), (middle, self._stop)]
         followers = [BlockTask(state, start, stop, self._timeout, careful=True) for start, stop in parts]
-        followers[0]._attempts = self._attempts
+        followers[0]._line_failures = self._line_failures
         return followers
-
-
-def _crash(death: Death) -> str:
-    return f"it ended its worker {ATTEMPTS} times ({death.describe()})"
 
 
 class _Ahead:

@@ -12,13 +12,12 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
-from relfast.engine.block_tasks import ATTEMPTS, IDLE_DEATHS
-from relfast.engine.pool import Death, Pool, Task
-from relfast.engine.scoring import Place, timed_out_verdict
+from relfast.engine.failures import Death, blamed
+from relfast.engine.pool import Pool, Task
 from relfast.engine.ticket import Ticket
 from relfast.engine.wire import EntriesRequest
 from relfast.errors import WorkerError
-from relfast.records import Score
+from relfast.records import Place, Score
 
 MAX_TASK: Final = 16
 """Records a worker gets at most at once: at 0.3 ms a record a task outweighs its 0.1 ms on the pipes by far,
@@ -123,7 +122,7 @@ class EntryQueue:
         while self._pending and len(chosen) < fair:
             ticket = self._pending[0]
             # one that killed its worker, or that another worker may be at, has no neighbours to harm
-            alone = ticket.attempts > 0 or ticket.doubled
+            alone = ticket.failures.attempts > 0 or ticket.doubled
             if alone and chosen:
                 break
             self._pending.popleft()
@@ -157,33 +156,19 @@ class EntryQueue:
         settled: list[tuple[Ticket, Score]] = []
         with self._changed:
             self._at_work.discard(task)
-            at = None if death.place is None else task.tickets.get(death.place[0])
-            if at is None and len(task.tickets) == 1 and death.place is None and death.guilty:
-                # alone, and dead before its clock ran
-                (at,) = task.tickets.values()
-            if at is not None:
-                self._convict(at, death, settled)
+            tickets = list(task.tickets.values())
+            single = tickets[0] if len(tickets) == 1 else None
+            ticket = blamed(death, lambda place: task.tickets.get(place[0]), single)
+            if ticket is not None:
+                if verdict := ticket.failures.blame(death, self.pool.job.timeout):
+                    self._settle(ticket, ticket.unscored(*verdict), settled)
             else:
-                for ticket in task.tickets.values():
-                    ticket.idle_deaths += 1
-                    if ticket.idle_deaths > IDLE_DEATHS:
-                        message = f"workers keep dying ({death.describe()}) on no record at all"
+                for ticket in tickets:
+                    if message := ticket.failures.idle(death):
                         self._settle(ticket, ticket.unscored("crashed", "WorkerError", message), settled)
             self._requeue(task)
         _tell(settled)
         self._ensure_tasks()
-
-    def _convict(self, ticket: Ticket, death: Death, settled: list[tuple[Ticket, Score]]) -> None:
-        if death.excused and not ticket.excused:
-            ticket.excused = True
-        elif death.timed_out:
-            verdict = timed_out_verdict(self.pool.job.timeout)
-            self._settle(ticket, ticket.unscored(*verdict), settled)
-        else:
-            ticket.attempts += 1
-            if ticket.attempts >= ATTEMPTS:
-                message = f"it ended its worker {ATTEMPTS} times ({death.describe()})"
-                self._settle(ticket, ticket.unscored("crashed", "WorkerDied", message), settled)
 
     def _fail(self, task: EntryTask, error: WorkerError) -> None:
         with self._changed:

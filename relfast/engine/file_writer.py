@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 from zlib import crc32
 
+from relfast.engine.blocks import Position
 from relfast.engine.fingerprint import compare_runs
 from relfast.engine.journal import JOURNAL_SUFFIX, Commit, Journal, finished_line, header_line
-from relfast.engine.reader import Position
-from relfast.engine.sources import iterate_lines
+from relfast.engine.lines import iterate_lines
 from relfast.errors import (
     InputError,
     MissingExtraError,

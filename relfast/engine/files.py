@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from relfast.engine.blocks import Block
 from relfast.engine.codecs import CHUNK, Damaged
 from relfast.engine.filters import Filters
 from relfast.engine.job import Job
 from relfast.engine.pool import usable_cores
-from relfast.engine.reader import Block
 from relfast.engine.run import Progress, in_process, on_pool, open_output, run
 from relfast.engine.settings import count_of, shard_of, workers_of
 from relfast.engine.sources import STDIN, Source, find_sources

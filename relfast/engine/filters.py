@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from relfast.engine.codecs import Damaged
+from relfast.engine.parquet import first_rows
 from relfast.engine.sources import Source
 from relfast.formats import filter_of
 from relfast.json_text import Undecodable, decode_object
@@ -85,8 +86,6 @@ def _whole_lines(data: bytes, length: int) -> list[bytes]:
 
 def _head(source: Source) -> list[bytes]:
     if source.codec == "parquet":
-        from relfast.engine.parquet import first_rows
-
         return first_rows(source.path, HEAD_ROWS, columns=("doc", "filter"))
     head = bytearray()
     # what is damaged gets its row when it is read to be scored

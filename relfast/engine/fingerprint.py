@@ -11,9 +11,9 @@ import orjson
 
 from relfast import __version__
 from relfast.engine.job import Job
+from relfast.engine.signature import version
 from relfast.engine.sources import Source, find_sources
 from relfast.errors import InputError
-from relfast.signature import version
 from relfast.tasks import TASKS
 
 WHOLE_BYTES: Final = 16 * 2**20

@@ -6,7 +6,8 @@ exec when the first worker has died, so that a quiet run never pays for it, and 
 that its forks are sound; the caller itself is never forked.
 
 Over a socket of packets the pool sends ``fork`` with a worker's three descriptors, or ``kill`` with a pid;
-the helper answers with the pid, and later with the exit status. Workers die with the helper, and the helper
+the helper answers with the pid, and later with the exit status. The kernel keeps packets and their
+descriptors together, so that they need no frames (`wire`). Workers die with the helper, and the helper
 with the pool's process.
 """
 
@@ -28,14 +29,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from relfast import interrupts
+from relfast.engine.failures import LOST
 from relfast.engine.launch import start
 
 _REPLY: Final = struct.Struct("<cqq")
 _STARTED, _ENDED, _READY, _REFUSED = b"s", b"e", b"r", b"x"
 _PACKET: Final = 1 << 16
-
-LOST: Final = 1 << 16
-"""Status of a worker that ended because the helper did."""
 
 REPLY_SECONDS: Final = 5.0
 """A fork takes 5 ms; where none comes for so long, a worker is started without the helper."""

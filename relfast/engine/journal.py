@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.engine.reader import Position
+from relfast.engine.blocks import Position
 
 JOURNAL_VERSION: Final = 2
 JOURNAL_SUFFIX: Final = ".journal"

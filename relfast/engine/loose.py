@@ -4,22 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 import orjson
 
 from relfast.formats.entry import text_of
-
-
-@lru_cache(maxsize=4096)
-def from_json(text: str) -> Any:
-    """Gold stored as JSON text, read once; other text as it is."""
-    try:
-        return orjson.loads(text)
-    except ValueError:
-        return text
-
 
 _PLAIN: Final = (
     orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS

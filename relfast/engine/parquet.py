@@ -10,8 +10,9 @@ from typing import Any, Final
 
 import orjson
 
+from relfast.engine.blocks import Block, Fault
 from relfast.engine.codecs import Damaged
-from relfast.engine.reader import Block, Fault, StreamCutter
+from relfast.engine.cutting import StreamCutter
 from relfast.errors import InputError, MissingExtraError
 from relfast.json_text import encode_json
 

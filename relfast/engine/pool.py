@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import threading
 import time
 from collections import deque
@@ -22,12 +21,13 @@ from relfast_kernels.cache import report
 from relfast.embed import vectors_cache
 from relfast.engine import wire
 from relfast.engine.children import Worker, failure_of, shield_thread
-from relfast.engine.forkserver import LOST, ForkServer
+from relfast.engine.failures import FROM_OUTSIDE, LOST, Death
+from relfast.engine.forkserver import ForkServer
 from relfast.engine.job import Job
-from relfast.engine.scoring import Place
 from relfast.engine.telling import Tell, tell_nobody
 from relfast.errors import WorkerError
 from relfast.memo import create_shared, path_of
+from relfast.records import Place
 
 STACK_BYTES: Final = 64 * 2**20
 """Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
@@ -64,47 +64,6 @@ SLOW_SECONDS: Final = 0.5
 """A record that takes longer is told of; nearly all take less than 10 ms."""
 
 _CLOSE_SECONDS: Final = 1.5
-
-
-_FROM_OUTSIDE: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
-
-
-class Death:
-    """How a worker ended.
-
-    Attributes
-    ----------
-    status
-        Exit status, negative for a signal.
-    place
-        The record to blame; None if it was none, a whole batch, or a record that happened to be there.
-    timed_out
-        It was the deadline.
-    excused
-        This process was stopped meanwhile (Ctrl-Z): the deadline says nothing.
-    """
-
-    def __init__(
-        self, status: int, place: Place | None, *, silent: bool = False, excused: bool = False
-    ) -> None:
-        self.status, self.place, self.excused = status, place, excused
-        self.timed_out = silent or status == -signal.SIGALRM
-
-    @property
-    def guilty(self) -> bool:
-        """Whether the worker's own work ended it, for all one can tell; not so for what others do to it."""
-        return self.status != LOST and -self.status not in _FROM_OUTSIDE
-
-    def describe(self) -> str:
-        """The cause, for the row's error: ``killed by SIGSEGV``."""
-        if self.status == wire.OUT_OF_MEMORY:
-            return "ran out of memory"
-        if self.status == LOST:
-            return "ended with its fork server"
-        if self.status < 0:
-            with contextlib.suppress(ValueError):
-                return f"killed by {signal.Signals(-self.status).name}"
-        return f"ended with status {self.status}"
 
 
 class Task(Protocol):
@@ -375,7 +334,7 @@ class Pool:
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds() or 0.0
         overdue = worker.in_flight.overdue()
         status = self._end(slot, worker)
-        if status == LOST or (-status in _FROM_OUTSIDE and not silent and seconds < BLAME_SECONDS):
+        if status == LOST or (-status in FROM_OUTSIDE and not silent and seconds < BLAME_SECONDS):
             place = None
         # where the caller ignores SIGCHLD nobody learns a status; the clock says it too
         late = status == 0 and overdue is not None and overdue >= 0

@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import orjson
-
 from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
 from relfast.formats.entry import MISSING
 from relfast.formats.failure import NoResponse
-from relfast.json_text import Undecodable, decode_object, shallow
+from relfast.json_text import Undecodable, decode_object, decode_text, shallow
 from relfast.records import Record, Score, unscored
 from relfast.tasks import TASKS, find_task, infer_task
 
@@ -28,7 +26,7 @@ def read_gold(paths: Sequence[str]) -> dict[Any, Entry]:
     InputError
         A file cannot be read, or a line of it is no record with an id.
     """
-    from relfast.engine.sources import iterate_lines
+    from relfast.engine.lines import iterate_lines
     from relfast.errors import InputError
 
     gold: dict[Any, Entry] = {}
@@ -120,7 +118,7 @@ def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
         elif entry.answer in (MISSING, None):
             return "MissingGold", f"no gold record with id {entry.id!r:.80} in --data"
     if isinstance(entry.answer, str):
-        entry.answer = _unquote(entry.answer)
+        entry.answer = decode_text(entry.answer)
     if entry.answer is MISSING or entry.answer is None:
         return "MissingField", "field 'answer' (the gold) is missing; --data FILE joins gold records on id"
     if not isinstance(entry.answer, Mapping):
@@ -152,14 +150,6 @@ def _known(gold: Gold, record_id: Any) -> Entry | None:
     elif found is None and type(record_id) is int:
         return gold.get(str(record_id))
     return found
-
-
-def _unquote(answer: str) -> Any:
-    """Gold that was stored as JSON text; other text comes back as it is."""
-    try:
-        return orjson.loads(answer)
-    except ValueError:
-        return answer
 
 
 def follow(row: Any, path: str) -> Any:

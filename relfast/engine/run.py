@@ -12,22 +12,23 @@ from typing import Any, Protocol
 
 from relfast.engine.block_scoring import BlockScoring, Segment
 from relfast.engine.block_tasks import score_on_pool
+from relfast.engine.blocks import Block
 from relfast.engine.file_writer import FileWriter
 from relfast.engine.filters import Filters
 from relfast.engine.fingerprint import fingerprint
 from relfast.engine.job import Job
 from relfast.engine.journal import Commit
 from relfast.engine.pool import Pool
-from relfast.engine.reader import Block, blocks
+from relfast.engine.reader import blocks
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import EMBEDDED, Scoring
+from relfast.engine.signature import signature
 from relfast.engine.sources import STDIN, Source
 from relfast.engine.telling import Tell, tell_nobody
 from relfast.engine.writer import StreamWriter, Writer, is_stream
 from relfast.errors import ResumeMismatchError, UsageError
 from relfast.records import Score
 from relfast.samples import votes_of, with_votes
-from relfast.signature import signature
 from relfast.stats import Summary, Tally, summarize
 from relfast.tasks import TASKS
 

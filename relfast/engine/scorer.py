@@ -20,8 +20,8 @@ from typing import Any, Final, Literal
 from relfast.engine.combiner import Combiner
 from relfast.engine.counts import Counts
 from relfast.engine.guarded_lane import GuardedLane
-from relfast.engine.job import Job
-from relfast.engine.loose import from_json, text_in
+from relfast.engine.job import Job, make_job
+from relfast.engine.loose import text_in
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import GUARDED, Scoring, failed
 from relfast.engine.seen import for_record
@@ -29,6 +29,7 @@ from relfast.engine.settings import workers_of
 from relfast.engine.ticket import Ticket
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats import filter_of
+from relfast.json_text import once_decoded
 from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
@@ -70,8 +71,6 @@ class Scorer:
     """
 
     def __init__(self, *, workers: int | None = None, on_error: OnError = None, **options: Any) -> None:
-        from relfast.api import make_job
-
         if not (on_error is None or on_error == "raise" or isinstance(on_error, int | float)):
             raise UsageError(f"on_error must be None, a number or 'raise', not {on_error!r}")
         self.job: Job = make_job(**options)
@@ -248,7 +247,7 @@ class Scorer:
         if name is None:
             name = self.job.task
         if isinstance(answer, str):
-            answer = from_json(answer)
+            answer = once_decoded(answer)
         task = infer_task(answer) if name is None else find_task(name)
         if task is None:
             known = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"

@@ -13,19 +13,17 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
+from relfast.engine.failures import Verdict, timed_out_verdict
 from relfast.engine.job import Job, mcs_timeout
 from relfast.engine.rows import Gold, records_of
 from relfast.errors import RelfastError
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import Options, Outcome, Record, Score, Status, unscored
+from relfast.records import Options, Outcome, Place, Record, Score, Status, unscored
 from relfast.tasks import TASKS
 from relfast.tasks.base import EmbeddingRoom, Task
-
-Place = tuple[int, int]
-"""A record's place in the run: line index and sample."""
 
 GUARDED: Final = frozenset({"chem"})
 """Engines whose records are scored one at a time under the guard; the others in batches."""
@@ -59,15 +57,6 @@ class NoGuard:
 
     def leave(self) -> None:
         pass
-
-
-Verdict = tuple[Literal["timeout", "crashed"], str, str]
-"""A status decided outside: what a record that hung or crashed its worker gets (status, type, message)."""
-
-
-def timed_out_verdict(timeout: float) -> Verdict:
-    """What a record gets that took longer than the seconds it may."""
-    return "timeout", "Timeout", f"scoring it took longer than {timeout:g} s and was stopped"
 
 
 class Scoring:

@@ -6,13 +6,13 @@ import glob
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Literal
 
-from relfast.engine.codecs import Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
-from relfast.errors import InputError, ReadError, UsageError
+from relfast.engine.codecs import Expanding, Gunzip, Plain, Stream, Unzstd
+from relfast.errors import InputError, UsageError
 
 Codec = Literal["plain", "gz", "zst", "parquet"]
 
@@ -158,31 +158,3 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     if codec == "parquet":
         raise InputError("Parquet cannot be read from a pipe: name the file", file=path)
     return head, codec
-
-
-def iterate_lines(path: str) -> Iterator[bytes]:
-    """The lines of JSONL files of any codec, without their ends; Parquet rows come as JSON.
-
-    Raises
-    ------
-    InputError
-        It cannot be read to the end.
-    """
-    for source in find_sources([path]):
-        if source.codec == "parquet":
-            from relfast.engine.parquet import iterate_rows
-
-            yield from iterate_rows(source.path)
-        else:
-            yield from _lines_of(source)
-
-
-def _lines_of(source: Source) -> Iterator[bytes]:
-    try:
-        with source.open() as stream:
-            for line in stream:
-                yield line.removesuffix(b"\n")
-    except Damaged as error:
-        raise InputError(str(error), file=source.path) from None
-    except OSError as error:
-        raise ReadError(error.strerror or str(error), file=source.path) from error

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from contextlib import closing
 
+from relfast.embed import CACHE_VARIABLE
 from relfast.engine.job import Job
+from relfast.engine.lines import lines_of
 from relfast.engine.rows import follow
 from relfast.engine.sources import Source
 from relfast.errors import RelfastError
@@ -19,8 +21,6 @@ from relfast.json_text import Undecodable, decode_object
 
 Tell = Callable[[str], None]
 """Takes one line. Called by any thread; must not raise."""
-
-EMBED_CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
 
 
 def tell_nobody(line: str) -> None:
@@ -32,7 +32,7 @@ def describe_setting(job: Job, sources: Sequence[Source], *, large: bool) -> Ite
     for source in sources:
         yield f"input {source.path}: {_size(source)}{source.codec}, {_dialect(source, job)}"
     yield f"kernels: {_kernels(job, large=large)}"
-    yield f"embedding cache ({EMBED_CACHE_VARIABLE}): {os.environ.get(EMBED_CACHE_VARIABLE) or 'off'}"
+    yield f"embedding cache ({CACHE_VARIABLE}): {os.environ.get(CACHE_VARIABLE) or 'off'}"
 
 
 def _size(source: Source) -> str:
@@ -54,12 +54,8 @@ def _dialect(source: Source, job: Job) -> str:
 
 
 def _first_line(source: Source) -> bytes:
-    if source.codec == "parquet":
-        from relfast.engine.parquet import iterate_rows
-
-        return next(iterate_rows(source.path), b"")
-    with source.open() as stream:
-        return next((line for line in stream if line.strip()), b"")
+    with closing(lines_of(source)) as lines:
+        return next((line for line in lines if line.strip()), b"")
 
 
 def _kernels(job: Job, *, large: bool) -> str:

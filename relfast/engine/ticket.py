@@ -11,6 +11,7 @@ from _thread import LockType, allocate_lock
 from collections.abc import Callable
 from itertools import count
 
+from relfast.engine.failures import Failures
 from relfast.records import Record, Score, Status, unscored
 
 _places = count()
@@ -28,11 +29,9 @@ class Ticket:
         "_lock",
         "_score",
         "_waiting",
-        "attempts",
         "doubled",
-        "excused",
+        "failures",
         "holders",
-        "idle_deaths",
         "queued",
         "record",
         "settled",
@@ -41,9 +40,7 @@ class Ticket:
     def __init__(self, record: Record) -> None:
         record.index, record.sample = next(_places), 0
         self.record = record
-        self.attempts = 0
-        self.idle_deaths = 0
-        self.excused = False
+        self.failures = Failures()
         self.holders = 0
         self.queued = False
         self.doubled = False

@@ -21,10 +21,10 @@ from relfast import interrupts
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.block_scoring import SEGMENT_LINES, BlockScoring
 from relfast.engine.entry_scoring import score_entries
+from relfast.engine.failures import OUT_OF_MEMORY
 from relfast.engine.rows import Gold, read_gold
-from relfast.engine.scoring import Place, Scoring
+from relfast.engine.scoring import Scoring
 from relfast.engine.wire import (
-    OUT_OF_MEMORY,
     BlockRequest,
     EntriesRequest,
     Failure,
@@ -35,6 +35,7 @@ from relfast.engine.wire import (
     send,
 )
 from relfast.memo import use_shared
+from relfast.records import Place
 
 _PR_SET_PDEATHSIG: Final = 1
 

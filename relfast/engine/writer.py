@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any, Protocol
 
+from relfast.engine.blocks import Position
 from relfast.engine.journal import Commit
-from relfast.engine.reader import Position
 from relfast.errors import OutputError
 
 

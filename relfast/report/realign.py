@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from relfast.engine.lines import lines_of
 from relfast.engine.sources import find_sources
 from relfast.errors import InputError, OutputError, UsageError
 from relfast.journal import SETTINGS_SUFFIX
@@ -118,18 +119,17 @@ def generate_analysis_report(
 def _entries(path: str) -> Iterator[dict[str, Any]]:
     seen = False
     for source in find_sources([path]):
-        with source.open() as stream:
-            for number, line in enumerate(stream, 1):
-                if not line.strip():
-                    continue
-                try:
-                    entry = decode_object(line)
-                except Undecodable as error:
-                    raise InputError(str(error), file=source.path, line=number) from error
-                if not seen and not is_entry(entry):
-                    raise InputError("is no result of ReAlign", file=source.path, line=number)
-                seen = True
-                yield entry
+        for number, line in enumerate(lines_of(source), 1):
+            if not line.strip():
+                continue
+            try:
+                entry = decode_object(line)
+            except Undecodable as error:
+                raise InputError(str(error), file=source.path, line=number) from error
+            if not seen and not is_entry(entry):
+                raise InputError("is no result of ReAlign", file=source.path, line=number)
+            seen = True
+            yield entry
 
 
 def is_entry(row: dict[str, Any]) -> bool:

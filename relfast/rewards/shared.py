@@ -13,6 +13,7 @@ import orjson
 
 from relfast.engine.scorer import OnError, Scorer, value_of
 from relfast.formats.entry import text_of
+from relfast.json_text import decode_text
 from relfast.records import Score
 
 _scorers: dict[str, Scorer] = {}
@@ -116,10 +117,7 @@ def gold_of(answer: Any) -> Any:
 
 @lru_cache(maxsize=4096)
 def _gold_of_text(text: str) -> Any:
-    try:
-        return _gold_of_object(orjson.loads(text))
-    except ValueError:
-        return text
+    return _gold_of_object(decode_text(text))
 
 
 def _gold_of_object(answer: Any) -> Any:

@@ -13,8 +13,8 @@ from engine_runs import honest, write_dump
 
 import relfast
 from relfast.engine import file_writer
+from relfast.engine.blocks import Position
 from relfast.engine.file_writer import FileWriter
-from relfast.engine.reader import Position
 from relfast.errors import OutputError, ResumeMismatchError, UsageError
 
 RUN = {"relfast version": "1", "paths": {}}

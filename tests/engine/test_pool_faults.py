@@ -25,6 +25,7 @@ from relfast_kernels import native
 
 import relfast
 from relfast.engine import children, pool
+from relfast.engine.failures import Death
 from relfast.engine.forkserver import ForkServer
 from relfast.engine.job import Job
 from relfast.engine.pool import Pool
@@ -79,7 +80,7 @@ class _Wait(pool.Task):
     def __init__(self, *records: Record) -> None:
         self.records = list(records)
         self.scores: list[Any] = []
-        self.deaths: list[pool.Death] = []
+        self.deaths: list[Death] = []
         self.error: WorkerError | None = None
         self.over = threading.Event()
 
@@ -92,7 +93,7 @@ class _Wait(pool.Task):
     def finished(self) -> None:
         self.over.set()
 
-    def died(self, death: pool.Death) -> list[pool.Task]:
+    def died(self, death: Death) -> list[pool.Task]:
         self.deaths.append(death)
         self.over.set()
         return []

@@ -15,8 +15,8 @@ from relfast_kernels import native, text
 
 from relfast.engine import text_lane
 from relfast.engine.block_scoring import BlockScoring
+from relfast.engine.blocks import Block
 from relfast.engine.job import Job
-from relfast.engine.reader import Block
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_lane import TextLane
 from relfast.records import Options

@@ -24,8 +24,3 @@ def generate(task: str, n: int, seed: int, **parameters: Any) -> Iterator[dict[s
     from relfast.tasks.rel_c.generate_isomers import isomer_sets, missing_isomers
 
     return (isomer_sets if name == "REL-C1" else missing_isomers)(n, seed, **parameters)
-
-
-def numbered(molecules: list[str]) -> str:
-    """Molecules as the published questions list them."""
-    return "\n".join(f"{i}. {smiles}" for i, smiles in enumerate(molecules, 1))

@@ -10,7 +10,7 @@ from relfast.errors import RelfastError, UsageError
 from relfast.tasks.generation import Slot, check_count, check_range, confirm, plan, stream
 from relfast.tasks.rel_c import C1, C3
 from relfast.tasks.rel_c.formulas import DEFAULT_FORMULAS
-from relfast.tasks.rel_c.generate import numbered
+from relfast.tasks.rel_c.questions import numbered
 
 PUBLISHED_SIZES: Final = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 MAX_SIZE: Final = 1_000

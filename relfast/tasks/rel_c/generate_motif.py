@@ -12,7 +12,7 @@ from relfast.chem.motif import Motif, largest_motif
 from relfast.errors import UsageError
 from relfast.tasks.generation import check_count, check_range, confirm, plan, stream
 from relfast.tasks.rel_c import C2
-from relfast.tasks.rel_c.generate import numbered
+from relfast.tasks.rel_c.questions import numbered
 
 PUBLISHED_SIZES: Final = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 MAX_SIZE: Final = 200

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from relfast.errors import InputError
 from relfast.tasks.seqbench.actions import ACTIONS, CODES, VIOLATIONS, Action, as_plan
-from relfast.tasks.seqbench.layout import Layout
+from relfast.tasks.seqbench.fields import Fields
+from relfast.tasks.seqbench.layout import Layout, Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from relfast_kernels.maze import MazeTables, NameTables
-
-Source = Literal["structural_details", "context"]
 
 _KEY_ACTIONS: Final = (CODES["pick_up_key"], CODES["use_key"])
 
@@ -58,12 +57,19 @@ class Maze:
         InputError
             Neither describes a maze; names the field.
         """
-        from relfast.tasks.seqbench.gold import Fields
-
         question, facts = row.get("question"), row.get("facts")
         if question is None and isinstance(facts, (list, tuple)):
             question = " ".join(map(str, facts))
-        return Fields.of(row.get("answer"), question, row).maze()
+        return cls.of(Fields.of(row.get("answer"), question, row))
+
+    @classmethod
+    def of(cls, fields: Fields) -> Maze:
+        """See `from_row`."""
+        gold = fields.gold() if fields.completion is not None else []
+        found = fields.layout(gold)
+        if found is None:
+            raise InputError("no maze: neither structural_details nor facts about rooms", field="context")
+        return cls.build(*found, extra=gold)
 
     @classmethod
     def build(cls, layout: Layout, source: Source, extra: Iterable[Action] = ()) -> Maze:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from relfast.errors import InputError
 from relfast.tasks.seqbench.actions import as_plan
-from relfast.tasks.seqbench.gold import Fields
+from relfast.tasks.seqbench.fields import Fields
 from relfast.tasks.seqbench.grid import column_letters
 from relfast.tasks.seqbench.maze import Maze, Verdict, validate
 
@@ -64,7 +64,7 @@ def picture_of(
     """
     fields = Fields.of(answer, question, row)
     gold = [str(action) for action in fields.gold()]
-    maze = fields.maze()
+    maze = Maze.of(fields)
     places = {name: _place(name) for name in maze.rooms}
     left = min(column for column, _ in places.values())
     top = max(number for _, number in places.values())

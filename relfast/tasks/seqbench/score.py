@@ -16,7 +16,8 @@ from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.final import Candidate, final_candidates
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 from relfast.tasks.seqbench.actions import VIOLATIONS, Reading, encode, read
-from relfast.tasks.seqbench.gold import PROBLEMS, Fields, Problem
+from relfast.tasks.seqbench.fields import Fields
+from relfast.tasks.seqbench.gold import PROBLEMS, Problem
 
 MAX_JOINED: Final = 16 << 20
 """Characters that are joined for one call of the kernel; longer batches take several."""

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from relfast.errors import InputError
 from relfast.records import Options, Outcome, Record
 from relfast.seqbench import Maze, generate, parse_actions, shortest_plan, validate
-from relfast.tasks.seqbench import TASK, gold
+from relfast.tasks.seqbench import TASK, fields
 from relfast.tasks.seqbench import score as room
-from relfast.tasks.seqbench.gold import Fields, Problem, ProblemCache
+from relfast.tasks.seqbench.fields import Fields
+from relfast.tasks.seqbench.gold import Problem, ProblemCache
 from relfast.tasks.seqbench.layout import from_facts
 
 EXAMPLES = json.loads((DATA / "seqbench/few_shot_examples.json").read_text())["examples"]
@@ -447,8 +448,8 @@ def test_any_structure(structure: Any) -> None:
 
 def test_each_maze_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded = []
-    original = gold.from_structure
-    monkeypatch.setattr(gold, "from_structure", lambda text: decoded.append(1) or original(text))
+    original = fields.from_structure
+    monkeypatch.setattr(fields, "from_structure", lambda text: decoded.append(1) or original(text))
     monkeypatch.setattr(room, "PROBLEMS", ProblemCache())
     rows = list(generate(5, 23, rows=5, cols=5, B=1))
     for _ in range(3):

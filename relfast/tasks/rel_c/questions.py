@@ -1,0 +1,8 @@
+"""What the questions of REL-C have in common."""
+
+from __future__ import annotations
+
+
+def numbered(molecules: list[str]) -> str:
+    """Molecules as the published questions list them."""
+    return "\n".join(f"{i}. {smiles}" for i, smiles in enumerate(molecules, 1))
