@@ -66,6 +66,8 @@ EXACT_FIELDS: Final = tuple(dict.fromkeys(name for task in TASKS.values() for na
 
 def _by_keys() -> Mapping[tuple[str, ...], Task]:
     entries = [(keys, task) for task in TASKS.values() for keys in task.gold.keys]
+    # biology and chemistry come first, in the published order of the latter's scorer (label, smiles,
+    # missing_smiles); `label` with `taxa` is biology's, whose records have both
     entries.sort(key=lambda entry: (entry[1].gold.precedence, -len(entry[0])))
     # tasks whose gold looks alike cannot be told apart: the first of them has it
     table: dict[tuple[str, ...], Task] = {}

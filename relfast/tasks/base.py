@@ -111,14 +111,15 @@ class Gold:
         Sets of keys; an ``answer`` that has all of one set is taken for this task's where a record does not
         say. Larger sets are tried before smaller ones.
     precedence
-        Whose keys are looked for first where an answer has those of several tasks; 0 comes first.
+        Whose keys are looked for first where an answer has those of several tasks: 0 comes before 1, and of
+        equals the one that comes first in the table of tasks.
     exact
         Fields whose integers are compared, and so must come out of JSON with all their digits: numbers, or
         lists of them.
     domain, check, check_metadata
         For tasks with a documented record format: the ``domain`` of its records, and functions
         ("module:function") that find what is wrong with a record's ``answer`` and its ``metadata``:
-        ``(object) -> Iterator[Problem]``.
+        ``(object) -> Iterator[Problem]``. `relfast.validate` asks them.
     """
 
     keys: tuple[tuple[str, ...], ...]
@@ -157,7 +158,7 @@ class Breakdown:
     name
         Key of the aggregates in a summary.
     by
-        Metrics whose values name a cell: ``"20/1/0.4"``, nothing between the slashes for null.
+        Numbers whose values name a cell: ``"20/1/0.4"``, nothing between the slashes for null.
     sums
         Metrics that are summed up in each cell, beside its number of rows.
     aggregate

@@ -114,7 +114,9 @@ def test_what_a_task_points_to_is_there() -> None:
         for name in task.kernels:
             assert callable(importlib.import_module(f"relfast_kernels.{name}").warm_up)
         assert (gold.domain is None) == (gold.check is None)
-        assert task.reward_metric in task.reward_metrics
+        for reward in (task.default_reward("reference"), task.default_reward("strict")):
+            assert reward in task.reward_metrics
+            assert reward == "correct" or task.metric_by_name[reward].higher_is_better
         if breakdown is not None:
             assert {*breakdown.by, *breakdown.sums} <= set(task.metrics)
 
