@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import importlib
 import itertools
 import json
@@ -14,8 +15,10 @@ from typing import Any
 import pytest
 from corpora import ROOT
 
+from relfast.engine.job import Job
+from relfast.engine.scoring import Scoring
 from relfast.json_text import decode_object
-from relfast.records import Options, Record
+from relfast.records import Batch, Options, Outcome, Record
 from relfast.samples import FURTHER, TASK_NUMBERS
 from relfast.stats import Tally, summarize
 from relfast.tasks import EXACT_FIELDS, TASKS, infer_task
@@ -190,3 +193,20 @@ def test_exact_fields_keep_their_digits(name: str) -> None:
         line = json.dumps({"answer": {name: value}}).encode()
         assert decode_object(line, EXACT_FIELDS)["answer"][name] == value
         assert decode_object(line)["answer"][name] != value
+
+
+def test_any_task_may_have_a_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    met: list[str] = []
+
+    def short_ones(batch: Batch, options: Options) -> list[Outcome | None]:
+        met.extend(record.response for record, _ in batch)
+        return [Outcome(True) if record.response == "4" else None for record, _ in batch]
+
+    task = dataclasses.replace(TASKS["REL-A1"], fast_path="short_ones")
+    monkeypatch.setattr("relfast.tasks.rel_a.score.short_ones", short_ones, raising=False)
+    monkeypatch.setattr("relfast.engine.scoring.TASKS", {"REL-A1": task})
+    texts = ["Answer 3", "4", "Answer 4"]
+    records = [Record(n, None, "REL-A1", {"target": 3}, text) for n, text in enumerate(texts)]
+    scores = list(Scoring(Job()).entries(records))
+    assert met == texts
+    assert [(score.index, score.correct) for score in scores] == [(0, False), (1, True), (2, True)]
