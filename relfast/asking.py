@@ -20,6 +20,7 @@ from relfast.formats.failure import NoResponse
 from relfast.journal import Journal
 from relfast.json_text import Undecodable, decode_object
 from relfast.llm import Answer, Client, Prompt, Settings
+from relfast.tasks import EXACT_FIELDS
 
 GENERATION: Final = "generation"
 """The field of an output row that says how its response came about."""
@@ -73,7 +74,7 @@ def read_questions(inputs: Iterable[str], limit: int | None = None) -> Iterator[
             if not line.strip():
                 continue
             try:
-                row = decode_object(line)
+                row = decode_object(line, EXACT_FIELDS)
             except Undecodable as error:
                 raise InputError(str(error), file=source.path, line=number) from error
             yield _question(index - 1, row)

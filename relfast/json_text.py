@@ -10,6 +10,7 @@ import functools
 import json
 import math
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
@@ -27,8 +28,11 @@ class Undecodable(ValueError):
     """A line that is no JSON object; the text says why, in one line."""
 
 
-def decode_object(line: bytes) -> dict[str, Any]:
+def decode_object(line: bytes, exact: Sequence[str] = ()) -> dict[str, Any]:
     """The JSON object a line holds.
+
+    Integers keep all their digits in ``id`` and in the fields ``exact`` of ``answer`` (numbers or lists of
+    them); elsewhere those of more than 64 bits may be rounded.
 
     Raises
     ------
@@ -38,7 +42,7 @@ def decode_object(line: bytes) -> dict[str, Any]:
     value: Any
     try:
         value = orjson.loads(line)
-        if type(value) is dict and _may_be_rounded(value):
+        if type(value) is dict and _may_be_rounded(value, exact):
             value = _tolerant(line)
     except (ValueError, RecursionError):
         value = _tolerant(line)
@@ -47,15 +51,17 @@ def decode_object(line: bytes) -> dict[str, Any]:
     return value
 
 
-def _may_be_rounded(row: dict[str, Any]) -> bool:
-    """Whether a field that is compared or shown may have lost digits: the id, a target, taxa."""
+def _may_be_rounded(row: dict[str, Any], exact: Sequence[str]) -> bool:
+    """Whether a field that is compared or shown may have lost digits."""
     answer = row.get("answer")
     candidates: list[Any] = [row.get("id")]
     if type(answer) is dict:
-        candidates.append(answer.get("target"))
-        taxa = answer.get("taxa")
-        if type(taxa) is list:
-            candidates += taxa
+        for name in exact:
+            value = answer.get(name)
+            if type(value) is list:
+                candidates += value
+            else:
+                candidates.append(value)
     return any(type(value) is float and abs(value) >= _EXACT_LIMIT for value in candidates)
 
 

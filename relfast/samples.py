@@ -28,7 +28,15 @@ FURTHER: Final = 128
 
 _FIELDS: Final = [("task", "u1"), ("prompt", "<u8"), ("vote", "<u4"), ("correct", "u1")]
 
-TASK_NUMBERS: Final = {name: number for number, name in enumerate(TASKS)}
+
+def _task_numbers() -> dict[str, int]:
+    """A number for each task: the kernel's where it writes samples of the task, else one that is free."""
+    numbers = {name: task.text_kernel.number for name, task in TASKS.items() if task.text_kernel is not None}
+    free = (number for number in range(FURTHER) if number not in numbers.values())
+    return {name: numbers[name] if name in numbers else next(free) for name in TASKS}
+
+
+TASK_NUMBERS: Final = _task_numbers()
 
 _MASK: Final = 0xFFFF_FFFF_FFFF_FFFF
 _MULTIPLIER: Final = 0x9E37_79B9_7F4A_7C15

@@ -15,16 +15,27 @@ from relfast.estimates import AtK, clustered_mean, pass_at_k
 from relfast.records import SCORED, STATUSES, Score
 from relfast.samples import FURTHER, SAMPLE, TASK_NUMBERS, Prompts, collapse, hash_id, hash_vote, id_text
 from relfast.tasks import TASKS
+from relfast.tasks.base import Breakdown, Metric, resolve
 
-_METRICS: Final = {name: frozenset(task.metrics) for name, task in TASKS.items()}
+_METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
+_BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
+_ORDER: Final = {name: place for place, name in enumerate(TASKS)}
+
+LABELS: Final = {
+    metric.name: metric
+    for task in TASKS.values()
+    for metric in task.metric_by_name.values()
+    if metric.kind == "label"
+}
+"""Metrics that are words, by name; their values are counted, not averaged."""
 
 
 @dataclass(slots=True)
 class TaskTally:
     """Counts of one task.
 
-    ``rewards`` and the values of ``sums`` are (number of rows that have it, sum). ``cells`` is SeqBench's:
-    complexity ("L/B/N") → (rows, sum of exact_match, sum of progress_ratio).
+    ``rewards`` and the values of ``sums`` are (number of rows that have it, sum). ``cells`` is the
+    table of `relfast.tasks.base.Breakdown` that the task has, if it has one.
     """
 
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
@@ -44,15 +55,23 @@ class TaskTally:
         if score.reward is not None:
             self.rewards[0] += times
             self.rewards[1] += score.reward * times
-        _add_metrics(self, score.task or "", score.metrics, times)
-        if "logical_depth" in score.metrics:
-            self._add_cell(score.metrics, times)
+        if score.metrics:
+            name = score.task or ""
+            _add_metrics(self, _METRICS.get(name, {}), score.metrics, times)
+            breakdown = _BREAKDOWNS.get(name)
+            if breakdown is not None and breakdown.by[0] in score.metrics:
+                self._add_cell(name, breakdown, score.metrics, times)
 
-    def _add_cell(self, metrics: Mapping[str, Any], times: int) -> None:
-        name = "/".join("" if metrics[key] is None else f"{metrics[key]:g}" for key in COMPLEXITY)
-        cell = self.cells.setdefault(name, [0, 0, 0.0])
-        for at, value in enumerate((1, metrics["exact_match"], metrics["progress_ratio"])):
-            cell[at] += times * (value or 0)
+    def _add_cell(self, task: str, breakdown: Breakdown, metrics: Mapping[str, Any], times: int) -> None:
+        name = "/".join("" if metrics[key] is None else f"{metrics[key]:g}" for key in breakdown.by)
+        cell = self.cells.get(name)
+        if cell is None:
+            # sums of flags are counts, which JSON shows without a point
+            flags = [_METRICS[task][metric].kind == "flag" for metric in breakdown.sums]
+            cell = self.cells[name] = [0, *(0 if flag else 0.0 for flag in flags)]
+        cell[0] += times
+        for at, metric in enumerate(breakdown.sums, 1):
+            cell[at] += times * (metrics[metric] or 0)
 
     def merge(self, other: TaskTally) -> None:
         for status, n in other.statuses.items():
@@ -68,7 +87,7 @@ class TaskTally:
             for label, n in counts.items():
                 mine_counts[label] = mine_counts.get(label, 0) + n
         for name, cell in other.cells.items():
-            mine = self.cells.setdefault(name, [0, 0, 0.0])
+            mine = self.cells.setdefault(name, [0] * len(cell))
             mine[:] = [a + b for a, b in zip(mine, cell, strict=True)]
 
 
@@ -118,45 +137,35 @@ class Tally:
         return sum(task.statuses[status] for task in self.tasks.values() for status in statuses)
 
 
-COMPLEXITY: Final = ("logical_depth", "backtracking", "noise")
-"""SeqBench's parameters of a record, as its metrics name them."""
-
-LABELS: Final = frozenset({"reason", "violation", "maze", "quadrant"})
-"""Metrics that are words; their values are counted, not averaged."""
-
-FLAGS: Final = frozenset({"mcs_canceled"})
-"""Metrics that only some rows have."""
-
-
-UNDEFINED_BELOW_0: Final = frozenset({"precision", "recall", "f1"})
-
-
-def _add_metrics(task: TaskTally, name: str, metrics: Mapping[str, Any], times: int) -> None:
+def _add_metrics(
+    task: TaskTally, known: Mapping[str, Metric], metrics: Mapping[str, Any], times: int
+) -> None:
     """Add a row's metrics; the texts of ``--details`` stand beside them and are no metrics."""
-    for metric, value in metrics.items():
-        if metric in LABELS:
-            if value is not None:
-                counts = task.labels.setdefault(metric, {})
-                counts[value] = counts.get(value, 0) + times
-        elif metric in UNDEFINED_BELOW_0 and value < 0:
-            continue  # the published scorer's -1 says that there is nothing to average
-        elif isinstance(value, int | float) and (metric in FLAGS or metric in _METRICS.get(name, ())):
-            mine = task.sums.get(metric)
+    for name, value in metrics.items():
+        metric = known.get(name)
+        if metric is None or value is None:
+            continue
+        if metric.kind == "label":
+            counts = task.labels.setdefault(name, {})
+            counts[value] = counts.get(value, 0) + times
+        elif isinstance(value, int | float) and value != metric.undefined:
+            mine = task.sums.get(name)
             if mine is None:
-                mine = task.sums[metric] = [0, 0.0]
+                mine = task.sums[name] = [0, 0.0]
             mine[0] += times
             mine[1] += value * times
 
 
 @dataclass(slots=True)
 class TaskSummary:
-    """What is reported of one task.
+    """What is reported of the task ``name``.
 
     ``rows`` counts responses, scored or not; ``prompts`` those with a scored response. ``histogram`` counts
     prompts by (scored samples, right samples); ``majority`` maps a number of samples to (prompts, sum of
     majority scores). Both add up over shards that share no prompt.
     """
 
+    name: str
     rows: int
     prompts: int
     statuses: dict[str, int]
@@ -169,9 +178,10 @@ class TaskSummary:
     cells: dict[str, list[float]]
 
     @classmethod
-    def of(cls, tally: TaskTally, prompts: Prompts) -> TaskSummary:
+    def of(cls, name: str, tally: TaskTally, prompts: Prompts) -> TaskSummary:
         """From the counts of its rows and its prompts."""
         return cls(
+            name,
             sum(tally.statuses.values()),
             sum(prompts.histogram.values()),
             dict(tally.statuses),
@@ -237,31 +247,24 @@ class TaskSummary:
         for name, points in self.at_k().items():
             result[name] = {str(k): _shown(point.value) for k, point in points.items()}
             result[f"{name}_prompts"] = {str(k): point.prompts for k, point in points.items()}
-        if self.cells:
-            result["complexity"] = self._complexity()
+        breakdown = _BREAKDOWNS.get(self.name)
+        if self.cells and breakdown is not None:
+            result[breakdown.name] = resolve(breakdown.aggregate)(self.cells)
         result["merge"] = {
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
             "majority": [[k, n, _shown(total)] for k, (n, total) in sorted(self.majority.items())],
             "rewards": [self.rewards[0], _shown(self.rewards[1])],
             "found": self.found,
             "sums": {name: [n, _shown(total)] for name, (n, total) in self.sums.items()},
-            "cells": {name: [n, exact, _shown(total)] for name, (n, exact, total) in self.cells.items()},
+            "cells": {name: [_count_or_sum(value) for value in cell] for name, cell in self.cells.items()},
         }
         return result
 
-    def _complexity(self) -> dict[str, Any]:
-        """SeqBench's aggregates by L, B and N, and L0."""
-        from relfast.l0 import by_complexity
-
-        keys = [[float(part) if part else None for part in name.split("/")] for name in self.cells]
-        depth, doors, noise = zip(*keys, strict=True)
-        n, exact, progress = zip(*self.cells.values(), strict=True)
-        return by_complexity(depth, doors, noise, exact, progress, [int(count) for count in n])
-
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> TaskSummary:
+    def from_dict(cls, name: str, data: Mapping[str, Any]) -> TaskSummary:
         merge = data["merge"]
         return cls(
+            name,
             data["records"],
             data["prompts"],
             dict(data["statuses"]),
@@ -286,6 +289,10 @@ def add_majorities(mine: dict[int, list[float]], theirs: Mapping[int, list[float
 def _shown(value: float | None) -> float | None:
     """Rounded to where the order of summation, and so the number of workers, no longer shows."""
     return None if value is None else float(f"{value:.12g}")
+
+
+def _count_or_sum(value: float) -> float | None:
+    return value if isinstance(value, int) else _shown(value)
 
 
 @dataclass(slots=True)
@@ -323,7 +330,7 @@ class Summary:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:
         return cls(
-            {name: TaskSummary.from_dict(task) for name, task in data["tasks"].items()},
+            {name: TaskSummary.from_dict(name, task) for name, task in data["tasks"].items()},
             data["signature"],
             data.get("output"),
             data.get("seconds"),
@@ -343,9 +350,11 @@ class Summary:
 
 def summarize(tally: Tally, signature: str) -> Summary:
     """The summary of a tally, tasks in the order of the task table."""
-    names = sorted(tally.tasks, key=lambda name: TASK_NUMBERS.get(name, len(TASK_NUMBERS)))
+    names = sorted(tally.tasks, key=lambda name: _ORDER.get(name, len(_ORDER)))
     prompts, repeated = collapse(tally.samples, names)
-    summary = Summary({name: TaskSummary.of(tally.tasks[name], prompts[name]) for name in names}, signature)
+    summary = Summary(
+        {name: TaskSummary.of(name, tally.tasks[name], prompts[name]) for name in names}, signature
+    )
     if repeated:
         what = "1 id occurs" if repeated == 1 else f"{repeated} ids occur"
         summary.notes.append(f"{what} on more than one line; such lines are samples of one prompt")

@@ -38,7 +38,7 @@ MAX_ID_DIGITS = 18
 MAX_DEPTH = 60
 """Nesting followed in values that scoring does not read."""
 
-# numbers of tasks in keys: A1…A7 are 0…6, then B1 and C1; the order of relfast.tasks.TASKS
+# numbers of tasks in keys and samples: A1…A7 are 0…6, then B1 and C1; the tasks say the same (`TextKernel`)
 B1, C1 = 7, 8
 
 # bits of keys above the task's number (8 bits)

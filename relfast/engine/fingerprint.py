@@ -11,7 +11,7 @@ import orjson
 
 from relfast import __version__
 from relfast.engine.job import Job
-from relfast.engine.signature import version
+from relfast.engine.signature import packages_of, version
 from relfast.engine.sources import Source, find_sources
 from relfast.errors import InputError
 from relfast.tasks import TASKS
@@ -39,7 +39,7 @@ def fingerprint(job: Job, sources: Sequence[Source], **more: Any) -> dict[str, A
     return {
         "relfast version": __version__,
         "scorer revision": {name: task.revision for name, task in TASKS.items()},
-        "rdkit version": version("rdkit"),
+        **{f"{package} version": version(package) for package in packages_of(TASKS.values())},
         "option": job.decides(),
         "gold": [_digest(gold.path, whole=True) for path in job.data for gold in find_sources([path])],
         "number of inputs": len(sources),

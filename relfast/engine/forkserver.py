@@ -255,10 +255,7 @@ def _import_what_workers_need(gold: Sequence[str]) -> None:
 
     for task in TASKS.values():
         with contextlib.suppress(ImportError):
-            _ = task.room
-    import relfast.chem.matching
-    import relfast.chem.mcs  # noqa: F401
-
+            task.import_modules()
     worker.keep_gold(tuple(gold))
 
 

@@ -141,7 +141,7 @@ class GuardedLane:
 
     def _without_worker(self, task: Task, record: Record, extracted: Extracted) -> Score | None:
         """The score of a record that a kernel can judge, in microseconds and certain to end; else None."""
-        judge = getattr(task.room, "score_without_toolkit", None)
+        judge = task.score_fast
         if judge is None or record.response is None or len(record.response) > HERE_CHARS:
             return None
         try:

@@ -12,7 +12,7 @@ from relfast.formats.entry import MISSING
 from relfast.formats.failure import NoResponse
 from relfast.json_text import Undecodable, decode_object, decode_text, shallow
 from relfast.records import Record, Score, unscored
-from relfast.tasks import TASKS, find_task, infer_task
+from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
 
 Gold = Mapping[Any, Entry]
 """Gold records by id."""
@@ -35,14 +35,13 @@ def read_gold(paths: Sequence[str]) -> dict[Any, Entry]:
             if not line.strip():
                 continue
             try:
-                entry = read_row(decode_object(line), "auto")
+                entry = read_row(decode_object(line, EXACT_FIELDS), "auto")
             except Undecodable as error:
                 raise InputError(str(error), file=path, line=number) from None
             if entry.id is MISSING or not _hashable(entry.id):
                 raise InputError("gold record has no usable id", file=path, line=number, field="id")
             # a gold file is kept for the whole run: what scoring never reads is not
-            if entry.task != "ReAlign":
-                entry.row = None
+            entry.row = None
             gold[entry.id] = entry
     return gold
 

@@ -23,7 +23,7 @@ from relfast.engine.guarded_lane import GuardedLane
 from relfast.engine.job import Job, make_job
 from relfast.engine.loose import text_in
 from relfast.engine.rows import read_gold
-from relfast.engine.scoring import GUARDED, Scoring, failed
+from relfast.engine.scoring import Scoring, failed
 from relfast.engine.seen import for_record
 from relfast.engine.settings import workers_of
 from relfast.engine.ticket import Ticket
@@ -276,7 +276,7 @@ class Scorer:
                         new.clear()
                 else:
                     here.append(at)
-        embeds = any(TASKS[entries[at].task or ""].engine == "embed" for at in here)
+        embeds = any(TASKS[entries[at].task or ""].embeds for at in here)
         with self._embedding.room if embeds else nullcontext():
             for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
                 begun[at] = score
@@ -287,7 +287,7 @@ class Scorer:
     def _goes_to_workers(self, record: Record) -> bool:
         if self.workers == 0:
             return False
-        return TASKS[record.task].engine in GUARDED or _is_long(record)
+        return TASKS[record.task].can_hang or _is_long(record)
 
     def _begin_on_workers(self, record: Record, new: list[Ticket]) -> Score | Ticket:
         if _is_long(record):
@@ -299,7 +299,7 @@ class Scorer:
             with self._lane.new_tickets() as new:
                 return self._begin_on_workers(record, new)
         task = TASKS[record.task]
-        return self._embedding(record) if task.engine == "embed" else self._in_process(task, record)
+        return self._embedding(record) if task.embeds else self._in_process(task, record)
 
     def _after_fork(self) -> None:
         """In a forked child, which has none of the parent's threads and workers."""

@@ -8,7 +8,6 @@ batch. What embeds is done in steps, between which each record's own time is loo
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,13 +21,10 @@ from relfast.engine.rows import Gold, records_of
 from relfast.errors import RelfastError
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Options, Outcome, Place, Record, Score, Status, unscored
-from relfast.tasks import TASKS
+from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import EmbeddingRoom, Task
 
-GUARDED: Final = frozenset({"chem"})
-"""Engines whose records are scored one at a time under the guard; the others in batches."""
-
-EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.engine == "embed")
+EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.embeds)
 """Tasks that run an embedding model."""
 
 LOAD_SECONDS: Final = 600.0
@@ -99,7 +95,7 @@ class Scoring:
             if line.isspace() or not line:
                 continue
             try:
-                row = decode_object(line)
+                row = decode_object(line, EXACT_FIELDS)
             except Undecodable as error:
                 entries.append(unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error)))
                 continue
@@ -135,12 +131,7 @@ class Scoring:
         for name, places in groups.items():
             task = TASKS[name]
             records = [entry for entry in (entries[at] for at in places) if isinstance(entry, Record)]
-            if one_by_one:
-                scores = self._singly(task, records)
-            elif task.engine in GUARDED:
-                scores = self._guarded(task, records)
-            else:
-                scores = self._together(task, records)
+            scores = self._singly(task, records) if one_by_one else self._fast_first(task, records)
             for at, score in zip(places, scores, strict=True):
                 results[at] = score
         return (score for score in results if score is not None)
@@ -148,7 +139,7 @@ class Scoring:
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
         self._make_ready(task)
         try:
-            if task.engine == "embed":
+            if task.embeds:
                 return self._within(task, records)
             if len(records) == 1:
                 return self._singly(task, records)
@@ -209,20 +200,23 @@ class Scoring:
             record.index, record.id, record.task, record.sample, *timed_out_verdict(self.job.timeout)
         )
 
-    def _guarded(self, task: Task, records: Sequence[Record]) -> list[Score]:
-        """Those that the room can judge without the toolkit at once, the others one by one."""
-        without_toolkit = getattr(task.room, "score_without_toolkit", None)
-        if without_toolkit is None:
-            return self._singly(task, records)
+    def _fast_first(self, task: Task, records: Sequence[Record]) -> list[Score]:
+        """Those that the task's fast path can judge at once, the others one by one or, where none can hang,
+        together."""
+        slow = self._singly if task.can_hang else self._together
+        score_fast = task.score_fast
+        if score_fast is None:
+            return slow(task, records)
         self._make_ready(task)
         try:
             with self._guarding(None):
                 batch = [(record, task.room.extract(record, self.options)) for record in records]
-                outcomes: list[Outcome | None] = without_toolkit(batch, self.options)
+                outcomes = score_fast(batch, self.options)
         except Exception:
-            return self._singly(task, records)
+            return slow(task, records)
         both = list(zip(records, outcomes, strict=True))
-        others = iter(self._singly(task, [record for record, outcome in both if outcome is None]))
+        left = [record for record, outcome in both if outcome is None]
+        others = iter(slow(task, left) if left else ())
         return [
             next(others) if outcome is None else self.score_of(task, record, outcome)
             for record, outcome in both
@@ -233,7 +227,7 @@ class Scoring:
         self._make_ready(task)
         for record in records:
             try:
-                if task.engine == "embed":
+                if task.embeds:
                     scores += self._within(task, [record])
                     continue
                 with self._guarding((record.index, record.sample)):
@@ -255,8 +249,6 @@ class Scoring:
         self.guard.enter(None, self.job.timeout and LOAD_SECONDS)
         try:
             task.load()
-            for module in _CHEM_MODULES if task.engine in GUARDED else ():
-                importlib.import_module(module)
         finally:
             self.guard.leave()
         self._ready.add(task.name)
@@ -298,9 +290,6 @@ class Scoring:
             None,
             outcome.vote,
         )
-
-
-_CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
 
 
 def _out_of_memory(record: Record) -> Score:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from relfast.engine.ticket import Ticket
 from relfast.records import Extracted, Record, Score
+from relfast.tasks import TASKS
 
 REMEMBERED: Final = 10_000
 """Scores kept; about 1 kB each, so 10 MB. A GRPO step has 1,000 to 10,000 rollouts."""
@@ -20,6 +21,12 @@ MAX_VOTE_CHARS: Final = 4_000
 _HASHED_WITH_GIL: Final = 2047
 """hashlib lets go of the interpreter lock for more bytes than these, and getting it back from busy threads
 takes a thousand times as long as the hash."""
+
+_UNSETTLED: Final = {
+    name: tuple(metric.name for metric in task.metric_objects if metric.unsettled)
+    for name, task in TASKS.items()
+}
+"""By task: metrics that say that a clock decided the row."""
 
 Key = bytes
 
@@ -94,7 +101,9 @@ class SeenScores:
 
 def _lasting(score: Score) -> bool:
     """Whether scoring it again would give the same: what a clock or a fault decided is not kept."""
-    if score.status in ("timeout", "crashed") or score.metrics.get("mcs_canceled"):
+    if score.status in ("timeout", "crashed"):
+        return False
+    if any(score.metrics.get(name) for name in _UNSETTLED.get(score.task or "", ())):
         return False
     return not isinstance(score.vote, str) or len(score.vote) <= MAX_VOTE_CHARS
 

@@ -10,7 +10,7 @@ from functools import cache
 
 from relfast import __version__
 from relfast.engine.job import Job
-from relfast.tasks import TASKS
+from relfast.tasks import TASKS, Task
 
 
 def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> str:
@@ -35,14 +35,17 @@ def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> st
     rewards = [f"{name}={metric}" for name, metric in sorted(job.rewards.items())]
     if rewards:
         parts.append("reward " + ",".join(rewards))
-    engines = {task.engine for task in named}
-    if "chem" in engines:
-        parts.append(f"rdkit {version('rdkit')}")
-    if "embed" in engines:
+    parts += [f"{package} {version(package)}" for package in packages_of(named)]
+    if any(task.embeds for task in named):
         parts.append(f"embedder {_embedder(job)}")
         parts.append(f"grader {job.options.grader}")
     parts.append(f"timeout {job.timeout:g}s")
     return " | ".join(parts)
+
+
+def packages_of(tasks: Iterable[Task]) -> tuple[str, ...]:
+    """The distributions whose versions can change a score of these tasks, each once."""
+    return tuple(dict.fromkeys(package for task in tasks for package in task.packages))
 
 
 @cache

@@ -72,4 +72,4 @@ def _kernels(job: Job, *, large: bool) -> str:
     if not serves(job):
         return f"compiled {where}; these options score all lines the ordinary way"
     start = "at once" if large else f"after a process has read {LANE_FROM_BYTES >> 20} MB"
-    return f"compiled {where}; lines of REL-A, B1 and C1 take the fast lane {start}"
+    return f"compiled {where}; lines of the text tasks take the fast lane {start}"

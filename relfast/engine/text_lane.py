@@ -25,7 +25,7 @@ from relfast.records import Outcome, Record, Score
 from relfast.samples import SAMPLE
 from relfast.stats import Tally
 from relfast.tasks import TASKS
-from relfast.tasks.rel_b.score import UNDEFINED
+from relfast.tasks.base import resolve
 
 UNIT: Final = "text"
 
@@ -35,13 +35,18 @@ MAX_TAXA: Final = 128
 _KIND, _SLOW = 2, 0
 _FOUND, _CORRECT, _GOLD_YES = 1 << 8, 1 << 9, 1 << 10
 _TP, _PRED, _GOLD = 16, 24, 32
-_NAMES: Final = (*tuple(TASKS)[:7], "REL-B1", "REL-C1")
+
+_BY_NUMBER: Final = {
+    task.text_kernel.number: (task, task.text_kernel)
+    for task in TASKS.values()
+    if task.text_kernel is not None
+}
 
 ROW_OVERHEAD: Final = 256
 """Most bytes a row of these tasks has besides its id (the longest template has 190)."""
 
 MAX_TEMPLATES: Final = 4_096
-"""Rows differ by task, outcome and, for REL-B1, three counts; a run has some hundreds of kinds."""
+"""Rows differ by task, outcome and, where there are metrics, counts; a run has some hundreds of kinds."""
 
 
 def serves(job: Job) -> bool:
@@ -166,14 +171,11 @@ class TextLane:
 
     def _score_of(self, key: int) -> Score:
         """A row with a key's outcome, for record 0 without an id."""
-        task = TASKS[_NAMES[key & 255]]
+        task, kernel = _BY_NUMBER[key & 255]
         metrics: dict[str, Any] = {}
-        if task.name == "REL-B1":
-            metrics = dict.fromkeys(("precision", "recall", "f1"), UNDEFINED)
-            if key & _GOLD_YES:
-                from relfast.tasks.rel_b.score import measures
-
-                metrics = measures(key >> _TP & 255, key >> _PRED & 255, key >> _GOLD & 255)
+        if kernel.metrics is not None:
+            counts = (key >> shift & 255 for shift in (_TP, _PRED, _GOLD))
+            metrics = resolve(kernel.metrics)(bool(key & _GOLD_YES), *counts)
         outcome = Outcome(bool(key & _CORRECT), metrics, found=bool(key & _FOUND))
         return self._scoring.score_of(task, Record(0, None, task.name, None, None), outcome)
 

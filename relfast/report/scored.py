@@ -19,7 +19,6 @@ from relfast.report import figures
 from relfast.report.inputs import SharedRows, check_summaries, find_inputs, is_summary_of, read_scores
 from relfast.report.page import Page, Picture, Section, Table, write_page
 from relfast.report.realign import Report
-from relfast.report.statistics import QUADRANTS
 from relfast.stats import LABELS, Summary, Tally, TaskSummary, add_majorities, summarize
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
@@ -281,10 +280,8 @@ def _draw_labels(
     for counts in groups.values():
         for word, count in counts.items():
             totals[word] = totals.get(word, 0) + count
-    order = (
-        [q for q in QUADRANTS if q in totals]
-        if label == "quadrant"
-        else sorted(totals, key=lambda w: -totals[w])
+    order = [word for word in LABELS[label].labels if word in totals] or sorted(
+        totals, key=lambda word: -totals[word]
     )
     draw(
         f"{label}_by_task.png",

@@ -66,6 +66,17 @@ def test_each_record_comes_back_with_its_response_in_order(tmp_path: Path) -> No
     assert rows[7]["generation"]["model"] == "m"
 
 
+def test_gold_keeps_all_its_digits(tmp_path: Path) -> None:
+    gold = {"label": "yes", "taxa": [3, 12345678901234567891]}
+    record = {"id": 98765432109876543210, "task": "REL-B1", "question": "Which taxa?", "answer": gold}
+    records, output = write(tmp_path / "in.jsonl", [record]), tmp_path / "out.jsonl"
+    with running(Server(solve=solve)) as server:
+        assert run(records, *options(server, output)) == 0
+    (row,) = read(output)
+    assert {key: row[key] for key in record} == record
+    assert type(row["id"]) is type(row["answer"]["taxa"][1]) is int
+
+
 def test_failures_are_rows_and_are_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records, output = write(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
     with running(Server(solve=solve, broken="is 7 ")) as server:

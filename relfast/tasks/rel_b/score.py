@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.tasks.rel_b import UNDEFINED
 from relfast.tasks.rel_b import extract as reading
 from relfast.tasks.rel_b.claim import Homoplasy, vote
-
-UNDEFINED: Final = -1
-"""What the published scorer gives for precision, recall and F1 where gold has no taxa."""
 
 _NO_SCORE: Final = {"precision": UNDEFINED, "recall": UNDEFINED, "f1": UNDEFINED}
 _FASTA_NAME: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)", re.MULTILINE)
@@ -92,6 +90,11 @@ def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     recall = common / n_gold
     f1 = 2 * precision * recall / (precision + recall) if common else 0.0
     return {"precision": precision, "recall": recall, "f1": f1}
+
+
+def metrics_of_counts(gold_is_yes: bool, n_common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
+    """A row's metrics from what the kernel counted; the ``reference`` policy's."""
+    return measures(n_common, n_pred, n_gold) if gold_is_yes else dict(_NO_SCORE)
 
 
 def _needs_taxa(label: str, taxa: Any, claim: Homoplasy, options: Options) -> bool:

@@ -21,7 +21,7 @@ def extract(record: Record, options: Options) -> Extracted:
     return extract_molecules(record.response, options)
 
 
-def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None]:
+def score_without_rdkit(batch: Batch, options: Options) -> list[Outcome | None]:
     """The outcomes of records whose molecules are all simple, at once; None for the others."""
     outcomes: list[Outcome | None] = [None] * len(batch)
     from relfast.chem.simple import simple_table
@@ -30,7 +30,7 @@ def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None
     if table is None:
         return outcomes
     if options.strict:
-        return _strict_without_toolkit(table, batch, options)
+        return _strict_without_rdkit(table, batch, options)
     golds = [_gold(record.answer) for record, _ in batch]
     places = [at for at, gold in enumerate(golds) if isinstance(gold, list)]
     matches = table.match([(golds[at], batch[at][1].value) for at in places])
@@ -40,7 +40,7 @@ def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None
     return outcomes
 
 
-def _strict_without_toolkit(table: SmilesTable, batch: Batch, options: Options) -> list[Outcome | None]:
+def _strict_without_rdkit(table: SmilesTable, batch: Batch, options: Options) -> list[Outcome | None]:
     outcomes: list[Outcome | None] = [None] * len(batch)
     if options.tautomers != "apart":
         return outcomes

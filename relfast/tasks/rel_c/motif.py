@@ -17,7 +17,7 @@ def extract(record: Record, options: Options) -> Extracted:
     return extract_molecule(record.response, options)
 
 
-def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None]:
+def score_without_rdkit(batch: Batch, options: Options) -> list[Outcome | None]:
     """The outcomes of pairs met before, and of simple molecules that are the same; None for the others."""
     outcomes: list[Outcome | None] = [None] * len(batch)
     if options.strict:

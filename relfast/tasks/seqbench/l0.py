@@ -7,7 +7,7 @@ outcomes, with a profile-likelihood interval, and, for comparison, by least squa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -223,6 +223,14 @@ def by_complexity(
         "l0": fit(np.ones(len(depth), bool)),
         "l0_by_B_N": {f"B={b:g},N={n}": fit((doors == b) & (noise == n)) for b, n in cells},
     }
+
+
+def aggregate(cells: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """`by_complexity` of a run's cells: ``"L/B/N"`` → rows, sums of exact_match and of progress_ratio."""
+    keys = [[float(part) if part else None for part in name.split("/")] for name in cells]
+    depth, doors, noise = zip(*keys, strict=True)
+    n, exact, progress = zip(*cells.values(), strict=True)
+    return by_complexity(depth, doors, noise, exact, progress, [int(count) for count in n])
 
 
 def _bin_name(number: int, width: int) -> str:
