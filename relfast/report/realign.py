@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from relfast.engine.sources import find_sources
 from relfast.errors import InputError, OutputError, UsageError
-from relfast.journal import SETTINGS_SUFFIX
+from relfast.inference.request_log import SETTINGS_SUFFIX
 from relfast.json_text import Undecodable, decode_object
 from relfast.report import figures
 from relfast.report.page import Page, Picture, Section, Table, write_page

@@ -1,4 +1,4 @@
-"""Asking a server for responses to records: what `relfast run` does. Resumable; a failure is a row."""
+"""Completing records on a server: what `relfast run` does. Resumable; a failure is a row."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from relfast.engine.sources import find_sources
 from relfast.errors import InputError, ResumeMismatchError
 from relfast.formats import read_row
 from relfast.formats.failure import NoResponse
-from relfast.journal import Journal
+from relfast.inference.client import Client, Completion, Prompt, Settings
+from relfast.inference.request_log import RequestCounts, RequestLog
 from relfast.json_text import Undecodable, decode_object
-from relfast.llm import Answer, Client, Prompt, Settings
 
 GENERATION: Final = "generation"
 """The field of an output row that says how its response came about."""
@@ -31,8 +31,8 @@ ROWS_PER_WRITE: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A record to ask: its place in the input, its row, and its prompt or why it has none."""
+class Request:
+    """A record to complete: its place in the input, its row, and its prompt or why it has none."""
 
     index: int
     row: dict[str, Any]
@@ -45,17 +45,7 @@ class Question:
         return hashlib.blake2b(text, digest_size=8).hexdigest()
 
 
-@dataclass
-class Progress:
-    """How far a run is: records in all, answered before it, asked by it, and failed."""
-
-    total: int
-    before: int
-    done: int = 0
-    failed: int = 0
-
-
-def read_questions(inputs: Iterable[str], limit: int | None = None) -> Iterator[Question]:
+def read_requests(inputs: Iterable[str], limit: int | None = None) -> Iterator[Request]:
     """The records of some inputs (JSONL, plain or compressed, or Parquet), blank lines left out.
 
     Raises
@@ -75,11 +65,11 @@ def read_questions(inputs: Iterable[str], limit: int | None = None) -> Iterator[
                 row = decode_object(line)
             except Undecodable as error:
                 raise InputError(str(error), file=source.path, line=number) from error
-            yield _question(index - 1, row)
+            yield _request(index - 1, row)
 
 
-def ask_records(
-    questions: list[Question],
+def complete_records(
+    requests: list[Request],
     output: Path,
     api: str,
     settings: Settings,
@@ -87,8 +77,8 @@ def ask_records(
     samples: int = 1,
     resume: bool = False,
     overwrite: bool = False,
-    report: Callable[[Progress], None] | None = None,
-) -> Progress:
+    report: Callable[[RequestCounts], None] | None = None,
+) -> RequestCounts:
     """Write each record with its ``response`` (a list if several ``samples``), in the input's order.
 
     Where a request failed, ``response`` (or its place in the list) is null, and ``error`` (a list too then)
@@ -107,116 +97,118 @@ def ask_records(
         "system": settings.system,
         "samples": samples,
     }
-    with Journal(
+    with RequestLog(
         output,
         key=lambda row: row[GENERATION]["index"],
-        failed=lambda row: not (answers := _answers_in(row)) or None in answers,
-        partial=lambda row: any(answer is not None for answer in _answers_in(row)),
+        failed=lambda row: not (completions := _completions_in(row)) or None in completions,
+        partial=lambda row: any(completion is not None for completion in _completions_in(row)),
         settings=facts,
         resume=resume,
         overwrite=overwrite,
-    ) as journal:
-        _check_records(journal, questions)
-        todo = [question for question in questions if question.index not in journal]
-        progress = Progress(len(questions), len(questions) - len(todo))
-        asyncio.run(_ask(todo, journal, api, settings, samples, progress, report))
-        journal.finish(question.index for question in questions)
-    return progress
+    ) as log:
+        _check_records(log, requests)
+        todo = [request for request in requests if request.index not in log]
+        counts = RequestCounts(len(requests), len(requests) - len(todo))
+        asyncio.run(_send(todo, log, api, settings, samples, counts, report))
+        log.finish(request.index for request in requests)
+    return counts
 
 
-async def _ask(
-    questions: list[Question],
-    journal: Journal,
+async def _send(
+    requests: list[Request],
+    log: RequestLog,
     api: str,
     settings: Settings,
     samples: int,
-    progress: Progress,
-    report: Callable[[Progress], None] | None,
+    counts: RequestCounts,
+    report: Callable[[RequestCounts], None] | None,
 ) -> None:
     rows: list[dict[str, Any]] = []
 
     def flush() -> None:
-        journal.append(rows)
+        log.append(rows)
         rows.clear()
         if report is not None:
-            report(progress)
+            report(counts)
 
-    def add(question: Question, answers: list[Answer], attempts: int = 0) -> None:
-        row = _row(question, answers, settings, attempts)
+    def add(request: Request, completions: list[Completion], attempts: int = 0) -> None:
+        row = _row(request, completions, settings, attempts)
         rows.append(row)
-        progress.done += 1
-        progress.failed += row["error"] is not None
+        counts.done += 1
+        counts.failed += row["error"] is not None
         if len(rows) >= ROWS_PER_WRITE:
             flush()
 
-    waiting: dict[int, list[Answer | None]] = {}
+    waiting: dict[int, list[Completion | None]] = {}
     attempts: dict[int, int] = {}
-    for question in questions:
-        if question.prompt is None:
-            add(question, [Answer(None, {"type": "InvalidRecord", "message": str(question.problem)}, 0)])
+    for request in requests:
+        if request.prompt is None:
+            add(request, [Completion(None, {"type": "InvalidRecord", "message": str(request.problem)}, 0)])
             continue
-        before = journal.before(question.index)
-        kept = [] if before is None else _answers_in(before)
-        waiting[question.index] = kept if len(kept) == samples else [None] * samples
+        before = log.before(request.index)
+        kept = [] if before is None else _completions_in(before)
+        waiting[request.index] = kept if len(kept) == samples else [None] * samples
         if before is not None:
-            attempts[question.index] = before[GENERATION].get("attempts", 0)
+            attempts[request.index] = before[GENERATION].get("attempts", 0)
     prompts = (
-        ((question, place), question.prompt or "")
-        for question in questions
-        if question.index in waiting
-        for place, answer in enumerate(list(waiting[question.index]))
-        if answer is None
+        ((request, place), request.prompt or "")
+        for request in requests
+        if request.index in waiting
+        for place, completion in enumerate(list(waiting[request.index]))
+        if completion is None
     )
     try:
-        async with Client[tuple[Question, int]](api, settings) as client:
-            async for (question, place), answer in client.answers(prompts):
-                answers = waiting[question.index]
-                answers[place] = answer
-                if None not in answers:
-                    del waiting[question.index]
-                    add(question, [each for each in answers if each], attempts.get(question.index, 0))
+        async with Client[tuple[Request, int]](api, settings) as client:
+            async for (request, place), completion in client.completions(prompts):
+                completions = waiting[request.index]
+                completions[place] = completion
+                if None not in completions:
+                    del waiting[request.index]
+                    add(request, [each for each in completions if each], attempts.get(request.index, 0))
     finally:
-        # also what a Ctrl-C interrupts: answers that came are kept
+        # also what a Ctrl-C interrupts: completions that came are kept
         flush()
 
 
-def _answers_in(row: dict[str, Any]) -> list[Answer | None]:
-    """The answers in an output row, None in the place of each that is to be asked for again."""
+def _completions_in(row: dict[str, Any]) -> list[Completion | None]:
+    """The completions in an output row, None in the place of each that is to be asked for again."""
     samples = read_row(row, "native").samples()
-    return [None if isinstance(sample, NoResponse) else Answer(sample, None, 0) for sample in samples]
+    return [None if isinstance(sample, NoResponse) else Completion(sample, None, 0) for sample in samples]
 
 
-def _row(question: Question, answers: list[Answer], settings: Settings, attempts: int) -> dict[str, Any]:
-    texts = [answer.text for answer in answers]
-    errors = [answer.error for answer in answers]
-    several = len(answers) > 1
-    row = {name: value for name, value in question.row.items() if name not in _OWN_FIELDS}
+def _row(
+    request: Request, completions: list[Completion], settings: Settings, attempts: int
+) -> dict[str, Any]:
+    texts = [completion.text for completion in completions]
+    errors = [completion.error for completion in completions]
+    several = len(completions) > 1
+    row = {name: value for name, value in request.row.items() if name not in _OWN_FIELDS}
     return row | {
         "response": texts if several else texts[0],
         "error": None if not any(errors) else errors if several else errors[0],
         GENERATION: {
-            "index": question.index,
-            "prompt": question.digest,
+            "index": request.index,
+            "prompt": request.digest,
             "model": settings.model,
-            "attempts": attempts + sum(answer.attempts for answer in answers),
+            "attempts": attempts + sum(completion.attempts for completion in completions),
         },
     }
 
 
-def _check_records(journal: Journal, questions: list[Question]) -> None:
-    """Whether the rows that are there answer these very records."""
-    digests = {question.index: question.digest for question in questions}
-    unfinished = filter(None, (journal.before(question.index) for question in questions))
-    for row in chain(journal.rows(), unfinished):
+def _check_records(log: RequestLog, requests: list[Request]) -> None:
+    """Whether the rows that are there complete these very records."""
+    digests = {request.index: request.digest for request in requests}
+    unfinished = filter(None, (log.before(request.index) for request in requests))
+    for row in chain(log.rows(), unfinished):
         index, digest = row[GENERATION]["index"], row[GENERATION].get("prompt")
         if digests.get(index, digest) != digest:
             raise ResumeMismatchError(f"record {index} of the input has another question now")
 
 
-def _question(index: int, row: dict[str, Any]) -> Question:
+def _request(index: int, row: dict[str, Any]) -> Request:
     prompt = row.get("question", row.get("problem", row.get("prompt")))
     if isinstance(prompt, str) and prompt.strip():
-        return Question(index, row, prompt)
+        return Request(index, row, prompt)
     is_chat = (
         isinstance(prompt, list)
         and prompt
@@ -225,9 +217,9 @@ def _question(index: int, row: dict[str, Any]) -> Question:
         )
     )
     if is_chat:
-        return Question(index, row, prompt)
+        return Request(index, row, prompt)
     what = "is missing" if prompt is None else "is neither text nor chat messages"
-    return Question(index, row, None, f"question {what}")
+    return Request(index, row, None, f"question {what}")
 
 
 def _lines(source: Any) -> Iterator[bytes]:
