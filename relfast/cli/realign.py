@@ -79,7 +79,7 @@ def command(
 
     DIR gets realign_benchmark_results.jsonl, an entry a problem, and figures-and-statistics/ with the report.
     """
-    from relfast.cli.counting import end_on_sigterm
+    from relfast.cli.progress import ProgressReporter
     from relfast.inference.client import Settings
     from relfast.realign.aligner import StepAligner
     from relfast.realign.benchmark import Judge, Plan
@@ -111,12 +111,14 @@ def command(
     )
     folder = Path(output)
     results = folder / RESULTS_FILE
-    end_on_sigterm()
     counts = _run(plan, problems, results, source, resume, overwrite, quiet)
     click.echo(f"{counts.total:,} problems in {results}", err=True)
     if not no_report:
         aligner = StepAligner(embedder, device)
-        report = generate_analysis_report(results, folder / REPORT_DIR, aligner=aligner)
+        with ProgressReporter(quiet=quiet) as reporter:
+            report = generate_analysis_report(
+                results, folder / REPORT_DIR, aligner=aligner, on_step=reporter.step
+            )
         click.echo(f"report in {report.directory / 'index.html'}", err=True)
     if counts.failed:
         click.echo(
@@ -153,13 +155,14 @@ def _run(
     overwrite: bool,
     quiet: bool,
 ) -> RequestCounts:
-    from relfast.cli.counting import counting
+    from relfast.cli.progress import Counting, ProgressReporter
     from relfast.realign.benchmark import run_benchmark
 
-    with counting("problems", len(problems), quiet) as show:
+    with ProgressReporter(quiet=quiet) as reporter:
+        counting = Counting(reporter, "problems", len(problems))
 
         def report(counts: RequestCounts) -> None:
-            show(counts.before + counts.done, counts.failed)
+            counting.update(counts.before + counts.done, counts.failed, before=counts.before)
 
         return run_benchmark(
             plan, problems, results, dataset=source, resume=resume, overwrite=overwrite, report=report

@@ -54,7 +54,7 @@ def command(
     request that fails after all attempts leaves response null and says why in error. The key of a hosted
     server is taken from OPENAI_API_KEY.
     """
-    from relfast.cli.counting import counting, end_on_sigterm
+    from relfast.cli.progress import Counting, ProgressReporter
     from relfast.inference.client import Settings
     from relfast.inference.request_log import RequestCounts
     from relfast.inference.run import complete_records, read_requests
@@ -69,12 +69,12 @@ def command(
         backoff=backoff,
         system=system,
     )
-    end_on_sigterm()
     requests = list(read_requests(records, limit))
-    with counting("records", len(requests), quiet) as show:
+    with ProgressReporter(quiet=quiet) as reporter:
+        counting = Counting(reporter, "records", len(requests))
 
         def report(counts: RequestCounts) -> None:
-            show(counts.before + counts.done, counts.failed)
+            counting.update(counts.before + counts.done, counts.failed, before=counts.before)
 
         counts = complete_records(
             requests,

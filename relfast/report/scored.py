@@ -18,7 +18,7 @@ from relfast.records import SCORED, STATUSES, Score
 from relfast.report import figures
 from relfast.report.inputs import SharedRows, check_summaries, find_inputs, is_summary_of, read_scores
 from relfast.report.page import Page, Picture, Section, Table, write_page
-from relfast.report.realign import Report
+from relfast.report.realign import OnStep, Report, ignore_step
 from relfast.report.statistics import QUADRANTS
 from relfast.stats import LABELS, Summary, Tally, TaskSummary, add_majorities, summarize
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
@@ -47,12 +47,14 @@ class Scored:
     inputs: list[str]
 
 
-def generate_report(inputs: Sequence[str], output_dir: str | Path, *, shards: bool = False) -> Report:
+def generate_report(
+    inputs: Sequence[str], output_dir: str | Path, *, shards: bool = False, on_step: OnStep = ignore_step
+) -> Report:
     """Tables, figures and the page of scored files (JSONL, compressed or Parquet) and summaries (JSON).
 
     Several inputs are added up: of different records, or ``shards`` of one run. A summary has numbers but no
     rows: it adds to the tables, not to the distributions. Beside the rows that it is of it is not counted,
-    and gives the signature and maj@k, which rows do not say.
+    and gives the signature and maj@k, which rows do not say. ``on_step`` is told of each step as it begins.
 
     Raises
     ------
@@ -62,7 +64,8 @@ def generate_report(inputs: Sequence[str], output_dir: str | Path, *, shards: bo
         Inputs share rows, or may do so.
     MissingExtraError, OutputError
     """
-    scored = read_scored(inputs, shards=shards)
+    scored = read_scored(inputs, shards=shards, on_step=on_step)
+    on_step("drawing figures")
     report = Report(Path(output_dir))
     try:
         report.directory.mkdir(parents=True, exist_ok=True)
@@ -90,7 +93,7 @@ def generate_report(inputs: Sequence[str], output_dir: str | Path, *, shards: bo
     return report
 
 
-def read_scored(inputs: Sequence[str], *, shards: bool = False) -> Scored:
+def read_scored(inputs: Sequence[str], *, shards: bool = False, on_step: OnStep = ignore_step) -> Scored:
     """See `generate_report`."""
     found = find_inputs(inputs)
     summaries = [(item.path, item.summary) for item in found if item.summary is not None]
@@ -100,6 +103,7 @@ def read_scored(inputs: Sequence[str], *, shards: bool = False) -> Scored:
     parts: list[tuple[str, Summary]] = []
     for item in found:
         if item.summary is None:
+            on_step(f"reading {item.path}")
             tally = _read_rows(shared.add(item.source, read_scores(item.source)), scored)
             whole.merge(tally)
             # only to be held against the summaries

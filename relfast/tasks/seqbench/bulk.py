@@ -10,7 +10,7 @@ import gzip
 import multiprocessing
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -38,10 +38,12 @@ def write_rows(
     workers: int = 1,
     *,
     overwrite: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> int:
     """Write ``n`` mazes, each in all variants, as JSON lines; returns the number of rows.
 
     ``output`` may end in ``.gz`` or ``.zst``; ``-`` is stdout. A file appears when it is whole.
+    ``progress`` is told how many mazes are written.
 
     Raises
     ------
@@ -53,7 +55,7 @@ def write_rows(
         It cannot be written.
     """
     check_run(n, seed)
-    blocks = _blocks(n, seed, tuple(variants), _codec(output), workers)
+    blocks = _told(_blocks(n, seed, tuple(variants), _codec(output), workers), n, progress)
     if output == "-":
         _write(os.fdopen(os.dup(1), "wb"), blocks)
         return n * len(variants)
@@ -76,6 +78,13 @@ def _write(file: BinaryIO, blocks: Iterator[bytes]) -> None:
     with file:
         for block in blocks:
             file.write(block)
+
+
+def _told(blocks: Iterator[bytes], n: int, progress: Callable[[int], None] | None) -> Iterator[bytes]:
+    for number, block in enumerate(blocks, 1):
+        yield block
+        if progress is not None:
+            progress(min(number * CHUNK, n))
 
 
 def _codec(output: str) -> str:
