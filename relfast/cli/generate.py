@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import gzip
 import importlib
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
 import click
 import orjson
 
 from relfast.cli.progress import Counting, ProgressReporter, Status
-from relfast.errors import MissingExtraError, OutputError, OutputExistsError, UsageError
+from relfast.errors import MissingExtraError, UsageError
+from relfast.outputs import STDOUT, whole_file
 from relfast.tasks import find_task, get_task
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-STDOUT: Final = "-"
 SEQBENCH: Final = "seqbench"
 
 
@@ -208,7 +205,7 @@ def _generate(
     records = get_task(name).source.generate(name, count, seed, **parameters)
     started = time.monotonic()
     counting = Counting(reporter, "records", count)
-    with _writing(output, overwrite) as file, reporter:
+    with whole_file(output, overwrite=overwrite) as raw, _packed(raw, output) as file, reporter:
         for n, record in enumerate(records, 1):
             file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
             counting.update(n)
@@ -216,38 +213,6 @@ def _generate(
         seconds = time.monotonic() - started
         where = "stdout" if output == STDOUT else output
         click.echo(f"{count:,} {name} records in {where} ({seconds:.1f} s)", err=True)
-
-
-@contextmanager
-def _writing(output: str, overwrite: bool) -> Iterator[IO[bytes]]:
-    """A file that appears under its name when it is whole, or stdout.
-
-    Raises
-    ------
-    OutputExistsError
-        The output exists and is not to be replaced.
-    OutputError
-        It cannot be written.
-    """
-    if output == STDOUT:
-        yield sys.stdout.buffer
-        return
-    path = Path(output)
-    if path.exists() and not overwrite:
-        raise OutputExistsError(output)
-    # devices and pipes cannot be put in place by a rename
-    in_place = path.exists() and not path.is_file()
-    draft = path if in_place else path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with draft.open("wb") as raw, _packed(raw, output) as file:
-            yield file
-        if not in_place:
-            os.replace(draft, path)
-    except OSError as error:
-        raise OutputError(output, error.strerror or str(error)) from error
-    finally:
-        if not in_place:
-            draft.unlink(missing_ok=True)
 
 
 @contextmanager

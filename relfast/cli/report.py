@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from relfast.errors import OutputExistsError, UsageError
+from relfast.errors import UsageError
+from relfast.outputs import refuse_existing
 
 
 @click.command(name="report")
@@ -35,9 +36,7 @@ def command(
     from relfast.report.inputs import realign_results
     from relfast.report.scored import generate_report
 
-    page = Path(output) / "index.html"
-    if page.exists() and not overwrite:
-        raise OutputExistsError(page)
+    refuse_existing(Path(output) / "index.html", unless=overwrite)
     results = realign_results(scored)
     if results is not None and len(scored) > 1:
         raise UsageError(f"{results} holds results of `relfast realign`: report on it alone")

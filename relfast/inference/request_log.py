@@ -18,8 +18,9 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
+from relfast.errors import OutputError, ResumeMismatchError, UsageError
 from relfast.json_text import Undecodable, decode_object, encode_row
+from relfast.outputs import refuse_existing
 
 Row = dict[str, Any]
 
@@ -83,8 +84,7 @@ class RequestLog:
         self._stale = False
         if resume and overwrite:
             raise UsageError("--resume and --overwrite exclude each other")
-        if path.exists() and not (resume or overwrite):
-            raise OutputExistsError(path, resumable=True)
+        refuse_existing(path, unless=resume or overwrite, resumable=True)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115 - held

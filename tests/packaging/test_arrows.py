@@ -21,6 +21,7 @@ FORBIDDEN = {
     "records": {"*"},
     "errors": {"*"},
     "json_text": {"*"},
+    "outputs": {"*"},
     "chem": {"cli", "engine", "formats", "tasks", "rewards", "report", "api", "stats", "embed"},
     "embed": {"cli", "engine", "formats", "tasks", "rewards", "report", "api", "stats", "chem"},
     "tasks": {"cli", "engine", "formats", "rewards", "report", "api", "stats", "results", "inference"},

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import gzip
 import multiprocessing
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import orjson
 
-from relfast.errors import MissingExtraError, OutputError, OutputExistsError, WorkerError
+from relfast.errors import MissingExtraError, WorkerError
+from relfast.outputs import whole_file
 from relfast.tasks.seqbench.generate import Parameters, check_run, make_row, maze_seed
 
 CHUNK: Final = 32
@@ -56,28 +55,10 @@ def write_rows(
     """
     check_run(n, seed)
     blocks = _told(_blocks(n, seed, tuple(variants), _codec(output), workers), n, progress)
-    if output == "-":
-        _write(os.fdopen(os.dup(1), "wb"), blocks)
-        return n * len(variants)
-    path = Path(output)
-    if path.exists() and not overwrite:
-        raise OutputExistsError(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        try:
-            _write(unfinished.open("wb"), blocks)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(path, error.strerror or str(error)) from None
-    return n * len(variants)
-
-
-def _write(file: BinaryIO, blocks: Iterator[bytes]) -> None:
-    with file:
+    with whole_file(output, overwrite=overwrite) as file:
         for block in blocks:
             file.write(block)
+    return n * len(variants)
 
 
 def _told(blocks: Iterator[bytes], n: int, progress: Callable[[int], None] | None) -> Iterator[bytes]:
