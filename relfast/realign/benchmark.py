@@ -177,7 +177,7 @@ async def _batches(
 
 
 def align_entries(batch: Iterable[tuple[Problem, Completion]], options: Options) -> list[dict[str, Any]]:
-    """The seed's entries of some solutions, up to the judge's verdict. A failed request is an error."""
+    """The published entries of some solutions, up to the judge's verdict. A failed request is an error."""
     pairs = list(batch)
     records = [
         Record(

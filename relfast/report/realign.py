@@ -1,4 +1,4 @@
-"""ReAlign's report: the seed's files under the seed's names, and one HTML page."""
+"""ReAlign's report: the published files under their names, and one HTML page."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def generate_analysis_report(
     aligner: Aligner | None = None,
     on_step: OnStep = ignore_step,
 ) -> Report:
-    """All figures, tables and the page of a results file (the seed's JSONL entries).
+    """All figures, tables and the page of a results file (the published JSONL entries).
 
     Heatmaps embed their steps anew, with the ``auto`` model if no aligner is given; without a model on
     this machine they are left out, which the page says. ``on_step`` is told of each step as it begins.
