@@ -12,7 +12,7 @@ from relfast.engine.job import DEFAULT_TIMEOUT, Job, check_rewards, mcs_timeout
 from relfast.engine.settings import choice_of, flag_of, share_of
 from relfast.errors import UsageError
 from relfast.records import Options, Policy, Record, Score
-from relfast.stats import Summary
+from relfast.stats.summary import Summary
 from relfast.tasks import find_task, get_task, infer_task
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from typing import Final
 import numpy as np
 
 from relfast.errors import OutputError
-from relfast.estimates import clustered_mean
 from relfast.records import SCORED, STATUSES, Score
 from relfast.report import figures
 from relfast.report.inputs import SharedRows, check_summaries, find_inputs, is_summary_of, read_scores
 from relfast.report.page import Page, Picture, Section, Table, write_page
 from relfast.report.realign import OnStep, Report, ignore_step
 from relfast.report.statistics import QUADRANTS
-from relfast.stats import LABELS, Summary, Tally, TaskSummary, add_majorities, summarize
+from relfast.stats.estimates import clustered_mean
+from relfast.stats.summary import LABELS, Summary, Tally, TaskSummary, add_majorities, summarize
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
 ROWS_AT_A_TIME: Final = 10_000
@@ -39,7 +39,7 @@ class _Aligned:
 
 @dataclass
 class Scored:
-    """Scored rows, read: the numbers of `relfast.stats`, and the columns that are drawn."""
+    """Scored rows, read: the numbers of `relfast.stats.summary`, and the columns that are drawn."""
 
     summary: Summary
     rewards: dict[str, list[float]]
