@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from relfast.records import Score
     from relfast.results import ScoreBatch
-    from relfast.stats import Summary
+    from relfast.stats.summary import Summary
 
 _HOMES: Final = {
     "InputError": "relfast.errors",
@@ -38,7 +38,7 @@ _HOMES: Final = {
     "Score": "relfast.records",
     "ScoreBatch": "relfast.results",
     "Scorer": "relfast.engine.scorer",
-    "Summary": "relfast.stats",
+    "Summary": "relfast.stats.summary",
     "UnknownTaskError": "relfast.errors",
     "UnscoredError": "relfast.errors",
     "UsageError": "relfast.errors",

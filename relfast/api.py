@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from relfast.engine.job import DEFAULT_TIMEOUT, make_job, make_options, mcs_timeout
 from relfast.records import Policy, Record, Score
-from relfast.stats import Summary
+from relfast.stats.summary import Summary
 from relfast.tasks import find_task, infer_task
 
 if TYPE_CHECKING:

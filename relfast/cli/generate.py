@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import gzip
 import importlib
-import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
 import click
 import orjson
 
-from relfast.errors import MissingExtraError, OutputError, OutputExistsError, UsageError
+from relfast.cli.progress import Counting, ProgressReporter, Status
+from relfast.errors import MissingExtraError, UsageError
+from relfast.outputs import STDOUT, whole_file
 from relfast.tasks import find_task, get_task
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-STDOUT: Final = "-"
 SEQBENCH: Final = "seqbench"
-_TERMINAL_EVERY: Final = 0.2
-_PLAIN_EVERY: Final = 5.0
 
 
 def _sizes(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, ...]:
@@ -198,91 +194,25 @@ def _generate(
     with_progress: bool = False,
     **parameters: Any,
 ) -> None:
-    report = _Reporter(quiet)
+    reporter = ProgressReporter(quiet=quiet)
     if with_progress:
-        parameters["progress"] = report.isomers
+
+        def isomers(formula: str, found: int) -> None:
+            told = f"isomers of {formula}: {found:,} found (kept for the next time)"
+            reporter.update(lambda: Status((told,)))
+
+        parameters["progress"] = isomers
     records = get_task(name).source.generate(name, count, seed, **parameters)
     started = time.monotonic()
-    with _writing(output, overwrite) as file, report:
+    counting = Counting(reporter, "records", count)
+    with whole_file(output, overwrite=overwrite) as raw, _packed(raw, output) as file, reporter:
         for n, record in enumerate(records, 1):
             file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-            report.records(n, count)
+            counting.update(n)
     if not quiet:
         seconds = time.monotonic() - started
         where = "stdout" if output == STDOUT else output
         click.echo(f"{count:,} {name} records in {where} ({seconds:.1f} s)", err=True)
-
-
-class _Reporter:
-    """Progress on stderr: a line that rewrites itself on a terminal, a plain line now and then elsewhere."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self._terminal = sys.stderr.isatty()
-        self._every = _TERMINAL_EVERY if self._terminal else _PLAIN_EVERY
-        self._next = time.monotonic() + self._every
-        self._shown = False
-
-    def __enter__(self) -> _Reporter:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        if self._shown and self._terminal:
-            click.echo("\r\x1b[K", err=True, nl=False)
-
-    def isomers(self, formula: str, found: int) -> None:
-        self._show(lambda: f"isomers of {formula}: {found:,} found (kept for the next time)")
-
-    def records(self, n: int, total: int) -> None:
-        self._show(lambda: f"{_bar(n, total)} {n:,} of {total:,} records")
-
-    def _show(self, text: Callable[[], str]) -> None:
-        now = time.monotonic()
-        if self._quiet or now < self._next:
-            return
-        self._next = now + self._every
-        self._shown = True
-        if self._terminal:
-            click.echo(f"\r\x1b[K{text()}", err=True, nl=False)
-        else:
-            click.echo(f"relfast: {text()}", err=True)
-
-
-def _bar(n: int, total: int, width: int = 24) -> str:
-    filled = width * n // max(1, total)
-    return f"[{'=' * filled}{' ' * (width - filled)}]"
-
-
-@contextmanager
-def _writing(output: str, overwrite: bool) -> Iterator[IO[bytes]]:
-    """A file that appears under its name when it is whole, or stdout.
-
-    Raises
-    ------
-    OutputExistsError
-        The output exists and is not to be replaced.
-    OutputError
-        It cannot be written.
-    """
-    if output == STDOUT:
-        yield sys.stdout.buffer
-        return
-    path = Path(output)
-    if path.exists() and not overwrite:
-        raise OutputExistsError(output)
-    # devices and pipes cannot be put in place by a rename
-    in_place = path.exists() and not path.is_file()
-    draft = path if in_place else path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with draft.open("wb") as raw, _packed(raw, output) as file:
-            yield file
-        if not in_place:
-            os.replace(draft, path)
-    except OSError as error:
-        raise OutputError(output, error.strerror or str(error)) from error
-    finally:
-        if not in_place:
-            draft.unlink(missing_ok=True)
 
 
 @contextmanager

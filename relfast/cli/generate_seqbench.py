@@ -61,6 +61,7 @@ class _Length(click.ParamType[tuple[int, int]]):
 @click.option("-o", "--output", required=True, help=".jsonl, .jsonl.gz, .jsonl.zst, or - for stdout.")
 @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
 @click.option("--workers", type=int, help="Processes. [default: usable cores]")
+@click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
 def command(
     rows: int | None,
     cols: int | None,
@@ -75,8 +76,10 @@ def command(
     output: str,
     overwrite: bool,
     workers: int | None,
+    quiet: bool,
 ) -> None:
     """Make SeqBench instances: mazes with keys and doors, their facts, and the shortest plan."""
+    from relfast.cli.progress import Counting, ProgressReporter
     from relfast.tasks.seqbench.bulk import write_rows
     from relfast.tasks.seqbench.generate import Parameters
 
@@ -93,5 +96,10 @@ def command(
     ]
     if workers is None:
         workers = len(os.sched_getaffinity(0))
-    written = write_rows(output, count, seed, variants, workers, overwrite=overwrite)
-    click.echo(f"{written} rows of {count} mazes written to {output}", err=True)
+    with ProgressReporter(quiet=quiet) as reporter:
+        counting = Counting(reporter, "mazes", count)
+        written = write_rows(
+            output, count, seed, variants, workers, overwrite=overwrite, progress=counting.update
+        )
+    if not quiet:
+        click.echo(f"{written} rows of {count} mazes written to {output}", err=True)

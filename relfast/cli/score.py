@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import orjson
@@ -14,6 +15,9 @@ from relfast.cli.checks import check_timeout
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
+
+if TYPE_CHECKING:
+    from relfast.engine.run import Progress
 
 
 @click.command(name="score")
@@ -77,7 +81,7 @@ def score(
     verbose: bool,
     **job_options: Any,
 ) -> int:
-    from relfast.cli.progress import Reporter
+    from relfast.cli.progress import ProgressReporter, scoring_status
     from relfast.cli.table import print_summary
     from relfast.engine.files import score_files
     from relfast.engine.job import make_job
@@ -86,9 +90,16 @@ def score(
 
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
     _check_summary_path(summary_path, output)
-    reporter = Reporter(quiet=quiet)
+    latest: Progress | None = None
+
+    def show(state: Progress) -> None:
+        nonlocal latest
+        signals.check()
+        latest = state
+        reporter.update(lambda: scoring_status(state, time.monotonic()))
+
     try:
-        with reporter:
+        with ProgressReporter(quiet=quiet) as reporter:
             summary = score_files(
                 inputs,
                 output,
@@ -98,11 +109,11 @@ def score(
                 overwrite=overwrite,
                 limit=limit,
                 shard=_shard(shard),
-                progress=reporter.update,
+                progress=show,
                 tell=reporter.say if verbose else tell_nobody,
             )
     except signals.Interrupted as signal:
-        say(f"relfast: {signal} {reporter.how_far()}")
+        say(f"relfast: {signal} {_how_far(latest)}")
         return signal.exit_code
     except ConsumerGone:
         return 0
@@ -118,6 +129,13 @@ def score(
     if fail_on_error and summary.count("invalid_record", "timeout", "crashed"):
         return EXIT_ROWS_FAILED
     return 0
+
+
+def _how_far(latest: Progress | None) -> str:
+    """Where an interrupted run stands, and how it goes on."""
+    if latest is None:
+        return "before the first rows; the same command with --resume starts again"
+    return f"after {latest.rows:,} rows; the same command with --resume goes on from there"
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.errors import ReadError
 from relfast.json_text import encode_row
 from relfast.records import Place, Score, unscored
-from relfast.stats import Tally
+from relfast.stats.summary import Tally
 
 if TYPE_CHECKING:
     from relfast.engine.text_lane import ScannedBlock, TextLane

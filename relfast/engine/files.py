@@ -18,7 +18,7 @@ from relfast.engine.sources import STDIN, Source, find_sources
 from relfast.engine.telling import Tell, describe_setting, tell_nobody
 from relfast.engine.text_lane import compile_in_background, serves
 from relfast.errors import InputError, UsageError
-from relfast.stats import Summary
+from relfast.stats.summary import Summary
 
 LARGE_BYTES: Final = 32 * 2**20
 """Input from which workers load the text lane at once, and a first run has its kernels compiled in the

@@ -28,8 +28,8 @@ from relfast.engine.telling import Tell, tell_nobody
 from relfast.engine.writer import StreamWriter, Writer, is_stream
 from relfast.errors import ResumeMismatchError, UsageError
 from relfast.records import Score
-from relfast.samples import votes_of, with_votes
-from relfast.stats import Summary, Tally, summarize
+from relfast.stats.samples import votes_of, with_votes
+from relfast.stats.summary import Summary, Tally, summarize
 from relfast.tasks import TASKS
 
 

@@ -22,8 +22,8 @@ from relfast.engine.launch import environment
 from relfast.engine.scoring import Scoring
 from relfast.json_text import encode_row
 from relfast.records import Outcome, Record, Score
-from relfast.samples import SAMPLE
-from relfast.stats import Tally
+from relfast.stats.samples import SAMPLE
+from relfast.stats.summary import Tally
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from relfast.llm import Answer, Client, Settings
+from relfast.inference.client import Client, Completion, Settings
 from relfast.tasks.realign.boxed import extract_boxed_answer, same_answer, without_spaces
 from relfast.tasks.realign.steps import parse_steps
 
@@ -85,10 +85,10 @@ def get_llm_reasoning(
     """
     if mock:
         return mock_solution(question)
-    answer = _ask(problem_prompt(question), api_endpoint, _settings(model_name, temperature, max_tokens))
-    if answer.error is not None:
-        _warn(f"no solution: {answer.error['message']}")
-    return answer.text
+    completion = _ask(problem_prompt(question), api_endpoint, _settings(model_name, temperature, max_tokens))
+    if completion.error is not None:
+        _warn(f"no solution: {completion.error['message']}")
+    return completion.text
 
 
 def grade_correctness_llm(
@@ -109,11 +109,11 @@ def grade_correctness_llm(
     if mock:
         return mock_verdict(benchmark_answer, llm_answer)
     prompt = verdict_prompt(question, benchmark_answer, llm_answer)
-    answer = _ask(prompt, api_endpoint, _settings(model_name, temperature, max_tokens))
-    if answer.text is None:
-        assert answer.error is not None
-        return False, f"no verdict: {answer.error['message']}"
-    return parse_verdict(answer.text), answer.text.strip()
+    completion = _ask(prompt, api_endpoint, _settings(model_name, temperature, max_tokens))
+    if completion.text is None:
+        assert completion.error is not None
+        return False, f"no verdict: {completion.error['message']}"
+    return parse_verdict(completion.text), completion.text.strip()
 
 
 def mock_solution(question: str, reference: str | None = None) -> str:
@@ -158,10 +158,10 @@ def _settings(model: str, temperature: float, max_tokens: int) -> Settings:
     return Settings(model=model, temperature=temperature, max_tokens=max_tokens, concurrency=1)
 
 
-def _ask(prompt: str, api: str, settings: Settings) -> Answer:
-    async def ask() -> Answer:
+def _ask(prompt: str, api: str, settings: Settings) -> Completion:
+    async def ask() -> Completion:
         async with Client[int](api, settings) as client:
-            return await client.ask(prompt)
+            return await client.complete(prompt)
 
     return run_anywhere(ask)
 

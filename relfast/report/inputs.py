@@ -18,8 +18,8 @@ from relfast.errors import InputError, UsageError
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import STATUSES, Score
 from relfast.report.realign import is_entry
-from relfast.samples import id_text
-from relfast.stats import Summary, TaskSummary
+from relfast.stats.samples import id_text
+from relfast.stats.summary import Summary, TaskSummary
 
 _FOLDER_SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".json")
 

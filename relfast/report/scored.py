@@ -13,13 +13,13 @@ from typing import Final
 import numpy as np
 
 from relfast.errors import OutputError
-from relfast.estimates import clustered_mean
 from relfast.records import SCORED, STATUSES, Score
 from relfast.report import figures
 from relfast.report.inputs import SharedRows, check_summaries, find_inputs, is_summary_of, read_scores
 from relfast.report.page import Page, Picture, Section, Table, write_page
-from relfast.report.realign import Report
-from relfast.stats import LABELS, Summary, Tally, TaskSummary, add_majorities, summarize
+from relfast.report.realign import OnStep, Report, ignore_step
+from relfast.stats.estimates import clustered_mean
+from relfast.stats.summary import LABELS, Summary, Tally, TaskSummary, add_majorities, summarize
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
 ROWS_AT_A_TIME: Final = 10_000
@@ -38,7 +38,7 @@ class _Aligned:
 
 @dataclass
 class Scored:
-    """Scored rows, read: the numbers of `relfast.stats`, and the columns that are drawn."""
+    """Scored rows, read: the numbers of `relfast.stats.summary`, and the columns that are drawn."""
 
     summary: Summary
     rewards: dict[str, list[float]]
@@ -46,12 +46,14 @@ class Scored:
     inputs: list[str]
 
 
-def generate_report(inputs: Sequence[str], output_dir: str | Path, *, shards: bool = False) -> Report:
+def generate_report(
+    inputs: Sequence[str], output_dir: str | Path, *, shards: bool = False, on_step: OnStep = ignore_step
+) -> Report:
     """Tables, figures and the page of scored files (JSONL, compressed or Parquet) and summaries (JSON).
 
     Several inputs are added up: of different records, or ``shards`` of one run. A summary has numbers but no
     rows: it adds to the tables, not to the distributions. Beside the rows that it is of it is not counted,
-    and gives the signature and maj@k, which rows do not say.
+    and gives the signature and maj@k, which rows do not say. ``on_step`` is told of each step as it begins.
 
     Raises
     ------
@@ -61,7 +63,8 @@ def generate_report(inputs: Sequence[str], output_dir: str | Path, *, shards: bo
         Inputs share rows, or may do so.
     MissingExtraError, OutputError
     """
-    scored = read_scored(inputs, shards=shards)
+    scored = read_scored(inputs, shards=shards, on_step=on_step)
+    on_step("drawing figures")
     report = Report(Path(output_dir))
     try:
         report.directory.mkdir(parents=True, exist_ok=True)
@@ -89,7 +92,7 @@ def generate_report(inputs: Sequence[str], output_dir: str | Path, *, shards: bo
     return report
 
 
-def read_scored(inputs: Sequence[str], *, shards: bool = False) -> Scored:
+def read_scored(inputs: Sequence[str], *, shards: bool = False, on_step: OnStep = ignore_step) -> Scored:
     """See `generate_report`."""
     found = find_inputs(inputs)
     summaries = [(item.path, item.summary) for item in found if item.summary is not None]
@@ -99,6 +102,7 @@ def read_scored(inputs: Sequence[str], *, shards: bool = False) -> Scored:
     parts: list[tuple[str, Summary]] = []
     for item in found:
         if item.summary is None:
+            on_step(f"reading {item.path}")
             tally = _read_rows(shared.add(item.source, read_scores(item.source)), scored)
             whole.merge(tally)
             # only to be held against the summaries

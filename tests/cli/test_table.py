@@ -16,7 +16,7 @@ import pytest
 
 from relfast.cli.table import print_summary
 from relfast.records import STATUSES, Score, unscored
-from relfast.stats import Summary, Tally, TaskSummary, summarize
+from relfast.stats.summary import Summary, Tally, TaskSummary, summarize
 
 
 def test_what_is_counted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import pytest
 from relfast_kernels import text
 from seeds import fresh
 
-from relfast.samples import hash_id
+from relfast.stats.samples import hash_id
 from relfast.tasks import TASKS
 
 ROOT = Path(__file__).parent.parent.parent

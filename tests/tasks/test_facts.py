@@ -19,14 +19,14 @@ from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
 from relfast.json_text import decode_object
 from relfast.records import Batch, Options, Outcome, Record
-from relfast.samples import FURTHER, TASK_NUMBERS
-from relfast.stats import Tally, summarize
+from relfast.stats.samples import FURTHER, TASK_NUMBERS
+from relfast.stats.summary import Tally, summarize
 from relfast.tasks import EXACT_FIELDS, TASKS, infer_task
 from relfast.tasks.base import resolve
 
 PACKAGE = ROOT / "relfast"
 
-NAMELESS = ("engine", "stats", "validate", "signature", "samples", "json_text", "formats", "serve")
+NAMELESS = ("engine", "stats", "validate", "json_text", "formats", "serve", "inference", "outputs")
 """Parts that name no benchmark."""
 
 DIALECTS_OF_BENCHMARKS = {"formats/__init__.py", "formats/seqbench.py", "formats/realign.py"}

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import gzip
 import multiprocessing
-import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import orjson
 
-from relfast.errors import MissingExtraError, OutputError, OutputExistsError, WorkerError
+from relfast.errors import MissingExtraError, WorkerError
+from relfast.outputs import whole_file
 from relfast.tasks.seqbench.generate import Parameters, check_run, make_row, maze_seed
 
 CHUNK: Final = 32
@@ -38,10 +37,12 @@ def write_rows(
     workers: int = 1,
     *,
     overwrite: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> int:
     """Write ``n`` mazes, each in all variants, as JSON lines; returns the number of rows.
 
     ``output`` may end in ``.gz`` or ``.zst``; ``-`` is stdout. A file appears when it is whole.
+    ``progress`` is told how many mazes are written.
 
     Raises
     ------
@@ -53,29 +54,18 @@ def write_rows(
         It cannot be written.
     """
     check_run(n, seed)
-    blocks = _blocks(n, seed, tuple(variants), _codec(output), workers)
-    if output == "-":
-        _write(os.fdopen(os.dup(1), "wb"), blocks)
-        return n * len(variants)
-    path = Path(output)
-    if path.exists() and not overwrite:
-        raise OutputExistsError(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        try:
-            _write(unfinished.open("wb"), blocks)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(path, error.strerror or str(error)) from None
+    blocks = _told(_blocks(n, seed, tuple(variants), _codec(output), workers), n, progress)
+    with whole_file(output, overwrite=overwrite) as file:
+        for block in blocks:
+            file.write(block)
     return n * len(variants)
 
 
-def _write(file: BinaryIO, blocks: Iterator[bytes]) -> None:
-    with file:
-        for block in blocks:
-            file.write(block)
+def _told(blocks: Iterator[bytes], n: int, progress: Callable[[int], None] | None) -> Iterator[bytes]:
+    for number, block in enumerate(blocks, 1):
+        yield block
+        if progress is not None:
+            progress(min(number * CHUNK, n))
 
 
 def _codec(output: str) -> str:

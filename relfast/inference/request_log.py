@@ -1,6 +1,6 @@
-"""A JSONL file that grows as results come in, survives kills, and ends up in input order.
+"""The log of requested rows: JSONL that grows as completions come in, survives kills, ends up in input order.
 
-Used where each row costs a call of a server: `relfast run` and `relfast realign`. Rows are appended in the
+Used where each row costs a request to a server: `relfast run` and `relfast realign`. Rows are appended in the
 order in which they come; when all are there, `finish` puts them in the order of the input. A resumed run
 keeps the rows that succeeded, drops a torn last line, and asks again for those that failed. A failed row of
 which a part succeeded stays until its successor is written.
@@ -11,14 +11,16 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
 
 import orjson
 
-from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
+from relfast.errors import OutputError, ResumeMismatchError, UsageError
 from relfast.json_text import Undecodable, decode_object, encode_row
+from relfast.outputs import refuse_existing
 
 Row = dict[str, Any]
 
@@ -26,7 +28,17 @@ SETTINGS_SUFFIX: Final = ".run.json"
 """Beside the rows: what they were made with, so that a resumed run mixes nothing."""
 
 
-class Journal:
+@dataclass
+class RequestCounts:
+    """How far a run is: rows in all, had before it, made by it, and those of them that failed."""
+
+    total: int
+    before: int
+    done: int = 0
+    failed: int = 0
+
+
+class RequestLog:
     """The rows of a run. A context manager, which holds the file's lock.
 
     Parameters
@@ -72,8 +84,7 @@ class Journal:
         self._stale = False
         if resume and overwrite:
             raise UsageError("--resume and --overwrite exclude each other")
-        if path.exists() and not (resume or overwrite):
-            raise OutputExistsError(path, resumable=True)
+        refuse_existing(path, unless=resume or overwrite, resumable=True)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115 - held
@@ -98,7 +109,7 @@ class Journal:
             self._file.close()
             raise
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> RequestLog:
         return self
 
     def __exit__(

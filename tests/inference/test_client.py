@@ -11,15 +11,15 @@ from openai_server import FAILURES, Server, running
 from patience import PATIENCE
 
 from relfast.errors import UsageError
-from relfast.llm import Answer, Client, Endpoint, Settings
+from relfast.inference.client import Client, Completion, Endpoint, Settings
 
 FAST = Settings(model="m", attempts=4, backoff=0.01, timeout=0.8, concurrency=8)
 
 
-def ask_all(api: str, prompts: Iterable[str], settings: Settings = FAST) -> dict[str, Answer]:
-    async def run() -> dict[str, Answer]:
+def complete_all(api: str, prompts: Iterable[str], settings: Settings = FAST) -> dict[str, Completion]:
+    async def run() -> dict[str, Completion]:
         async with Client[str](api, settings) as client:
-            return {key: answer async for key, answer in client.answers((p, p) for p in prompts)}
+            return {key: completion async for key, completion in client.completions((p, p) for p in prompts)}
 
     return asyncio.run(run())
 
@@ -45,8 +45,9 @@ def test_what_is_no_url(url: str) -> None:
 @pytest.mark.parametrize("path", ["/completions", "/chat/completions", ""])
 def test_both_ways_of_asking(path: str) -> None:
     with running(Server(solve=lambda prompt: prompt.upper())) as server:
-        answers = ask_all(server.url + path, ["one", "two"], FAST)
-        assert {key: answer.text for key, answer in answers.items()} == {"one": "ONE", "two": "TWO"}
+        completions = complete_all(server.url + path, ["one", "two"], FAST)
+        texts = {key: completion.text for key, completion in completions.items()}
+        assert texts == {"one": "ONE", "two": "TWO"}
         sent = server.requests[0]
         assert (sent["model"], sent["temperature"], sent["max_tokens"]) == ("m", 0.0, 2048)
         assert sent["path"] == "/v1" + (path or "/chat/completions")
@@ -56,21 +57,21 @@ def test_both_ways_of_asking(path: str) -> None:
 def test_every_kind_of_failure_is_ridden_out(path: str) -> None:
     prompts = [f"question {n}" for n in range(60)]
     with running(Server(solve=lambda prompt: prompt[::-1], failing=1)) as server:
-        answers = ask_all(server.url + path, prompts)
+        completions = complete_all(server.url + path, prompts)
         assert set(server.met) == set(FAILURES)
-    assert {key: answer.text for key, answer in answers.items()} == {p: p[::-1] for p in prompts}
-    assert min(answer.attempts for answer in answers.values()) == 2
+    assert {key: completion.text for key, completion in completions.items()} == {p: p[::-1] for p in prompts}
+    assert min(completion.attempts for completion in completions.values()) == 2
 
 
 @pytest.mark.slow
 def test_what_fails_for_good_is_a_value_that_says_why() -> None:
     with running(Server(solve=str, failing=9)) as server:
-        answers = ask_all(server.url, [f"question {n}" for n in range(30)], FAST)
-    for answer in answers.values():
-        assert answer.text is None
-        assert answer.error is not None
-        assert answer.error["message"].endswith("(4 attempts)")
-        assert "\n" not in answer.error["message"]
+        completions = complete_all(server.url, [f"question {n}" for n in range(30)], FAST)
+    for completion in completions.values():
+        assert completion.text is None
+        assert completion.error is not None
+        assert completion.error["message"].endswith("(4 attempts)")
+        assert "\n" not in completion.error["message"]
 
 
 def test_a_refusal_is_not_repeated() -> None:
@@ -80,9 +81,9 @@ def test_a_refusal_is_not_repeated() -> None:
             return "500" if prompt == "busy" else None
 
     with running(Refusing(solve=str)) as server:
-        answers = ask_all(server.url + "/nowhere/completions", ["fine"])
-        assert answers["fine"].text == "fine"
-        assert ask_all(server.url, ["busy"])["busy"].attempts == 4
+        completions = complete_all(server.url + "/nowhere/completions", ["fine"])
+        assert completions["fine"].text == "fine"
+        assert complete_all(server.url, ["busy"])["busy"].attempts == 4
     import http.server
 
     class NotFound(http.server.BaseHTTPRequestHandler):
@@ -98,20 +99,21 @@ def test_a_refusal_is_not_repeated() -> None:
     thread = threading.Thread(target=plain.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        answer = ask_all(f"http://127.0.0.1:{plain.server_address[1]}/v1", ["x"])["x"]
+        completion = complete_all(f"http://127.0.0.1:{plain.server_address[1]}/v1", ["x"])["x"]
     finally:
         plain.shutdown()
         thread.join()
         plain.server_close()
-    assert answer.attempts == 1
-    assert answer.error is not None
-    assert answer.error["type"] == "NotFoundError"
+    assert completion.attempts == 1
+    assert completion.error is not None
+    assert completion.error["type"] == "NotFoundError"
 
 
 def test_nobody_there() -> None:
-    answer = ask_all("http://127.0.0.1:9/v1", ["x"], Settings(model="m", attempts=2, backoff=0.01))["x"]
-    assert answer.error is not None
-    assert (answer.error["type"], answer.attempts) == ("APIConnectionError", 2)
+    twice = Settings(model="m", attempts=2, backoff=0.01)
+    completion = complete_all("http://127.0.0.1:9/v1", ["x"], twice)["x"]
+    assert completion.error is not None
+    assert (completion.error["type"], completion.attempts) == ("APIConnectionError", 2)
 
 
 def test_concurrency_is_bounded_and_used() -> None:
@@ -123,7 +125,7 @@ def test_concurrency_is_bounded_and_used() -> None:
 
     settings = Settings(model="m", concurrency=5, timeout=2 * PATIENCE)
     with running(Server(solve=solve)) as server:
-        assert len(ask_all(server.url, [str(n) for n in range(40)], settings)) == 40
+        assert len(complete_all(server.url, [str(n) for n in range(40)], settings)) == 40
         assert server.most_at_once == 5
 
 
@@ -137,9 +139,9 @@ def test_prompts_are_taken_as_they_are_needed() -> None:
 
     async def first(api: str) -> None:
         async with Client[int](api, FAST) as client:
-            answers = client.answers(prompts())
-            await anext(answers)
-            await answers.aclose()  # type: ignore[attr-defined]
+            completions = client.completions(prompts())
+            await anext(completions)
+            await completions.aclose()  # type: ignore[attr-defined]
 
     with running(Server(solve=str)) as server:
         asyncio.run(first(server.url))
@@ -150,9 +152,9 @@ def test_messages_and_a_system_text() -> None:
     settings = Settings(model="m", system="Be brief.", timeout=10)
     messages = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
-    async def run(api: str) -> Answer:
+    async def run(api: str) -> Completion:
         async with Client[int](api, settings) as client:
-            return await client.ask(messages)
+            return await client.complete(messages)
 
     with running(Server(solve=str)) as server:
         asyncio.run(run(server.url))

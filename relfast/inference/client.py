@@ -1,8 +1,8 @@
 """A client of OpenAI-compatible servers: bounded concurrency, retries with backoff, errors as values.
 
 Both kinds of endpoint are known: ``…/v1/completions`` takes a prompt, ``…/v1/chat/completions`` (and a
-bare ``…/v1``) messages. A call that fails for good is an `Answer` with an error, never an exception: the
-row that asked for it says so.
+bare ``…/v1``) messages. A request that fails for good is a `Completion` with an error, never an exception:
+the row that it was for says so.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Completion:
     """What a server said: ``text``, or ``error`` with type and message."""
 
     text: str | None
@@ -87,7 +87,7 @@ class GarbageError(Exception):
 
 
 class Client(Generic[Key]):
-    """Asks one server. An async context manager; of one event loop.
+    """Sends requests to one server. An async context manager; of one event loop.
 
     Raises
     ------
@@ -121,8 +121,8 @@ class Client(Generic[Key]):
     async def __aexit__(self, *exception: object) -> None:
         await self._client.close()
 
-    async def ask(self, prompt: Prompt, max_tokens: int | None = None) -> Answer:
-        """One prompt's answer. Never raises for what the server does."""
+    async def complete(self, prompt: Prompt, max_tokens: int | None = None) -> Completion:
+        """The completion of one prompt. Never raises for what the server does."""
         attempts = 0
         try:
             retrying = self._tenacity.AsyncRetrying(
@@ -136,19 +136,21 @@ class Client(Generic[Key]):
                     attempts += 1
                     async with self._slots, asyncio.timeout(self.settings.timeout):
                         text = await self._request(prompt, max_tokens or self.settings.max_tokens)
-            return Answer(text, None, attempts)
+            return Completion(text, None, attempts)
         except Exception as error:
-            return Answer(None, _describe(error, attempts, self.settings.timeout), attempts)
+            return Completion(None, _describe(error, attempts, self.settings.timeout), attempts)
 
-    async def answers(self, prompts: Iterable[tuple[Key, Prompt]]) -> AsyncIterator[tuple[Key, Answer]]:
-        """Answers with their keys, as they come. Takes no more prompts than requests may be in flight."""
+    async def completions(
+        self, prompts: Iterable[tuple[Key, Prompt]]
+    ) -> AsyncIterator[tuple[Key, Completion]]:
+        """Completions with their keys, as they come. Takes no more prompts than requests may be in flight."""
         source = iter(prompts)
-        running: dict[asyncio.Task[Answer], Key] = {}
+        running: dict[asyncio.Task[Completion], Key] = {}
         try:
             while True:
                 while len(running) < self.settings.concurrency and (item := next(source, None)) is not None:
                     key, prompt = item
-                    running[asyncio.create_task(self.ask(prompt))] = key
+                    running[asyncio.create_task(self.complete(prompt))] = key
                 if not running:
                     return
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)

@@ -1,6 +1,6 @@
 """Rows to numbers: means with clustered errors, pass@k, maj@k, and summaries that merge.
 
-A `Tally` is what has been counted so far. Per row only a few bytes are kept (`relfast.samples`).
+A `Tally` is what has been counted so far. Per row only a few bytes are kept (`relfast.stats.samples`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,18 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.estimates import AtK, clustered_mean, pass_at_k
 from relfast.records import SCORED, STATUSES, Score
-from relfast.samples import FURTHER, SAMPLE, TASK_NUMBERS, Prompts, collapse, hash_id, hash_vote, id_text
+from relfast.stats.estimates import AtK, clustered_mean, pass_at_k
+from relfast.stats.samples import (
+    FURTHER,
+    SAMPLE,
+    TASK_NUMBERS,
+    Prompts,
+    collapse,
+    hash_id,
+    hash_vote,
+    id_text,
+)
 from relfast.tasks import TASKS
 from relfast.tasks.base import Breakdown, Metric, resolve
 

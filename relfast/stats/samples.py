@@ -14,7 +14,7 @@ from zlib import crc32
 
 import orjson
 
-from relfast.estimates import majority_score
+from relfast.stats.estimates import majority_score
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
