@@ -114,6 +114,6 @@ def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytes
     """Compile time, on its own: an empty cache, numba and LLVM to the object file."""
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
     benchmark.pedantic(
-        lambda: subprocess.run([sys.executable, "-m", "relfast_kernels.native"], check=True), rounds=1
+        lambda: subprocess.run([sys.executable, "-m", "relfast_kernels.compiled"], check=True), rounds=1
     )
     benchmark.extra_info.update(task="compile the text kernels", items=1, correct=True)

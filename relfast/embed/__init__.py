@@ -15,7 +15,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast_kernels.cache import Cache, user_cache
+from relfast_kernels.compiled.cache import Cache, user_cache
 
 if TYPE_CHECKING:
     from relfast.embed.embedder import Embedder, get_embedder

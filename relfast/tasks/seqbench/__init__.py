@@ -34,6 +34,6 @@ TASK: Final = Task(
     revision=2,
     module="relfast.tasks.seqbench.score",
     engine="maze",
-    kernels=("maze", "maze_search", "plan_text"),
+    kernels=("maze.judge", "maze.search", "text.plans"),
     generator="relfast.tasks.seqbench.generate",
 )
