@@ -13,8 +13,11 @@ import orjson
 
 from relfast.journal import Journal
 from relfast.llm import Answer, Client, Settings
-from relfast.realign import grading
+from relfast.realign.event_loop import run_anywhere
+from relfast.realign.grading import JUDGE_TOKENS
+from relfast.realign.mock import mock_solution, mock_verdict
 from relfast.realign.problems import Problem
+from relfast.realign.prompts import answer_of, parse_verdict, problem_prompt, verdict_prompt
 from relfast.records import Options, Record
 from relfast.tasks.realign import score as room
 
@@ -111,7 +114,7 @@ def run_benchmark(
         order = [(problem.subset, orjson.dumps(problem.id)) for problem in problems]
         todo = [problem for key, problem in zip(order, problems, strict=True) if key not in journal]
         progress = Progress(len(problems), len(problems) - len(todo))
-        grading.run_anywhere(lambda: _run(plan, todo, journal, progress, report))
+        run_anywhere(lambda: _run(plan, todo, journal, progress, report))
         journal.finish(order)
     return progress
 
@@ -141,9 +144,9 @@ async def _run(
 async def _solutions(plan: Plan, problems: Sequence[Problem]) -> AsyncIterator[tuple[Problem, Answer]]:
     if plan.settings is None:
         for problem in problems:
-            yield problem, Answer(grading.mock_solution(problem.question, problem.solution))
+            yield problem, Answer(mock_solution(problem.question, problem.solution))
         return
-    prompts = ((problem, grading.problem_prompt(problem.question)) for problem in problems)
+    prompts = ((problem, problem_prompt(problem.question)) for problem in problems)
     async with Client[Problem](plan.api, plan.settings) as client:
         async for problem, answer in client.answers(prompts):
             yield problem, answer
@@ -251,18 +254,18 @@ class _Judging:
         """Add the judge's verdict to an entry; without one the entry carries the error."""
         if entry["error"] is not None:
             return
-        benchmark = grading.answer_of(entry["benchmark_solution"])
-        student = grading.answer_of(entry["llm_solution"])
+        benchmark = answer_of(entry["benchmark_solution"])
+        student = answer_of(entry["llm_solution"])
         if self._mock:
-            entry["llm_correct"], entry["grade_reasoning"] = grading.mock_verdict(benchmark, student)
+            entry["llm_correct"], entry["grade_reasoning"] = mock_verdict(benchmark, student)
         elif self._client is not None:
-            answer = await self._ask(grading.verdict_prompt(entry["question"], benchmark, student))
+            answer = await self._ask(verdict_prompt(entry["question"], benchmark, student))
             if answer.text is None:
                 assert answer.error is not None
                 entry["error"] = answer.error | {"message": f"no verdict: {answer.error['message']}"}
                 entry["final_correct"] = True if entry["symbolic_correct"] else None
                 return
-            entry["llm_correct"] = grading.parse_verdict(answer.text)
+            entry["llm_correct"] = parse_verdict(answer.text)
             entry["grade_reasoning"] = answer.text.strip()
         entry["final_correct"] = bool(entry["symbolic_correct"] or entry["llm_correct"])
 
@@ -270,5 +273,5 @@ class _Judging:
         assert self._client is not None
         task = self._asked.get(prompt)
         if task is None:
-            task = self._asked[prompt] = asyncio.create_task(self._client.ask(prompt, grading.JUDGE_TOKENS))
+            task = self._asked[prompt] = asyncio.create_task(self._client.ask(prompt, JUDGE_TOKENS))
         return await task
