@@ -49,15 +49,15 @@ def compile_kernels() -> int:
         What is compiled cannot be kept.
     """
     import relfast_kernels
-    from relfast_kernels import native
+    from relfast_kernels.compiled import native
 
     try:
         native.cache().check(make=True)
     except OSError as error:
         raise OutputError(native.cache().path, error.strerror or str(error)) from None
     n = 0
-    for module in pkgutil.iter_modules(relfast_kernels.__path__):
-        loaded = importlib.import_module(f"relfast_kernels.{module.name}")
+    for module in pkgutil.walk_packages(relfast_kernels.__path__, "relfast_kernels."):
+        loaded = importlib.import_module(module.name)
         if hasattr(loaded, "warm_up"):
             loaded.warm_up()
             n += 1

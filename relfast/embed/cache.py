@@ -21,7 +21,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from relfast_kernels.trust import UntrustedError
+from relfast_kernels.compiled.trust import UntrustedError
 
 from relfast.embed.models import Model
 from relfast.embed.settings import vectors_cache

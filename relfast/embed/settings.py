@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from relfast_kernels.cache import Cache, user_cache
+from relfast_kernels.compiled.cache import Cache, user_cache
 
 THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
 """Environment variable: threads of a model's session, instead of all usable cores."""

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from relfast_kernels.cache import QUIET_VARIABLE
+from relfast_kernels.compiled.cache import QUIET_VARIABLE
 
 from relfast import interrupts
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
-from relfast_kernels.cache import report
+from relfast_kernels.compiled.cache import report
 
 from relfast.embed import vectors_cache
 from relfast.engine import wire

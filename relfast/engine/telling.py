@@ -59,8 +59,8 @@ def _first_line(source: Source) -> bytes:
 
 
 def _kernels(job: Job, *, large: bool) -> str:
-    from relfast_kernels import native
-    from relfast_kernels.cache import base_directory
+    from relfast_kernels.compiled import native
+    from relfast_kernels.compiled.cache import base_directory
 
     from relfast.engine.block_scoring import LANE_FROM_BYTES
     from relfast.engine.text_lane import serves

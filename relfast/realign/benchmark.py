@@ -13,8 +13,11 @@ import orjson
 
 from relfast.inference.client import Client, Completion, Settings
 from relfast.inference.request_log import RequestCounts, RequestLog
-from relfast.realign import grading
+from relfast.realign.event_loop import run_anywhere
+from relfast.realign.grading import JUDGE_TOKENS
+from relfast.realign.mock import mock_solution, mock_verdict
 from relfast.realign.problems import Problem
+from relfast.realign.prompts import answer_of, parse_verdict, problem_prompt, verdict_prompt
 from relfast.records import Options, Record
 from relfast.tasks.realign import score as room
 
@@ -101,7 +104,7 @@ def run_benchmark(
         order = [(problem.subset, orjson.dumps(problem.id)) for problem in problems]
         todo = [problem for key, problem in zip(order, problems, strict=True) if key not in log]
         counts = RequestCounts(len(problems), len(problems) - len(todo))
-        grading.run_anywhere(lambda: _run(plan, todo, log, counts, report))
+        run_anywhere(lambda: _run(plan, todo, log, counts, report))
         log.finish(order)
     return counts
 
@@ -131,9 +134,9 @@ async def _run(
 async def _solutions(plan: Plan, problems: Sequence[Problem]) -> AsyncIterator[tuple[Problem, Completion]]:
     if plan.settings is None:
         for problem in problems:
-            yield problem, Completion(grading.mock_solution(problem.question, problem.solution))
+            yield problem, Completion(mock_solution(problem.question, problem.solution))
         return
-    prompts = ((problem, grading.problem_prompt(problem.question)) for problem in problems)
+    prompts = ((problem, problem_prompt(problem.question)) for problem in problems)
     async with Client[Problem](plan.api, plan.settings) as client:
         async for problem, completion in client.completions(prompts):
             yield problem, completion
@@ -241,18 +244,18 @@ class _Judging:
         """Add the judge's verdict to an entry; without one the entry carries the error."""
         if entry["error"] is not None:
             return
-        benchmark = grading.answer_of(entry["benchmark_solution"])
-        student = grading.answer_of(entry["llm_solution"])
+        benchmark = answer_of(entry["benchmark_solution"])
+        student = answer_of(entry["llm_solution"])
         if self._mock:
-            entry["llm_correct"], entry["grade_reasoning"] = grading.mock_verdict(benchmark, student)
+            entry["llm_correct"], entry["grade_reasoning"] = mock_verdict(benchmark, student)
         elif self._client is not None:
-            completion = await self._ask(grading.verdict_prompt(entry["question"], benchmark, student))
+            completion = await self._ask(verdict_prompt(entry["question"], benchmark, student))
             if completion.text is None:
                 assert completion.error is not None
                 entry["error"] = completion.error | {"message": f"no verdict: {completion.error['message']}"}
                 entry["final_correct"] = True if entry["symbolic_correct"] else None
                 return
-            entry["llm_correct"] = grading.parse_verdict(completion.text)
+            entry["llm_correct"] = parse_verdict(completion.text)
             entry["grade_reasoning"] = completion.text.strip()
         entry["final_correct"] = bool(entry["symbolic_correct"] or entry["llm_correct"])
 
@@ -260,7 +263,5 @@ class _Judging:
         assert self._client is not None
         task = self._asked.get(prompt)
         if task is None:
-            task = self._asked[prompt] = asyncio.create_task(
-                self._client.complete(prompt, grading.JUDGE_TOKENS)
-            )
+            task = self._asked[prompt] = asyncio.create_task(self._client.complete(prompt, JUDGE_TOKENS))
         return await task

@@ -14,15 +14,16 @@ from corpora import rel_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdkit import Chem
-from relfast_kernels import native
+from relfast_kernels.compiled import native
 from seeds import fresh, rounds
 from spellings import spell
 
-from relfast.chem import identity, simple
+from relfast.chem import identity, simple, smiles_table
 from relfast.chem.clean import parse_clean, same_clean_molecule
 from relfast.chem.matching import same_molecule
 from relfast.chem.molecule import parse
-from relfast.chem.simple import SmilesTable, simple_table
+from relfast.chem.simple import simple_table
+from relfast.chem.smiles_table import SmilesTable
 from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
 from relfast.records import Options, Record
@@ -402,9 +403,9 @@ def test_a_kernel_compiled_meanwhile_is_taken(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_a_full_table_is_emptied(monkeypatch: pytest.MonkeyPatch, table: SmilesTable) -> None:
-    monkeypatch.setattr(simple, "CACHED_TEXTS", 64)
-    monkeypatch.setattr(simple, "CACHED_CODES", 32)
-    monkeypatch.setattr(simple, "CACHED_BYTES", 4096)
+    monkeypatch.setattr(smiles_table, "CACHED_TEXTS", 64)
+    monkeypatch.setattr(smiles_table, "CACHED_CODES", 32)
+    monkeypatch.setattr(smiles_table, "CACHED_BYTES", 4096)
     functions = native.load(simple.UNIT)
     assert functions is not None
     small = SmilesTable(functions)

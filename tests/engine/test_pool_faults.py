@@ -21,7 +21,7 @@ import psutil
 import pytest
 from engine_runs import HANG, PYTHONPATH, honest, rows_of, statuses, write_dump
 from patience import PATIENCE, comes_true, until
-from relfast_kernels import native
+from relfast_kernels.compiled import native
 
 import relfast
 from relfast.engine import children, pool

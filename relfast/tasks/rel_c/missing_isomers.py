@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
+
+from relfast_kernels.layouts import FINGERPRINT_MASK, INVALID, INVALID_VOTE
 
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
 
 if TYPE_CHECKING:
-    from relfast.chem.simple import Molecules, SmilesTable
-
-_VOTE_MASK: Final = 0xFFFF_FFFF
+    from relfast.chem.smiles_table import Molecules, SmilesTable
 
 
 def extract(record: Record, options: Options) -> Extracted:
@@ -54,8 +54,6 @@ def _strict_without_rdkit(table: SmilesTable, batch: Batch, options: Options) ->
 
 
 def _outcome_of_classes(gold: Sequence[Any], extracted: Extracted, molecules: Molecules) -> Outcome:
-    from relfast.chem.simple import INVALID
-
     named = dict(zip(molecules.predictions, molecules.fingerprints, strict=True))
     named.pop(INVALID, None)
     wanted = set(molecules.gold)
@@ -123,7 +121,8 @@ def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, int
     transitive where ``~`` or ``*`` occur, so the order matters and is kept.
     """
     from relfast.chem.identity import flat_molecule, same, teach
-    from relfast.chem.simple import FINGERPRINT_MASK, INVALID_VOTE, simple_table, vote_of_place
+    from relfast.chem.simple import simple_table
+    from relfast.chem.smiles_table import vote_of_place
 
     table = simple_table()
     if table is not None:
@@ -194,5 +193,5 @@ def _strict_outcome(
         metrics,
         {"pred": extracted.value, "gold": gold},
         found=extracted.found,
-        vote=max(2, vote & _VOTE_MASK) if extracted.found else None,
+        vote=max(2, vote & FINGERPRINT_MASK) if extracted.found else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from relfast.chem.simple import Comparison
+from relfast.chem.smiles_table import Comparison
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c import motif_reference

@@ -10,7 +10,7 @@ from struct import Struct
 from typing import Any, Final, Literal
 from zlib import crc32
 
-from relfast.chem.simple import Comparison
+from relfast.chem.smiles_table import Comparison
 from relfast.memo import memo
 from relfast.records import Extracted, Options, Outcome
 

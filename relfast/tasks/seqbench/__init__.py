@@ -34,7 +34,7 @@ TASK: Final = Task(
     revision=2,
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
-    kernels=("maze", "maze_search", "plan_text"),
+    kernels=("maze.judge", "maze.search", "text.plans"),
     generator="relfast.tasks.seqbench.generate",
     breakdown=Breakdown(
         "complexity",

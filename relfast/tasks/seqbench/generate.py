@@ -215,7 +215,7 @@ def grow(seed: int, settings: Parameters) -> Growth:
     UsageError
         No maze with these parameters was found.
     """
-    from relfast_kernels.maze_growth import DRAWS_PER_POINT, rewind, spanning_tree
+    from relfast_kernels.maze.growth import DRAWS_PER_POINT, rewind, spanning_tree
 
     rows, cols = settings.size
     cells = grid(rows, cols)

@@ -16,7 +16,7 @@ from relfast.tasks.seqbench.layout import Layout, Source
 from relfast.tasks.seqbench.maze import Maze
 
 if TYPE_CHECKING:
-    from relfast_kernels.maze import GoldTables, MazeTables, NameTables
+    from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables
 
 CACHE_BYTES: Final = 64 << 20
 """What cached mazes may take: about 1,000 of 40 × 40 rooms, 10,000 of 10 × 10."""
@@ -28,10 +28,10 @@ _OBJECT_BYTES: Final = 2_000  # an entry's Python objects beside its arrays
 class Problem:
     """A maze with its gold plan.
 
-    ``tables``: what `relfast_kernels.maze.judge_plans` takes of it; the last of them is the length of the
-    shortest plan, or of gold where the search found none or was given up. ``source`` is None where nothing
-    describes the maze: then plans can only be compared with gold. ``length`` and ``unlocks`` are counted in
-    gold, whose ``text`` is as the record has it.
+    ``tables``: what `relfast_kernels.maze.judge.judge_plans` takes of it; the last of them is the length of
+    the shortest plan, or of gold where the search found none or was given up. ``source`` is None where
+    nothing describes the maze: then plans can only be compared with gold. ``length`` and ``unlocks`` are
+    counted in gold, whose ``text`` is as the record has it.
     """
 
     tables: tuple[MazeTables, NameTables, GoldTables, int]
@@ -54,8 +54,9 @@ def solve(fields: Fields) -> Problem:
     InputError
         Gold is missing or mistyped, or the maze contradicts the dataset card.
     """
-    from relfast_kernels.maze import GoldTables, step_code
-    from relfast_kernels.maze_search import shortest_plan
+    from relfast_kernels.maze.judge import step_code
+    from relfast_kernels.maze.search import shortest_plan
+    from relfast_kernels.maze.tables import GoldTables
 
     gold = fields.gold()
     found = fields.layout(gold)

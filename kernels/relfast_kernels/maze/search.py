@@ -13,15 +13,20 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast_kernels._jit import kernel
-from relfast_kernels.maze import NO_KEY, OPEN, MazeTables, corridor
-from relfast_kernels.plan_text import MOVE, PICK_UP, RESCUE, START, UNLOCK, USE
-
-UNSOLVABLE: Final = 0
-"""In place of a plan's length: no plan rescues."""
-
-TOO_LARGE: Final = -1
-"""In place of a plan's length: the search was given up at one of the limits below."""
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    MOVE,
+    NO_DOOR,
+    NO_KEY,
+    PICK_UP,
+    RESCUE,
+    START,
+    TOO_LARGE,
+    UNLOCK,
+    UNSOLVABLE,
+    USE,
+)
+from relfast_kernels.maze.tables import MazeTables, corridor
 
 MAX_SWITCHES: Final = 60
 """Doors, and keys, that a search keeps apart (bits of an int64; published mazes have at most 8)."""
@@ -98,7 +103,7 @@ def _mark_needed(
             alive[room] = 1
             parent = parents[room]
             for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
-                if maze.neighbors[edge] == parent and maze.doors[edge] != OPEN:
+                if maze.neighbors[edge] == parent and maze.doors[edge] != NO_DOOR:
                     key = maze.door_keys[maze.doors[edge]]
                     if key == NO_KEY or maze.key_rooms[key] < 0:
                         return False
@@ -147,7 +152,7 @@ def _select(maze: MazeTables, alive: NDArray[np.uint8], wanted: NDArray[np.uint8
     for room in rooms:
         for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
             door = maze.doors[edge]
-            if door == OPEN or door_bits[door] >= 0 or places[maze.neighbors[edge]] < 0:
+            if door == NO_DOOR or door_bits[door] >= 0 or places[maze.neighbors[edge]] < 0:
                 continue
             if maze.door_keys[door] != NO_KEY and wanted[maze.door_keys[door]]:
                 door_bits[door] = n_doors
@@ -221,7 +226,7 @@ def _trace(
             unlocked = pairs[pair, 0] ^ pairs[pair_before, 0]
             for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
                 door = maze.doors[edge]
-                if door != OPEN and part.door_bits[door] >= 0 and unlocked == 1 << part.door_bits[door]:
+                if door != NO_DOOR and part.door_bits[door] >= 0 and unlocked == 1 << part.door_bits[door]:
                     kinds[index], arguments[index] = UNLOCK, maze.neighbors[edge]
                     kinds[index - 1], arguments[index - 1] = USE, maze.door_keys[door]
             index -= 1
@@ -283,8 +288,8 @@ def _search(maze: MazeTables, part: _Part, eager: bool, max_pairs: int) -> Searc
                 if place < 0:
                     continue
                 door = maze.doors[edge]
-                bit = 0 if door == OPEN else part.door_bits[door]
-                if door == OPEN or (bit >= 0 and opened >> bit & 1):
+                bit = 0 if door == NO_DOOR else part.door_bits[door]
+                if door == NO_DOOR or (bit >= 0 and opened >> bit & 1):
                     _reach(state, pair * width + place, depth + 1, depth_of, before, several, buckets, sizes)
                 elif bit >= 0 and held >> part.key_bits[maze.door_keys[door]] & 1:
                     to = _find_pair(pairs, n_pairs, opened | 1 << bit, held)
@@ -332,5 +337,5 @@ def shortest_plan(maze: MazeTables) -> Search:
 
 
 def warm_up() -> None:
-    """Compile everything here for the types that the rooms use."""
+    """Compile everything here for the types that callers use."""
     shortest_plan(corridor())

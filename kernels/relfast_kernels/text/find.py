@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 from numba import config, types
 
-from relfast_kernels._jit import kernel
+from relfast_kernels.compiled.jit import kernel
+
+# Loops that LLVM should turn into vector code count in uint64: for a signed index numba adds the wrap-around
+# of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
+ONE, TWO = np.uint64(1), np.uint64(2)
 
 if config.DISABLE_JIT:
 

@@ -17,8 +17,8 @@ from typing import Any, Final, TypeVar
 
 import numba
 
-from relfast_kernels.cache import Cache, user_cache
-from relfast_kernels.trust import UntrustedError
+from relfast_kernels.compiled.cache import Cache, user_cache
+from relfast_kernels.compiled.trust import UntrustedError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,7 +27,7 @@ def _digest_of_sources() -> str:
     """Of all kernels together: numba looks at a function's own file only, and would go on calling the old
     code of what a kernel has inlined from another."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

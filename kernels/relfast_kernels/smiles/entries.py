@@ -1,4 +1,4 @@
-"""`relfast_kernels.smiles_table` and `subgraph` as functions over pointers, for `relfast_kernels.native`."""
+"""Tables and comparisons as functions over pointers, for `relfast_kernels.compiled.native`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from relfast_kernels.graph_code import MAX_CODE, WORK_SIZE
-from relfast_kernels.smiles import GRAPH_SIZE
-from relfast_kernels.smiles_table import (
+from relfast_kernels.layouts import (
     CODE_COLUMNS,
+    COMPARE_SIZE,
+    GRAPH_SIZE,
+    MATCH_SIZE,
+    MAX_CODE,
     N_COUNTERS,
     RESULT_COLUMNS,
     TEXT_COLUMNS,
-    code_of,
-    fingerprint_of,
-    learn,
-    match_lists,
+    WORK_SIZE,
 )
-from relfast_kernels.subgraph import COMPARE_SIZE, MATCH_SIZE, compare
+from relfast_kernels.smiles.subgraph import compare
+from relfast_kernels.smiles.table import code_of, fingerprint_of, learn, match_lists
 
 
 def _match(

@@ -1,8 +1,8 @@
 """Letters in lower case: places for the double bonds that they stand for.
 
 Such letters only say that some way to place double bonds exists. `kekulise` finds one, as a matching of the
-atoms that need one; `confirm` sees, when `relfast_kernels.aromatic` has looked at the rings, that all of what
-was written in lower case is aromatic.
+atoms that need one; `confirm` sees, when `relfast_kernels.smiles.aromatic` has looked at the rings, that all
+of what was written in lower case is aromatic.
 """
 
 from __future__ import annotations
@@ -12,23 +12,22 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels._jit import kernel
-from relfast_kernels.smiles import (
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
     AROMATIC,
     AROMATIC_BOND,
     BONDS,
     BRANCHES,
-    CARBON,
     COLON_BOND,
     DEGREE,
     HYDROGENS,
     LABEL,
     MAX_DEGREE,
-    NITROGEN,
     RINGS,
-    ROOM,
+    SECTION,
     UNKNOWN,
 )
+from relfast_kernels.smiles.parser import CARBON, NITROGEN
 
 Ints = npt.NDArray[np.int64]
 
@@ -37,7 +36,7 @@ _MATE: Final = BRANCHES
 """Lower case: the atom at the other end of the double bond, or one of these."""
 _NO_DOUBLE: Final = -1
 _FREE: Final = -2
-BEFORE: Final = BRANCHES + ROOM
+BEFORE: Final = BRANCHES + SECTION
 """Breadth first: the atom from which one was reached, -1 where none was."""
 QUEUE: Final = RINGS
 

@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 from typing import Final
 
-from relfast_kernels.trust import UntrustedError, check_below, judge_file, open_directory
+from relfast_kernels.compiled.trust import UntrustedError, check_below, judge_file, open_directory
 
 CACHE_VARIABLE: Final = "RELFAST_CACHE_DIR"
 

@@ -14,8 +14,18 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels._jit import kernel
-from relfast_kernels.smiles import BONDS, DEGREE, LABEL, MAX_ATOMS, MAX_DEGREE, ROOM
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    ATOM_FACTOR,
+    BOND_FACTOR,
+    BONDS,
+    DEGREE,
+    FINGERPRINT_MASK,
+    LABEL,
+    MAX_DEGREE,
+    SECTION,
+    WORK_SIZE,
+)
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -23,26 +33,23 @@ Ints = npt.NDArray[np.int64]
 MAX_REFINEMENTS: Final = 512
 """Nodes of the search tree before it is given up; cubane needs 49, C60 more."""
 
-MAX_CODE: Final = 3 * MAX_ATOMS + MAX_DEGREE * MAX_ATOMS // 2
-"""Bytes of the longest code."""
-
 # sections of the workspace
 _ORDER: Final = 0
 """Atoms, class by class."""
-_COLOUR: Final = ROOM
+_COLOUR: Final = SECTION
 """For each atom where its class starts in the order."""
-_SIGNATURE: Final = 2 * ROOM
-_PLACE: Final = 3 * ROOM
-_CELL: Final = 4 * ROOM
+_SIGNATURE: Final = 2 * SECTION
+_PLACE: Final = 3 * SECTION
+_CELL: Final = 4 * SECTION
 """For each depth: start of the class that is split, and which of its members comes next."""
-_SAVED: Final = 6 * ROOM
-WORK_SIZE: Final = _SAVED + 2 * ROOM * ROOM
+_SAVED: Final = 6 * SECTION
+assert _SAVED + 2 * SECTION * SECTION == WORK_SIZE
 
 
 def _random_table() -> npt.NDArray[np.int64]:
     """Numbers below 2^50 for (colour, bond order): six of them add up without overflow."""
     state, table = 88172645463325252, []
-    for _ in range(8 * ROOM):
+    for _ in range(8 * SECTION):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
         table.append(state >> 14)
     return np.array(table, np.int64)
@@ -200,17 +207,17 @@ def write_code(graph: Ints, n: int, work: Ints, code: Bytes, to: int) -> int:
             work[_CELL + 2 * depth] = start
             work[_CELL + 2 * depth + 1] = start
             for at in range(n):
-                work[_SAVED + 2 * ROOM * depth + at] = work[_ORDER + at]
-                work[_SAVED + 2 * ROOM * depth + ROOM + at] = work[_COLOUR + at]
+                work[_SAVED + 2 * SECTION * depth + at] = work[_ORDER + at]
+                work[_SAVED + 2 * SECTION * depth + SECTION + at] = work[_COLOUR + at]
             depth += 1
         # the next member to single out, here or further up
         while depth:
-            saved = _SAVED + 2 * ROOM * (depth - 1)
+            saved = _SAVED + 2 * SECTION * (depth - 1)
             start, member = work[_CELL + 2 * depth - 2], work[_CELL + 2 * depth - 1]
             chosen = -1
             while member < n and chosen < 0:
                 atom = work[saved + member]
-                if work[saved + ROOM + atom] != start:
+                if work[saved + SECTION + atom] != start:
                     break
                 chosen = atom
                 for earlier in range(start, member):
@@ -229,7 +236,7 @@ def write_code(graph: Ints, n: int, work: Ints, code: Bytes, to: int) -> int:
             return 0
         for at in range(n):
             work[_ORDER + at] = work[saved + at]
-            work[_COLOUR + at] = work[saved + ROOM + at]
+            work[_COLOUR + at] = work[saved + SECTION + at]
         at = start
         while work[_ORDER + at] != chosen:
             at += 1
@@ -240,12 +247,6 @@ def write_code(graph: Ints, n: int, work: Ints, code: Bytes, to: int) -> int:
             work[_COLOUR + work[_ORDER + at]] = start + 1
             at += 1
         classes = _refine(graph, n, work)
-
-
-FINGERPRINT_MASK: Final = 0xFFFF_FFFF
-
-_ATOM_FACTOR: Final = 0x85EB_CA6B >> 1
-_BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
 
 
 @kernel
@@ -272,6 +273,6 @@ def fingerprint(graph: Ints, n: int) -> int:
             for other_at in range(graph[DEGREE + other]):
                 far += graph[BONDS + MAX_DEGREE * other + other_at] & 7
             far += 64 * graph[LABEL + other]
-            around += scramble(8 * far + (bond & 7), _BOND_FACTOR)
-        total += scramble((around + graph[LABEL + atom]) & FINGERPRINT_MASK, _ATOM_FACTOR)
+            around += scramble(8 * far + (bond & 7), BOND_FACTOR)
+        total += scramble((around + graph[LABEL + atom]) & FINGERPRINT_MASK, ATOM_FACTOR)
     return total & FINGERPRINT_MASK

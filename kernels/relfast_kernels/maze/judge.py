@@ -1,117 +1,46 @@
-"""Mazes with locked doors: is a plan legal, how far does it agree with gold, what is the shortest one?
+"""Is a plan legal in its maze, and how far does it agree with gold?
 
-A maze is a graph of rooms; edges may carry a locked door; each door has one key, each key lies in one
-room. A plan is a sequence of (action, argument): a room index for START, MOVE and UNLOCK, a key index for
+A plan is a sequence of (action, argument): a room index for START, MOVE and UNLOCK, a key index for
 PICK_UP and USE, 0 for the rescue of the right person; -1 for anything that the maze does not know.
 """
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast_kernels._jit import kernel
-from relfast_kernels.plan_text import (
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    AFTER_RESCUE,
     BAD,
+    BAD_ACTION,
+    DOOR_LOCKED,
+    ITEM_END,
+    ITEM_HASH,
+    ITEM_KIND,
+    ITEM_PARAM,
+    JUDGED,
+    KEY_NOT_HELD,
+    KEY_NOT_HERE,
+    LEGAL,
     MOVE,
+    NO_DOOR,
+    NO_KEY,
+    NO_RESCUE,
+    NO_SUCH_DOOR,
+    NOT_ADJACENT,
     PICK_UP,
+    RATIOS,
     RESCUE,
     START,
     UNLOCK,
     USE,
-    Plans,
-    hash_bytes,
-    lay_out,
-    read_plans,
-)
-
-OPEN: Final = -1
-"""In place of a door index: nothing is locked between the two rooms."""
-
-NO_KEY: Final = -1
-"""In place of a key index: nothing opens that door."""
-
-VIOLATIONS: Final = (
-    "unparsable",
-    "bad_action",
-    "wrong_start",
-    "not_adjacent",
-    "door_locked",
-    "key_not_here",
-    "key_not_held",
-    "wrong_key",
-    "no_such_door",
-    "wrong_rescue",
-    "no_rescue",
-    "after_rescue",
-)
-"""Names of the violation codes below, in their order."""
-
-(
-    UNPARSABLE,
-    BAD_ACTION,
-    WRONG_START,
-    NOT_ADJACENT,
-    DOOR_LOCKED,
-    KEY_NOT_HERE,
-    KEY_NOT_HELD,
     WRONG_KEY,
-    NO_SUCH_DOOR,
     WRONG_RESCUE,
-    NO_RESCUE,
-    AFTER_RESCUE,
-) = range(len(VIOLATIONS))
-LEGAL: Final = -1
-"""In place of a violation code."""
-
-
-class MazeTables(NamedTuple):
-    """A maze as arrays.
-
-    Edges of room r are rows first_edge[r]:first_edge[r+1] of ``neighbors`` (the room behind) and ``doors``
-    (door index or OPEN); each passage is there from both sides. ``door_keys``: key of each door or NO_KEY.
-    ``key_rooms``: room of each key or -1. ``start`` and ``goal`` are rooms. All arrays int32.
-    """
-
-    first_edge: NDArray[np.int32]
-    neighbors: NDArray[np.int32]
-    doors: NDArray[np.int32]
-    door_keys: NDArray[np.int32]
-    key_rooms: NDArray[np.int32]
-    start: int
-    goal: int
-
-
-class NameTables(NamedTuple):
-    """Names of a maze's things, for reading plans out of text.
-
-    Thing t is called text[ends[t-1]:ends[t]] (UTF-8); rooms come first, then keys, then the person to
-    rescue. ``slots`` (int32, a power of two, never full) holds things by `hash_bytes` of their name, with
-    linear probing, -1 = free.
-    """
-
-    text: NDArray[np.uint8]
-    ends: NDArray[np.int32]
-    slots: NDArray[np.int32]
-
-
-class GoldTables(NamedTuple):
-    """A gold plan: (action, argument) of each step as one code, `step_code`; the distinct codes, sorted, with
-    how often each occurs; and where among them each step's code is. All int32."""
-
-    codes: NDArray[np.int32]
-    distinct: NDArray[np.int32]
-    counts: NDArray[np.int32]
-    places: NDArray[np.int32]
-
-
-JUDGED: Final = ("violation", "violation_index", "n_actions", "exact_match", "optimal")
-"""Columns of what `judge_plans` says of a plan, in whole numbers. A row of zeros is that of no plan."""
-
-RATIOS: Final = ("progress_ratio", "precision", "recall", "f1", "legal_ratio")
-"""Columns of what it says in fractions."""
+    WRONG_START,
+)
+from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables, corridor, index_names
+from relfast_kernels.text.plans import Plans, lay_out, read_plans
 
 
 @kernel
@@ -163,7 +92,7 @@ def _first_violation(
             if edge < 0:
                 return NOT_ADJACENT, index
             door = maze.doors[edge]
-            if door != OPEN and opened[door] != stamp:
+            if door != NO_DOOR and opened[door] != stamp:
                 return DOOR_LOCKED, index
             room = argument
         elif kind == PICK_UP:
@@ -176,7 +105,7 @@ def _first_violation(
             used = argument
         elif kind == UNLOCK:
             edge = _edge(maze, room, argument)
-            if edge < 0 or maze.doors[edge] == OPEN or opened[maze.doors[edge]] == stamp:
+            if edge < 0 or maze.doors[edge] == NO_DOOR or opened[maze.doors[edge]] == stamp:
                 return NO_SUCH_DOOR, index
             door = maze.doors[edge]
             if key_in_use == NO_KEY or maze.door_keys[door] != key_in_use:
@@ -265,7 +194,7 @@ def judge_plans(
     best
         Actions of the shortest plan.
     text, plans
-        What `plan_text.read_plans` took and gave.
+        What `read_plans` took and gave.
     rows
         Which of the plans belong to this maze (int64).
     judged, ratios
@@ -294,7 +223,7 @@ def judge_plans(
         overlap = 0
         for index in range(n_actions):
             item = plans.items[first + index]
-            kind = item[0]
+            kind = item[ITEM_KIND]
             argument = -1
             if kind == PICK_UP or kind == USE:
                 low, high = n_rooms, n_rooms + n_keys
@@ -303,7 +232,9 @@ def judge_plans(
             else:
                 low, high = 0, n_rooms
             if kind != BAD:
-                argument = _find_name(names, text, item[2], item[3], item[4], low, high)
+                argument = _find_name(
+                    names, text, item[ITEM_PARAM], item[ITEM_END], item[ITEM_HASH], low, high
+                )
                 if argument >= 0:
                     argument -= low
             kinds[index] = kind
@@ -336,38 +267,8 @@ def judge_plans(
         ratios[row, 4] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
 
 
-@kernel
-def index_names(text: NDArray[np.uint8], ends: NDArray[np.int32]) -> NameTables:
-    """Make the slots of `NameTables`: at least twice as many as things."""
-    size = 8
-    while size < 2 * len(ends):
-        size *= 2
-    slots = np.full(size, -1, np.int32)
-    begin = 0
-    for thing in range(len(ends)):
-        slot = hash_bytes(text, begin, ends[thing]) & (size - 1)
-        while slots[slot] >= 0:
-            slot = (slot + 1) & (size - 1)
-        slots[slot] = thing
-        begin = ends[thing]
-    return NameTables(text, ends, slots)
-
-
-def corridor() -> MazeTables:
-    """Two rooms, a locked door between them, and its key: the smallest maze with everything in it."""
-    return MazeTables(
-        first_edge=np.array([0, 1, 2], np.int32),
-        neighbors=np.array([1, 0], np.int32),
-        doors=np.array([0, 0], np.int32),
-        door_keys=np.array([0], np.int32),
-        key_rooms=np.array([0], np.int32),
-        start=0,
-        goal=1,
-    )
-
-
 def warm_up() -> None:
-    """Compile everything here for the types that the rooms use."""
+    """Compile everything here for the types that callers use."""
     text = lay_out([b"['start: A1']"])
     plans = read_plans(text, np.array([len(text)]))
     names = index_names(np.frombuffer(b"A1A27Al", np.uint8), np.array([2, 4, 5, 7], np.int32))

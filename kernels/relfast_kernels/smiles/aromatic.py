@@ -12,26 +12,21 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels._jit import kernel
-from relfast_kernels.kekule import BEFORE, QUEUE
-from relfast_kernels.smiles import (
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
     AROMATIC_BOND,
     BONDS,
-    BORON,
     BRANCHES,
-    CARBON,
     DEGREE,
     HYDROGENS,
     LABEL,
     MAX_DEGREE,
-    NITROGEN,
-    OXYGEN,
-    PHOSPHORUS,
     RINGS,
-    ROOM,
-    SULFUR,
+    SECTION,
     UNKNOWN,
 )
+from relfast_kernels.smiles.kekule import BEFORE, QUEUE
+from relfast_kernels.smiles.parser import BORON, CARBON, NITROGEN, OXYGEN, PHOSPHORUS, SULFUR
 
 Ints = npt.NDArray[np.int64]
 
@@ -45,9 +40,9 @@ MAX_FUSED: Final = 6
 """Rings that RDKit looks at together."""
 
 # what reading a text needed is free for other use afterwards
-_FAR: Final = BRANCHES + 2 * ROOM
-_WAYS: Final = BRANCHES + 3 * ROOM
-_RING: Final = RINGS + ROOM
+_FAR: Final = BRANCHES + 2 * SECTION
+_WAYS: Final = BRANCHES + 3 * SECTION
+_RING: Final = RINGS + SECTION
 """The rings, each as a mask of its atoms."""
 
 

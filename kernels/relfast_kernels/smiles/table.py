@@ -13,49 +13,47 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels._jit import kernel
-from relfast_kernels.graph_code import FINGERPRINT_MASK, MAX_CODE, WORK_SIZE, fingerprint, write_code
-from relfast_kernels.plain import read_plain
-from relfast_kernels.smiles import (
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    CODE_BYTES,
+    CODE_COLUMNS,
+    CODE_FINGERPRINT,
+    CODE_FIRST,
+    CODE_LENGTH,
+    CODE_SETTLED,
+    CODE_START,
+    DECIDED,
+    FINGERPRINT_MASK,
     GRAPH_SIZE,
     INVALID,
+    INVALID_VOTE,
+    MAX_CODE,
+    MAX_SMILES,
+    N_CODES,
+    N_COUNTERS,
+    N_TEXTS,
+    PLACE_FACTOR,
+    RESULT_COLUMNS,
+    SETTLED_BIT,
+    TEXT_BYTES,
+    TEXT_COLUMNS,
+    TRUE_POSITIVES,
     UNKNOWN,
-    is_settled,
-    read_canonical,
+    VOTE,
+    WORK_SIZE,
 )
+from relfast_kernels.smiles.graph_code import fingerprint, write_code
+from relfast_kernels.smiles.parser import is_settled, read_canonical
+from relfast_kernels.smiles.plain import read_plain
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Slots = npt.NDArray[np.int32]
 
-MAX_TEXT: Final = 250
-"""Bytes of a text that is looked at; the longest published gold has 90."""
-
 NEWLINE: Final = 10
 
 _HASH_MASK: Final = (1 << 38) - 1
 """Hashes have 38 bits, so that one times FNV's 24-bit prime stays within an int64."""
-
-# columns of `texts_index`: where a text is, its length, its class
-TEXT_COLUMNS: Final = 3
-# columns of `codes_index`: where a code is, its length, its fingerprint, a list for `_match`, and whether
-# the graph alone decides where its hydrogens are
-CODE_COLUMNS: Final = 5
-_FINGERPRINT, _FIRST, _SETTLED = 2, 3, 4
-
-# counters
-N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES = range(4)
-N_COUNTERS: Final = 4
-
-INVALID_VOTE: Final = 0x2545F491
-"""What a text that is no molecule adds to a vote."""
-
-SETTLED_BIT: Final = 1 << 32
-"""What is told of a molecule: its fingerprint, and this bit if its graph `is_settled`."""
-
-# columns of a record's result
-TRUE_POSITIVES, VOTE, DECIDED = range(3)
-RESULT_COLUMNS: Final = 3
 
 
 class Table(NamedTuple):
@@ -150,11 +148,11 @@ def _add_code(
     n = int(used[N_CODES])
     if (n + 1) * CODE_COLUMNS > len(codes_index):
         return UNKNOWN
-    codes_index[CODE_COLUMNS * n] = start
-    codes_index[CODE_COLUMNS * n + 1] = length
-    codes_index[CODE_COLUMNS * n + _FINGERPRINT] = known_fingerprint
-    codes_index[CODE_COLUMNS * n + _FIRST] = 0
-    codes_index[CODE_COLUMNS * n + _SETTLED] = settled
+    codes_index[CODE_COLUMNS * n + CODE_START] = start
+    codes_index[CODE_COLUMNS * n + CODE_LENGTH] = length
+    codes_index[CODE_COLUMNS * n + CODE_FINGERPRINT] = known_fingerprint
+    codes_index[CODE_COLUMNS * n + CODE_FIRST] = 0
+    codes_index[CODE_COLUMNS * n + CODE_SETTLED] = settled
     code_slots[slot] = n + 1
     used[N_CODES] = n + 1
     used[CODE_BYTES] = start + length
@@ -186,7 +184,7 @@ def _classify(
     code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints, graph: Ints, work: Ints,
 ) -> int:  # fmt: skip
     """The class of a text, `UNKNOWN` or `INVALID`."""
-    if end - start > MAX_TEXT or end == start:
+    if end - start > MAX_SMILES or end == start:
         return UNKNOWN
     hashed = _hash(data, start, end)
     slot = _find(text_slots, texts_index, TEXT_COLUMNS, texts, data, start, end, hashed)
@@ -234,7 +232,7 @@ def _make_room(
 @kernel
 def vote_of_place(place: int) -> int:
     """What finding the gold at a place adds to a vote."""
-    return (place + 1) * 0x9E3779B1 & FINGERPRINT_MASK
+    return (place + 1) * PLACE_FACTOR & FINGERPRINT_MASK
 
 
 @kernel
@@ -265,7 +263,7 @@ def _match(
         for back in range(n_gold):
             at = end_of_gold - 1 - back
             if classes[at] >= 0:
-                entry = CODE_COLUMNS * classes[at] + _FIRST
+                entry = CODE_COLUMNS * classes[at] + CODE_FIRST
                 facts[at] = codes_index[entry]
                 codes_index[entry] = at + 1
         for at in range(end_of_gold, end):
@@ -273,21 +271,23 @@ def _match(
                 vote += INVALID_VOTE
                 continue
             entry = CODE_COLUMNS * classes[at]
-            gold = codes_index[entry + _FIRST] - 1
+            gold = codes_index[entry + CODE_FIRST] - 1
             if gold >= 0:
-                codes_index[entry + _FIRST] = facts[gold]
+                codes_index[entry + CODE_FIRST] = facts[gold]
                 matched += 1
                 vote += vote_of_place(gold - first)
             else:
-                vote += codes_index[entry + _FINGERPRINT]
+                vote += codes_index[entry + CODE_FINGERPRINT]
         for at in range(first, end_of_gold):
             if classes[at] >= 0:
-                codes_index[CODE_COLUMNS * classes[at] + _FIRST] = 0
+                codes_index[CODE_COLUMNS * classes[at] + CODE_FIRST] = 0
     for at in range(first, end):
         facts[at] = 0
         if classes[at] >= 0:
             entry = CODE_COLUMNS * classes[at]
-            facts[at] = codes_index[entry + _FINGERPRINT] + SETTLED_BIT * codes_index[entry + _SETTLED]
+            facts[at] = (
+                codes_index[entry + CODE_FINGERPRINT] + SETTLED_BIT * codes_index[entry + CODE_SETTLED]
+            )
     results[to + TRUE_POSITIVES] = matched
     results[to + VOTE] = vote & FINGERPRINT_MASK
     results[to + DECIDED] = decided
@@ -361,7 +361,7 @@ def learn(
 ) -> int:  # fmt: skip
     """Remember the code of a text (empty: that it is invalid); its class, or `UNKNOWN` without room."""
     _make_room(text_slots, texts_index, texts, code_slots, codes_index, codes, used)
-    if len(data) > MAX_TEXT or len(data) == 0 or used[CODE_BYTES] + len(code) > len(codes):
+    if len(data) > MAX_SMILES or len(data) == 0 or used[CODE_BYTES] + len(code) > len(codes):
         return UNKNOWN
     found = INVALID
     if len(code):

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast_kernels._jit import kernel
-from relfast_kernels.maze import corridor
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.maze.tables import corridor
 
 DRAWS_PER_POINT: Final = 3
 """Draws that `rewind` takes for each of its points: how far, which room, which door."""
@@ -97,7 +97,7 @@ def rewind(
     Parameters
     ----------
     first_edge, neighbors
-        The tree, as in `maze.MazeTables`.
+        The tree, as in `MazeTables`.
     fewest, most
         Bounds of the walk's moves.
     draws

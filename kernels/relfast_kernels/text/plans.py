@@ -21,16 +21,21 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast_kernels._jit import kernel
-from relfast_kernels.escapes import BACKSLASH, COLON, undo_escapes
-from relfast_kernels.find import find_byte
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    ACTIONS,
+    BAD,
+    ITEM_COLUMNS,
+    ITEM_END,
+    ITEM_HASH,
+    ITEM_KIND,
+    ITEM_PARAM,
+    ITEM_TEXT,
+)
+from relfast_kernels.text.escapes import BACKSLASH, COLON, undo_escapes
+from relfast_kernels.text.find import find_byte
 
-START, MOVE, PICK_UP, USE, UNLOCK, RESCUE, BAD = range(7)
-"""Codes of the six actions, and of an item that is none of them."""
-
-ACTIONS: Final = (b"start", b"move_to", b"pick_up_key", b"use_key", b"unlock_and_open_door_to", b"rescue")
-
-_NAMES: Final = np.frombuffer(b"".join(ACTIONS), np.uint8)
+_NAMES: Final = np.frombuffer("".join(ACTIONS).encode(), np.uint8)
 _NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
 
 _TAB, _NEWLINE, _RETURN, _SPACE = 9, 10, 13, 32
@@ -44,11 +49,6 @@ _STOPS[[_NEWLINE, _DOUBLE, _SINGLE, COLON, BACKSLASH]] = True
 
 _SHORTEST_ITEM: Final = 3  # two quotes and a comma: how many items a text of given length can hold
 
-_KIND, _TEXT_AT, _PARAM_AT, _PARAM_END, _HASH = range(5)
-N_COLUMNS: Final = 5
-"""Columns of an item: action code, where its text begins, where its parameter begins and ends (the text of a
-BAD one), `hash_bytes` of the parameter."""
-
 _MASK: Final = (1 << 62) - 1
 _MIX: Final = 0x1E3779B97F4A7C15  # an odd number that spreads bits, below 2^63
 
@@ -57,7 +57,7 @@ class Plans(NamedTuple):
     """The plans of some texts, one after the other.
 
     ``offsets`` (texts + 1, int64): items of text i are offsets[i]:offsets[i+1]; none = no plan found.
-    ``items`` (items × N_COLUMNS, int32). ``lists`` (texts × 3, int64): begin and end of the list, and how
+    ``items`` (items × ITEM_COLUMNS, int32). ``lists`` (texts × 3, int64): begin and end of the list, and how
     many plans the text holds. ``votes`` (texts, int64): equal for equal plans.
     """
 
@@ -133,10 +133,10 @@ def _put_string(text: NDArray[np.uint8], begin: int, end: int, colon: int, item:
             kind = _action(text, begin, name_end)
         if kind == BAD:
             param = begin
-    item[_KIND] = kind
-    item[_TEXT_AT] = begin
-    item[_PARAM_AT] = param
-    item[_PARAM_END] = end
+    item[ITEM_KIND] = kind
+    item[ITEM_TEXT] = begin
+    item[ITEM_PARAM] = param
+    item[ITEM_END] = end
 
 
 @kernel
@@ -148,16 +148,16 @@ def _fold(
         return
     item = items[base]
     kind = BAD
-    if count == 2 and items[base + 1, _TEXT_AT] < items[base + 1, _PARAM_END]:
-        kind = _action(text, item[_TEXT_AT], item[_PARAM_END])
+    if count == 2 and items[base + 1, ITEM_TEXT] < items[base + 1, ITEM_END]:
+        kind = _action(text, item[ITEM_TEXT], item[ITEM_END])
     if kind == BAD:
-        item[_TEXT_AT] = begin
-        item[_PARAM_AT] = begin
-        item[_PARAM_END] = end
+        item[ITEM_TEXT] = begin
+        item[ITEM_PARAM] = begin
+        item[ITEM_END] = end
     else:
-        item[_PARAM_AT] = items[base + 1, _TEXT_AT]
-        item[_PARAM_END] = items[base + 1, _PARAM_END]
-    item[_KIND] = kind
+        item[ITEM_PARAM] = items[base + 1, ITEM_TEXT]
+        item[ITEM_END] = items[base + 1, ITEM_END]
+    item[ITEM_KIND] = kind
 
 
 @kernel
@@ -165,14 +165,14 @@ def _accept(text: NDArray[np.uint8], items: NDArray[np.int32], plan: NDArray[np.
     """Copy items to the plan, with their hashes; returns a 62-bit number that is equal for equal plans."""
     vote = len(items)
     for row in range(len(items)):
-        begin, end = items[row, _PARAM_AT], items[row, _PARAM_END]
+        begin, end = items[row, ITEM_PARAM], items[row, ITEM_END]
         value = hash_bytes(text, begin, end)
-        plan[row, _KIND] = items[row, _KIND]
-        plan[row, _TEXT_AT] = items[row, _TEXT_AT]
-        plan[row, _PARAM_AT] = begin
-        plan[row, _PARAM_END] = end
-        plan[row, _HASH] = value
-        vote = ((vote ^ (value * 8 + int(items[row, _KIND]))) * _MIX) & _MASK
+        plan[row, ITEM_KIND] = items[row, ITEM_KIND]
+        plan[row, ITEM_TEXT] = items[row, ITEM_TEXT]
+        plan[row, ITEM_PARAM] = begin
+        plan[row, ITEM_END] = end
+        plan[row, ITEM_HASH] = value
+        vote = ((vote ^ (value * 8 + int(items[row, ITEM_KIND]))) * _MIX) & _MASK
         vote ^= vote >> 31
     return vote
 
@@ -193,7 +193,7 @@ def scan(
     text
         As `lay_out` has it; its second half is written to.
     work, plan
-        Room for items (× N_COLUMNS), at least a third of the text's length each; ``plan`` receives the
+        Room for items (× ITEM_COLUMNS), at least a third of the text's length each; ``plan`` receives the
         last plan.
     spans
         Receives begin, end and vote of as many plans as it has rows (× 3), the last one in row
@@ -256,7 +256,7 @@ def scan(
                     _put_string(text, to, last, colon, work[row])
                 else:
                     _put_string(text, at + 1, close, colon, work[row])
-                known = work[row, _KIND] != BAD
+                known = work[row, ITEM_KIND] != BAD
                 if level == 1:
                     outer_count += 1
                     outer_known += known
@@ -296,7 +296,7 @@ def scan(
                 _put_string(text, inner_at, at, -1, work[inner_base])
             _fold(text, work, inner_base, inner_count, inner_at, at)
             outer_count += 1
-            outer_known += work[inner_base, _KIND] != BAD
+            outer_known += work[inner_base, ITEM_KIND] != BAD
             level = 1
             after_value = True
             retry = -1
@@ -344,8 +344,8 @@ def read_plans(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Plans:
     for row in range(n_texts):
         longest = max(longest, ends[row] - begin)
         begin = ends[row]
-    work = np.empty((longest // _SHORTEST_ITEM + 2, N_COLUMNS), np.int32)
-    items = np.empty((begin // _SHORTEST_ITEM + 2 * n_texts + 2, N_COLUMNS), np.int32)
+    work = np.empty((longest // _SHORTEST_ITEM + 2, ITEM_COLUMNS), np.int32)
+    items = np.empty((begin // _SHORTEST_ITEM + 2 * n_texts + 2, ITEM_COLUMNS), np.int32)
     offsets = np.zeros(n_texts + 1, np.int64)
     lists = np.zeros((n_texts, 3), np.int64)
     votes = np.zeros(n_texts, np.int64)
@@ -364,8 +364,8 @@ def read_plans(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Plans:
 
 
 def warm_up() -> None:
-    """Compile everything here for the types that the rooms use."""
+    """Compile everything here for the types that callers use."""
     text = lay_out([b"['start: A1']"])
     read_plans(text, np.array([len(text)]))
-    room = np.empty((2, len(text), N_COLUMNS), np.int32)
+    room = np.empty((2, len(text), ITEM_COLUMNS), np.int32)
     scan(text, 0, len(text), room[0], room[1], np.empty((1, 3), np.int64))

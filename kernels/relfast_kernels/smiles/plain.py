@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels._jit import kernel
-from relfast_kernels.aromatic import perceive
-from relfast_kernels.kekule import confirm, kekulise
-from relfast_kernels.smiles import AROMATIC, UNKNOWN, check_valences, read_text
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import AROMATIC, UNKNOWN
+from relfast_kernels.smiles.aromatic import perceive
+from relfast_kernels.smiles.kekule import confirm, kekulise
+from relfast_kernels.smiles.parser import check_valences, read_text
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]

@@ -8,7 +8,7 @@ functions, or None where nothing usable is there: the caller then takes the exac
 
 A file is named by a digest of everything that decides its code, and ends with a checksum of its content, so
 that a stale or torn file is never run. One that somebody else could have written is not even read: see
-`relfast_kernels.cache`.
+`relfast_kernels.compiled.cache`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import os
 import platform
 import re
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -28,22 +27,35 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from relfast_kernels.cache import Cache, user_cache
-from relfast_kernels.trust import UntrustedError
+from relfast_kernels.compiled.cache import Cache, user_cache
+from relfast_kernels.compiled.trust import UntrustedError
 
-_HERE: Final = Path(__file__).parent
+_ROOT: Final = Path(__file__).parent.parent
 
 UNITS: Final = {
-    "text": ("find.py", "text.py", "text_entries.py"),
+    "text": (
+        "layouts.py",
+        "text/find.py",
+        "text/characters.py",
+        "text/json_scan.py",
+        "text/words.py",
+        "text/rel_a.py",
+        "text/rel_b.py",
+        "text/rel_c.py",
+        "text/lines.py",
+        "text/rows.py",
+        "text/entries.py",
+    ),
     "smiles": (
-        "smiles.py",
-        "kekule.py",
-        "aromatic.py",
-        "plain.py",
-        "graph_code.py",
-        "smiles_table.py",
-        "subgraph.py",
-        "smiles_entries.py",
+        "layouts.py",
+        "smiles/parser.py",
+        "smiles/kekule.py",
+        "smiles/aromatic.py",
+        "smiles/plain.py",
+        "smiles/graph_code.py",
+        "smiles/table.py",
+        "smiles/subgraph.py",
+        "smiles/entries.py",
     ),
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
@@ -76,8 +88,8 @@ def _digest(unit: str) -> str:
     import llvmlite  # without its binding, which takes 40 ms
 
     digest = hashlib.sha256()
-    for name in ("_jit.py", "native.py", *UNITS[unit]):
-        digest.update((_HERE / name).read_bytes())
+    for name in ("compiled/jit.py", "compiled/native.py", *UNITS[unit]):
+        digest.update((_ROOT / name).read_bytes())
     digest.update(f"{llvmlite.__version__} {sys.implementation.cache_tag} {_processor()}".encode())
     return digest.hexdigest()[:24]
 
@@ -248,7 +260,8 @@ def build(unit: str) -> Path:
     import numba
     from numba import types
 
-    module = importlib.import_module(f"relfast_kernels.{Path(UNITS[unit][-1]).stem}")
+    entries_at = UNITS[unit][-1].removesuffix(".py").replace("/", ".")
+    module = importlib.import_module(f"relfast_kernels.{entries_at}")
     kinds = {"p": types.voidptr, "i": types.int64}
     entries = {}
     texts = []
@@ -321,21 +334,3 @@ def _link(code: bytes) -> bytes | None:
             except OSError:
                 continue
     return None
-
-
-_PR_SET_PDEATHSIG: Final = 1
-
-
-def _end_with(parent: int) -> None:
-    """Have the kernel end this process when the one that started it is gone."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        sys.exit()
-
-
-if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        _end_with(int(sys.argv[1]))
-    for each in UNITS:
-        if not is_built(each):
-            build(each)

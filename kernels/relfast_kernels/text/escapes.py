@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast_kernels._jit import kernel
+from relfast_kernels.compiled.jit import kernel
 
 BACKSLASH: Final = 92
 COLON: Final = 58

@@ -1,4 +1,4 @@
-"""`relfast_kernels.text` as functions over pointers, for `relfast_kernels.native`."""
+"""Reading lines and writing rows as functions over pointers, for `relfast_kernels.compiled.native`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from relfast_kernels.text import COLUMNS, MAX_TAXA, scan_lines, write_rows
+from relfast_kernels.layouts import LINE_COLUMNS, MAX_TAXA
+from relfast_kernels.text.lines import scan_lines
+from relfast_kernels.text.rows import write_rows
 
 
 def _scan(data: Any, n: int, lines: Any, max_lines: int, spans: Any) -> int:
     both = carray(spans, (2, MAX_TAXA, 2), np.int64)
-    rows = carray(lines, (max_lines, COLUMNS), np.int64)
+    rows = carray(lines, (max_lines, LINE_COLUMNS), np.int64)
     return scan_lines(carray(data, n, np.uint8), n, rows, both[0], both[1])
 
 
@@ -37,7 +39,7 @@ def _write(
 ) -> int:
     return write_rows(
         carray(data, n, np.uint8),
-        carray(lines, (stop, COLUMNS), np.int64),
+        carray(lines, (stop, LINE_COLUMNS), np.int64),
         start,
         stop,
         first_index,

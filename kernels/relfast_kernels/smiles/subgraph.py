@@ -12,19 +12,26 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels._jit import kernel
-from relfast_kernels.graph_code import fingerprint
-from relfast_kernels.plain import read_plain
-from relfast_kernels.smiles import (
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
     BONDS,
     DEGREE,
+    FINGERPRINT,
+    IN_FIRST,
+    IN_SECOND,
     INVALID,
     LABEL,
+    MATCH_SIZE,
     MAX_DEGREE,
-    ROOM,
+    N_FIRST,
+    N_SECOND,
+    SECTION,
+    SETTLED,
     UNKNOWN,
-    is_settled,
 )
+from relfast_kernels.smiles.graph_code import fingerprint
+from relfast_kernels.smiles.parser import is_settled
+from relfast_kernels.smiles.plain import read_plain
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -35,18 +42,14 @@ MAX_STEPS: Final = 20_000
 # sections of the workspace
 _ORDER: Final = 0
 """The query's atoms in the order of the search."""
-_ANCHOR: Final = ROOM
+_ANCHOR: Final = SECTION
 """For each place in the order, an earlier neighbour of its atom, -1 for the first of a fragment."""
-_IMAGE: Final = 2 * ROOM
+_IMAGE: Final = 2 * SECTION
 """For each query atom its image, -1 without."""
-_TAKEN: Final = 3 * ROOM
-_NEXT: Final = 4 * ROOM
+_TAKEN: Final = 3 * SECTION
+_NEXT: Final = 4 * SECTION
 """For each place, which candidate comes next."""
-MATCH_SIZE: Final = 5 * ROOM
-
-# what `compare` finds
-IN_FIRST, IN_SECOND, N_FIRST, N_SECOND, FINGERPRINT, SETTLED = range(6)
-COMPARE_SIZE: Final = 6
+assert _NEXT + SECTION == MATCH_SIZE
 
 
 @kernel

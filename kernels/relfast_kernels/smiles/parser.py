@@ -1,9 +1,10 @@
 """SMILES to molecular graphs, for the simple ones, which are nearly all of them.
 
-A graph lives in one int64 array (`graph`), cut into sections of `ROOM` places: the label of each atom
-(element and charge), its number of bonds, its neighbours and the orders of the bonds to them. Hydrogens
-are no atoms. `relfast_kernels.plain` takes text that a model wrote and returns a graph only where the toolkit
-would see exactly that graph; `read_canonical` takes text that the toolkit wrote.
+A graph lives in one int64 array (`graph`), cut into sections of `SECTION` places as
+`relfast_kernels.layouts` has them: the label of each atom (element and charge), its number of bonds, its
+neighbours and the orders of the bonds to them. Hydrogens are no atoms. `relfast_kernels.smiles.plain` takes
+text that a model wrote and returns a graph only where the toolkit would see exactly that graph;
+`read_canonical` takes text that the toolkit wrote.
 """
 
 from __future__ import annotations
@@ -13,48 +14,29 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels._jit import kernel
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    AROMATIC,
+    AROMATIC_BOND,
+    BONDS,
+    BRANCHES,
+    CHARGES,
+    COLON_BOND,
+    DEGREE,
+    HYDROGENS,
+    INVALID,
+    LABEL,
+    LETTERS,
+    MAX_ATOMS,
+    MAX_BRANCHES,
+    MAX_DEGREE,
+    NEUTRAL,
+    RINGS,
+    UNKNOWN,
+)
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
-
-MAX_ATOMS: Final = 60
-"""Atoms of a graph; the published REL-C3 golds have 7 at most, drug-like answers 20 to 50."""
-
-MAX_DEGREE: Final = 6
-"""Bonds of an atom: as many as sulfur has."""
-
-ROOM: Final = 64
-"""Places of a section: `MAX_ATOMS`, rounded up."""
-
-LABEL: Final = 0
-DEGREE: Final = ROOM
-BONDS: Final = 2 * ROOM
-"""For each atom `MAX_DEGREE` neighbours, as ``8 * neighbour + order``."""
-HYDROGENS: Final = BONDS + MAX_DEGREE * ROOM
-"""Hydrogens that a bracket states, -1 without a bracket."""
-AROMATIC: Final = HYDROGENS + ROOM
-"""Not 0 for an atom in lower case."""
-BRANCHES: Final = AROMATIC + ROOM
-"""Atoms that open branches hang on."""
-RINGS: Final = BRANCHES + 4 * ROOM
-"""For each ring number 0 (closed) or ``8 * (atom + 1) + order``."""
-GRAPH_SIZE: Final = RINGS + 128
-
-MAX_BRANCHES: Final = 4 * ROOM
-
-UNKNOWN: Final = -1
-"""Not for this kernel: the toolkit decides."""
-INVALID: Final = -2
-"""No molecule: the toolkit would refuse it too."""
-
-AROMATIC_BOND: Final = 4
-
-COLON_BOND: Final = 5
-"""An aromatic bond that a model wrote down as such; no graph that is read to its end has any."""
-
-_NEUTRAL: Final = 8
-_CHARGES: Final = 17
 
 # what came before a character
 _START, _ATOM, _OPEN, _CLOSE, _BOND, _DOT = range(6)
@@ -63,7 +45,7 @@ _START, _ATOM, _OPEN, _CLOSE, _BOND, _DOT = range(6)
 def _label(symbol: str) -> int:
     """A neutral atom's label, as `read_text` makes it: two letters (or one) and the charge."""
     second = ord(symbol[1]) - 96 if symbol[1:] else 0
-    return ((ord(symbol[0]) - 64) * 27 + second) * _CHARGES + _NEUTRAL
+    return ((ord(symbol[0]) - 64) * LETTERS + second) * CHARGES + NEUTRAL
 
 
 BORON: Final = _label("B")
@@ -77,10 +59,10 @@ CHLORINE: Final = _label("Cl")
 BROMINE: Final = _label("Br")
 IODINE: Final = _label("I")
 
-_ORGANIC: Final = np.zeros(27 * 27, np.bool_)
+_ORGANIC: Final = np.zeros(LETTERS * LETTERS, np.bool_)
 """The elements that may stand without brackets."""
 for _found in (BORON, CARBON, NITROGEN, OXYGEN, FLUORINE, PHOSPHORUS, SULFUR, CHLORINE, BROMINE, IODINE):
-    _ORGANIC[_found // _CHARGES] = True
+    _ORGANIC[_found // CHARGES] = True
 
 
 @kernel
@@ -159,7 +141,7 @@ def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph
                         if at < end and 48 <= text[at] <= 57:
                             charge *= int(text[at]) - 48
                             at += 1
-                        if abs(charge) > _NEUTRAL:
+                        if abs(charge) > NEUTRAL:
                             return UNKNOWN
                     if at < end and text[at] == 58:
                         at += 1
@@ -176,12 +158,12 @@ def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph
                 first -= 32
             if aromatic and not written_by_toolkit and (second or first not in (67, 78, 79, 83)):
                 return UNKNOWN
-            element = (first - 64) * 27 + (second - 96 if second else 0)
+            element = (first - 64) * LETTERS + (second - 96 if second else 0)
             if (c != 91 or not written_by_toolkit) and not _ORGANIC[element]:
                 return UNKNOWN
             if n >= MAX_ATOMS:
                 return UNKNOWN
-            graph[LABEL + n] = element * _CHARGES + _NEUTRAL + charge
+            graph[LABEL + n] = element * CHARGES + NEUTRAL + charge
             graph[DEGREE + n] = 0
             graph[HYDROGENS + n] = hydrogens
             graph[AROMATIC + n] = 1 if aromatic else 0
