@@ -13,8 +13,9 @@ import numpy as np
 import orjson
 
 from kernels import naive_seqbench as naive
-from relfast.records import Options, Outcome, Record
+from relfast.records import Outcome, Record
 from relfast.seqbench import Maze
+from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import score as room
 from relfast.tasks.seqbench.actions import as_plan
 
@@ -39,7 +40,7 @@ def records_of(rows: list[dict[str, Any]], n: int) -> list[Record]:
 
 
 def score(records: list[Record]) -> list[Outcome]:
-    options = Options()
+    options = AllOptions()
     return room.score([(record, room.extract(record, options)) for record in records], options)
 
 

@@ -10,6 +10,7 @@ from functools import cache
 
 from relfast import __version__
 from relfast.engine.job import Job
+from relfast.parameters import parameters_of
 from relfast.tasks import TASKS
 
 
@@ -19,6 +20,11 @@ def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> st
     A task's number is its scorer revision; it changes whenever a score can. ``filters`` are those of
     lm-evaluation-harness whose rows were scored.
     """
+    options = [
+        (parameter, parameter.write(getattr(job.options, parameter.name)))
+        for parameter in parameters_of(type(job.options))
+        if parameter.shown
+    ]
     named = [TASKS[name] for name in tasks if name in TASKS]
     parts = [
         f"relfast {__version__}",
@@ -30,8 +36,7 @@ def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> st
     if filters:
         parts.append("filter " + ",".join(filters))
     if job.options.strict:
-        parts.append(f"b1-min-f1 {job.options.b1_min_f1:g}")
-        parts.append(f"tautomers {job.options.tautomers}")
+        parts += [shown for parameter, shown in options if parameter.strict_only]
     rewards = [f"{name}={metric}" for name, metric in sorted(job.rewards.items())]
     if rewards:
         parts.append("reward " + ",".join(rewards))
@@ -40,7 +45,8 @@ def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> st
         parts.append(f"rdkit {version('rdkit')}")
     if "embed" in engines:
         parts.append(f"embedder {_embedder(job)}")
-        parts.append(f"grader {job.options.grader}")
+    owned = {p.name for task in named for p in parameters_of(task.options)}
+    parts += [shown for parameter, shown in options if not parameter.strict_only and parameter.name in owned]
     parts.append(f"timeout {job.timeout:g}s")
     return " | ".join(parts)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from relfast.engine import settings
 from relfast.errors import UsageError
 from relfast.formats import DIALECTS
-from relfast.records import Options
+from relfast.parameters import Choice, Flag
 from relfast.tasks import get_task
+from relfast.tasks.options import AllOptions
 
 DEFAULT_TIMEOUT: Final = 5.0
 """Seconds a record may take; REL-C2's published substructure search has 5 s."""
@@ -49,7 +50,7 @@ class Job:
         Longer lines are skipped, with a row that says so.
     """
 
-    options: Options = field(default_factory=Options)
+    options: AllOptions = field(default_factory=AllOptions)
     task: str | None = None
     rewards: Mapping[str, str] = field(default_factory=dict)
     details: bool = False
@@ -64,17 +65,16 @@ class Job:
         for name, value in (
             ("timeout", settings.timeout_of(self.timeout)),
             ("max_line_bytes", settings.count_of("max_line_bytes", self.max_line_bytes, 1)),
-            ("details", settings.flag_of("details", self.details)),
-            ("dialect", settings.choice_of("input_format", self.dialect, ("auto", *DIALECTS))),
+            ("details", Flag().check("details", self.details)),
+            ("dialect", Choice(("auto", *DIALECTS)).check("input_format", self.dialect)),
             ("field_map", settings.texts_of("map", self.field_map)),
         ):
             object.__setattr__(self, name, value)
 
     def decides(self) -> dict[str, Any]:
         """All that can change a row, for the check on resume; what is in ``data`` is looked at there."""
-        options = {name: getattr(self.options, name) for name in Options.__dataclass_fields__}
         return {
-            **options,
+            **asdict(self.options),
             "task": self.task,
             "rewards": dict(sorted(self.rewards.items())),
             "details": self.details,
@@ -105,15 +105,3 @@ def check_rewards(rewards: Mapping[str, str]) -> dict[str, str]:
             )
         checked[task.name] = metric
     return checked
-
-
-def mcs_timeout(timeout: float) -> int:
-    """Whole seconds for RDKit's MCS search within a record's deadline.
-
-    The published scorer gives it 5. It must end before the record's own deadline for its result, cut
-    short and flagged, to become a row; so it gets a second less than the record where that is tighter.
-    """
-    published = 5
-    if timeout <= 0:
-        return published
-    return max(1, min(published, int(timeout) - 1))

@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
-from typing import Any, Final, Literal
+from typing import Any, Final, Unpack
 
 from relfast.engine.combiner import Combiner
 from relfast.engine.counts import Counts
@@ -29,13 +29,11 @@ from relfast.engine.settings import workers_of
 from relfast.engine.ticket import Ticket
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats import filter_of
+from relfast.keywords import JobKeywords, OnError
 from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
 from relfast.tasks.base import Task
-
-OnError = float | None | Literal["raise"]
-"""What an unscored response is worth: a number, None (left out), or an `UnscoredError`."""
 
 HOST_CHARS: Final = 1_000_000
 """Longest response scored in the host: at worst 0.1 s, which nothing there could cut short."""
@@ -61,7 +59,7 @@ class Scorer:
         ``crashed``): None, a number, or ``"raise"``.
     **options
         As `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring; 0 or None:
-        no limit), ``rewards``, ``details``, ``task``, and the fields of `relfast.records.Options`.
+        no limit), ``rewards``, ``details``, ``task``, and the fields of `relfast.tasks.options.AllOptions`.
 
     Raises
     ------
@@ -69,7 +67,9 @@ class Scorer:
         An option that cannot be used.
     """
 
-    def __init__(self, *, workers: int | None = None, on_error: OnError = None, **options: Any) -> None:
+    def __init__(
+        self, *, workers: int | None = None, on_error: OnError = None, **options: Unpack[JobKeywords]
+    ) -> None:
         from relfast.api import make_job
 
         if not (on_error is None or on_error == "raise" or isinstance(on_error, int | float)):

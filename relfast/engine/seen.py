@@ -24,7 +24,7 @@ takes a thousand times as long as the hash."""
 Key = bytes
 
 
-def key_of(task: str, answer: Any, extracted: Extracted) -> Key:
+def key_of(task: str, answer: Any, extracted: Extracted[Any]) -> Key:
     """A digest equal for records of one task with the same gold and the same extracted answer.
 
     That is all a chemistry room's ``score`` looks at, so two responses that reason differently and end in

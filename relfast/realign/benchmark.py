@@ -15,8 +15,9 @@ from relfast.journal import Journal
 from relfast.llm import Answer, Client, Settings
 from relfast.realign import grading
 from relfast.realign.problems import Problem
-from relfast.records import Options, Record
+from relfast.records import Record
 from relfast.tasks.realign import score as room
+from relfast.tasks.realign.options import RealignOptions
 
 ENTRIES_PER_BATCH: Final = 32
 """Solutions aligned, judged and logged together: enough to embed across, few enough to lose in a kill."""
@@ -43,7 +44,7 @@ class Plan:
     api: str
     settings: Settings | None
     judge: Judge | None
-    options: Options
+    options: RealignOptions
     mock_judge: bool = False
 
     def describe(self, dataset: str, embedder: str) -> dict[str, Any]:
@@ -186,7 +187,7 @@ async def _batches(
         await asyncio.gather(filling, return_exceptions=True)
 
 
-def align_entries(batch: Iterable[tuple[Problem, Answer]], options: Options) -> list[dict[str, Any]]:
+def align_entries(batch: Iterable[tuple[Problem, Answer]], options: RealignOptions) -> list[dict[str, Any]]:
     """The seed's entries of some solutions, up to the judge's verdict. A failed request is an error."""
     pairs = list(batch)
     records = [

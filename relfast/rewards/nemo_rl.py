@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
+from relfast.keywords import ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.shared import Adapter, field, gold_of, question_of, read_label, response_of, tensor
 
@@ -42,7 +43,7 @@ class RelfastEnvironment(Adapter):
         The same as keywords; they win.
     """
 
-    def __init__(self, cfg: Mapping[str, Any] | None = None, **options: Any) -> None:
+    def __init__(self, cfg: Mapping[str, Any] | None = None, **options: Unpack[ScorerKeywords]) -> None:
         super().__init__(**{**(cfg or {}), **options})
 
     def step(
@@ -110,7 +111,7 @@ def _return_class() -> Any:
         return EnvironmentReturn
 
 
-def make_environment(**options: Any) -> RelfastEnvironment:
+def make_environment(**options: Unpack[ScorerKeywords]) -> RelfastEnvironment:
     """An environment with other options: ``on_error``, and those of `relfast.Scorer`."""
     return RelfastEnvironment(**options)
 

@@ -14,8 +14,9 @@ what a policy is rewarded for must not be cheaper to fake than to do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
+from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, question_of, read_label, tallies, tensor
 
 __all__ = ["RewardFunc", "make_reward", "reward_func"]
@@ -91,7 +92,7 @@ def response_in(query: Any, prompt: Any) -> Any:
         stripped = stripped[: -len(end)].rstrip()
 
 
-def make_reward(**options: Any) -> RewardFunc:
+def make_reward(**options: Unpack[ScorerKeywords]) -> RewardFunc:
     """A ``reward_func`` with other options: ``on_error``, and those of `relfast.Scorer`."""
     return RewardFunc(**options)
 

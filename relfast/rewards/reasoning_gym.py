@@ -8,8 +8,9 @@ not be cheaper to fake than to do.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
+from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, field, read_label
 from relfast.tasks import find_task
 
@@ -40,6 +41,6 @@ score_answer = ScoreAnswer()
 """The scoring function with the default options."""
 
 
-def make_reward(**options: Any) -> ScoreAnswer:
+def make_reward(**options: Unpack[ScorerKeywords]) -> ScoreAnswer:
     """A ``score_answer`` with other options: ``on_error``, and those of `relfast.Scorer`."""
     return ScoreAnswer(**options)

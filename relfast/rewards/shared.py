@@ -7,12 +7,13 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Unpack
 
 import orjson
 
-from relfast.engine.scorer import OnError, Scorer, value_of
+from relfast.engine.scorer import Scorer, value_of
 from relfast.formats.entry import text_of
+from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
 
 _scorers: dict[str, Scorer] = {}
@@ -27,7 +28,7 @@ def _forget_lock() -> None:
 os.register_at_fork(after_in_child=_forget_lock)
 
 
-def shared_scorer(options: Mapping[str, Any]) -> Scorer:
+def shared_scorer(options: AdapterKeywords) -> Scorer:
     """This process's scorer with these options, made at the first call.
 
     Raises
@@ -70,9 +71,9 @@ class Adapter:
         As `relfast.Scorer`; ``policy`` is ``"strict"`` unless given.
     """
 
-    def __init__(self, *, on_error: OnError = None, **options: Any) -> None:
+    def __init__(self, *, on_error: OnError = None, **options: Unpack[AdapterKeywords]) -> None:
         self.on_error: OnError = on_error
-        self.options: dict[str, Any] = {"policy": "strict", **options}
+        self.options: AdapterKeywords = {"policy": "strict", **options}
         Scorer(on_error=on_error, **self.options)  # says at once what cannot be used
         self._found: Scorer | None = None
 

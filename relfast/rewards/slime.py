@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
+from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, field, gold_of, question_of, read_label, response_of
 
 __all__ = ["CustomRM", "custom_rm", "make_reward"]
@@ -53,6 +54,6 @@ async def custom_rm(args: Any, sample: Any, **kwargs: Any) -> Any:
     return await _default(args, sample, **kwargs)
 
 
-def make_reward(**options: Any) -> CustomRM:
+def make_reward(**options: Unpack[ScorerKeywords]) -> CustomRM:
     """A ``custom_rm`` with other options: ``on_error``, and those of `relfast.Scorer`."""
     return CustomRM(**options)

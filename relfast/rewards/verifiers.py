@@ -14,8 +14,9 @@ without a score is worth.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Unpack
 
+from relfast.keywords import ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.shared import Adapter, field, gold_of, question_of, response_of
 from relfast.tasks import find_task
@@ -34,7 +35,9 @@ class Reward(Adapter):
         Give an awaitable: rollouts that end at the same time are then scored side by side.
     """
 
-    def __init__(self, *, name: str = "reward", asynchronous: bool = False, **options: Any) -> None:
+    def __init__(
+        self, *, name: str = "reward", asynchronous: bool = False, **options: Unpack[ScorerKeywords]
+    ) -> None:
         super().__init__(**options)
         self.__name__ = name
         self._asynchronous = asynchronous
@@ -113,6 +116,8 @@ async def reward_async(
     return value
 
 
-def make_reward(*, name: str = "reward", asynchronous: bool = False, **options: Any) -> Reward:
+def make_reward(
+    *, name: str = "reward", asynchronous: bool = False, **options: Unpack[ScorerKeywords]
+) -> Reward:
     """A reward function with other options: ``on_error``, and those of `relfast.Scorer`."""
     return Reward(name=name, asynchronous=asynchronous, **options)

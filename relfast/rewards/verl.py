@@ -17,18 +17,17 @@ a score, loudly. A run that is to go on says what such a response is worth.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
-from relfast.records import Options, Score
+from relfast.keywords import OptionKeywords, ScorerKeywords
+from relfast.records import Score
 from relfast.rewards.shared import Adapter, field
 from relfast.tasks import find_task
 
 __all__ = ["ComputeScore", "compute_score", "compute_score_batched", "make_compute_score"]
 
 _OPTIONS: Final = frozenset(
-    {"on_error", "workers", "metrics", "task", "rewards", "timeout"}
-    | {option.name for option in fields(Options)}
+    {"on_error", "workers", "metrics", "task", "rewards", "timeout"} | OptionKeywords.__annotations__.keys()
 )
 
 
@@ -45,7 +44,7 @@ class ComputeScore(Adapter):
         False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
     """
 
-    def __init__(self, *, metrics: bool = True, **options: Any) -> None:
+    def __init__(self, *, metrics: bool = True, **options: Unpack[ScorerKeywords]) -> None:
         super().__init__(**options)
         self.__name__ = "compute_score"
         self._metrics = metrics
@@ -165,9 +164,9 @@ def _plural(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: kwargs[name] for name in names if name in kwargs}
 
 
-def make_compute_score(**options: Any) -> ComputeScore:
+def make_compute_score(*, metrics: bool = True, **options: Unpack[ScorerKeywords]) -> ComputeScore:
     """A ``compute_score`` with other options: ``on_error``, ``metrics``, and those of `relfast.Scorer`."""
-    return ComputeScore(**options)
+    return ComputeScore(metrics=metrics, **options)
 
 
 make_reward = make_compute_score

@@ -36,7 +36,7 @@ from relfast.records import Batch, Extracted, Options, Outcome, Policy, Record
 class Room(Protocol):
     """The scoring half of a room."""
 
-    def extract(self, record: Record, options: Options) -> Extracted: ...
+    def extract(self, record: Record, options: Options) -> Extracted[Any]: ...
 
     def score(self, batch: Batch, options: Options) -> list[Outcome]: ...
 
@@ -71,6 +71,8 @@ class Task:
         Bumped whenever a score can change; part of the signature and of resume.
     module, generator
         Dotted names of the room's modules; loaded at first use, so that the table costs nothing.
+    options
+        The dataclass that declares its options; `relfast.tasks.options.AllOptions` has it among its bases.
     engine
         What scoring runs on: ``text`` (pure Python, safe in-process), ``chem`` (RDKit, can hang or
         crash), ``maze`` (kernel), ``embed`` (ONNX Runtime).
@@ -88,6 +90,7 @@ class Task:
     kernels: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
     generator: str | None = None
+    options: type[Options] = Options
     text_metrics: tuple[str, ...] = ("reason", "violation", "maze", "quadrant")
 
     @cached_property

@@ -25,7 +25,8 @@ from relfast.chem.molecule import parse
 from relfast.chem.simple import SmilesTable, simple_table
 from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
-from relfast.records import Options, Record
+from relfast.records import Record
+from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c import missing_isomers
 
 GOLDS = (
@@ -329,7 +330,7 @@ def test_scores_are_the_same_without_the_kernel(
             patch.setattr(simple, "_table", known)
             patch.setattr(simple, "_looked", float("inf"))
             patch.setattr("relfast.memo._memo", None)
-            scoring = Scoring(Job(options=Options(policy=policy)))
+            scoring = Scoring(Job(options=AllOptions(policy=policy)))
             entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
             together = [(score.to_row(), score.vote) for score in scoring.entries(entries)]
             again = [(score.to_row(), score.vote) for score in scoring.entries(entries)]
@@ -369,7 +370,7 @@ def test_strict_lists_with_and_without_the_kernel(table: SmilesTable) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(simple, "_table", known)
             patch.setattr(simple, "_looked", float("inf"))
-            scoring = Scoring(Job(options=Options(policy="strict")))
+            scoring = Scoring(Job(options=AllOptions(policy="strict")))
             entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
             results.append([(score.to_row(), score.vote) for score in scoring.entries(entries)])
             records = [entry for entry in entries if isinstance(entry, Record)]

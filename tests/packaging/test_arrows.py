@@ -18,6 +18,7 @@ ENGINES = {"rdkit": {"chem"}, "onnxruntime": {"embed"}, "tokenizers": {"embed"}}
 """Third-party engine → the one part that imports it."""
 
 FORBIDDEN = {
+    "parameters": {"*"},
     "records": {"*"},
     "errors": {"*"},
     "json_text": {"*"},
@@ -27,6 +28,7 @@ FORBIDDEN = {
     "formats": {"cli", "engine", "rewards", "report", "api", "stats", "chem", "embed", "llm"},
     "engine": {"cli", "rewards", "report", "llm"},
     "stats": {"cli", "engine", "formats", "rewards", "report", "api", "chem", "embed"},
+    "keywords": {"cli", "engine", "formats", "rewards", "report", "api", "stats", "chem", "embed"},
     "results": {"cli", "engine", "formats", "tasks", "chem", "embed"},
     "signature": {"cli", "formats", "rewards", "report", "chem"},
     "rewards": {"cli", "report"},
@@ -36,7 +38,7 @@ FORBIDDEN = {
 }
 """Part → parts it may not import ("*": any)."""
 
-LEAVES = {"records", "errors", "json_text"}
+LEAVES = {"records", "parameters", "errors", "json_text"}
 
 
 def sources() -> Iterator[tuple[Path, str]]:

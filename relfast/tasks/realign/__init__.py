@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Task
+from relfast.tasks.realign.options import RealignOptions
 
 TASK: Final = Task(
     name="ReAlign",
@@ -29,5 +30,6 @@ TASK: Final = Task(
     revision=2,
     module="relfast.tasks.realign.score",
     engine="embed",
+    options=RealignOptions,
     kernels=("align",),
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Task
+from relfast.tasks.rel_b.options import RelBOptions
 
 TASK: Final = Task(
     name="REL-B1",
@@ -19,5 +20,6 @@ TASK: Final = Task(
     revision=2,
     module="relfast.tasks.rel_b.score",
     engine="text",
+    options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
 )

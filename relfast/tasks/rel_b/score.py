@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.rel_b import extract as reading
 from relfast.tasks.rel_b.claim import Homoplasy, vote
+from relfast.tasks.rel_b.options import RelBOptions
 
 UNDEFINED: Final = -1
 """What the published scorer gives for precision, recall and F1 where gold has no taxa."""
@@ -24,15 +25,15 @@ LEAST_PRECISE: Final = 0.9
 """strict: precision that a claim of so many taxa must have."""
 
 
-def extract(record: Record, options: Options) -> Extracted:
+def extract(record: Record, options: RelBOptions) -> Extracted[Homoplasy]:
     return reading.extract(record.response, options)
 
 
-def score(batch: Batch, options: Options) -> list[Outcome]:
+def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
     return [_judge(record, extracted, options) for record, extracted in batch]
 
 
-def _judge(record: Record, extracted: Extracted, options: Options) -> Outcome:
+def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions) -> Outcome:
     answer = record.answer if isinstance(record.answer, Mapping) else {}
     label = answer.get("label")
     taxa = answer.get("taxa", [])
@@ -94,7 +95,7 @@ def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     return {"precision": precision, "recall": recall, "f1": f1}
 
 
-def _needs_taxa(label: str, taxa: Any, claim: Homoplasy, options: Options) -> bool:
+def _needs_taxa(label: str, taxa: Any, claim: Homoplasy, options: RelBOptions) -> bool:
     """Whether gold taxa that are no list (null, a number, a bool) keep a record from being scored.
 
     The published scorer never looks at the taxa of a no, iterates over those of a yes that are truthy, and
@@ -106,7 +107,7 @@ def _needs_taxa(label: str, taxa: Any, claim: Homoplasy, options: Options) -> bo
     return label == "yes" and (bool(taxa) or claim.label == "yes")
 
 
-def _names(taxa: Any, options: Options) -> set[str]:
+def _names(taxa: Any, options: RelBOptions) -> set[str]:
     """Gold taxa as the texts that are compared: lower-cased, as the response is."""
     if not hasattr(taxa, "__iter__"):
         return set()

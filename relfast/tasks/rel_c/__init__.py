@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Task
+from relfast.tasks.rel_c.options import RelCOptions
 
 C1: Final = Task(
     name="REL-C1",
@@ -35,6 +36,7 @@ C2: Final = Task(
     revision=2,
     module="relfast.tasks.rel_c.motif",
     engine="chem",
+    options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
 )
 
@@ -46,5 +48,6 @@ C3: Final = Task(
     revision=2,
     module="relfast.tasks.rel_c.missing_isomers",
     engine="chem",
+    options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
 )
