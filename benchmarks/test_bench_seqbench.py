@@ -160,8 +160,8 @@ def test_generate_command(tmp_path: Path, benchmark: Any) -> None:
 
     def run(workers: int) -> bytes:
         output = tmp_path / f"{workers}.jsonl"
-        command = [sys.executable, "-c", "from relfast.cli.generate_seqbench import command; command()"]
-        command += ["--rows", "40", "--cols", "40", "-B", "5", "-n", str(n), "--seed", "1"]
+        command = [sys.executable, "-c", "from relfast.cli.generate import command; command()"]
+        command += ["seqbench", "--rows", "40", "--cols", "40", "-B", "5", "-n", str(n), "--seed", "1"]
         command += ["-o", str(output), "--overwrite", "--workers", str(workers)]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         with output.open("rb") as file:

@@ -17,13 +17,14 @@ A room whose engine is ``embed`` has
     The same as ``score`` with a `Deadlines` for the batch, which it charges for what it does; None for a
     record whose time is up. A batch that embeds takes long without hanging, so no timer can be set for it.
 
-and the room's ``generate`` module has ``generate(task, n, seed, **parameters) -> Iterator[dict]``.
+and the room's ``generate`` module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
+whose keywords are the fields of the task's ``parameters``.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Protocol, cast
@@ -48,9 +49,26 @@ class EmbeddingRoom(Room, Protocol):
 
 
 class Generator(Protocol):
-    """The generating half of a room."""
+    """The generating half of a room. ``tell`` hears in words of what takes long."""
 
-    def generate(self, task: str, n: int, seed: int, **parameters: Any) -> Iterator[dict[str, Any]]: ...
+    def generate(
+        self, task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
+    ) -> Iterator[dict[str, Any]]: ...
+
+
+class BulkGenerator(Protocol):
+    """A generator that writes files itself."""
+
+    def write_rows(
+        self,
+        output: str,
+        n: int,
+        seed: int,
+        variants: Sequence[Any],
+        workers: int = 1,
+        *,
+        overwrite: bool = False,
+    ) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -73,6 +91,12 @@ class Task:
         Dotted names of the room's modules; loaded at first use, so that the table costs nothing.
     options
         The dataclass that declares its options; `relfast.tasks.options.AllOptions` has it among its bases.
+    parameters
+        The dataclass that declares what its records are generated with (`relfast.parameters`). Its ``about``
+        is the help of ``relfast generate``, its ``unit`` what is counted; both can be left out.
+    bulk
+        Dotted name of a module whose ``write_rows`` writes a file of generated records on several cores, each
+        in all of some variants, for tasks with parameters that can be given repeatedly.
     engine
         What scoring runs on: ``text`` (pure Python, safe in-process), ``chem`` (RDKit, can hang or
         crash), ``maze`` (kernel), ``embed`` (ONNX Runtime).
@@ -91,6 +115,8 @@ class Task:
     strict_reward_metric: str | None = None
     generator: str | None = None
     options: type[Options] = Options
+    parameters: type | None = None
+    bulk: str | None = None
     text_metrics: tuple[str, ...] = ("reason", "violation", "maze", "quadrant")
 
     @cached_property
@@ -110,6 +136,10 @@ class Task:
                 f"{self.name} has no published generator; its records can be scored, not generated"
             )
         return cast(Generator, importlib.import_module(self.generator))
+
+    @cached_property
+    def bulk_source(self) -> BulkGenerator | None:
+        return None if self.bulk is None else cast(BulkGenerator, importlib.import_module(self.bulk))
 
     def default_reward(self, policy: Policy) -> str:
         if policy == "strict" and self.strict_reward_metric is not None:

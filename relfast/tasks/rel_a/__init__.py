@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Task
+from relfast.tasks.rel_a.parameters import MatrixParameters
 
 _RULES: Final = {
     "REL-A1": "constant panels",
@@ -32,6 +33,7 @@ TASKS: Final = tuple(
         module="relfast.tasks.rel_a.score",
         engine="text",
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
+        parameters=MatrixParameters if name <= "REL-A4" else None,
     )
     for name, rule in _RULES.items()
 )

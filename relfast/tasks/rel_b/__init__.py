@@ -11,6 +11,7 @@ from typing import Final
 
 from relfast.tasks.base import Task
 from relfast.tasks.rel_b.options import RelBOptions
+from relfast.tasks.rel_b.parameters import HomoplasyParameters
 
 TASK: Final = Task(
     name="REL-B1",
@@ -22,4 +23,5 @@ TASK: Final = Task(
     engine="text",
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
+    parameters=HomoplasyParameters,
 )

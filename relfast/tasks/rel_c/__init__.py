@@ -12,6 +12,7 @@ from typing import Final
 
 from relfast.tasks.base import Task
 from relfast.tasks.rel_c.options import RelCOptions
+from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
 
 C1: Final = Task(
     name="REL-C1",
@@ -22,6 +23,7 @@ C1: Final = Task(
     module="relfast.tasks.rel_c.isomer_set",
     engine="text",
     generator="relfast.tasks.rel_c.generate",
+    parameters=IsomerSetParameters,
 )
 
 C2: Final = Task(
@@ -38,6 +40,7 @@ C2: Final = Task(
     engine="chem",
     options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
+    parameters=MotifParameters,
 )
 
 C3: Final = Task(
@@ -50,4 +53,5 @@ C3: Final = Task(
     engine="chem",
     options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
+    parameters=MissingIsomersParameters,
 )

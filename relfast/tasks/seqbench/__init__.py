@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Task
+from relfast.tasks.seqbench.parameters import Parameters
 
 TASK: Final = Task(
     name="SeqBench",
@@ -36,4 +37,6 @@ TASK: Final = Task(
     engine="maze",
     kernels=("maze", "maze_search", "plan_text"),
     generator="relfast.tasks.seqbench.generate",
+    parameters=Parameters,
+    bulk="relfast.tasks.seqbench.bulk",
 )

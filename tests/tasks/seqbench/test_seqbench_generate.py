@@ -15,7 +15,8 @@ from relfast.records import Record
 from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import generate as generating
 from relfast.tasks.seqbench import score as room
-from relfast.tasks.seqbench.generate import Parameters, make_row, make_rows
+from relfast.tasks.seqbench.generate import make_row, make_rows
+from relfast.tasks.seqbench.parameters import Parameters
 
 # (rows, cols, L, B), each taken with all noise ratios
 GRID = [
