@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def evaluate_response(
-    question: Any,
-    answer: Any,
-    response: Any,
+    question: object,
+    answer: object,
+    response: object,
     task: str | None = None,
     *,
     n_attr: int = 1,
@@ -135,10 +135,10 @@ def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords
 
 def score_batch(
     tasks: str | Sequence[str | None] | None,
-    answers: Sequence[Any],
-    responses: Sequence[Any],
+    answers: Sequence[object],
+    responses: Sequence[object],
     *,
-    questions: Sequence[Any] | None = None,
+    questions: Sequence[object] | None = None,
     **options: Unpack[ScorerKeywords],
 ) -> ScoreBatch:
     """Score parallel sequences; results have their length and order.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import sys
 from dataclasses import FrozenInstanceError, fields
-from typing import Any, get_args, get_type_hints
+from typing import Any, Unpack, get_args, get_type_hints
 
 import pytest
 from click.testing import CliRunner
@@ -109,6 +111,32 @@ def test_reward_functions_take_them_all(make: Any) -> None:
     for name, value in (OPTIONS | JOB | SCORER).items():
         assert accepted(make, name, value)
     assert not accepted(make, "tautomer", "joined")
+
+
+@pytest.mark.parametrize(
+    ("function", "keywords"),
+    [
+        (relfast.evaluate_response, TaskKeywords),
+        (relfast.score, ScorerKeywords),
+        (relfast.score_batch, ScorerKeywords),
+        (relfast.score_file, JobKeywords),
+        (relfast.Scorer.__init__, JobKeywords),
+        (trl.make_reward, AdapterKeywords),
+        (openrlhf.make_reward, ScorerKeywords),
+        (reasoning_gym.make_reward, ScorerKeywords),
+        (slime.make_reward, ScorerKeywords),
+        (verifiers.make_reward, ScorerKeywords),
+        (verl.make_compute_score, ScorerKeywords),
+        (nemo_rl.make_environment, ScorerKeywords),
+    ],
+    ids=lambda value: getattr(value, "__qualname__", None),
+)
+def test_signatures_name_what_they_pass_on(function: Any, keywords: type) -> None:
+    """With its own parameters a function takes all that a scorer takes, each once."""
+    annotation = eval(function.__annotations__["options"], vars(sys.modules[function.__module__]))
+    assert annotation == Unpack[keywords]  # type: ignore[valid-type]
+    own = {name for name in inspect.signature(function).parameters if name not in ("self", "options")}
+    assert not own & keywords.__annotations__.keys()
 
 
 @pytest.mark.parametrize("name", OPTIONS)

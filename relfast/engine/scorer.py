@@ -116,7 +116,7 @@ class Scorer:
 
     # one response
 
-    def score_one(self, task: str | None, answer: Any, response: Any, question: Any = None) -> Score:
+    def score_one(self, task: str | None, answer: object, response: object, question: object = None) -> Score:
         """The score of one response.
 
         Parameters
@@ -135,7 +135,9 @@ class Scorer:
         self._counts.add(score.status)
         return score
 
-    def reward(self, task: str | None, answer: Any, response: Any, question: Any = None) -> float | None:
+    def reward(
+        self, task: str | None, answer: object, response: object, question: object = None
+    ) -> float | None:
         """The reward of one response; ``on_error`` where it has none.
 
         Raises
@@ -145,7 +147,9 @@ class Scorer:
         """
         return self.value_of(self.score_one(task, answer, response, question))
 
-    def submit(self, task: str | None, answer: Any, response: Any, question: Any = None) -> Future[Score]:
+    def submit(
+        self, task: str | None, answer: object, response: object, question: object = None
+    ) -> Future[Score]:
         """Like `score_one`, without waiting for workers: what an event loop awaits with
         ``asyncio.wrap_future``. Tasks that need no worker are done when it returns."""
         future: Future[Score] = Future()
@@ -188,10 +192,10 @@ class Scorer:
     def score_batch(
         self,
         tasks: str | Sequence[str | None] | None,
-        answers: Sequence[Any],
-        responses: Sequence[Any],
+        answers: Sequence[object],
+        responses: Sequence[object],
         *,
-        questions: Sequence[Any] | None = None,
+        questions: Sequence[object] | None = None,
     ) -> ScoreBatch:
         """Results in input order, of input length, always.
 
@@ -214,10 +218,10 @@ class Scorer:
     def rewards(
         self,
         tasks: str | Sequence[str | None] | None,
-        answers: Sequence[Any],
-        responses: Sequence[Any],
+        answers: Sequence[object],
+        responses: Sequence[object],
         *,
-        questions: Sequence[Any] | None = None,
+        questions: Sequence[object] | None = None,
     ) -> list[float | None]:
         """The rewards of a batch, in order; ``on_error`` where there is none.
 
@@ -244,7 +248,9 @@ class Scorer:
 
     # inside
 
-    def _record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
+    def _record(
+        self, index: int, name: object, answer: object, response: object, question: object
+    ) -> Record | Score:
         if name is None:
             name = self.job.task
         if isinstance(answer, str):

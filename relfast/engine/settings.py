@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from relfast.errors import UsageError
 from relfast.parameters import Whole, number_of
@@ -17,7 +17,7 @@ timer to ends at 9·10⁹ s."""
 MAX_WORKERS: Final = 10_000
 
 
-def timeout_of(value: Any) -> float:
+def timeout_of(value: object) -> float:
     """Seconds a record may take; 0, None and infinity are no limit, which is 0.0.
 
     Raises
@@ -34,17 +34,17 @@ def timeout_of(value: Any) -> float:
     return seconds
 
 
-def count_of(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
+def count_of(name: str, value: object, least: int = 0, most: int | None = None) -> int:
     """A whole number from ``least`` to ``most``, both included. Raises `UsageError`."""
     return Whole(least, most).check(name, value)
 
 
-def workers_of(value: Any) -> int | None:
+def workers_of(value: object) -> int | None:
     """A number of worker processes, or None for the default. Raises `UsageError`."""
     return None if value is None else count_of("workers", value, 0, MAX_WORKERS)
 
 
-def texts_of(name: str, value: Any) -> dict[str, str]:
+def texts_of(name: str, value: object) -> dict[str, str]:
     """A mapping of texts to texts. Raises `UsageError`."""
     texts = dict(value) if isinstance(value, Mapping) else None
     if texts is None or not all(isinstance(text, str) for pair in texts.items() for text in pair):
@@ -52,7 +52,7 @@ def texts_of(name: str, value: Any) -> dict[str, str]:
     return texts
 
 
-def shard_of(value: Any) -> tuple[int, int] | None:
+def shard_of(value: object) -> tuple[int, int] | None:
     """Part I (from 0) of N as a pair, or None for the whole. Raises `UsageError`."""
     if value is None:
         return None

@@ -47,7 +47,10 @@ class RelfastEnvironment(Adapter):
         super().__init__(**{**(cfg or {}), **options})
 
     def step(
-        self, message_log_batch: Sequence[Any], metadata: Sequence[Any], return_extracted_answer: bool = False
+        self,
+        message_log_batch: Sequence[object],
+        metadata: Sequence[object],
+        return_extracted_answer: bool = False,
     ) -> Any:
         """Score a batch of conversations.
 
@@ -83,7 +86,7 @@ class RelfastEnvironment(Adapter):
         self.scorer.close()
 
 
-def _read(log: Any, about: Any) -> tuple[Any, Any, Any, str | None]:
+def _read(log: object, about: object) -> tuple[Any, Any, Any, str | None]:
     """Task, gold, response and question of a conversation."""
     label = field(about, "answer", "ground_truth")
     task, answer, question = read_label(label)

@@ -39,7 +39,7 @@ class RewardFunc(Adapter):
     __name__ = "reward_func"
 
     def __call__(
-        self, queries: Sequence[Any], prompts: Sequence[Any], labels: Sequence[Any], **kwargs: Any
+        self, queries: Sequence[object], prompts: Sequence[object], labels: Sequence[object], **kwargs: object
     ) -> dict[str, Any]:
         """Rewards of a batch (of one, as OpenRLHF calls it).
 
@@ -72,7 +72,7 @@ class RewardFunc(Adapter):
         }
 
 
-def response_in(query: Any, prompt: Any) -> Any:
+def response_in(query: object, prompt: object) -> Any:
     """The response in a query: what follows the prompt, without the end-of-text tokens.
 
     Where the query does not begin with the prompt (a tokenizer that does not give back what it was given,

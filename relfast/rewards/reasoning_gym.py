@@ -22,7 +22,7 @@ class ScoreAnswer(Adapter):
 
     __name__ = "score_answer"
 
-    def __call__(self, answer: Any, entry: Mapping[str, Any]) -> float | None:
+    def __call__(self, answer: object, entry: Mapping[str, Any]) -> float | None:
         """The reward of an answer, partial credit included."""
         metadata = field(entry, "metadata")
         gold = field(metadata, "answer")

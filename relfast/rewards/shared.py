@@ -103,7 +103,7 @@ class Adapter:
         return value_of(score, self.on_error)
 
 
-def gold_of(answer: Any) -> Any:
+def gold_of(answer: object) -> Any:
     """Gold as it was before a data set carried it.
 
     JSON text is read (once per distinct text), arrays become lists, and fields that are None are left
@@ -137,7 +137,7 @@ def _gold_of_object(answer: Any) -> Any:
         return None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """The same with arrays and array scalars (Parquet readers give them) as lists and numbers."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
@@ -146,7 +146,7 @@ def _plain(value: Any) -> Any:
     return _plain(value.tolist()) if hasattr(value, "tolist") else value
 
 
-def read_label(label: Any) -> tuple[Any, Any, Any]:
+def read_label(label: object) -> tuple[Any, Any, Any]:
     """Task, gold and question out of the single field that some trainers have for all of it.
 
     ``{"task": …, "answer": {…}, "question": …}`` or its JSON text; gold alone is its own label, and the
@@ -158,12 +158,12 @@ def read_label(label: Any) -> tuple[Any, Any, Any]:
     return None, gold, None
 
 
-def response_of(completion: Any) -> Any:
+def response_of(completion: object) -> Any:
     """The text of a completion: text as it is, of chat messages the last of the assistant."""
     return completion if isinstance(completion, str) else text_of(completion)
 
 
-def question_of(prompt: Any) -> str | None:
+def question_of(prompt: object) -> str | None:
     """The question in a prompt: text as it is, of chat messages the last of the user."""
     if isinstance(prompt, str):
         return prompt
@@ -175,7 +175,7 @@ def question_of(prompt: Any) -> str | None:
     return None
 
 
-def field(row: Any, *names: str) -> Any:
+def field(row: object, *names: str) -> Any:
     """The first of the fields that ``row`` (a mapping, or nothing) has and that is not None."""
     if isinstance(row, Mapping):
         for name in names:

@@ -44,13 +44,13 @@ class Reward(Adapter):
 
     def __call__(
         self,
-        prompt: Any = None,
-        completion: Any = None,
-        answer: Any = None,
-        info: Any = None,
-        state: Any = None,
-        task: Any = None,
-        **kwargs: Any,
+        prompt: object = None,
+        completion: object = None,
+        answer: object = None,
+        info: object = None,
+        state: object = None,
+        task: object = None,
+        **kwargs: object,
     ) -> Any:
         row = _read(prompt, completion, answer, info, state, task)
         if self._asynchronous:
@@ -63,7 +63,7 @@ class Reward(Adapter):
 
 
 def _read(
-    prompt: Any, completion: Any, answer: Any, info: Any, state: Any, task: Any
+    prompt: object, completion: object, answer: object, info: object, state: object, task: object
 ) -> tuple[Any, Any, Any, str | None]:
     """Task, gold, response and question of a rollout."""
     info = gold_of(info)  # the hub keeps it as JSON text
@@ -86,13 +86,13 @@ _default_async = Reward(name="reward_async", asynchronous=True)
 
 
 def reward(
-    prompt: Any = None,
-    completion: Any = None,
-    answer: Any = None,
-    info: Any = None,
-    state: Any = None,
-    task: Any = None,
-    **kwargs: Any,
+    prompt: object = None,
+    completion: object = None,
+    answer: object = None,
+    info: object = None,
+    state: object = None,
+    task: object = None,
+    **kwargs: object,
 ) -> float | None:
     """The reward of one rollout; ``completion`` is text or chat messages.
 
@@ -103,13 +103,13 @@ def reward(
 
 
 async def reward_async(
-    prompt: Any = None,
-    completion: Any = None,
-    answer: Any = None,
-    info: Any = None,
-    state: Any = None,
-    task: Any = None,
-    **kwargs: Any,
+    prompt: object = None,
+    completion: object = None,
+    answer: object = None,
+    info: object = None,
+    state: object = None,
+    task: object = None,
+    **kwargs: object,
 ) -> float | None:
     """`reward` for a rubric that awaits: the event loop goes on while workers score molecules."""
     value: float | None = await _default_async(prompt, completion, answer, info, state, task)

@@ -51,16 +51,16 @@ class ComputeScore(Adapter):
 
     def __call__(
         self,
-        data_source: Any = None,
-        solution_str: Any = None,
-        ground_truth: Any = None,
-        extra_info: Any = None,
+        data_source: object = None,
+        solution_str: object = None,
+        ground_truth: object = None,
+        extra_info: object = None,
         *,
-        data_sources: Sequence[Any] | None = None,
-        solution_strs: Sequence[Any] | None = None,
-        ground_truths: Sequence[Any] | None = None,
-        extra_infos: Sequence[Any] | None = None,
-        **kwargs: Any,
+        data_sources: Sequence[object] | None = None,
+        solution_strs: Sequence[object] | None = None,
+        ground_truths: Sequence[object] | None = None,
+        extra_infos: Sequence[object] | None = None,
+        **kwargs: object,
     ) -> Any:
         if solution_strs is not None:
             n = len(solution_strs)
@@ -77,10 +77,10 @@ class ComputeScore(Adapter):
 
     def batch(
         self,
-        data_sources: Sequence[Any],
-        solution_strs: Sequence[Any],
-        ground_truths: Sequence[Any],
-        extra_infos: Sequence[Any] | None,
+        data_sources: Sequence[object],
+        solution_strs: Sequence[object],
+        ground_truths: Sequence[object],
+        extra_infos: Sequence[object] | None,
     ) -> list[Any]:
         infos = [None] * len(solution_strs) if extra_infos is None else list(extra_infos)
         scores = self.score_all(
@@ -104,7 +104,7 @@ class ComputeScore(Adapter):
         }
 
 
-def _task(data_source: Any, extra_info: Any) -> Any:
+def _task(data_source: object, extra_info: object) -> Any:
     """The sample's task: ``data_source`` if that is one, else what ``extra_info`` says."""
     if find_task(data_source) is not None:
         return data_source
@@ -129,11 +129,11 @@ def _with(kwargs: Mapping[str, Any]) -> ComputeScore:
 
 
 def compute_score(
-    data_source: Any = None,
-    solution_str: Any = None,
-    ground_truth: Any = None,
-    extra_info: Any = None,
-    **kwargs: Any,
+    data_source: object = None,
+    solution_str: object = None,
+    ground_truth: object = None,
+    extra_info: object = None,
+    **kwargs: object,
 ) -> Any:
     """The reward of one sample, as verl's reward managers call it; with plural names, of a batch.
 
@@ -149,11 +149,11 @@ def compute_score(
 
 
 def compute_score_batched(
-    data_sources: Sequence[Any],
-    solution_strs: Sequence[Any],
-    ground_truths: Sequence[Any],
-    extra_infos: Sequence[Any] | None = None,
-    **kwargs: Any,
+    data_sources: Sequence[object],
+    solution_strs: Sequence[object],
+    ground_truths: Sequence[object],
+    extra_infos: Sequence[object] | None = None,
+    **kwargs: object,
 ) -> list[Any]:
     """The rewards of a batch, in order, as verl's batch managers call it. Options as `compute_score`."""
     return _with(kwargs).batch(data_sources, solution_strs, ground_truths, extra_infos)

@@ -18,7 +18,7 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
     return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _judge(answer: Any, extracted: Extracted[int | None], options: Options) -> Outcome:
+def _judge(answer: object, extracted: Extracted[int | None], options: Options) -> Outcome:
     target = answer.get("target") if isinstance(answer, Mapping) else None
     # a bool passes as an integer in the published scorer; strict takes it for the mistake it is
     good = isinstance(target, int)

@@ -95,7 +95,7 @@ def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     return {"precision": precision, "recall": recall, "f1": f1}
 
 
-def _needs_taxa(label: str, taxa: Any, claim: Homoplasy, options: RelBOptions) -> bool:
+def _needs_taxa(label: str, taxa: object, claim: Homoplasy, options: RelBOptions) -> bool:
     """Whether gold taxa that are no list (null, a number, a bool) keep a record from being scored.
 
     The published scorer never looks at the taxa of a no, iterates over those of a yes that are truthy, and
@@ -107,20 +107,20 @@ def _needs_taxa(label: str, taxa: Any, claim: Homoplasy, options: RelBOptions) -
     return label == "yes" and (bool(taxa) or claim.label == "yes")
 
 
-def _names(taxa: Any, options: RelBOptions) -> set[str]:
+def _names(taxa: object, options: RelBOptions) -> set[str]:
     """Gold taxa as the texts that are compared: lower-cased, as the response is."""
     if not hasattr(taxa, "__iter__"):
         return set()
     return {_plain_name(taxon) if options.strict else str(taxon).lower() for taxon in taxa}
 
 
-def _plain_name(taxon: Any) -> str:
+def _plain_name(taxon: object) -> str:
     """``taxon_015``, ``15`` and 15 are one taxon under strict; the published scorer compares texts."""
     name = _TAXON_PREFIX.sub("", str(taxon)).lower()
     return (name.lstrip("0") or "0") if name.isascii() and name.isdigit() else name
 
 
-def _lists_everything(pred: list[str], metrics: Mapping[str, Any], question: Any) -> bool:
+def _lists_everything(pred: list[str], metrics: Mapping[str, Any], question: object) -> bool:
     """Whether the claim names most of the question's taxa, right or wrong, to be right about some."""
     if metrics["precision"] >= LEAST_PRECISE or not isinstance(question, str):
         return False
@@ -128,6 +128,6 @@ def _lists_everything(pred: list[str], metrics: Mapping[str, Any], question: Any
     return bool(names) and len(names & set(pred)) >= MOST_NAMED * len(names)
 
 
-def _unusable_gold(label: Any, taxa: Any, message: str) -> Outcome:
+def _unusable_gold(label: object, taxa: object, message: str) -> Outcome:
     details = {"pred_label": None, "gold_label": label, "pred_taxa": [], "gold_taxa": taxa}
     return Outcome(False, dict(_NO_SCORE), details, found=False, error=message)

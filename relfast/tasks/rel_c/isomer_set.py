@@ -20,7 +20,7 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
     return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _judge(answer: Any, extracted: Extracted[str | None], options: Options) -> Outcome:
+def _judge(answer: object, extracted: Extracted[str | None], options: Options) -> Outcome:
     gold = answer.get("label") if isinstance(answer, Mapping) else None
     pred = extracted.value
     details = {"pred": pred, "gold": gold}

@@ -55,7 +55,7 @@ def _strict_without_toolkit(table: SmilesTable, batch: Batch, options: RelCOptio
 
 
 def _outcome_of_classes(
-    gold: Sequence[Any], extracted: Extracted[list[str]], molecules: Molecules
+    gold: Sequence[object], extracted: Extracted[list[str]], molecules: Molecules
 ) -> Outcome:
     from relfast.chem.simple import INVALID
 
@@ -79,7 +79,7 @@ def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
         return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _gold(answer: Any) -> Any:
+def _gold(answer: object) -> Any:
     return answer.get("missing_smiles", []) if isinstance(answer, Mapping) else None
 
 
@@ -92,7 +92,7 @@ def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     return {"tp": tp, "fp": fp, "fn": fn, "precision": precision, "recall": recall, "f1": f1}
 
 
-def _judge(answer: Any, extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:
+def _judge(answer: object, extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:
     gold = _gold(answer)
     pred: list[str] = extracted.value
     if not isinstance(gold, list):
@@ -108,7 +108,7 @@ def _judge(answer: Any, extracted: Extracted[list[str]], options: RelCOptions) -
     return _outcome(gold, extracted, *_match_reference(pred, gold))
 
 
-def _outcome(gold: Sequence[Any], extracted: Extracted[list[str]], tp: int, vote: int) -> Outcome:
+def _outcome(gold: Sequence[object], extracted: Extracted[list[str]], tp: int, vote: int) -> Outcome:
     pred: list[str] = extracted.value
     return Outcome(
         tp == len(gold) and tp == len(pred),
@@ -119,7 +119,7 @@ def _outcome(gold: Sequence[Any], extracted: Extracted[list[str]], tp: int, vote
     )
 
 
-def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, int]:
+def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> tuple[int, int]:
     """True positives of the published greedy matching, and the vote.
 
     Each prediction takes the first gold not taken yet that is the same molecule. Identity is not
@@ -156,7 +156,7 @@ def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, int
     return tp, vote & FINGERPRINT_MASK
 
 
-def _judge_strict(gold: Sequence[Any], extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:
+def _judge_strict(gold: Sequence[object], extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:
     from relfast.chem.clean import clean_key, parse_clean, vote_of
 
     details = {"pred": extracted.value, "gold": gold}
@@ -185,7 +185,12 @@ def _judge_strict(gold: Sequence[Any], extracted: Extracted[list[str]], options:
 
 
 def _strict_outcome(
-    gold: Sequence[Any], extracted: Extracted[list[str]], tp: int, n_wanted: int, flaw: str | None, vote: int
+    gold: Sequence[object],
+    extracted: Extracted[list[str]],
+    tp: int,
+    n_wanted: int,
+    flaw: str | None,
+    vote: int,
 ) -> Outcome:
     """What predictions are worth of which ``tp`` are right. What is not a new right molecule (duplicates and
     unreadable ones too) is a false positive."""

@@ -31,7 +31,7 @@ def score_without_toolkit(batch: Batch, options: RelCOptions) -> list[Outcome | 
     return outcomes
 
 
-def _recognise(answer: Any, extracted: Extracted[str | None]) -> Outcome | None:
+def _recognise(answer: object, extracted: Extracted[str | None]) -> Outcome | None:
     """Strict: the outcome of a right answer that a kernel can tell; None for any other."""
     from relfast.chem.simple import same_clean_molecule
 
@@ -50,11 +50,11 @@ def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
         return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _gold(answer: Any) -> Any:
+def _gold(answer: object) -> Any:
     return answer.get("smiles") if isinstance(answer, Mapping) else None
 
 
-def _judge(answer: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
+def _judge(answer: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     gold = _gold(answer)
     if gold is None:
         details = {"pred": extracted.value, "gold": gold}
@@ -65,13 +65,13 @@ def _judge(answer: Any, extracted: Extracted[str | None], options: RelCOptions) 
     return _complete(judge(gold, extracted, options), gold, extracted)
 
 
-def _complete(outcome: Outcome, gold: Any, extracted: Extracted[str | None]) -> Outcome:
+def _complete(outcome: Outcome, gold: object, extracted: Extracted[str | None]) -> Outcome:
     outcome.details = {"pred": extracted.value, "gold": gold}
     outcome.found = extracted.found
     return outcome
 
 
-def _judge_strict(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
+def _judge_strict(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     from relfast.chem.clean import parse_clean, same_clean_molecule
     from relfast.chem.matching import contains
     from relfast.chem.mcs import strict_common_substructure

@@ -30,7 +30,7 @@ def metrics_of(in_gold: bool, in_response: bool, overlap: float) -> dict[str, An
     }
 
 
-def recall(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome | None:
+def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome | None:
     """The outcome of a pair, if it can be had without the toolkit."""
     response = extracted.value
     if not isinstance(gold, str) or not isinstance(response, str):
@@ -39,7 +39,7 @@ def recall(gold: Any, extracted: Extracted[str | None], options: RelCOptions) ->
     return _decide(compare(gold, response), response) if value is None else _unpack(value)
 
 
-def compare(gold: Any, response: Any) -> Comparison | Literal["invalid"] | None:
+def compare(gold: object, response: object) -> Comparison | Literal["invalid"] | None:
     """What the kernel says of two texts."""
     from relfast.chem.simple import simple_table
 
@@ -64,7 +64,7 @@ def _decide(found: Comparison | Literal["invalid"] | None, response: str) -> Out
     return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(fingerprint))
 
 
-def judge(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
+def judge(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """The outcome of a pair."""
     response = extracted.value
     pair = (gold, response) if isinstance(gold, str) and isinstance(response, str) else None
@@ -82,7 +82,7 @@ def judge(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> 
     return outcome
 
 
-def _judge(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
+def _judge(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     from relfast.chem.matching import contains, same_molecule
     from relfast.chem.mcs import common_substructure
     from relfast.chem.molecule import parse
