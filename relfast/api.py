@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from relfast.engine.job import DEFAULT_TIMEOUT, make_job, make_options, mcs_timeout
-from relfast.records import Policy, Record, Score
+from relfast.engine.job import DEFAULT_TIMEOUT, make_job, make_options
+from relfast.keywords import JobKeywords, Policy, ScorerKeywords, TaskKeywords
+from relfast.records import Record, Score
 from relfast.stats.summary import Summary
 from relfast.tasks import find_task, infer_task
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def evaluate_response(
-    question: Any,
-    answer: Any,
-    response: Any,
+    question: object,
+    answer: object,
+    response: object,
     task: str | None = None,
     *,
     n_attr: int = 1,
     n_return: int = 1,
     policy: Policy = "reference",
-    **options: Any,
+    **options: Unpack[TaskKeywords],
 ) -> dict[str, Any]:
     """One response, in this process, as the published scorers return it.
 
@@ -45,7 +45,7 @@ def evaluate_response(
     policy
         ``reference`` or ``strict``.
     **options
-        Further fields of `relfast.records.Options`.
+        Further fields of `relfast.tasks.options.AllOptions`.
 
     Returns
     -------
@@ -59,12 +59,11 @@ def evaluate_response(
     UsageError
         An option that does not exist.
     """
-    settled = make_options(policy=policy, **options)
+    settled = make_options(policy=policy, **options).within(0)
     found = infer_task(answer) if task is None else find_task(task)
     if found is None:
         message = "Could not infer task from answer structure" if task is None else f"Unknown task: {task}"
         return {"error": message, "correct": False}
-    settled = replace(settled, mcs_timeout=mcs_timeout(0))
     record = Record(0, None, found.name, answer, response, question)
     try:
         room = found.room
@@ -77,11 +76,11 @@ def evaluate_response(
     return result
 
 
-def score(records: Iterable[Mapping[str, Any]], **options: Any) -> list[Score]:
+def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords]) -> list[Score]:
     """Score records (dicts in any input dialect); one `Score` per sample, in order.
 
     ``workers`` (default 0 for chemistry-free records, else usable cores), ``timeout``, ``policy``,
-    ``rewards``, ``details``, ``task`` and the fields of `relfast.records.Options` are accepted.
+    ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.options.AllOptions` are accepted.
     """
     from relfast.engine.scorer import Scorer
 
@@ -91,11 +90,11 @@ def score(records: Iterable[Mapping[str, Any]], **options: Any) -> list[Score]:
 
 def score_batch(
     tasks: str | Sequence[str | None] | None,
-    answers: Sequence[Any],
-    responses: Sequence[Any],
+    answers: Sequence[object],
+    responses: Sequence[object],
     *,
-    questions: Sequence[Any] | None = None,
-    **options: Any,
+    questions: Sequence[object] | None = None,
+    **options: Unpack[ScorerKeywords],
 ) -> ScoreBatch:
     """Score parallel sequences; results have their length and order.
 
@@ -117,7 +116,7 @@ def score_file(
     limit: int | None = None,
     shard: tuple[int, int] | None = None,
     progress: Callable[..., None] | None = None,
-    **options: Any,
+    **options: Unpack[JobKeywords],
 ) -> Summary:
     """Score a run dump: ``relfast score`` as a function.
 

@@ -83,8 +83,8 @@ def command(
     from relfast.inference.client import Settings
     from relfast.realign.aligner import StepAligner
     from relfast.realign.benchmark import Judge, Plan
-    from relfast.records import Options
     from relfast.report.realign import REPORT_DIR, RESULTS_FILE, generate_analysis_report
+    from relfast.tasks.realign.options import RealignOptions
 
     if more_subsets and not subsets:
         raise UsageError(f"unexpected argument {more_subsets[0]!r}")
@@ -106,7 +106,7 @@ def command(
         api=api,
         settings=None if mock else settings,
         judge=judge,
-        options=Options(embedder=embedder, device=device),
+        options=RealignOptions(embedder=embedder, device=device),
         mock_judge=mock and not no_judge,
     )
     folder = Path(output)

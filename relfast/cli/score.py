@@ -13,8 +13,10 @@ import orjson
 from relfast.cli import signals
 from relfast.cli.checks import check_timeout
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
+from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
+from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
     from relfast.engine.run import Progress
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", metavar="OUT", help="Rows: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
 @click.option("--data", multiple=True, metavar="PATH", help="Gold records to join on id, when the dump holds only id and response.")  # fmt: skip
 @click.option("--task", metavar="NAME", help="Task of records that do not say.")
-@click.option("--policy", type=click.Choice(["reference", "strict"]), default="reference", show_default=True, help="Published scores, bug for bug; or their holes closed.")  # fmt: skip
 @click.option(
     "--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task."
 )
@@ -37,15 +38,10 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="Only the first N lines.")
 @click.option("--shard", metavar="I/N", help="Only part I (from 0) of N; the parts' outputs concatenate to the whole.")  # fmt: skip
 @click.option("--summary", "summary_path", metavar="FILE.json", help="Write the summary as JSON.")
-@click.option("--embedder", default="auto", show_default=True, metavar="NAME|DIR", help="Embedding model of ReAlign.")  # fmt: skip
-@click.option("--device", default="cpu", show_default=True, help="Device of the embedding model.")
-@click.option("--grader", type=click.Choice(["symbolic", "math-verify"]), default="symbolic", show_default=True, help="ReAlign's answer comparison.")  # fmt: skip
 @click.option("--input-format", "dialect", type=click.Choice(["auto", "native", "openai-batch", "lm-eval", "verl", "seqbench", "realign"]), default="auto", show_default=True, help="How the dump is written.")  # fmt: skip
 @click.option("--filter", metavar="NAME", help="Filter of lm-evaluation-harness whose samples are scored.  [default: the first in the file]")  # fmt: skip
 @click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices.0.message.content.")  # fmt: skip
-@click.option("--strip-reasoning", is_flag=True, help="Drop <think>…</think> before extraction.")
-@click.option("--b1-min-f1", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="strict: smallest F1 of a right REL-B1 yes.")  # fmt: skip
-@click.option("--tautomers", type=click.Choice(["apart", "joined"]), default="apart", show_default=True, help="strict: are tautomers one molecule?")  # fmt: skip
+@options_of(AllOptions)
 @click.option("--max-line-bytes", type=click.IntRange(1), default=MAX_LINE_BYTES, show_default=True, metavar="N", help="Longer lines are skipped with a row that says so.")  # fmt: skip
 @click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some rows have no score.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")

@@ -88,7 +88,7 @@ class Session:
             feeds["attention_mask"] = (np.arange(ids.shape[1]) < lengths[:, None]).astype(np.int64)
         if "token_type_ids" in self._inputs:
             feeds["token_type_ids"] = np.zeros_like(ids)
-        output: NDArray[Any] = self._session.run(None, feeds)[0]
+        output: NDArray[np.float32] = self._session.run(None, feeds)[0]
         if self._pooling == "graph":
             return output
         return _pool(output.astype(np.float32, copy=False), lengths, self._pooling)

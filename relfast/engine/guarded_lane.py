@@ -139,7 +139,7 @@ class GuardedLane:
         new.append(Ticket(Record(0, None, record.task, answer, record.response, question, row=row)))
         return new[-1]
 
-    def _without_worker(self, task: Task, record: Record, extracted: Extracted) -> Score | None:
+    def _without_worker(self, task: Task, record: Record, extracted: Extracted[Any]) -> Score | None:
         """The score of a record that a kernel can judge, in microseconds and certain to end; else None."""
         judge = task.score_fast
         if judge is None or record.response is None or len(record.response) > HERE_CHARS:

@@ -15,7 +15,7 @@ _PLAIN: Final = (
 )
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Gold as JSON values only: itself if it is that, else the nearest.
 
     Raises
@@ -31,6 +31,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-def text_in(response: Any) -> Any:
+def text_in(response: object) -> Any:
     """The text of chat messages or of a ``str`` subclass; anything else as it is."""
     return str.__str__(response) if isinstance(response, str) else text_of(response)

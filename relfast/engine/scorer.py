@@ -15,7 +15,7 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
-from typing import Any, Final, Literal
+from typing import Any, Final, Unpack
 
 from relfast.engine.combiner import Combiner
 from relfast.engine.counts import Counts
@@ -30,13 +30,11 @@ from relfast.engine.ticket import Ticket
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats import filter_of
 from relfast.json_text import once_decoded
+from relfast.keywords import JobKeywords, OnError
 from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
 from relfast.tasks.base import Task
-
-OnError = float | None | Literal["raise"]
-"""What an unscored response is worth: a number, None (left out), or an `UnscoredError`."""
 
 HOST_CHARS: Final = 1_000_000
 """Longest response scored in the host: at worst 0.1 s, which nothing there could cut short."""
@@ -62,7 +60,7 @@ class Scorer:
         ``crashed``): None, a number, or ``"raise"``.
     **options
         As `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring; 0 or None:
-        no limit), ``rewards``, ``details``, ``task``, and the fields of `relfast.records.Options`.
+        no limit), ``rewards``, ``details``, ``task``, and the fields of `relfast.tasks.options.AllOptions`.
 
     Raises
     ------
@@ -70,7 +68,9 @@ class Scorer:
         An option that cannot be used.
     """
 
-    def __init__(self, *, workers: int | None = None, on_error: OnError = None, **options: Any) -> None:
+    def __init__(
+        self, *, workers: int | None = None, on_error: OnError = None, **options: Unpack[JobKeywords]
+    ) -> None:
         if not (on_error is None or on_error == "raise" or isinstance(on_error, int | float)):
             raise UsageError(f"on_error must be None, a number or 'raise', not {on_error!r}")
         self.job: Job = make_job(**options)
@@ -115,7 +115,7 @@ class Scorer:
 
     # one response
 
-    def score_one(self, task: str | None, answer: Any, response: Any, question: Any = None) -> Score:
+    def score_one(self, task: str | None, answer: object, response: object, question: object = None) -> Score:
         """The score of one response.
 
         Parameters
@@ -134,7 +134,9 @@ class Scorer:
         self._counts.add(score.status)
         return score
 
-    def reward(self, task: str | None, answer: Any, response: Any, question: Any = None) -> float | None:
+    def reward(
+        self, task: str | None, answer: object, response: object, question: object = None
+    ) -> float | None:
         """The reward of one response; ``on_error`` where it has none.
 
         Raises
@@ -144,7 +146,9 @@ class Scorer:
         """
         return self.value_of(self.score_one(task, answer, response, question))
 
-    def submit(self, task: str | None, answer: Any, response: Any, question: Any = None) -> Future[Score]:
+    def submit(
+        self, task: str | None, answer: object, response: object, question: object = None
+    ) -> Future[Score]:
         """Like `score_one`, without waiting for workers: what an event loop awaits with
         ``asyncio.wrap_future``. Tasks that need no worker are done when it returns."""
         future: Future[Score] = Future()
@@ -187,10 +191,10 @@ class Scorer:
     def score_batch(
         self,
         tasks: str | Sequence[str | None] | None,
-        answers: Sequence[Any],
-        responses: Sequence[Any],
+        answers: Sequence[object],
+        responses: Sequence[object],
         *,
-        questions: Sequence[Any] | None = None,
+        questions: Sequence[object] | None = None,
     ) -> ScoreBatch:
         """Results in input order, of input length, always.
 
@@ -213,10 +217,10 @@ class Scorer:
     def rewards(
         self,
         tasks: str | Sequence[str | None] | None,
-        answers: Sequence[Any],
-        responses: Sequence[Any],
+        answers: Sequence[object],
+        responses: Sequence[object],
         *,
-        questions: Sequence[Any] | None = None,
+        questions: Sequence[object] | None = None,
     ) -> list[float | None]:
         """The rewards of a batch, in order; ``on_error`` where there is none.
 
@@ -243,7 +247,9 @@ class Scorer:
 
     # inside
 
-    def _record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
+    def _record(
+        self, index: int, name: object, answer: object, response: object, question: object
+    ) -> Record | Score:
         if name is None:
             name = self.job.task
         if isinstance(answer, str):

@@ -11,16 +11,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
 from relfast.engine.failures import Verdict, timed_out_verdict
-from relfast.engine.job import Job, mcs_timeout
+from relfast.engine.job import Job
 from relfast.engine.rows import Gold, records_of
 from relfast.errors import RelfastError
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import Options, Outcome, Place, Record, Score, Status, unscored
+from relfast.records import Outcome, Place, Record, Score, Status, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import EmbeddingRoom, Task
 
@@ -70,7 +69,7 @@ class Scoring:
         self.clock = clock
         self.gold: Gold = gold or {}
         self.guard: Guard = guard or NoGuard()
-        self.options: Options = replace(job.options, mcs_timeout=mcs_timeout(job.timeout))
+        self.options = job.options.within(job.timeout)
         self._ready: set[str] = set()
         self._reward_metric = {
             name: job.rewards.get(name) or task.default_reward(self.options.policy)

@@ -31,7 +31,7 @@ _UNSETTLED: Final = {
 Key = bytes
 
 
-def key_of(task: str, answer: Any, extracted: Extracted) -> Key:
+def key_of(task: str, answer: Any, extracted: Extracted[Any]) -> Key:
     """A digest equal for records of one task with the same gold and the same extracted answer.
 
     That is all a chemistry room's ``score`` looks at, so two responses that reason differently and end in

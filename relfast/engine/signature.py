@@ -10,6 +10,7 @@ from functools import cache
 
 from relfast import __version__
 from relfast.engine.job import Job
+from relfast.parameters import parameters_of
 from relfast.tasks import TASKS, Task
 
 
@@ -19,6 +20,11 @@ def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> st
     A task's number is its scorer revision; it changes whenever a score can. ``filters`` are those of
     lm-evaluation-harness whose rows were scored.
     """
+    options = [
+        (parameter, parameter.write(getattr(job.options, parameter.name)))
+        for parameter in parameters_of(type(job.options))
+        if parameter.shown
+    ]
     named = [TASKS[name] for name in tasks if name in TASKS]
     parts = [
         f"relfast {__version__}",
@@ -30,15 +36,15 @@ def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> st
     if filters:
         parts.append("filter " + ",".join(filters))
     if job.options.strict:
-        parts.append(f"b1-min-f1 {job.options.b1_min_f1:g}")
-        parts.append(f"tautomers {job.options.tautomers}")
+        parts += [shown for parameter, shown in options if parameter.strict_only]
     rewards = [f"{name}={metric}" for name, metric in sorted(job.rewards.items())]
     if rewards:
         parts.append("reward " + ",".join(rewards))
     parts += [f"{package} {version(package)}" for package in packages_of(named)]
     if any(task.embeds for task in named):
         parts.append(f"embedder {_embedder(job)}")
-        parts.append(f"grader {job.options.grader}")
+    owned = {p.name for task in named for p in parameters_of(task.options)}
+    parts += [shown for parameter, shown in options if not parameter.strict_only and parameter.name in owned]
     parts.append(f"timeout {job.timeout:g}s")
     return " | ".join(parts)
 

@@ -18,8 +18,9 @@ from relfast.realign.grading import JUDGE_TOKENS
 from relfast.realign.mock import mock_solution, mock_verdict
 from relfast.realign.problems import Problem
 from relfast.realign.prompts import answer_of, parse_verdict, problem_prompt, verdict_prompt
-from relfast.records import Options, Record
+from relfast.records import Record
 from relfast.tasks.realign import score as room
+from relfast.tasks.realign.options import RealignOptions
 
 ENTRIES_PER_BATCH: Final = 32
 """Solutions aligned, judged and logged together: enough to embed across, few enough to lose in a kill."""
@@ -46,7 +47,7 @@ class Plan:
     api: str
     settings: Settings | None
     judge: Judge | None
-    options: Options
+    options: RealignOptions
     mock_judge: bool = False
 
     def describe(self, dataset: str, embedder: str) -> dict[str, Any]:
@@ -179,7 +180,9 @@ async def _batches(
         await asyncio.gather(filling, return_exceptions=True)
 
 
-def align_entries(batch: Iterable[tuple[Problem, Completion]], options: Options) -> list[dict[str, Any]]:
+def align_entries(
+    batch: Iterable[tuple[Problem, Completion]], options: RealignOptions
+) -> list[dict[str, Any]]:
     """The published entries of some solutions, up to the judge's verdict. A failed request is an error."""
     pairs = list(batch)
     records = [

@@ -20,13 +20,14 @@ A room that embeds has
     The same as ``score`` with a `Deadlines` for the batch, which it charges for what it does; None for a
     record whose time is up. A batch that embeds takes long without hanging, so no timer can be set for it.
 
-and the room's ``generate`` module has ``generate(task, n, seed, **parameters) -> Iterator[dict]``.
+and the room's ``generate`` module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
+whose keywords are the fields of the task's ``parameters``.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, Protocol, cast
@@ -39,7 +40,7 @@ from relfast.records import Batch, Extracted, Options, Outcome, Policy, Record
 class Room(Protocol):
     """The scoring half of a room."""
 
-    def extract(self, record: Record, options: Options) -> Extracted: ...
+    def extract(self, record: Record, options: Options) -> Extracted[Any]: ...
 
     def score(self, batch: Batch, options: Options) -> list[Outcome]: ...
 
@@ -54,9 +55,27 @@ FastPath = Callable[[Batch, Options], list[Outcome | None]]
 
 
 class Generator(Protocol):
-    """The generating half of a room."""
+    """The generating half of a room. ``tell`` hears in words of what takes long."""
 
-    def generate(self, task: str, n: int, seed: int, **parameters: Any) -> Iterator[dict[str, Any]]: ...
+    def generate(
+        self, task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
+    ) -> Iterator[dict[str, Any]]: ...
+
+
+class BulkGenerator(Protocol):
+    """A generator that writes files itself."""
+
+    def write_rows(
+        self,
+        output: str,
+        n: int,
+        seed: int,
+        variants: Sequence[Any],
+        workers: int = 1,
+        *,
+        overwrite: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +217,14 @@ class Task:
         Dotted names of the room's modules; loaded at first use, so that the table costs nothing.
     gold
         What its gold looks like.
+    options
+        The dataclass that declares its options; `relfast.tasks.options.AllOptions` has it among its bases.
+    parameters
+        The dataclass that declares what its records are generated with (`relfast.parameters`). Its ``about``
+        is the help of ``relfast generate``, its ``unit`` what is counted; both can be left out.
+    bulk
+        Dotted name of a module whose ``write_rows`` writes a file of generated records on several cores, each
+        in all of some variants, for tasks with parameters that can be given repeatedly.
     can_hang
         Scoring a record can hang or crash (RDKit): each is scored on its own, under a guard. Other tasks'
         records are scored in batches.
@@ -233,6 +260,9 @@ class Task:
     packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
     generator: str | None = None
+    options: type[Options] = Options
+    parameters: type | None = None
+    bulk: str | None = None
     breakdown: Breakdown | None = None
 
     @cached_property
@@ -278,6 +308,10 @@ class Task:
                 f"{self.name} has no published generator; its records can be scored, not generated"
             )
         return cast(Generator, importlib.import_module(self.generator))
+
+    @cached_property
+    def bulk_source(self) -> BulkGenerator | None:
+        return None if self.bulk is None else cast(BulkGenerator, importlib.import_module(self.bulk))
 
     def default_reward(self, policy: Policy) -> str:
         if policy == "strict" and self.strict_reward_metric is not None:

@@ -26,7 +26,8 @@ from relfast.chem.simple import simple_table
 from relfast.chem.smiles_table import SmilesTable
 from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
-from relfast.records import Options, Record
+from relfast.records import Record
+from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c import missing_isomers
 
 GOLDS = (
@@ -333,7 +334,7 @@ def test_scores_are_the_same_without_the_kernel(
             patch.setattr(simple, "_table", known)
             patch.setattr(simple, "_looked", float("inf"))
             patch.setattr("relfast.memo._memo", None)
-            scoring = Scoring(Job(options=Options(policy=policy)))
+            scoring = Scoring(Job(options=AllOptions(policy=policy)))
             entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
             together = [(score.to_row(), score.vote) for score in scoring.entries(entries)]
             again = [(score.to_row(), score.vote) for score in scoring.entries(entries)]
@@ -373,7 +374,7 @@ def test_strict_lists_with_and_without_the_kernel(table: SmilesTable) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(simple, "_table", known)
             patch.setattr(simple, "_looked", float("inf"))
-            scoring = Scoring(Job(options=Options(policy="strict")))
+            scoring = Scoring(Job(options=AllOptions(policy="strict")))
             entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
             results.append([(score.to_row(), score.vote) for score in scoring.entries(entries)])
             records = [entry for entry in entries if isinstance(entry, Record)]

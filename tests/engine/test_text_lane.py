@@ -21,9 +21,9 @@ from relfast.engine.blocks import Block
 from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_lane import TextLane
-from relfast.records import Options
 from relfast.stats.samples import SAMPLE
 from relfast.tasks import TASKS
+from relfast.tasks.options import AllOptions
 
 PIECES = [
     "Answer", "answer", "ANSWER", "nswer", "swer", "Answer 4", "Answer #3", "Answer # \n 2", "Answer\t8", "answer 9",
@@ -205,8 +205,8 @@ def test_keys_and_samples_number_tasks_alike() -> None:
 @pytest.mark.parametrize(
     "job",
     [
-        Job(options=Options(policy="strict")),
-        Job(options=Options(strip_reasoning=True)),
+        Job(options=AllOptions(policy="strict")),
+        Job(options=AllOptions(strip_reasoning=True)),
         Job(details=True),
         Job(rewards={"REL-B1": "f1"}),
         Job(field_map={"response": "x"}),

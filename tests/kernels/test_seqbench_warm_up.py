@@ -6,8 +6,9 @@ import pytest
 from relfast_kernels.maze import growth, judge, search, tables
 from relfast_kernels.text import plans
 
-from relfast.records import Options, Record
+from relfast.records import Record
 from relfast.seqbench import Maze, generate, parse_actions, shortest_plan, validate
+from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import score as room
 
 KERNELS = (
@@ -28,7 +29,7 @@ def test_nothing_is_left_to_compile() -> None:
         module.warm_up()
     before = [kernel.signatures for kernel in KERNELS]
     row = next(generate(1, 3, rows=4, cols=4, B=1, N=1.0))
-    for options in (Options(), Options(policy="strict")):
+    for options in (AllOptions(), AllOptions(policy="strict")):
         for given in (row, {**row, "structural_details": None}):
             for response in (
                 row["completion"],

@@ -23,6 +23,7 @@ from relfast.stats.samples import FURTHER, TASK_NUMBERS
 from relfast.stats.summary import Tally, summarize
 from relfast.tasks import EXACT_FIELDS, TASKS, infer_task
 from relfast.tasks.base import resolve
+from relfast.tasks.options import AllOptions
 
 PACKAGE = ROOT / "relfast"
 
@@ -135,7 +136,7 @@ def test_a_task_declares_the_metrics_of_its_rows() -> None:
         "ReAlign": ({"benchmark_solution": "\\boxed{1}"}, ""),
     }
     for (name, (answer, response)), policy in itertools.product(records.items(), ("reference", "strict")):
-        task, options = TASKS[name], Options(policy=policy)  # type: ignore[arg-type]
+        task, options = TASKS[name], AllOptions(policy=policy)  # type: ignore[arg-type]
         record = Record(0, None, name, answer, response)
         (outcome,) = task.room.score([(record, task.room.extract(record, options))], options)
         if outcome.error is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Metric, Task
+from relfast.tasks.realign.options import RealignOptions
 
 TASK: Final = Task(
     name="ReAlign",
@@ -30,5 +31,6 @@ TASK: Final = Task(
     module="relfast.tasks.realign.score",
     gold=Gold(keys=(("benchmark_solution",), ("benchmark_steps",), ("solution",))),
     embeds=True,
+    options=RealignOptions,
     kernels=("align",),
 )

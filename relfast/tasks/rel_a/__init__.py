@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Task, TextKernel
+from relfast.tasks.rel_a.parameters import MatrixParameters
 
 _RULES: Final = {
     "REL-A1": "constant panels",
@@ -39,6 +40,7 @@ TASKS: Final = tuple(
         ),
         text_kernel=TextKernel(number),
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
+        parameters=MatrixParameters if name <= "REL-A4" else None,
     )
     for number, (name, rule) in enumerate(_RULES.items())
 )

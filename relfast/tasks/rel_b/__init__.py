@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Metric, Task, TextKernel
+from relfast.tasks.rel_b.options import RelBOptions
+from relfast.tasks.rel_b.parameters import HomoplasyParameters
 
 UNDEFINED: Final = -1
 """What the published scorer gives for precision, recall and F1 where gold has no taxa."""
@@ -29,5 +31,7 @@ TASK: Final = Task(
         check="relfast.tasks.rel_b.gold:check",
     ),
     text_kernel=TextKernel(7, "relfast.tasks.rel_b.score:metrics_of_counts"),
+    options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
+    parameters=HomoplasyParameters,
 )

@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Metric, Task, TextKernel
+from relfast.tasks.rel_c.options import RelCOptions
+from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
 
 _CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
 
@@ -29,6 +31,7 @@ C1: Final = Task(
     ),
     text_kernel=TextKernel(8),
     generator="relfast.tasks.rel_c.generate",
+    parameters=IsomerSetParameters,
 )
 
 C2: Final = Task(
@@ -50,7 +53,9 @@ C2: Final = Task(
     fast_path="score_without_rdkit",
     modules=_CHEM_MODULES,
     packages=("rdkit",),
+    options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
+    parameters=MotifParameters,
 )
 
 C3: Final = Task(
@@ -77,5 +82,7 @@ C3: Final = Task(
     fast_path="score_without_rdkit",
     modules=_CHEM_MODULES,
     packages=("rdkit",),
+    options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
+    parameters=MissingIsomersParameters,
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 
-def numbered(molecules: list[str]) -> str:
+
+def numbered(molecules: Iterable[str]) -> str:
     """Molecules as the published questions list them."""
     return "\n".join(f"{i}. {smiles}" for i, smiles in enumerate(molecules, 1))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Breakdown, Gold, Metric, Task
+from relfast.tasks.seqbench.parameters import Parameters
 
 TASK: Final = Task(
     name="SeqBench",
@@ -36,6 +37,8 @@ TASK: Final = Task(
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
     kernels=("maze.judge", "maze.search", "text.plans"),
     generator="relfast.tasks.seqbench.generate",
+    parameters=Parameters,
+    bulk="relfast.tasks.seqbench.bulk",
     breakdown=Breakdown(
         "complexity",
         by=("logical_depth", "backtracking", "noise"),

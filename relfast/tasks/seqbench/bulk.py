@@ -18,7 +18,8 @@ import orjson
 
 from relfast.errors import MissingExtraError, WorkerError
 from relfast.outputs import whole_file
-from relfast.tasks.seqbench.generate import Parameters, check_run, make_row, maze_seed
+from relfast.tasks.seqbench.generate import check_run, make_row, maze_seed
+from relfast.tasks.seqbench.parameters import Parameters
 
 CHUNK: Final = 32
 """Mazes made at once: 8 MB of text at 40 × 40. Changing it changes the bytes of compressed files."""

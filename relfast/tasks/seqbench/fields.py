@@ -29,7 +29,7 @@ class Fields(NamedTuple):
     noise: float | None
 
     @classmethod
-    def of(cls, answer: Any, question: Any, row: Mapping[str, Any] | None = None) -> Fields:
+    def of(cls, answer: object, question: object, row: Mapping[str, Any] | None = None) -> Fields:
         """Read ``answer`` (an object, or its JSON text), then the row; a field that is None is absent."""
         if type(answer) is not dict:
             answer = _decoded(answer)
@@ -108,14 +108,14 @@ class Fields(NamedTuple):
         return None if layout_of_facts is None else (layout_of_facts, "context")
 
 
-def _decoded(value: Any) -> Mapping[str, Any]:
+def _decoded(value: object) -> Mapping[str, Any]:
     """An object, given as such or as its JSON text; empty if it is neither."""
     if isinstance(value, str):
         value = decode_text(value)
     return value if isinstance(value, Mapping) else {}
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
@@ -123,5 +123,5 @@ def _number(value: Any) -> float | None:
     return value if type(value) in (float, int) else None
 
 
-def _count(value: Any) -> int | None:
+def _count(value: object) -> int | None:
     return value if type(value) is int else None

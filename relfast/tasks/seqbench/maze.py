@@ -176,7 +176,7 @@ def edge_lists(
     )
 
 
-def validate(maze: Maze, actions: Any) -> Verdict:
+def validate(maze: Maze, actions: object) -> Verdict:
     """Run a plan in a maze.
 
     Parameters

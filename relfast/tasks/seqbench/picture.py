@@ -53,7 +53,7 @@ class Picture:
 
 
 def picture_of(
-    question: Any, answer: Any, response: Any = None, row: Mapping[str, Any] | None = None
+    question: object, answer: object, response: object = None, row: Mapping[str, Any] | None = None
 ) -> Picture:
     """The picture of a record and, if it has one, of its response.
 
@@ -114,7 +114,7 @@ def _place(label: str) -> tuple[int, int]:
     return column - 1, int(match[2])
 
 
-def _path(maze: Maze, plan: Any, cells: Mapping[str, Cell], length: int) -> list[Cell]:
+def _path(maze: Maze, plan: object, cells: Mapping[str, Cell], length: int) -> list[Cell]:
     """Cells entered by the first ``length`` actions of a plan."""
     rooms = []
     for action in (as_plan(plan) or [])[:length]:

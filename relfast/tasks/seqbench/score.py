@@ -36,7 +36,7 @@ NO_MAZE: Final = (
 )
 
 
-def extract(record: Record, options: Options) -> Extracted:
+def extract(record: Record, options: Options) -> Extracted[str]:
     """The text to look for a plan in; `score` finds out whether it holds one."""
     response = record.response
     if options.strict:
