@@ -82,7 +82,7 @@ def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords
     ``workers`` (default 0 for chemistry-free records, else usable cores), ``timeout``, ``policy``,
     ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.options.AllOptions` are accepted.
     """
-    from relfast.engine.scorer import Scorer
+    from relfast.engine.online.scorer import Scorer
 
     with Scorer(**options) as scorer:
         return scorer.score(records)
@@ -100,7 +100,7 @@ def score_batch(
 
     ``tasks`` is one name for all, a sequence, or None to infer each from its answer.
     """
-    from relfast.engine.scorer import Scorer
+    from relfast.engine.online.scorer import Scorer
 
     with Scorer(**options) as scorer:
         return scorer.score_batch(tasks, answers, responses, questions=questions)
@@ -142,7 +142,7 @@ def score_file(
     ------
     InputError, OutputError, ResumeMismatchError, UsageError
     """
-    from relfast.engine.files import score_files
+    from relfast.engine.file_run.files import score_files
 
     inputs = [path] if isinstance(path, str | Path) else list(path)
     return score_files(

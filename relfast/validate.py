@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from relfast.engine.lines import iterate_lines
+from relfast.engine.io.lines import iterate_lines
 from relfast.errors import InputError
 from relfast.tasks import TASKS
 from relfast.tasks.base import Problem

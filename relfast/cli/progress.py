@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
 if TYPE_CHECKING:
-    from relfast.engine import run
+    from relfast.engine.file_run import run
 
 SECONDS_BETWEEN_FRAMES: Final = 0.2
 SECONDS_BETWEEN_LINES: Final = 5.0

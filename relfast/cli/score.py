@@ -19,7 +19,7 @@ from relfast.errors import OutputError, UsageError
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
-    from relfast.engine.run import Progress
+    from relfast.engine.file_run.run import Progress
 
 
 @click.command(name="score")
@@ -79,10 +79,10 @@ def score(
 ) -> int:
     from relfast.cli.progress import ProgressReporter, scoring_status
     from relfast.cli.table import print_summary
-    from relfast.engine.files import score_files
+    from relfast.engine.file_run.files import score_files
+    from relfast.engine.file_run.telling import tell_nobody
+    from relfast.engine.io.writer import ConsumerGone
     from relfast.engine.job import make_job
-    from relfast.engine.telling import tell_nobody
-    from relfast.engine.writer import ConsumerGone
 
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
     _check_summary_path(summary_path, output)

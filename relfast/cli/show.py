@@ -50,7 +50,7 @@ def command(
 
 def _find(record: str, record_id: str | None, index: int | None) -> tuple[str, Mapping[str, Any]]:
     """The file, and the row asked for."""
-    from relfast.engine.lines import iterate_lines
+    from relfast.engine.io.lines import iterate_lines
     from relfast.json_text import Undecodable, decode_object
 
     path, which = record, None

@@ -12,7 +12,7 @@ import time
 import click
 
 from relfast import __version__
-from relfast.engine.launch import environment
+from relfast.engine.pool.launch import environment
 from relfast.engine.signature import version
 from relfast.errors import OutputError, install_command
 

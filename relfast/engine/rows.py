@@ -26,7 +26,7 @@ def read_gold(paths: Sequence[str]) -> dict[Any, Entry]:
     InputError
         A file cannot be read, or a line of it is no record with an id.
     """
-    from relfast.engine.lines import iterate_lines
+    from relfast.engine.io.lines import iterate_lines
     from relfast.errors import InputError
 
     gold: dict[Any, Entry] = {}

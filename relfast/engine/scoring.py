@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
-from relfast.engine.failures import Verdict, timed_out_verdict
 from relfast.engine.job import Job
+from relfast.engine.pool.failures import Verdict, timed_out_verdict
 from relfast.engine.rows import Gold, records_of
 from relfast.errors import RelfastError
 from relfast.json_text import Undecodable, decode_object

@@ -35,7 +35,7 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.engine.job import Job
-from relfast.engine.launch import environment
+from relfast.engine.pool.launch import environment
 from relfast.engine.scoring import Scoring
 from relfast.json_text import encode_row
 from relfast.records import Outcome, Record, Score

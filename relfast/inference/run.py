@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.engine.lines import lines_of
-from relfast.engine.sources import find_sources
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.sources import find_sources
 from relfast.errors import InputError, ResumeMismatchError
 from relfast.formats import read_row
 from relfast.formats.failure import NoResponse

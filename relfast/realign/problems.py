@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from relfast.engine.lines import lines_of
-from relfast.engine.sources import find_sources
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.sources import find_sources
 from relfast.errors import InputError, MissingExtraError, UsageError
 from relfast.json_text import Undecodable, decode_object
 

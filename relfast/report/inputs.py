@@ -12,8 +12,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from relfast.engine.lines import lines_of
-from relfast.engine.sources import Source, find_sources
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.sources import Source, find_sources
 from relfast.errors import InputError, UsageError
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import STATUSES, Score

@@ -11,8 +11,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from relfast.engine.lines import lines_of
-from relfast.engine.sources import find_sources
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.sources import find_sources
 from relfast.errors import InputError, OutputError, UsageError
 from relfast.inference.request_log import SETTINGS_SUFFIX
 from relfast.json_text import Undecodable, decode_object

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 import orjson
 
-from relfast.engine.scorer import Scorer, value_of
+from relfast.engine.online.scorer import Scorer, value_of
 from relfast.formats.entry import text_of
 from relfast.json_text import decode_text
 from relfast.keywords import AdapterKeywords, OnError

@@ -18,7 +18,7 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, Field
 
 from relfast import __version__
-from relfast.engine.scorer import Scorer, value_of
+from relfast.engine.online.scorer import Scorer, value_of
 from relfast.json_text import encode_row
 from relfast.keywords import OnError
 from relfast.records import STATUSES, Score

@@ -15,7 +15,7 @@ from corpora import ROOT
 
 from relfast.cli import progress
 from relfast.cli.progress import Counting, ProgressReporter, Status, scoring_status
-from relfast.engine.run import Progress
+from relfast.engine.file_run.run import Progress
 
 BUSY = Progress(
     done_bytes=410_000_000, total_bytes=1_000_000_000, rows=12_345_678, invalid=1_234, timeouts=567, started=0.0
@@ -99,7 +99,7 @@ def step(mark="\\x07"):
 
 BARS = """
 from relfast.cli.progress import scoring_status
-from relfast.engine.run import Progress
+from relfast.engine.file_run.run import Progress
 busy = Progress(done_bytes=410_000_000, total_bytes=1_000_000_000, rows=12_345_678, invalid=1_234, timeouts=567)
 with ProgressReporter(quiet=False) as reporter:
     for n in range(3):

@@ -26,8 +26,8 @@ from relfast.embed.adding import add
 from relfast.embed.cache import MemoryCache
 from relfast.embed.session import Session
 from relfast.engine.job import Job
+from relfast.engine.pool.worker import RunningClock
 from relfast.engine.scoring import LOAD_SECONDS, STEP_SECONDS, NoGuard, Place, Scoring
-from relfast.engine.worker import RunningClock
 from relfast.records import Score
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import verify

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from relfast.engine.failures import ATTEMPTS, IDLE_DEATHS, LOST, OUT_OF_MEMORY, Death, Failures, blamed
+from relfast.engine.pool.failures import ATTEMPTS, IDLE_DEATHS, LOST, OUT_OF_MEMORY, Death, Failures, blamed
 
 PLACE = (7, 0)
 SEGFAULT = Death(-signal.SIGSEGV, PLACE)

@@ -24,12 +24,13 @@ from patience import PATIENCE, comes_true, until
 from relfast_kernels.compiled import native
 
 import relfast
-from relfast.engine import children, pool
-from relfast.engine.failures import Death
-from relfast.engine.forkserver import ForkServer
 from relfast.engine.job import Job
-from relfast.engine.pool import Pool
-from relfast.engine.wire import EntriesRequest
+from relfast.engine.pool import pool
+from relfast.engine.pool import worker_process as children
+from relfast.engine.pool.failures import Death
+from relfast.engine.pool.forkserver import ForkServer
+from relfast.engine.pool.pool import Pool
+from relfast.engine.pool.protocol import EntriesRequest
 from relfast.errors import InputError, WorkerError
 from relfast.records import Record
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relfast.engine import cutting
-from relfast.engine.blocks import Block
-from relfast.engine.cutting import StreamCutter
-from relfast.engine.reader import blocks
-from relfast.engine.sources import Source
+from relfast.engine.io import cutting
+from relfast.engine.io.blocks import Block
+from relfast.engine.io.cutting import StreamCutter
+from relfast.engine.io.reader import blocks
+from relfast.engine.io.sources import Source
 from relfast.errors import InputError, ReadError
 
 BLOCK, LINES = 64, 7

@@ -16,8 +16,8 @@ from relfast_kernels.compiled import native
 from relfast_kernels.text import characters
 
 from relfast.engine import text_lane
-from relfast.engine.block_scoring import BlockScoring
-from relfast.engine.blocks import Block
+from relfast.engine.file_run.block_scoring import BlockScoring
+from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_lane import TextLane

@@ -14,7 +14,7 @@ import pytest
 
 import relfast
 from relfast.cli.main import main
-from relfast.engine import cutting, filters
+from relfast.engine.io import cutting, filters
 
 N_DOCS = 60
 REPEATS = 4
