@@ -58,6 +58,7 @@ check: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 ## all benchmarks, saved under .benchmarks; `make bench-quick` takes three minutes at most
 bench: $(VENV)/.test

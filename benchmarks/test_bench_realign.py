@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from relfast.embed import Embedder, models
+from relfast.embed import Embedder, models, resolve
 from relfast.embed.models import Model
 from relfast.embed.session import Session
 
@@ -33,7 +33,7 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Model]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELFAST_CACHE_DIR", str(tmp_path_factory.mktemp("embedders")))
         patch.delenv("RELFAST_EMBED_CACHE", raising=False)
-        yield models.resolve("minilm")
+        yield resolve("minilm")
 
 
 def flops(model: Model, lengths: list[int]) -> float:

@@ -15,8 +15,9 @@ import pytest
 from reward_cases import HANG
 
 import relfast
-from relfast.records import Options, Record
+from relfast.records import Record
 from relfast.tasks import TASKS
+from relfast.tasks.options import AllOptions
 
 from .measure import against, size
 from .workloads_rewards import (
@@ -43,7 +44,7 @@ def test_one_text_call(task: str, benchmark: Any) -> None:
     """`Scorer.reward` against the room alone: reading the response and judging it."""
     n = size(benchmark, smoke=50, quick=10_000, full=50_000)
     answer, response = TEXT_CALLS[task]
-    room, options = TASKS[task].room, Options(policy="strict")
+    room, options = TASKS[task].room, AllOptions(policy="strict")
     scorer = relfast.Scorer(policy="strict")
     scorer.reward(task, answer, response)
 

@@ -13,8 +13,9 @@ import numpy as np
 import orjson
 
 from kernels import naive_seqbench as naive
-from relfast.records import Options, Outcome, Record
+from relfast.records import Outcome, Record
 from relfast.seqbench import Maze
+from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import score as room
 from relfast.tasks.seqbench.actions import as_plan
 
@@ -39,7 +40,7 @@ def records_of(rows: list[dict[str, Any]], n: int) -> list[Record]:
 
 
 def score(records: list[Record]) -> list[Outcome]:
-    options = Options()
+    options = AllOptions()
     return room.score([(record, room.extract(record, options)) for record in records], options)
 
 
@@ -58,7 +59,8 @@ def naive_metrics(record: Record, gold: list[str]) -> tuple[bool, float, float]:
 
 def test_validation(benchmark: Any) -> None:
     """Parsed actions, batch, one core, against the textbook loop on a part of them."""
-    from relfast_kernels.maze import LEGAL, validate_plans
+    from relfast_kernels.layouts import LEGAL
+    from relfast_kernels.maze.judge import validate_plans
 
     n_plans = size(benchmark, smoke=50, quick=20_000, full=100_000)
     (row,) = mazes(1, 20, 20, 100, 4)
@@ -159,8 +161,8 @@ def test_generate_command(tmp_path: Path, benchmark: Any) -> None:
 
     def run(workers: int) -> bytes:
         output = tmp_path / f"{workers}.jsonl"
-        command = [sys.executable, "-c", "from relfast.cli.generate_seqbench import command; command()"]
-        command += ["--rows", "40", "--cols", "40", "-B", "5", "-n", str(n), "--seed", "1"]
+        command = [sys.executable, "-c", "from relfast.cli.generate import command; command()"]
+        command += ["seqbench", "--rows", "40", "--cols", "40", "-B", "5", "-n", str(n), "--seed", "1"]
         command += ["-o", str(output), "--overwrite", "--workers", str(workers)]
         subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
         with output.open("rb") as file:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from relfast_kernels import native
+from relfast_kernels.compiled import native
 
 from .floors import decode
 from .measure import QUICK, against, size
@@ -115,7 +115,7 @@ def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytes
     """Compile time, on its own: an empty cache, numba and LLVM to the object file. As a smoke test, this
     process compiles, which has numba loaded."""
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
-    command = [sys.executable, "-c", "from relfast_kernels import native; native.build('text')"]
+    command = [sys.executable, "-c", "from relfast_kernels.compiled import native; native.build('text')"]
 
     def compile_text() -> None:
         if benchmark.disabled:

@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from relfast.api import evaluate_response, score, score_batch, score_file
-    from relfast.engine.scorer import Scorer
+    from relfast.engine.online.scorer import Scorer
     from relfast.errors import (
         InputError,
         MissingExtraError,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     )
     from relfast.records import Score
     from relfast.results import ScoreBatch
-    from relfast.stats import Summary
+    from relfast.stats.summary import Summary
 
 _HOMES: Final = {
     "InputError": "relfast.errors",
@@ -37,8 +37,8 @@ _HOMES: Final = {
     "ResumeMismatchError": "relfast.errors",
     "Score": "relfast.records",
     "ScoreBatch": "relfast.results",
-    "Scorer": "relfast.engine.scorer",
-    "Summary": "relfast.stats",
+    "Scorer": "relfast.engine.online.scorer",
+    "Summary": "relfast.stats.summary",
     "UnknownTaskError": "relfast.errors",
     "UnscoredError": "relfast.errors",
     "UsageError": "relfast.errors",

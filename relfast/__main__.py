@@ -33,7 +33,7 @@ def _open_standard_streams() -> None:
 def main() -> None:
     """Entry point of the ``relfast`` script and of ``python -m relfast``."""
     from relfast.cli.signals import Interrupted, interruptible
-    from relfast.engine.launch import dismiss, prestart
+    from relfast.engine.pool.launch import dismiss, prestart
 
     _open_standard_streams()
     # numpy's linear algebra would start a thread per core, and the command never uses one

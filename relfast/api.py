@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from relfast.engine.job import DEFAULT_TIMEOUT, Job, check_rewards, mcs_timeout
-from relfast.engine.settings import choice_of, flag_of, share_of
-from relfast.errors import UsageError
-from relfast.records import Options, Policy, Record, Score
-from relfast.stats import Summary
-from relfast.tasks import find_task, get_task, infer_task
+from relfast.engine.job import DEFAULT_TIMEOUT, make_job, make_options
+from relfast.keywords import JobKeywords, Policy, ScorerKeywords, TaskKeywords
+from relfast.records import Record, Score
+from relfast.stats.summary import Summary
+from relfast.tasks import find_task, infer_task
 
 if TYPE_CHECKING:
     from relfast.results import ScoreBatch
 
 
 def evaluate_response(
-    question: Any,
-    answer: Any,
-    response: Any,
+    question: object,
+    answer: object,
+    response: object,
     task: str | None = None,
     *,
     n_attr: int = 1,
     n_return: int = 1,
     policy: Policy = "reference",
-    **options: Any,
+    **options: Unpack[TaskKeywords],
 ) -> dict[str, Any]:
     """One response, in this process, as the published scorers return it.
 
@@ -48,7 +45,7 @@ def evaluate_response(
     policy
         ``reference`` or ``strict``.
     **options
-        Further fields of `relfast.records.Options`.
+        Further fields of `relfast.tasks.options.AllOptions`.
 
     Returns
     -------
@@ -62,12 +59,11 @@ def evaluate_response(
     UsageError
         An option that does not exist.
     """
-    settled = make_options(policy=policy, **options)
+    settled = make_options(policy=policy, **options).within(0)
     found = infer_task(answer) if task is None else find_task(task)
     if found is None:
         message = "Could not infer task from answer structure" if task is None else f"Unknown task: {task}"
         return {"error": message, "correct": False}
-    settled = replace(settled, mcs_timeout=mcs_timeout(0))
     record = Record(0, None, found.name, answer, response, question)
     try:
         room = found.room
@@ -80,68 +76,13 @@ def evaluate_response(
     return result
 
 
-def make_options(**given: Any) -> Options:
-    """`Options` from keywords.
-
-    Raises
-    ------
-    UsageError
-        A name or value that does not exist.
-    """
-    known = {field.name for field in fields(Options)}
-    unknown = sorted(set(given) - known)
-    if unknown:
-        raise UsageError(f"unknown option {unknown[0]!r}; options: {', '.join(sorted(known))}")
-    for name, check in _OPTION_CHECKS.items():
-        if name in given:
-            given[name] = check(name, given[name])
-    return Options(**given)
-
-
-_OPTION_CHECKS: dict[str, Callable[[str, Any], Any]] = {
-    "policy": partial(choice_of, choices=("reference", "strict")),
-    "tautomers": partial(choice_of, choices=("apart", "joined")),
-    "grader": partial(choice_of, choices=("symbolic", "math-verify")),
-    "b1_min_f1": share_of,
-    "strip_reasoning": flag_of,
-}
-
-
-_JOB_FIELDS = frozenset(field.name for field in fields(Job)) - {"options"}
-
-
-def make_job(**options: Any) -> Job:
-    """A `Job` from the keywords that `score`, `score_batch`, `score_file` and `Scorer` share.
-
-    ``input_format``, ``map`` and ``reward`` are accepted under their command-line names.
-
-    Raises
-    ------
-    UsageError, UnknownTaskError
-        A name or a value that cannot be used.
-    """
-    for alias, name in (("input_format", "dialect"), ("map", "field_map"), ("reward", "rewards")):
-        if alias in options:
-            options[name] = options.pop(alias)
-    job_options = {name: options.pop(name) for name in list(options) if name in _JOB_FIELDS}
-    if job_options.get("task") is not None:
-        job_options["task"] = get_task(job_options["task"]).name
-    if "rewards" in job_options:
-        job_options["rewards"] = check_rewards(job_options["rewards"])
-    data = job_options.get("data", ())
-    if not isinstance(data, str | Path | Iterable):
-        raise UsageError(f"data must be a path or several, not {data!r:.60}")
-    job_options["data"] = (str(data),) if isinstance(data, str | Path) else tuple(map(str, data))
-    return Job(options=make_options(**options), **job_options)
-
-
-def score(records: Iterable[Mapping[str, Any]], **options: Any) -> list[Score]:
+def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords]) -> list[Score]:
     """Score records (dicts in any input dialect); one `Score` per sample, in order.
 
     ``workers`` (default 0 for chemistry-free records, else usable cores), ``timeout``, ``policy``,
-    ``rewards``, ``details``, ``task`` and the fields of `relfast.records.Options` are accepted.
+    ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.options.AllOptions` are accepted.
     """
-    from relfast.engine.scorer import Scorer
+    from relfast.engine.online.scorer import Scorer
 
     with Scorer(**options) as scorer:
         return scorer.score(records)
@@ -149,17 +90,17 @@ def score(records: Iterable[Mapping[str, Any]], **options: Any) -> list[Score]:
 
 def score_batch(
     tasks: str | Sequence[str | None] | None,
-    answers: Sequence[Any],
-    responses: Sequence[Any],
+    answers: Sequence[object],
+    responses: Sequence[object],
     *,
-    questions: Sequence[Any] | None = None,
-    **options: Any,
+    questions: Sequence[object] | None = None,
+    **options: Unpack[ScorerKeywords],
 ) -> ScoreBatch:
     """Score parallel sequences; results have their length and order.
 
     ``tasks`` is one name for all, a sequence, or None to infer each from its answer.
     """
-    from relfast.engine.scorer import Scorer
+    from relfast.engine.online.scorer import Scorer
 
     with Scorer(**options) as scorer:
         return scorer.score_batch(tasks, answers, responses, questions=questions)
@@ -175,7 +116,7 @@ def score_file(
     limit: int | None = None,
     shard: tuple[int, int] | None = None,
     progress: Callable[..., None] | None = None,
-    **options: Any,
+    **options: Unpack[JobKeywords],
 ) -> Summary:
     """Score a run dump: ``relfast score`` as a function.
 
@@ -201,7 +142,7 @@ def score_file(
     ------
     InputError, OutputError, ResumeMismatchError, UsageError
     """
-    from relfast.engine.files import score_files
+    from relfast.engine.file_run.files import score_files
 
     inputs = [path] if isinstance(path, str | Path) else list(path)
     return score_files(

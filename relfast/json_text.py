@@ -6,9 +6,11 @@ Python's own parser takes all of them. Where both refuse, the line is an ``inval
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 import orjson
@@ -26,8 +28,11 @@ class Undecodable(ValueError):
     """A line that is no JSON object; the text says why, in one line."""
 
 
-def decode_object(line: bytes) -> dict[str, Any]:
+def decode_object(line: bytes, exact: Sequence[str] = ()) -> dict[str, Any]:
     """The JSON object a line holds.
+
+    Integers keep all their digits in ``id`` and in the fields ``exact`` of ``answer`` (numbers or lists of
+    them); elsewhere those of more than 64 bits may be rounded.
 
     Raises
     ------
@@ -37,7 +42,7 @@ def decode_object(line: bytes) -> dict[str, Any]:
     value: Any
     try:
         value = orjson.loads(line)
-        if type(value) is dict and _may_be_rounded(value):
+        if type(value) is dict and _may_be_rounded(value, exact):
             value = _tolerant(line)
     except (ValueError, RecursionError):
         value = _tolerant(line)
@@ -46,15 +51,17 @@ def decode_object(line: bytes) -> dict[str, Any]:
     return value
 
 
-def _may_be_rounded(row: dict[str, Any]) -> bool:
-    """Whether a field that is compared or shown may have lost digits: the id, a target, taxa."""
+def _may_be_rounded(row: dict[str, Any], exact: Sequence[str]) -> bool:
+    """Whether a field that is compared or shown may have lost digits."""
     answer = row.get("answer")
     candidates: list[Any] = [row.get("id")]
     if type(answer) is dict:
-        candidates.append(answer.get("target"))
-        taxa = answer.get("taxa")
-        if type(taxa) is list:
-            candidates += taxa
+        for name in exact:
+            value = answer.get(name)
+            if type(value) is list:
+                candidates += value
+            else:
+                candidates.append(value)
     return any(type(value) is float and abs(value) >= _EXACT_LIMIT for value in candidates)
 
 
@@ -67,6 +74,18 @@ def _tolerant(line: bytes) -> Any:
         raise Undecodable("nested too deeply") from None
     except ValueError as error:
         raise Undecodable(f"not JSON: {_POSITION.sub('', str(error))}") from None
+
+
+def decode_text(text: str) -> Any:
+    """The value of JSON text, such as gold that a column of a data set carries; other text as it is."""
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return text
+
+
+once_decoded: Final = functools.lru_cache(maxsize=4096)(decode_text)
+"""`decode_text` for gold that comes with each of many responses: the same object for the same text."""
 
 
 def _kind(value: Any) -> str:

@@ -7,55 +7,55 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Generic, Literal, Self, TypeVar, get_args
+
+from relfast.parameters import Choice, Flag, parameter, parameters_of
+
+Place = tuple[int, int]
+"""A record's place in the run: line index and sample."""
 
 Policy = Literal["reference", "strict"]
 Status = Literal["ok", "no_answer", "invalid_record", "timeout", "crashed"]
 
+POLICIES: Final[tuple[Policy, ...]] = get_args(Policy)
 STATUSES: Final[tuple[Status, ...]] = ("ok", "no_answer", "invalid_record", "timeout", "crashed")
 SCORED: Final = frozenset({"ok", "no_answer"})
 """The statuses whose rows carry a score; every other row has ``correct`` and ``reward`` null."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Options:
-    """What decides a score. Part of the signature and of the check on resume.
+    """What decides a score in every task. Part of the signature and of the check on resume.
 
-    Attributes
-    ----------
-    policy
-        ``reference`` (the published scorers, bug for bug) or ``strict`` (their holes closed).
-    strip_reasoning
-        Drop ``<think>…</think>`` before extraction. ``strict`` always does.
-    b1_min_f1
-        Smallest set F1 of a REL-B1 "yes" that counts as correct under ``strict``.
-    tautomers
-        Under ``strict``, whether two molecules that differ by the place of hydrogens only are the same
-        (``joined``) or not (``apart``).
-    mcs_timeout
-        Seconds RDKit's maximum common substructure search may take. The published scorer uses 5.
-    embedder, device
-        Embedding model and device of ReAlign.
-    grader
-        ReAlign's answer comparison: ``symbolic``, or ``math-verify`` beside it.
+    A task with options of its own declares them in a subclass (``options.py`` of its folder), which is what
+    its functions take; `relfast.tasks.options.AllOptions` holds those of all tasks.
     """
 
-    policy: Policy = "reference"
-    strip_reasoning: bool = False
-    b1_min_f1: float = 0.5
-    tautomers: Literal["apart", "joined"] = "apart"
-    mcs_timeout: int = 5
-    embedder: str = "auto"
-    device: str = "cpu"
-    grader: Literal["symbolic", "math-verify"] = "symbolic"
+    policy: Policy = parameter(
+        "reference",
+        Choice(POLICIES),
+        "Published scores, bug for bug; or their holes closed.",
+        shown=False,
+    )
+    strip_reasoning: bool = parameter(
+        False,
+        Flag(),
+        "Drop <think>…</think> before extraction.",
+        shown=False,
+    )
 
     @property
     def strict(self) -> bool:
         return self.policy == "strict"
 
-    def with_(self, **changes: Any) -> Options:
+    def with_(self, **changes: Any) -> Self:
         """A copy with some fields changed."""
         return replace(self, **changes)
+
+    def within(self, timeout: float) -> Self:
+        """A copy for records with a deadline of ``timeout`` seconds (0: none)."""
+        decided = {p.name: p.within(timeout) for p in parameters_of(type(self)) if p.within is not None}
+        return self.with_(**decided)
 
 
 @dataclass(slots=True)
@@ -78,8 +78,11 @@ class Record:
     row: Mapping[str, Any] | None = None
 
 
+T = TypeVar("T")
+
+
 @dataclass(slots=True)
-class Extracted:
+class Extracted(Generic[T]):
     """What a response says, before it is held against gold.
 
     Attributes
@@ -94,7 +97,7 @@ class Extracted:
         The response has a type that the published scorer fails on; the row is ``invalid_record``.
     """
 
-    value: Any
+    value: T
     found: bool = True
     reason: str | None = None
     error: str | None = None
@@ -159,5 +162,5 @@ def unscored(
     )
 
 
-Batch = Sequence[tuple[Record, Extracted]]
+Batch = Sequence[tuple[Record, Extracted[Any]]]
 """What a room scores at once: records with what was extracted from their responses."""

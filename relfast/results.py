@@ -12,6 +12,8 @@ import numpy.typing as npt
 from relfast.errors import MissingExtraError
 from relfast.records import Score
 
+Column = npt.NDArray[np.float64] | npt.NDArray[np.object_]
+
 
 @dataclass(frozen=True)
 class ScoreBatch:
@@ -36,7 +38,7 @@ class ScoreBatch:
     correct: npt.NDArray[np.float64]
     reward: npt.NDArray[np.float64]
     status: npt.NDArray[np.object_]
-    metrics: dict[str, npt.NDArray[Any]]
+    metrics: dict[str, Column]
     scores: tuple[Score, ...]
 
     @classmethod
@@ -91,7 +93,7 @@ class ScoreBatch:
         return pyarrow.table(columns)
 
 
-def _column(values: list[Any]) -> npt.NDArray[Any]:
+def _column(values: list[Any]) -> Column:
     if all(value is None or isinstance(value, int | float) for value in values):
         return np.array([np.nan if value is None else value for value in values], np.float64)
     column = np.empty(len(values), object)

@@ -11,8 +11,9 @@ from typing import Any
 
 from corpora import ROOT, rows
 
-from relfast.records import Options, Outcome, Record
+from relfast.records import Outcome, Record
 from relfast.tasks import get_task
+from relfast.tasks.options import AllOptions
 from relfast.validate import check_record
 
 Rec = dict[str, Any]
@@ -36,7 +37,7 @@ def gold_response(record: Rec) -> str:
 
 
 def outcome(record: Rec, response: str, policy: str) -> Outcome:
-    task, options = get_task(record["task"]), Options(policy=policy)  # type: ignore[arg-type]
+    task, options = get_task(record["task"]), AllOptions(policy=policy)  # type: ignore[arg-type]
     asked = Record(0, record["id"], task.name, record["answer"], response, record["question"])
     (judged,) = task.room.score([(asked, task.room.extract(asked, options))], options)
     return judged

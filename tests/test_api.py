@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import relfast
-from relfast.records import Options
+from relfast.tasks.options import AllOptions
 
 PUBLIC = [
     "InputError", "MissingExtraError", "OutputError", "RelfastError", "ResumeMismatchError", "Score", "ScoreBatch", "Scorer", "Summary",
@@ -220,11 +220,11 @@ def test_scorer() -> None:
 def test_records_are_plain_data() -> None:
     (score,) = relfast.score([GOOD])
     assert pickle.loads(pickle.dumps(score)) == score
-    options = Options(policy="strict")
+    options = AllOptions(policy="strict")
     assert pickle.loads(pickle.dumps(options)) == options
     assert options.with_(tautomers="joined").tautomers == "joined"
     assert options.strict
-    assert not Options().strict
+    assert not AllOptions().strict
 
 
 def test_errors_are_one_tree() -> None:

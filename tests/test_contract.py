@@ -13,8 +13,9 @@ from contract_records import gold
 from nasty_texts import UNITS, nasty_text
 
 import relfast
-from relfast.records import Options, Record
+from relfast.records import Record
 from relfast.tasks import TASKS, find_task, get_task, infer_task
+from relfast.tasks.options import AllOptions
 
 POLICIES = ("reference", "strict")
 
@@ -111,7 +112,7 @@ def test_bad_gold_never_raises(task: str, policy: str) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_batch_gives_what_singles_give(task: str, policy: str) -> None:
-    room, options = TASKS[task].room, Options(policy=policy)  # type: ignore[arg-type]
+    room, options = TASKS[task].room, AllOptions(policy=policy)  # type: ignore[arg-type]
     pairs = []
     for record, response in gold(task):
         for text in (

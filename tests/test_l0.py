@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from relfast.l0 import CHI2_95, by_complexity, fit_l0
+from relfast.tasks.seqbench.l0 import CHI2_95, by_complexity, fit_l0
 
 L0S = [2, 5, 10, 20, 40.2, 85.7, 150, 200]
 

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relfast
-from relfast import samples as kept
-from relfast.estimates import clustered_mean, majority_score, pass_at_k
 from relfast.records import Score
-from relfast.stats import Summary, Tally, summarize
+from relfast.stats import samples as kept
+from relfast.stats.estimates import clustered_mean, majority_score, pass_at_k
+from relfast.stats.summary import Summary, Tally, summarize
 from relfast.tasks import TASKS
 
 Prompts = list[list[tuple[str | None, bool]]]

@@ -1,5 +1,6 @@
 """Compiled kernels: arrays in, arrays or scalars out. They import numpy, numba, math and themselves only.
 
-A kernel knows no text, does no I/O and raises nothing for bad data; the rooms of `relfast.tasks` encode
-for it. Each kernel has a textbook twin in `tests/kernels/naive.py`.
+A kernel does no I/O and raises nothing for bad data; the modules of `relfast.tasks` and `relfast.chem` encode
+for it. `layouts` is what both sides know, `compiled` how machine code comes to be and where it is kept. Each
+kernel has a textbook twin among the tests.
 """

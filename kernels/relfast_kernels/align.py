@@ -16,11 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast_kernels._jit import kernel
-
-MATCH = 0
-SKIP_BENCHMARK = 1
-SKIP_LLM = 2
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import MATCH, SKIP_BENCHMARK, SKIP_LLM
 
 LANES = 8
 """Pairs side by side: eight float64 are one AVX-512 register (two of AVX2). 0.3 ns a cell against 1.2
@@ -335,7 +332,7 @@ def dot(a: NDArray[np.float32], b: NDArray[np.float32], partial: NDArray[np.floa
 
 
 def warm_up() -> None:
-    """Compile everything here for the types that the room uses: two small pairs and a large one."""
+    """Compile everything here for the types that callers use: two small pairs and a large one."""
     rows, columns = np.array([2, 1, LANE_CELLS + 1]), np.array([2, 2, 1])
     vectors = np.ones((2, PRODUCTS), np.float32)
     rows_of, columns_of = np.zeros(int(rows.sum()), np.int64), np.ones(int(columns.sum()), np.int64)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels._jit import kernel
+from relfast_kernels.compiled.jit import kernel
 
 Bonds = npt.NDArray[np.int8]
 Counts = npt.NDArray[np.int64]

@@ -18,7 +18,7 @@ from rdkit.Chem.Scaffolds import MurckoScaffold
 
 from relfast.chem.clean import parse_clean
 from relfast.chem.molecule import Molecule
-from relfast.chem.simple import MAX_CHARS
+from relfast.chem.smiles_text import MAX_CHARS
 from relfast.errors import InputError
 
 BUILT_IN: Final = "rel_c2_molecules.smi.gz"

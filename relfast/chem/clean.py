@@ -11,7 +11,7 @@ from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
 
 from relfast.chem.molecule import CACHED_MOLECULES, Molecule
-from relfast.chem.simple import MAX_CHARS, is_settled
+from relfast.chem.smiles_text import MAX_CHARS, is_settled
 
 _CANONICAL_PASSES: Final = 4
 """RDKit's canonical SMILES can change when it is read and written again; it settles within two or three."""

@@ -13,7 +13,8 @@ from typing import Final
 
 from relfast.chem.matching import same_molecule
 from relfast.chem.molecule import CACHED_CHARS, Molecule, parse
-from relfast.chem.simple import SmilesTable, simple_table
+from relfast.chem.simple import simple_table
+from relfast.chem.smiles_table import SmilesTable
 
 CACHED_CODES: Final = 50_000
 """Distinct SMILES whose code is kept per process, at some 300 bytes each."""

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from rdkit import Chem, rdBase
 from rdkit.Chem import rdMolDescriptors
-from relfast_kernels.cache import Cache, user_cache
-from relfast_kernels.trust import UntrustedError
+from relfast_kernels.compiled.cache import Cache, user_cache
+from relfast_kernels.compiled.trust import UntrustedError
 
 from relfast.chem import molecule  # noqa: F401 -- silences RDKit's log
 from relfast.errors import UsageError

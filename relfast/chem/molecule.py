@@ -8,6 +8,15 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from rdkit import Chem, RDLogger
+from relfast_kernels.layouts import (
+    AROMATIC_BOND,
+    ATOM_FACTOR,
+    BOND_FACTOR,
+    CHARGES,
+    FINGERPRINT_MASK,
+    LETTERS,
+    NEUTRAL,
+)
 
 from relfast.chem.simple import simple_table
 
@@ -27,28 +36,24 @@ _ORDINARY: Final = re.compile(r"(?:[A-Za-z0-9()=#\-+/\\%.:]|\[(?!H)[A-Za-z][^\[\
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
-# the numbers of relfast_kernels.graph_code.fingerprint; a test holds both equal
-_CHARGES, _NEUTRAL = 17, 8
-_MASK: Final = 0xFFFF_FFFF
-_ATOM_FACTOR: Final = 0x85EB_CA6B >> 1
-_BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
+# as the kernels have them
 _ORDERS: Final = {
     Chem.BondType.SINGLE: 1,
     Chem.BondType.DOUBLE: 2,
     Chem.BondType.TRIPLE: 3,
-    Chem.BondType.AROMATIC: 4,
+    Chem.BondType.AROMATIC: AROMATIC_BOND,
 }
 _OTHER_ORDER: Final = 5
 
 
 def _letters(symbol: str) -> int:
     """An element's letters as a number."""
-    return (ord(symbol[0]) - 64) * 27 + (ord(symbol[1]) - 96 if symbol[1:] else 0)
+    return (ord(symbol[0]) - 64) * LETTERS + (ord(symbol[1]) - 96 if symbol[1:] else 0)
 
 
 def _scramble(value: int, factor: int) -> int:
     value *= factor
-    return (value ^ (value >> 29)) & _MASK
+    return (value ^ (value >> 29)) & FINGERPRINT_MASK
 
 
 class Molecule:
@@ -95,7 +100,7 @@ class Molecule:
 
     @cached_property
     def fingerprint(self) -> int:
-        """32 bits equal for equal graphs: those of `relfast_kernels.graph_code.fingerprint`."""
+        """32 bits equal for equal graphs: those of `relfast_kernels.smiles.graph_code.fingerprint`."""
         table = simple_table()
         if table is not None:
             # the kernel reads what the toolkit writes in a fifth of the time that walking its atoms takes
@@ -107,7 +112,7 @@ class Molecule:
 
     def _walked_fingerprint(self) -> int:
         labels = [
-            64 * _CHARGES * _letters(atom.GetSymbol()) + 64 * (_NEUTRAL + atom.GetFormalCharge())
+            64 * CHARGES * _letters(atom.GetSymbol()) + 64 * (NEUTRAL + atom.GetFormalCharge())
             for atom in self.mol.GetAtoms()
         ]
         bonds = [
@@ -120,9 +125,9 @@ class Molecule:
             far[b] += order
         around = [label >> 6 for label in labels]
         for a, b, order in bonds:
-            around[a] += _scramble(8 * far[b] + order, _BOND_FACTOR)
-            around[b] += _scramble(8 * far[a] + order, _BOND_FACTOR)
-        return sum(_scramble(atom & _MASK, _ATOM_FACTOR) for atom in around) & _MASK
+            around[a] += _scramble(8 * far[b] + order, BOND_FACTOR)
+            around[b] += _scramble(8 * far[a] + order, BOND_FACTOR)
+        return sum(_scramble(atom & FINGERPRINT_MASK, ATOM_FACTOR) for atom in around) & FINGERPRINT_MASK
 
     @property
     def heavy_atoms(self) -> int:

@@ -49,9 +49,9 @@ def add(source: str, name: str | None, take: str, precision: str, overwrite: boo
 @click.argument("name", metavar="NAME|DIR", default="auto")
 def info(name: str) -> None:
     """What a model is: its origin, sizes and hash. The default is the one that `auto` takes."""
-    from relfast.embed import models
+    from relfast.embed.resolving import resolve
 
-    _describe(models.resolve(name).path)
+    _describe(resolve(name).path)
 
 
 def _describe(path: str) -> None:

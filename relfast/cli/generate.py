@@ -3,169 +3,117 @@
 from __future__ import annotations
 
 import gzip
-import importlib
 import os
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any, Final, TypeVar
+from itertools import product
+from typing import IO, Any, Final
 
 import click
 import orjson
 
-from relfast.errors import MissingExtraError, OutputError, OutputExistsError, UsageError
-from relfast.tasks import find_task, get_task
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-STDOUT: Final = "-"
-SEQBENCH: Final = "seqbench"
-_TERMINAL_EVERY: Final = 0.2
-_PLAIN_EVERY: Final = 5.0
+from relfast.cli.parameters import options_of
+from relfast.cli.progress import Counting, ProgressReporter, Status
+from relfast.errors import MissingExtraError, UsageError
+from relfast.outputs import STDOUT, whole_file
+from relfast.parameters import parameters_of
+from relfast.tasks import TASKS, Task, find_task
 
 
-def _sizes(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, ...]:
-    """Sizes such as 5,10,20 or 5:50:5 (from, to and with, step)."""
-    try:
-        if ":" not in text:
-            return tuple(int(part) for part in text.split(","))
-        first, last, *step = (int(part) for part in text.split(":"))
-        return tuple(range(first, last + 1, *step))
-    except (TypeError, ValueError):
-        raise click.BadParameter(
-            f"{text!r} is neither a list such as 5,10,20 nor a range such as 5:50:5"
-        ) from None
-
-
-_COUNT = click.option(
-    "-n", "count", type=click.IntRange(0), required=True, metavar="N", help="Records to make."
-)
-_SEED = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help="The same seed gives the same bytes.")  # fmt: skip
-_OUTPUT = click.option("-o", "--output", default=STDOUT, show_default=True, metavar="FILE", help=".jsonl, .jsonl.gz or .jsonl.zst; - for stdout.")  # fmt: skip
-_OVERWRITE = click.option("--overwrite", is_flag=True, help="Replace an existing output.")
-_QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
-
-
-def _common(function: F) -> F:
-    """What every generator takes."""
-    for option in (_QUIET, _OVERWRITE, _OUTPUT, _SEED, _COUNT):
-        function = option(function)
-    return function
-
-
-def _rel_a(name: str) -> click.Command:
-    @click.command(name.lower(), short_help=get_task(name).summary)
-    @_common
-    @click.option("--gridsize", type=int, default=3, show_default=True, help="Rows and columns of a panel.")
-    @click.option("--maxval", type=int, default=1000, show_default=True, help="Largest value.")
-    @click.option("--distractors", type=click.Choice(["random", "hard"]), default="random", show_default=True, help="Other choices: random matrices, as published, or near misses that break one element of the rule.")  # fmt: skip
-    def command(**options: Any) -> None:
-        _generate(name, **options)
-
-    command.help = f"Make {name} records: {get_task(name).summary}."
+def subcommand(task: Task) -> click.Command:
+    """The command that makes a task's records, its options those that the task declares."""
+    assert task.parameters is not None
+    make = _streamed if task.bulk is None else _in_bulk
+    command = make(task, task.parameters)
+    command.short_help = task.summary
+    command.help = getattr(task.parameters, "about", f"Make {task.name} records: {task.summary}.")
     return command
 
 
-def _rel_b() -> click.Command:
-    @click.command("rel-b1", short_help=get_task("REL-B1").summary)
-    @_common
-    @click.option("--num-leaves", type=int, default=50, show_default=True, help="Taxa in the tree.")
-    @click.option("--seq-len", type=int, default=300, show_default=True, help="Columns of the alignment.")
-    @click.option("--n-convergent-sites", type=int, default=5, show_default=True, help="Planted blocks of a yes record.")  # fmt: skip
-    @click.option("--length-convergent-block", type=int, default=5, show_default=True, help="Columns of a block.")  # fmt: skip
-    @click.option("--n-convergent-taxa", type=int, default=2, show_default=True, help="Taxa that share the motifs.")  # fmt: skip
-    @click.option("--selection", type=click.Choice(["distant", "clades"]), default="distant", show_default=True, help="Taxa at least 3 edges apart, or whole clades at least 4.")  # fmt: skip
-    @click.option("--taxa-as", type=click.Choice(["name", "index"]), default="name", show_default=True, help="Gold taxa: names in the question, or places in their list sorted as texts, as published.")  # fmt: skip
-    @click.option("--yes-fraction", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Share of yes records.")  # fmt: skip
-    def command(**options: Any) -> None:
-        """Make REL-B1 records: homoplasy in an alignment evolved along a random tree."""
-        _generate("REL-B1", **options)
+def _streamed(task: Task, declaring: type) -> click.Command:
+    """One record after the other, each confirmed by the task's scorer."""
+
+    @click.command(task.name.lower())
+    @click.option("-n", "count", type=click.IntRange(0), required=True, metavar="N", help="Records to make.")
+    @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help="The same seed gives the same bytes.")  # fmt: skip
+    @click.option("-o", "--output", default=STDOUT, show_default=True, metavar="FILE", help=".jsonl, .jsonl.gz or .jsonl.zst; - for stdout.")  # fmt: skip
+    @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
+    @click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
+    @options_of(declaring)
+    def command(count: int, seed: int, output: str, overwrite: bool, quiet: bool, **parameters: Any) -> None:
+        reporter = ProgressReporter(quiet=quiet)
+        records = task.source.generate(
+            task.name, count, seed, tell=lambda text: reporter.update(lambda: Status((text,))), **parameters
+        )
+        started = time.monotonic()
+        counting = Counting(reporter, "records", count)
+        with whole_file(output, overwrite=overwrite) as raw, _packed(raw, output) as file, reporter:
+            for n, record in enumerate(records, 1):
+                file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+                counting.update(n)
+        if not quiet:
+            seconds = time.monotonic() - started
+            where = "stdout" if output == STDOUT else output
+            click.echo(f"{count:,} {task.name} records in {where} ({seconds:.1f} s)", err=True)
 
     return command
 
 
-_FORMULA = click.option("--formula", "formulas", multiple=True, metavar="FORMULA", help="Draw from these, e.g. C5H8Br2 (repeatable).  [default: 105 small organic formulas]")  # fmt: skip
-_UNIVERSE_MIN = click.option("--universe-min", type=int, default=8, show_default=True, help="Fewest isomers of a formula.")  # fmt: skip
-_UNIVERSE_MAX = click.option("--universe-max", type=int, default=100, show_default=True, help="Most isomers of a formula.")  # fmt: skip
-_KEEP = click.option("--keep", type=click.Choice(["all", "unstrained"]), default="all", show_default=True, help="unstrained: no triple or cumulated double bonds in rings.")  # fmt: skip
+def _in_bulk(task: Task, declaring: type) -> click.Command:
+    """Many at once, on several cores, each in all variants of what was given repeatedly."""
+    unit = getattr(declaring, "unit", "records")
+    repeated = [parameter.name for parameter in parameters_of(declaring) if parameter.repeat]
 
-
-def _isomers(function: F) -> F:
-    """What both tasks made of isomer universes take."""
-    for option in (_KEEP, _UNIVERSE_MAX, _UNIVERSE_MIN, _FORMULA):
-        function = option(function)
-    return function
-
-
-def _rel_c1() -> click.Command:
-    @click.command("rel-c1", short_help=get_task("REL-C1").summary)
-    @_common
-    @click.option("--sizes", callback=_sizes, metavar="SIZES", default="5:50:5", show_default=True, help="Molecules of a question, in turn.")  # fmt: skip
-    @click.option("--yes-fraction", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="Share of yes records.")  # fmt: skip
-    @_isomers
-    def command(formulas: tuple[str, ...], **options: Any) -> None:
-        """Make REL-C1 records: are these molecules constitutional isomers?"""
-        _generate("REL-C1", formulas=formulas or None, with_progress=True, **options)
-
-    return command
-
-
-def _rel_c2() -> click.Command:
-    @click.command("rel-c2", short_help=get_task("REL-C2").summary)
-    @_common
-    @click.option("--bank", type=click.Path(), metavar="FILE", help="One SMILES a line, plain or gzip.  [default: the molecules of the published records]")  # fmt: skip
-    @click.option("--sizes", callback=_sizes, metavar="SIZES", default="5:50:5", show_default=True, help="Molecules of a question, in turn.")  # fmt: skip
-    @click.option("--strategy", type=click.Choice(["similarity", "scaffold", "mixed"]), default="similarity", show_default=True, help="What the molecules of a group have in common.")  # fmt: skip
-    @click.option("--min-atoms", type=int, default=8, show_default=True, help="Fewest heavy atoms of gold.")
-    @click.option("--tanimoto", type=float, nargs=2, default=(0.35, 0.90), show_default=True, metavar="LOW HIGH", help="Similarity to the group's first molecule.")  # fmt: skip
-    @click.option("--mcs-steps", type=int, default=500, show_default=True, help="Search steps after which a group is given up; more steps, larger motifs.")  # fmt: skip
-    def command(**options: Any) -> None:
-        """Make REL-C2 records: the largest connected motif of similar molecules."""
-        _generate("REL-C2", **options)
-
-    return command
-
-
-def _rel_c3() -> click.Command:
-    @click.command("rel-c3", short_help=get_task("REL-C3").summary)
-    @_common
-    @click.option("--given", callback=_sizes, metavar="SIZES", default="5:50:5", show_default=True, help="Molecules given in a question, in turn.")  # fmt: skip
-    @_isomers
-    def command(formulas: tuple[str, ...], **options: Any) -> None:
-        """Make REL-C3 records: name the isomers that a list leaves out."""
-        _generate("REL-C3", formulas=formulas or None, with_progress=True, **options)
+    @click.command(task.name.lower())
+    @options_of(declaring)
+    @click.option("-n", "count", type=int, required=True, help=f"{unit.capitalize()} to make.")
+    @click.option("--seed", type=int, required=True, help="The same seed gives the same bytes.")
+    @click.option("-o", "--output", required=True, help=".jsonl, .jsonl.gz, .jsonl.zst, or - for stdout.")
+    @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
+    @click.option("--workers", type=int, help="Processes. [default: usable cores]")
+    @click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
+    def command(
+        count: int,
+        seed: int,
+        output: str,
+        overwrite: bool,
+        workers: int | None,
+        quiet: bool,
+        **parameters: Any,
+    ) -> None:
+        # the last of them varies slowest
+        values = product(*(parameters.pop(name) for name in reversed(repeated)))
+        variants = [
+            declaring(**parameters, **dict(zip(reversed(repeated), chosen, strict=True))) for chosen in values
+        ]
+        if workers is None:
+            workers = len(os.sched_getaffinity(0))
+        assert task.bulk_source is not None
+        with ProgressReporter(quiet=quiet) as reporter:
+            counting = Counting(reporter, unit, count)
+            written = task.bulk_source.write_rows(
+                output, count, seed, variants, workers, overwrite=overwrite, progress=counting.update
+            )
+        if not quiet:
+            click.echo(f"{written} rows of {count} {unit} written to {output}", err=True)
 
     return command
 
 
-def _seqbench() -> click.Command:
-    command = importlib.import_module("relfast.cli.generate_seqbench").command
-    assert isinstance(command, click.Command)
-    return command
-
-
-_SUBCOMMANDS: Final[dict[str, Callable[[], click.Command]]] = {
-    **{f"rel-a{i}": (lambda name=f"REL-A{i}": _rel_a(name)) for i in range(1, 5)},  # type: ignore[misc]
-    "rel-b1": _rel_b,
-    "rel-c1": _rel_c1,
-    "rel-c2": _rel_c2,
-    "rel-c3": _rel_c3,
-    SEQBENCH: _seqbench,
-}
+_GENERATED: Final = {task.name.lower(): task for task in TASKS.values() if task.parameters is not None}
 
 
 class _Group(click.Group):
     """Subcommands made when they are asked for; names in any case, as everywhere."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_SUBCOMMANDS)
+        return list(_GENERATED)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        make = _SUBCOMMANDS.get(cmd_name.lower())
-        if make is not None:
-            return make()
+        task = _GENERATED.get(cmd_name.lower())
+        if task is not None:
+            return subcommand(task)
         task = find_task(cmd_name)
         if task is not None:
             raise UsageError(
@@ -175,7 +123,7 @@ class _Group(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, get_task(name).summary) for name in _SUBCOMMANDS])
+            formatter.write_dl([(name, task.summary) for name, task in _GENERATED.items()])
 
 
 @click.group(name="generate", cls=_Group)
@@ -185,104 +133,6 @@ def command() -> None:
     Records go to the output and nothing else does. The same task, parameters and seed give the same bytes; the
     first M of N records are those of a run of M.
     """
-
-
-def _generate(
-    name: str,
-    *,
-    count: int,
-    seed: int,
-    output: str,
-    overwrite: bool,
-    quiet: bool,
-    with_progress: bool = False,
-    **parameters: Any,
-) -> None:
-    report = _Reporter(quiet)
-    if with_progress:
-        parameters["progress"] = report.isomers
-    records = get_task(name).source.generate(name, count, seed, **parameters)
-    started = time.monotonic()
-    with _writing(output, overwrite) as file, report:
-        for n, record in enumerate(records, 1):
-            file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-            report.records(n, count)
-    if not quiet:
-        seconds = time.monotonic() - started
-        where = "stdout" if output == STDOUT else output
-        click.echo(f"{count:,} {name} records in {where} ({seconds:.1f} s)", err=True)
-
-
-class _Reporter:
-    """Progress on stderr: a line that rewrites itself on a terminal, a plain line now and then elsewhere."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self._terminal = sys.stderr.isatty()
-        self._every = _TERMINAL_EVERY if self._terminal else _PLAIN_EVERY
-        self._next = time.monotonic() + self._every
-        self._shown = False
-
-    def __enter__(self) -> _Reporter:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        if self._shown and self._terminal:
-            click.echo("\r\x1b[K", err=True, nl=False)
-
-    def isomers(self, formula: str, found: int) -> None:
-        self._show(lambda: f"isomers of {formula}: {found:,} found (kept for the next time)")
-
-    def records(self, n: int, total: int) -> None:
-        self._show(lambda: f"{_bar(n, total)} {n:,} of {total:,} records")
-
-    def _show(self, text: Callable[[], str]) -> None:
-        now = time.monotonic()
-        if self._quiet or now < self._next:
-            return
-        self._next = now + self._every
-        self._shown = True
-        if self._terminal:
-            click.echo(f"\r\x1b[K{text()}", err=True, nl=False)
-        else:
-            click.echo(f"relfast: {text()}", err=True)
-
-
-def _bar(n: int, total: int, width: int = 24) -> str:
-    filled = width * n // max(1, total)
-    return f"[{'=' * filled}{' ' * (width - filled)}]"
-
-
-@contextmanager
-def _writing(output: str, overwrite: bool) -> Iterator[IO[bytes]]:
-    """A file that appears under its name when it is whole, or stdout.
-
-    Raises
-    ------
-    OutputExistsError
-        The output exists and is not to be replaced.
-    OutputError
-        It cannot be written.
-    """
-    if output == STDOUT:
-        yield sys.stdout.buffer
-        return
-    path = Path(output)
-    if path.exists() and not overwrite:
-        raise OutputExistsError(output)
-    # devices and pipes cannot be put in place by a rename
-    in_place = path.exists() and not path.is_file()
-    draft = path if in_place else path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with draft.open("wb") as raw, _packed(raw, output) as file:
-            yield file
-        if not in_place:
-            os.replace(draft, path)
-    except OSError as error:
-        raise OutputError(output, error.strerror or str(error)) from error
-    finally:
-        if not in_place:
-            draft.unlink(missing_ok=True)
 
 
 @contextmanager

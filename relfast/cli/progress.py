@@ -1,84 +1,213 @@
-"""Progress on stderr: a line that rewrites itself on a terminal, a plain line now and then elsewhere."""
+"""Progress on stderr: a bar on a terminal, a plain line every few seconds elsewhere.
+
+Rich draws the bar. It is loaded when there is a bar to draw: a command that ends at once, or writes to a file,
+does not wait for it. What is shown is a `Status`; how it is drawn is the same for every command.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from typing import Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TextIO, cast
 
-from relfast.cli import signals
-from relfast.engine.run import Progress
+if TYPE_CHECKING:
+    from relfast.engine.file_run import run
 
-_TERMINAL_EVERY: Final = 0.2
-_PLAIN_EVERY: Final = 5.0
+SECONDS_BETWEEN_FRAMES: Final = 0.2
+SECONDS_BETWEEN_LINES: Final = 5.0
+
+MIN_BAR: Final = 8
+MAX_BAR: Final = 40
+"""Columns of a bar: it takes what the text leaves; text that leaves less is cut, fact by fact."""
 
 
-class Reporter:
-    """Prints what `update` is told, as often as the place it prints to can bear."""
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What is shown: facts, the first the most important, and how much is done where that is known."""
+
+    facts: Sequence[str]
+    share: float | None = None
+    seconds_left: float | None = None
+
+    def text(self, columns: int | None = None) -> str:
+        """``41% · ETA 0:02:10 · 12,000 rows · 4,100 rows/s``, with as many facts as fit into ``columns``."""
+        parts = []
+        if self.share is not None:
+            parts.append(f"{100 * self.share:.0f}%")
+        if self.seconds_left is not None:
+            left = int(self.seconds_left)
+            parts.append(f"ETA {left // 3600}:{left // 60 % 60:02}:{left % 60:02}")
+        parts += self.facts
+        while columns is not None and len(parts) > 1 and len(" · ".join(parts)) > columns:
+            parts.pop()
+        return " · ".join(parts)
+
+
+class ProgressReporter:
+    """Shows what it is told, as often as the place where it shows it can bear. A context manager."""
 
     def __init__(self, *, quiet: bool) -> None:
-        # stderr may be closed, or be a pipe that nobody reads any more: rows matter, this does not
-        self._stream = sys.stderr
         self._quiet = quiet
-        self._terminal = self._stream is not None and self._stream.isatty()
-        self._every = _TERMINAL_EVERY if self._terminal else _PLAIN_EVERY
+        self._stream = _Stderr()
+        self._terminal = self._stream.is_terminal()
+        self._every = SECONDS_BETWEEN_FRAMES if self._terminal else SECONDS_BETWEEN_LINES
         self._next = time.monotonic() + self._every
-        self._shown = False
-        self._state: Progress | None = None
+        self._bar: _Bar | None = None
 
-    def __enter__(self) -> Reporter:
+    def __enter__(self) -> ProgressReporter:
         return self
 
-    def __exit__(self, *exc: object) -> None:
-        if self._shown and self._terminal:
-            self._write("\r\x1b[K")
+    def __exit__(self, *exception: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
 
-    def update(self, state: Progress) -> None:
-        signals.check()
-        self._state = state
+    def update(self, status: Callable[[], Status], *, at_once: bool = False) -> None:
+        """Show a status if it is time. ``at_once``: on a terminal in any case, for steps that are few and long."""
         now = time.monotonic()
-        if self._quiet or self._stream is None or now < self._next:
+        if self._quiet or (now < self._next and not (at_once and self._terminal)):
             return
         self._next = now + self._every
-        self._shown = True
-        text = describe(state, now)
-        self._write(f"\r\x1b[K{text}" if self._terminal else f"relfast: {text}\n")
+        if not self._terminal:
+            self._stream.write(f"relfast: {status().text()}\n")
+            return
+        if self._bar is None:
+            self._bar = _Bar(self._stream)
+        self._bar.show(status())
+
+    def step(self, text: str) -> None:
+        """What is being done from now on: one of a job's few and long steps."""
+        self.update(lambda: Status((text,)), at_once=True)
 
     def say(self, text: str) -> None:
-        """A line that stays, above the one that rewrites itself. Any thread may call it."""
-        start = "\r\x1b[K" if self._terminal else ""
-        self._write(f"{start}relfast: {text}\n")
-
-    def _write(self, text: str) -> None:
-        if self._stream is None:
-            return
-        try:
-            self._stream.write(text)
-            self._stream.flush()
-        except OSError:
-            self._stream = None
-
-    def how_far(self) -> str:
-        """Where an interrupted run stands, and how it goes on."""
-        if self._state is None:
-            return "before the first rows; the same command with --resume starts again"
-        return f"after {self._state.rows:,} rows; the same command with --resume goes on from there"
+        """A line that stays, above the bar. Any thread may call it; ``quiet`` does not silence it."""
+        if self._bar is None:
+            self._stream.write(f"relfast: {text}\n")
+        else:
+            self._bar.say(f"relfast: {text}")
 
 
-def describe(state: Progress, now: float) -> str:
-    """``12,000 rows · 4,100 rows/s · 9.1 MB/s · 3 errors · 0 timeouts · 41% · ETA 0:02:10``"""
+def scoring_status(state: run.Progress, now: float) -> Status:
+    """How far a dump is scored: rows, speed, errors; what an earlier run did counts for no speed."""
     seconds = max(now - state.started, 1e-9)
     rows = state.rows - state.resumed_rows
     done = state.done_bytes - state.resumed_bytes
-    parts = [
+    facts = (
         f"{state.rows:,} rows",
         f"{rows / seconds:,.0f} rows/s",
-        f"{done / seconds / 1e6:,.1f} MB/s",
         f"{state.invalid + state.crashes:,} errors",
         f"{state.timeouts:,} timeouts",
-    ]
-    if state.total_bytes:
-        parts.append(f"{100 * state.done_bytes / state.total_bytes:.0f}%")
-        left = int((state.total_bytes - state.done_bytes) / max(done / seconds, 1e-9))
-        parts.append(f"ETA {left // 3600}:{left // 60 % 60:02}:{left % 60:02}")
-    return " · ".join(parts)
+        f"{done / seconds / 1e6:,.1f} MB/s",
+    )
+    if not state.total_bytes:
+        return Status(facts)
+    left = (state.total_bytes - state.done_bytes) / max(done / seconds, 1e-9)
+    return Status(facts, state.done_bytes / state.total_bytes, left)
+
+
+class Counting:
+    """How far a job of known length is: the status of what it counts.
+
+    Parameters
+    ----------
+    reporter
+        Shows it.
+    what
+        Names what is counted, in the plural.
+    total
+        How many there are.
+    """
+
+    def __init__(self, reporter: ProgressReporter, what: str, total: int) -> None:
+        self._reporter, self._what, self._total = reporter, what, total
+        self._started = time.monotonic()
+
+    def update(self, done: int, failed: int | None = None, *, before: int = 0) -> None:
+        """``before``: of the ``done`` those of an earlier run, which count for no speed."""
+        self._reporter.update(lambda: self._status(done, failed, before))
+
+    def _status(self, done: int, failed: int | None, before: int) -> Status:
+        facts = [f"{done:,} of {self._total:,} {self._what}"]
+        if failed is not None:
+            facts.append(f"{failed:,} failed")
+        seconds = time.monotonic() - self._started
+        left = None if done <= before else seconds / (done - before) * (self._total - done)
+        return Status(facts, done / max(1, self._total), left)
+
+
+class _Bar:
+    """A line of a terminal that is drawn anew, never wider than the terminal, and gone in the end.
+
+    No thread draws it (processes are forked beside it), and the cursor stays visible: the second Ctrl-C ends the
+    process on the spot, which would leave the terminal without one.
+    """
+
+    def __init__(self, stream: _Stderr) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        class BarConsole(Console):
+            def show_cursor(self, show: bool = True) -> bool:
+                return False
+
+        self._console = BarConsole(
+            file=cast(TextIO, stream), force_terminal=True, force_jupyter=False, highlight=False
+        )
+        self._live: Live = Live(
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._live.start()
+
+    def show(self, status: Status) -> None:
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        width = self._console.width
+        line = Table.grid(padding=(0, 1, 0, 0))
+        if status.share is None:
+            line.add_row(Text(status.text(width), no_wrap=True, overflow="ellipsis"))
+        else:
+            text = status.text(width - MIN_BAR - 1)
+            bar = ProgressBar(1.0, status.share, width=min(MAX_BAR, max(1, width - len(text) - 1)))
+            line.add_row(bar, Text(text, no_wrap=True, overflow="ellipsis"))
+        self._live.update(line, refresh=True)
+
+    def say(self, line: str) -> None:
+        self._console.print(line, markup=False, soft_wrap=True)
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+class _Stderr:
+    """Stderr, which may be closed, or a pipe that nobody reads any more: rows matter, this does not."""
+
+    def __init__(self) -> None:
+        self._stream: TextIO | None = sys.stderr
+
+    @property
+    def encoding(self) -> str:
+        return (self._stream and self._stream.encoding) or "utf-8"
+
+    def is_terminal(self) -> bool:
+        dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+        return self._stream is not None and self._stream.isatty() and not dumb
+
+    def write(self, text: str) -> int:
+        if self._stream is not None:
+            try:
+                self._stream.write(text)
+                self._stream.flush()
+            except OSError:
+                self._stream = None
+        return len(text)
+
+    def flush(self) -> None:
+        """Every write has done it."""

@@ -12,7 +12,8 @@ from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
 from relfast.errors import UsageError
 
 if TYPE_CHECKING:
-    from relfast.realign.benchmark import Plan, Progress
+    from relfast.inference.request_log import RequestCounts
+    from relfast.realign.benchmark import Plan
     from relfast.realign.problems import Problem
 
 DEFAULT_MODEL: Final = "deepseek-ai/deepseek-math-7b-instruct"
@@ -78,12 +79,12 @@ def command(
 
     DIR gets realign_benchmark_results.jsonl, an entry a problem, and figures-and-statistics/ with the report.
     """
-    from relfast.cli.counting import end_on_sigterm
-    from relfast.llm import Settings
+    from relfast.cli.progress import ProgressReporter
+    from relfast.inference.client import Settings
     from relfast.realign.aligner import StepAligner
     from relfast.realign.benchmark import Judge, Plan
-    from relfast.records import Options
     from relfast.report.realign import REPORT_DIR, RESULTS_FILE, generate_analysis_report
+    from relfast.tasks.realign.options import RealignOptions
 
     if more_subsets and not subsets:
         raise UsageError(f"unexpected argument {more_subsets[0]!r}")
@@ -105,26 +106,28 @@ def command(
         api=api,
         settings=None if mock else settings,
         judge=judge,
-        options=Options(embedder=embedder, device=device),
+        options=RealignOptions(embedder=embedder, device=device),
         mock_judge=mock and not no_judge,
     )
     folder = Path(output)
     results = folder / RESULTS_FILE
-    end_on_sigterm()
-    progress = _run(plan, problems, results, source, resume, overwrite, quiet)
-    click.echo(f"{progress.total:,} problems in {results}", err=True)
+    counts = _run(plan, problems, results, source, resume, overwrite, quiet)
+    click.echo(f"{counts.total:,} problems in {results}", err=True)
     if not no_report:
         aligner = StepAligner(embedder, device)
-        report = generate_analysis_report(results, folder / REPORT_DIR, aligner=aligner)
+        with ProgressReporter(quiet=quiet) as reporter:
+            report = generate_analysis_report(
+                results, folder / REPORT_DIR, aligner=aligner, on_step=reporter.step
+            )
         click.echo(f"report in {report.directory / 'index.html'}", err=True)
-    if progress.failed:
+    if counts.failed:
         click.echo(
-            f"{progress.failed:,} without a score; --resume asks for them again (the report names the errors)",
+            f"{counts.failed:,} without a score; --resume asks for them again (the report names the errors)",
             err=True,
         )
-        if progress.failed == progress.done:
+        if counts.failed == counts.done:
             return EXIT_FAILED
-    return EXIT_ROWS_FAILED if fail_on_error and progress.failed else 0
+    return EXIT_ROWS_FAILED if fail_on_error and counts.failed else 0
 
 
 def _problems(
@@ -151,14 +154,15 @@ def _run(
     resume: bool,
     overwrite: bool,
     quiet: bool,
-) -> Progress:
-    from relfast.cli.counting import counting
+) -> RequestCounts:
+    from relfast.cli.progress import Counting, ProgressReporter
     from relfast.realign.benchmark import run_benchmark
 
-    with counting("problems", len(problems), quiet) as show:
+    with ProgressReporter(quiet=quiet) as reporter:
+        counting = Counting(reporter, "problems", len(problems))
 
-        def report(progress: Progress) -> None:
-            show(progress.before + progress.done, progress.failed)
+        def report(counts: RequestCounts) -> None:
+            counting.update(counts.before + counts.done, counts.failed, before=counts.before)
 
         return run_benchmark(
             plan, problems, results, dataset=source, resume=resume, overwrite=overwrite, report=report

@@ -54,9 +54,10 @@ def command(
     request that fails after all attempts leaves response null and says why in error. The key of a hosted
     server is taken from OPENAI_API_KEY.
     """
-    from relfast.asking import Progress, ask_records, read_questions
-    from relfast.cli.counting import counting, end_on_sigterm
-    from relfast.llm import Settings
+    from relfast.cli.progress import Counting, ProgressReporter
+    from relfast.inference.client import Settings
+    from relfast.inference.request_log import RequestCounts
+    from relfast.inference.run import complete_records, read_requests
 
     settings = Settings(
         model=model,
@@ -68,15 +69,15 @@ def command(
         backoff=backoff,
         system=system,
     )
-    end_on_sigterm()
-    questions = list(read_questions(records, limit))
-    with counting("records", len(questions), quiet) as show:
+    requests = list(read_requests(records, limit))
+    with ProgressReporter(quiet=quiet) as reporter:
+        counting = Counting(reporter, "records", len(requests))
 
-        def report(progress: Progress) -> None:
-            show(progress.before + progress.done, progress.failed)
+        def report(counts: RequestCounts) -> None:
+            counting.update(counts.before + counts.done, counts.failed, before=counts.before)
 
-        progress = ask_records(
-            questions,
+        counts = complete_records(
+            requests,
             Path(output),
             api,
             settings,
@@ -86,11 +87,11 @@ def command(
             report=report,
         )
     if not quiet:
-        click.echo(f"{progress.total:,} records in {output}", err=True)
-    if progress.failed:
+        click.echo(f"{counts.total:,} records in {output}", err=True)
+    if counts.failed:
         click.echo(
-            f"relfast: {progress.failed:,} records have no response; --resume asks for them again", err=True
+            f"relfast: {counts.failed:,} records have no response; --resume asks for them again", err=True
         )
-        if progress.failed == progress.done:
+        if counts.failed == counts.done:
             return EXIT_FAILED
-    return EXIT_ROWS_FAILED if fail_on_error and progress.failed else 0
+    return EXIT_ROWS_FAILED if fail_on_error and counts.failed else 0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import orjson
@@ -12,8 +13,13 @@ import orjson
 from relfast.cli import signals
 from relfast.cli.checks import check_timeout
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
+from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
+from relfast.tasks.options import AllOptions
+
+if TYPE_CHECKING:
+    from relfast.engine.file_run.run import Progress
 
 
 @click.command(name="score")
@@ -21,7 +27,6 @@ from relfast.errors import OutputError, UsageError
 @click.option("-o", "--output", metavar="OUT", help="Rows: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
 @click.option("--data", multiple=True, metavar="PATH", help="Gold records to join on id, when the dump holds only id and response.")  # fmt: skip
 @click.option("--task", metavar="NAME", help="Task of records that do not say.")
-@click.option("--policy", type=click.Choice(["reference", "strict"]), default="reference", show_default=True, help="Published scores, bug for bug; or their holes closed.")  # fmt: skip
 @click.option(
     "--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task."
 )
@@ -33,15 +38,10 @@ from relfast.errors import OutputError, UsageError
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="Only the first N lines.")
 @click.option("--shard", metavar="I/N", help="Only part I (from 0) of N; the parts' outputs concatenate to the whole.")  # fmt: skip
 @click.option("--summary", "summary_path", metavar="FILE.json", help="Write the summary as JSON.")
-@click.option("--embedder", default="auto", show_default=True, metavar="NAME|DIR", help="Embedding model of ReAlign.")  # fmt: skip
-@click.option("--device", default="cpu", show_default=True, help="Device of the embedding model.")
-@click.option("--grader", type=click.Choice(["symbolic", "math-verify"]), default="symbolic", show_default=True, help="ReAlign's answer comparison.")  # fmt: skip
 @click.option("--input-format", "dialect", type=click.Choice(["auto", "native", "openai-batch", "lm-eval", "verl", "seqbench", "realign"]), default="auto", show_default=True, help="How the dump is written.")  # fmt: skip
 @click.option("--filter", metavar="NAME", help="Filter of lm-evaluation-harness whose samples are scored.  [default: the first in the file]")  # fmt: skip
 @click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices.0.message.content.")  # fmt: skip
-@click.option("--strip-reasoning", is_flag=True, help="Drop <think>…</think> before extraction.")
-@click.option("--b1-min-f1", type=click.FloatRange(0, 1), default=0.5, show_default=True, help="strict: smallest F1 of a right REL-B1 yes.")  # fmt: skip
-@click.option("--tautomers", type=click.Choice(["apart", "joined"]), default="apart", show_default=True, help="strict: are tautomers one molecule?")  # fmt: skip
+@options_of(AllOptions)
 @click.option("--max-line-bytes", type=click.IntRange(1), default=MAX_LINE_BYTES, show_default=True, metavar="N", help="Longer lines are skipped with a row that says so.")  # fmt: skip
 @click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some rows have no score.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
@@ -77,18 +77,25 @@ def score(
     verbose: bool,
     **job_options: Any,
 ) -> int:
-    from relfast.api import make_job
-    from relfast.cli.progress import Reporter
+    from relfast.cli.progress import ProgressReporter, scoring_status
     from relfast.cli.table import print_summary
-    from relfast.engine.files import score_files
-    from relfast.engine.telling import tell_nobody
-    from relfast.engine.writer import ConsumerGone
+    from relfast.engine.file_run.files import score_files
+    from relfast.engine.file_run.telling import tell_nobody
+    from relfast.engine.io.writer import ConsumerGone
+    from relfast.engine.job import make_job
 
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
     _check_summary_path(summary_path, output)
-    reporter = Reporter(quiet=quiet)
+    latest: Progress | None = None
+
+    def show(state: Progress) -> None:
+        nonlocal latest
+        signals.check()
+        latest = state
+        reporter.update(lambda: scoring_status(state, time.monotonic()))
+
     try:
-        with reporter:
+        with ProgressReporter(quiet=quiet) as reporter:
             summary = score_files(
                 inputs,
                 output,
@@ -98,11 +105,11 @@ def score(
                 overwrite=overwrite,
                 limit=limit,
                 shard=_shard(shard),
-                progress=reporter.update,
+                progress=show,
                 tell=reporter.say if verbose else tell_nobody,
             )
     except signals.Interrupted as signal:
-        say(f"relfast: {signal} {reporter.how_far()}")
+        say(f"relfast: {signal} {_how_far(latest)}")
         return signal.exit_code
     except ConsumerGone:
         return 0
@@ -112,12 +119,20 @@ def score(
         print_summary(summary)
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
-    if summary.rows and summary.count("invalid_record") == summary.rows:
+    # a shard may hold nothing but what follows the good records
+    if shard is None and summary.rows and summary.count("invalid_record") == summary.rows:
         say(f"relfast: not one of {summary.rows} records could be used; the rows say why")
         return EXIT_USAGE
     if fail_on_error and summary.count("invalid_record", "timeout", "crashed"):
         return EXIT_ROWS_FAILED
     return 0
+
+
+def _how_far(latest: Progress | None) -> str:
+    """Where an interrupted run stands, and how it goes on."""
+    if latest is None:
+        return "before the first rows; the same command with --resume starts again"
+    return f"after {latest.rows:,} rows; the same command with --resume goes on from there"
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import click
 
 from relfast.cli.checks import check_timeout
 from relfast.engine.job import DEFAULT_TIMEOUT
 from relfast.errors import MissingExtraError, UsageError
+from relfast.records import POLICIES, Policy
 
 
 @click.command(name="serve")
@@ -19,7 +20,7 @@ from relfast.errors import MissingExtraError, UsageError
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 = any free one.")  # fmt: skip
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Name or address to answer to, beside the loopback's and --host.")  # fmt: skip
 @click.option("--token-file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="What requests must come with (Authorization: Bearer); /health is open. Nobody else may read the file.")  # fmt: skip
-@click.option("--policy", type=click.Choice(["reference", "strict"]), default="strict", show_default=True, help="Of requests that do not say; strict, since rewards are what servers are for.")  # fmt: skip
+@click.option("--policy", type=click.Choice(POLICIES), default="strict", show_default=True, help="Of requests that do not say; strict, since rewards are what servers are for.")  # fmt: skip
 @click.option("--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task.")  # fmt: skip
 @click.option("--on-error", type=float, metavar="NUMBER", help="Reward of a response without a score.  [default: null]")  # fmt: skip
 @click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes.  [default: usable cores]")  # fmt: skip
@@ -32,7 +33,7 @@ def command(
     port: int,
     hosts: tuple[str, ...],
     token_file: Path | None,
-    policy: Literal["reference", "strict"],
+    policy: Policy,
     reward: tuple[str, ...],
     on_error: float | None,
     workers: int | None,

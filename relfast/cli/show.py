@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from relfast.errors import InputError, OutputExistsError, UsageError
+from relfast.errors import InputError, UsageError
+from relfast.outputs import refuse_existing
 
 
 @click.command(name="show")
@@ -25,8 +26,8 @@ def command(
     from relfast.formats.entry import MISSING
     from relfast.tasks.seqbench.picture import draw_text, picture_of
 
-    if output is not None and Path(output).is_file() and not overwrite:
-        raise OutputExistsError(output)
+    if output is not None:
+        refuse_existing(output, unless=overwrite)
     path, row = _find(record, record_id, index)
     entry = read_row(row, "auto")
     question, answer, response = (
@@ -49,7 +50,7 @@ def command(
 
 def _find(record: str, record_id: str | None, index: int | None) -> tuple[str, Mapping[str, Any]]:
     """The file, and the row asked for."""
-    from relfast.engine.sources import iterate_lines
+    from relfast.engine.io.lines import iterate_lines
     from relfast.json_text import Undecodable, decode_object
 
     path, which = record, None

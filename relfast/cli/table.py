@@ -6,9 +6,9 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING, Final
 
-from relfast.estimates import clustered_mean
 from relfast.records import SCORED, STATUSES
-from relfast.stats import Summary, TaskSummary
+from relfast.stats.estimates import clustered_mean
+from relfast.stats.summary import Summary, TaskSummary
 
 if TYPE_CHECKING:
     from rich.console import Console

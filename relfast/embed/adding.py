@@ -92,7 +92,7 @@ def _locate(name: str, take: Source) -> tuple[Path, str]:
     if package is not None and take != "onnx":
         return package, f"package {models.KNOWN[name].package}"
     repository = models.KNOWN[name].repository
-    hint = f"; {models._offline_hint(name).strip(' ()')}" if models.KNOWN[name].package else ""
+    hint = f"; {models.offline_hint(name).strip(' ()')}" if models.KNOWN[name].package else ""
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:

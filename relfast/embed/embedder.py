@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from relfast.deadlines import Deadlines
 from relfast.embed import cache
-from relfast.embed.models import Model, describe_model, resolve
+from relfast.embed.models import Model, describe_model
+from relfast.embed.resolving import resolve
 from relfast.embed.session import Session, usable_threads
 
 TOKENS_PER_BATCH: Final = 1024

@@ -78,7 +78,7 @@ def _check(config: Mapping[str, Any], checkpoint: Path) -> None:
 class _Graph:
     """An ONNX graph under construction: nodes in order, constants by name."""
 
-    def __init__(self, onnx: Any, weights: Mapping[str, NDArray[Any]], file: Path, half: bool) -> None:
+    def __init__(self, onnx: Any, weights: Mapping[str, NDArray[np.generic]], file: Path, half: bool) -> None:
         self._onnx, self._weights, self._file = onnx, weights, file
         self._float = np.float16 if half else np.float32
         self._prefix = "bert." if any(name.startswith("bert.") for name in weights) else ""
@@ -90,7 +90,7 @@ class _Graph:
         self._nodes.append(self._onnx.helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
-    def constant(self, value: NDArray[Any]) -> str:
+    def constant(self, value: NDArray[np.generic]) -> str:
         name = f"constant_{len(self._constants)}"
         array = np.ascontiguousarray(value) if value.ndim else value
         self._constants.append(self._onnx.numpy_helper.from_array(array, name))

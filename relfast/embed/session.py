@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast.embed import THREADS_VARIABLE
 from relfast.embed.models import Model
+from relfast.embed.settings import THREADS_VARIABLE
 from relfast.errors import InputError, UsageError
 
 _CGROUP_QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
@@ -88,7 +88,7 @@ class Session:
             feeds["attention_mask"] = (np.arange(ids.shape[1]) < lengths[:, None]).astype(np.int64)
         if "token_type_ids" in self._inputs:
             feeds["token_type_ids"] = np.zeros_like(ids)
-        output: NDArray[Any] = self._session.run(None, feeds)[0]
+        output: NDArray[np.float32] = self._session.run(None, feeds)[0]
         if self._pooling == "graph":
             return output
         return _pool(output.astype(np.float32, copy=False), lengths, self._pooling)

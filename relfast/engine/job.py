@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Final, Unpack
 
 from relfast.engine import settings
 from relfast.errors import UsageError
 from relfast.formats import DIALECTS
-from relfast.records import Options
+from relfast.keywords import JobKeywords, OptionKeywords
+from relfast.parameters import Choice, Flag, check_parameters
 from relfast.tasks import get_task
+from relfast.tasks.options import AllOptions
 
 DEFAULT_TIMEOUT: Final = 5.0
 """Seconds a record may take; REL-C2's published substructure search has 5 s."""
@@ -49,7 +52,7 @@ class Job:
         Longer lines are skipped, with a row that says so.
     """
 
-    options: Options = field(default_factory=Options)
+    options: AllOptions = field(default_factory=AllOptions)
     task: str | None = None
     rewards: Mapping[str, str] = field(default_factory=dict)
     details: bool = False
@@ -64,17 +67,16 @@ class Job:
         for name, value in (
             ("timeout", settings.timeout_of(self.timeout)),
             ("max_line_bytes", settings.count_of("max_line_bytes", self.max_line_bytes, 1)),
-            ("details", settings.flag_of("details", self.details)),
-            ("dialect", settings.choice_of("input_format", self.dialect, ("auto", *DIALECTS))),
+            ("details", Flag().check("details", self.details)),
+            ("dialect", Choice(("auto", *DIALECTS)).check("input_format", self.dialect)),
             ("field_map", settings.texts_of("map", self.field_map)),
         ):
             object.__setattr__(self, name, value)
 
     def decides(self) -> dict[str, Any]:
         """All that can change a row, for the check on resume; what is in ``data`` is looked at there."""
-        options = {name: getattr(self.options, name) for name in Options.__dataclass_fields__}
         return {
-            **options,
+            **asdict(self.options),
             "task": self.task,
             "rewards": dict(sorted(self.rewards.items())),
             "details": self.details,
@@ -84,6 +86,47 @@ class Job:
             "filter": self.filter,
             "max_line_bytes": self.max_line_bytes,
         }
+
+
+def make_options(**given: Unpack[OptionKeywords]) -> AllOptions:
+    """`AllOptions` from keywords.
+
+    Raises
+    ------
+    UsageError
+        A name or value that does not exist.
+    """
+    return AllOptions(**check_parameters(AllOptions, given))
+
+
+_ALIASES: Final = {"input_format": "dialect", "map": "field_map", "reward": "rewards"}
+_JOB_FIELDS: Final = frozenset(field.name for field in fields(Job)) - {"options"}
+
+
+def make_job(**options: Unpack[JobKeywords]) -> Job:
+    """A `Job` from the keywords that `score`, `score_batch`, `score_file` and `Scorer` share.
+
+    ``input_format``, ``map`` and ``reward`` are accepted under their command-line names.
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        A name or a value that cannot be used.
+    """
+    given: dict[str, Any] = dict(options)
+    for alias, name in _ALIASES.items():
+        if alias in given:
+            given[name] = given.pop(alias)
+    job_options = {name: given.pop(name) for name in list(given) if name in _JOB_FIELDS}
+    if job_options.get("task") is not None:
+        job_options["task"] = get_task(job_options["task"]).name
+    if "rewards" in job_options:
+        job_options["rewards"] = check_rewards(job_options["rewards"])
+    data = job_options.get("data", ())
+    if not isinstance(data, str | Path | Iterable):
+        raise UsageError(f"data must be a path or several, not {data!r:.60}")
+    job_options["data"] = (str(data),) if isinstance(data, str | Path) else tuple(map(str, data))
+    return Job(options=make_options(**given), **job_options)
 
 
 def check_rewards(rewards: Mapping[str, str]) -> dict[str, str]:
@@ -105,15 +148,3 @@ def check_rewards(rewards: Mapping[str, str]) -> dict[str, str]:
             )
         checked[task.name] = metric
     return checked
-
-
-def mcs_timeout(timeout: float) -> int:
-    """Whole seconds for RDKit's MCS search within a record's deadline.
-
-    The published scorer gives it 5. It must end before the record's own deadline for its result, cut
-    short and flagged, to become a row; so it gets a second less than the record where that is tighter.
-    """
-    published = 5
-    if timeout <= 0:
-        return published
-    return max(1, min(published, int(timeout) - 1))

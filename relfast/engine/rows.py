@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-import orjson
-
 from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
 from relfast.formats.entry import MISSING
 from relfast.formats.failure import NoResponse
-from relfast.json_text import Undecodable, decode_object, shallow
+from relfast.json_text import Undecodable, decode_object, decode_text, shallow
 from relfast.records import Record, Score, unscored
-from relfast.tasks import TASKS, find_task, infer_task
+from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
 
 Gold = Mapping[Any, Entry]
 """Gold records by id."""
@@ -28,7 +26,7 @@ def read_gold(paths: Sequence[str]) -> dict[Any, Entry]:
     InputError
         A file cannot be read, or a line of it is no record with an id.
     """
-    from relfast.engine.sources import iterate_lines
+    from relfast.engine.io.lines import iterate_lines
     from relfast.errors import InputError
 
     gold: dict[Any, Entry] = {}
@@ -37,14 +35,13 @@ def read_gold(paths: Sequence[str]) -> dict[Any, Entry]:
             if not line.strip():
                 continue
             try:
-                entry = read_row(decode_object(line), "auto")
+                entry = read_row(decode_object(line, EXACT_FIELDS), "auto")
             except Undecodable as error:
                 raise InputError(str(error), file=path, line=number) from None
             if entry.id is MISSING or not _hashable(entry.id):
                 raise InputError("gold record has no usable id", file=path, line=number, field="id")
             # a gold file is kept for the whole run: what scoring never reads is not
-            if entry.task != "ReAlign":
-                entry.row = None
+            entry.row = None
             gold[entry.id] = entry
     return gold
 
@@ -120,7 +117,7 @@ def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
         elif entry.answer in (MISSING, None):
             return "MissingGold", f"no gold record with id {entry.id!r:.80} in --data"
     if isinstance(entry.answer, str):
-        entry.answer = _unquote(entry.answer)
+        entry.answer = decode_text(entry.answer)
     if entry.answer is MISSING or entry.answer is None:
         return "MissingField", "field 'answer' (the gold) is missing; --data FILE joins gold records on id"
     if not isinstance(entry.answer, Mapping):
@@ -152,14 +149,6 @@ def _known(gold: Gold, record_id: Any) -> Entry | None:
     elif found is None and type(record_id) is int:
         return gold.get(str(record_id))
     return found
-
-
-def _unquote(answer: str) -> Any:
-    """Gold that was stored as JSON text; other text comes back as it is."""
-    try:
-        return orjson.loads(answer)
-    except ValueError:
-        return answer
 
 
 def follow(row: Any, path: str) -> Any:

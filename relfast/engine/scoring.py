@@ -8,29 +8,22 @@ batch. What embeds is done in steps, between which each record's own time is loo
 
 from __future__ import annotations
 
-import importlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
-from relfast.engine.job import Job, mcs_timeout
+from relfast.engine.job import Job
+from relfast.engine.pool.failures import Verdict, timed_out_verdict
 from relfast.engine.rows import Gold, records_of
 from relfast.errors import RelfastError
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import Options, Outcome, Record, Score, Status, unscored
-from relfast.tasks import TASKS
+from relfast.records import Outcome, Place, Record, Score, Status, unscored
+from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import EmbeddingRoom, Task
 
-Place = tuple[int, int]
-"""A record's place in the run: line index and sample."""
-
-GUARDED: Final = frozenset({"chem"})
-"""Engines whose records are scored one at a time under the guard; the others in batches."""
-
-EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.engine == "embed")
+EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.embeds)
 """Tasks that run an embedding model."""
 
 LOAD_SECONDS: Final = 600.0
@@ -61,15 +54,6 @@ class NoGuard:
         pass
 
 
-Verdict = tuple[Literal["timeout", "crashed"], str, str]
-"""A status decided outside: what a record that hung or crashed its worker gets (status, type, message)."""
-
-
-def timed_out_verdict(timeout: float) -> Verdict:
-    """What a record gets that took longer than the seconds it may."""
-    return "timeout", "Timeout", f"scoring it took longer than {timeout:g} s and was stopped"
-
-
 class Scoring:
     """A job made ready to score: options settled, rewards resolved."""
 
@@ -85,7 +69,7 @@ class Scoring:
         self.clock = clock
         self.gold: Gold = gold or {}
         self.guard: Guard = guard or NoGuard()
-        self.options: Options = replace(job.options, mcs_timeout=mcs_timeout(job.timeout))
+        self.options = job.options.within(job.timeout)
         self._ready: set[str] = set()
         self._reward_metric = {
             name: job.rewards.get(name) or task.default_reward(self.options.policy)
@@ -110,7 +94,7 @@ class Scoring:
             if line.isspace() or not line:
                 continue
             try:
-                row = decode_object(line)
+                row = decode_object(line, EXACT_FIELDS)
             except Undecodable as error:
                 entries.append(unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error)))
                 continue
@@ -146,12 +130,7 @@ class Scoring:
         for name, places in groups.items():
             task = TASKS[name]
             records = [entry for entry in (entries[at] for at in places) if isinstance(entry, Record)]
-            if one_by_one:
-                scores = self._singly(task, records)
-            elif task.engine in GUARDED:
-                scores = self._guarded(task, records)
-            else:
-                scores = self._together(task, records)
+            scores = self._singly(task, records) if one_by_one else self._fast_first(task, records)
             for at, score in zip(places, scores, strict=True):
                 results[at] = score
         return (score for score in results if score is not None)
@@ -159,7 +138,7 @@ class Scoring:
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
         self._make_ready(task)
         try:
-            if task.engine == "embed":
+            if task.embeds:
                 return self._within(task, records)
             if len(records) == 1:
                 return self._singly(task, records)
@@ -220,20 +199,23 @@ class Scoring:
             record.index, record.id, record.task, record.sample, *timed_out_verdict(self.job.timeout)
         )
 
-    def _guarded(self, task: Task, records: Sequence[Record]) -> list[Score]:
-        """Those that the room can judge without the toolkit at once, the others one by one."""
-        without_toolkit = getattr(task.room, "score_without_toolkit", None)
-        if without_toolkit is None:
-            return self._singly(task, records)
+    def _fast_first(self, task: Task, records: Sequence[Record]) -> list[Score]:
+        """Those that the task's fast path can judge at once, the others one by one or, where none can hang,
+        together."""
+        slow = self._singly if task.can_hang else self._together
+        score_fast = task.score_fast
+        if score_fast is None:
+            return slow(task, records)
         self._make_ready(task)
         try:
             with self._guarding(None):
                 batch = [(record, task.room.extract(record, self.options)) for record in records]
-                outcomes: list[Outcome | None] = without_toolkit(batch, self.options)
+                outcomes = score_fast(batch, self.options)
         except Exception:
-            return self._singly(task, records)
+            return slow(task, records)
         both = list(zip(records, outcomes, strict=True))
-        others = iter(self._singly(task, [record for record, outcome in both if outcome is None]))
+        left = [record for record, outcome in both if outcome is None]
+        others = iter(slow(task, left) if left else ())
         return [
             next(others) if outcome is None else self.score_of(task, record, outcome)
             for record, outcome in both
@@ -244,7 +226,7 @@ class Scoring:
         self._make_ready(task)
         for record in records:
             try:
-                if task.engine == "embed":
+                if task.embeds:
                     scores += self._within(task, [record])
                     continue
                 with self._guarding((record.index, record.sample)):
@@ -266,8 +248,6 @@ class Scoring:
         self.guard.enter(None, self.job.timeout and LOAD_SECONDS)
         try:
             task.load()
-            for module in _CHEM_MODULES if task.engine in GUARDED else ():
-                importlib.import_module(module)
         finally:
             self.guard.leave()
         self._ready.add(task.name)
@@ -309,9 +289,6 @@ class Scoring:
             None,
             outcome.vote,
         )
-
-
-_CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
 
 
 def _out_of_memory(record: Record) -> Score:

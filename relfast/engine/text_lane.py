@@ -15,33 +15,50 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from relfast_kernels import native
+from relfast_kernels.compiled import native
+from relfast_kernels.layouts import (
+    CORRECT,
+    FOUND,
+    GOLD_SHIFT,
+    GOLD_YES,
+    KEY_COUNT,
+    KEY_TASK,
+    LINE_COLUMNS,
+    LINE_END,
+    LINE_KEY,
+    LINE_KIND,
+    LINE_START,
+    MAX_TAXA,
+    PRED_SHIFT,
+    SLOW,
+    TP_SHIFT,
+)
 
 from relfast.engine.job import Job
-from relfast.engine.launch import environment
+from relfast.engine.pool.launch import environment
 from relfast.engine.scoring import Scoring
 from relfast.json_text import encode_row
 from relfast.records import Outcome, Record, Score
-from relfast.samples import SAMPLE
-from relfast.stats import Tally
+from relfast.stats.samples import SAMPLE
+from relfast.stats.summary import Tally
 from relfast.tasks import TASKS
-from relfast.tasks.rel_b.score import UNDEFINED
+from relfast.tasks.base import resolve
 
 UNIT: Final = "text"
 
-# the layout that relfast_kernels.text gives keys and lines; `tests/kernels` holds them equal
-COLUMNS: Final = 8
-MAX_TAXA: Final = 128
-_KIND, _SLOW = 2, 0
-_FOUND, _CORRECT, _GOLD_YES = 1 << 8, 1 << 9, 1 << 10
-_TP, _PRED, _GOLD = 16, 24, 32
-_NAMES: Final = (*tuple(TASKS)[:7], "REL-B1", "REL-C1")
+_COUNT_SHIFTS: Final = (TP_SHIFT, PRED_SHIFT, GOLD_SHIFT)
+
+_BY_NUMBER: Final = {
+    task.text_kernel.number: (task, task.text_kernel)
+    for task in TASKS.values()
+    if task.text_kernel is not None
+}
 
 ROW_OVERHEAD: Final = 256
 """Most bytes a row of these tasks has besides its id (the longest template has 190)."""
 
 MAX_TEMPLATES: Final = 4_096
-"""Rows differ by task, outcome and, for REL-B1, three counts; a run has some hundreds of kinds."""
+"""Rows differ by task, outcome and, where there are metrics, counts; a run has some hundreds of kinds."""
 
 
 def serves(job: Job) -> bool:
@@ -61,7 +78,7 @@ def compile_in_background() -> None:
         return
     # workers look for the result from time to time
     subprocess.Popen(
-        ["nice", sys.executable, "-P", "-m", "relfast_kernels.native", str(os.getpid())],
+        ["nice", sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid())],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -103,7 +120,7 @@ class TextLane:
 
     def scan(self, data: bytes | memoryview, n_lines: int) -> ScannedBlock:
         """Read a block's lines; ``data`` must stay as it is while the result is used."""
-        lines = (ctypes.c_int64 * (n_lines * COLUMNS))()
+        lines = (ctypes.c_int64 * (n_lines * LINE_COLUMNS))()
         size = len(data)
         address = data if isinstance(data, bytes) else (ctypes.c_char * size).from_buffer(data)
         found = self._scan(address, size, lines, n_lines, self._spans)
@@ -112,7 +129,7 @@ class TextLane:
     def rows(self, block: ScannedBlock, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
         lines = block.lines
-        first, last = lines[start * COLUMNS], lines[(stop - 1) * COLUMNS + 1]
+        first, last = lines[start * LINE_COLUMNS + LINE_START], lines[(stop - 1) * LINE_COLUMNS + LINE_END]
         # ids are copied from the lines: no row is longer than its line and the template
         out = self._out = _at_least(self._out, ROW_OVERHEAD * (stop - start) + last - first)
         samples = self._samples = _at_least(self._samples, SAMPLE.size * (stop - start))
@@ -142,7 +159,7 @@ class TextLane:
             )
             if at == stop:
                 break
-            self._add_template(lines[at * COLUMNS + 5])
+            self._add_template(lines[at * LINE_COLUMNS + LINE_KEY])
         tally = Tally()
         for number, score in enumerate(self._scores):
             if counts[number]:
@@ -166,15 +183,12 @@ class TextLane:
 
     def _score_of(self, key: int) -> Score:
         """A row with a key's outcome, for record 0 without an id."""
-        task = TASKS[_NAMES[key & 255]]
+        task, kernel = _BY_NUMBER[key & KEY_TASK]
         metrics: dict[str, Any] = {}
-        if task.name == "REL-B1":
-            metrics = dict.fromkeys(("precision", "recall", "f1"), UNDEFINED)
-            if key & _GOLD_YES:
-                from relfast.tasks.rel_b.score import measures
-
-                metrics = measures(key >> _TP & 255, key >> _PRED & 255, key >> _GOLD & 255)
-        outcome = Outcome(bool(key & _CORRECT), metrics, found=bool(key & _FOUND))
+        if kernel.metrics is not None:
+            counts = (key >> shift & KEY_COUNT for shift in _COUNT_SHIFTS)
+            metrics = resolve(kernel.metrics)(bool(key & GOLD_YES), *counts)
+        outcome = Outcome(bool(key & CORRECT), metrics, found=bool(key & FOUND))
         return self._scoring.score_of(task, Record(0, None, task.name, None, None), outcome)
 
 
@@ -194,24 +208,24 @@ class ScannedBlock:
 
     def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
         """Lines ``start`` to ``stop`` as runs (first, end, whether they are slow)."""
-        kinds = self.lines[start * COLUMNS + _KIND : stop * COLUMNS : COLUMNS]
-        if _SLOW not in kinds:
+        kinds = self.lines[start * LINE_COLUMNS + LINE_KIND : stop * LINE_COLUMNS : LINE_COLUMNS]
+        if SLOW not in kinds:
             if stop > start:
                 yield start, stop, False
             return
         at = 0
         while at < len(kinds):
-            slow = kinds[at] == _SLOW
+            slow = kinds[at] == SLOW
             end = at + 1
-            while end < len(kinds) and (kinds[end] == _SLOW) == slow:
+            while end < len(kinds) and (kinds[end] == SLOW) == slow:
                 end += 1
             yield start + at, start + end, slow
             at = end
 
     def line(self, number: int) -> bytes:
         """The bytes of a line, its end excluded."""
-        at = number * COLUMNS
-        return bytes(self.data[self.lines[at] : self.lines[at + 1]])
+        at = number * LINE_COLUMNS
+        return bytes(self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]])
 
     def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         return self._lane.rows(self, start, stop, first_index)

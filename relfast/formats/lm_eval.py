@@ -2,7 +2,7 @@
 
 ``resps`` holds one list per request, one text per repeat; the raw response counts, not the harness's own
 filter, since scoring does its own extraction. A task with several filters has every document once per filter,
-with the same ``resps``: `relfast.engine.filters` chooses whose rows are scored.
+with the same ``resps``: `relfast.engine.io.filters` chooses whose rows are scored.
 """
 
 from __future__ import annotations

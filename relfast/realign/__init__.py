@@ -1,7 +1,7 @@
-"""ReAlign's own names, for programs written against its scripts: the seed's functions and signatures.
+"""ReAlign's own names, for programs written against its scripts: the published functions and signatures.
 
 Steps and answers load nothing. The aligner, the grader and the report load their libraries at first use.
-The scorer of the same benchmark in runs (`relfast score`) is the room `relfast.tasks.realign`.
+The scorer of the same benchmark in runs (`relfast score`) is the task `relfast.tasks.realign`.
 """
 
 from __future__ import annotations

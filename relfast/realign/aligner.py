@@ -1,4 +1,4 @@
-"""`StepAligner`: the seed's class, on our embedder and kernel."""
+"""`StepAligner`: the published class, on our embedder and kernel."""
 
 from __future__ import annotations
 

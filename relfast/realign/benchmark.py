@@ -11,12 +11,16 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.journal import Journal
-from relfast.llm import Answer, Client, Settings
-from relfast.realign import grading
+from relfast.inference.client import Client, Completion, Settings
+from relfast.inference.request_log import RequestCounts, RequestLog
+from relfast.realign.event_loop import run_anywhere
+from relfast.realign.grading import JUDGE_TOKENS
+from relfast.realign.mock import mock_solution, mock_verdict
 from relfast.realign.problems import Problem
-from relfast.records import Options, Record
+from relfast.realign.prompts import answer_of, parse_verdict, problem_prompt, verdict_prompt
+from relfast.records import Record
 from relfast.tasks.realign import score as room
+from relfast.tasks.realign.options import RealignOptions
 
 ENTRIES_PER_BATCH: Final = 32
 """Solutions aligned, judged and logged together: enough to embed across, few enough to lose in a kill."""
@@ -43,7 +47,7 @@ class Plan:
     api: str
     settings: Settings | None
     judge: Judge | None
-    options: Options
+    options: RealignOptions
     mock_judge: bool = False
 
     def describe(self, dataset: str, embedder: str) -> dict[str, Any]:
@@ -62,16 +66,6 @@ class Plan:
         return facts
 
 
-@dataclass
-class Progress:
-    """How far a run is: problems in all, logged before it, logged by it, and requests that failed."""
-
-    total: int
-    before: int
-    done: int = 0
-    failed: int = 0
-
-
 def entry_key(entry: dict[str, Any]) -> Hashable:
     return entry["subset"], orjson.dumps(entry["id"])
 
@@ -88,40 +82,40 @@ def run_benchmark(
     dataset: str,
     resume: bool = False,
     overwrite: bool = False,
-    report: Callable[[Progress], None] | None = None,
-) -> Progress:
+    report: Callable[[RequestCounts], None] | None = None,
+) -> RequestCounts:
     """Write ``results``, one entry a problem in the problems' order.
 
     Raises
     ------
     UsageError, OutputError, ResumeMismatchError
-        As `Journal` does; nothing that a server does raises.
+        As `RequestLog` does; nothing that a server does raises.
     """
     from relfast.embed import get_embedder
 
     embedder = get_embedder(plan.options.embedder, plan.options.device)
-    with Journal(
+    with RequestLog(
         results,
         key=entry_key,
         failed=is_failed,
         settings=plan.describe(dataset, embedder.describe()),
         resume=resume,
         overwrite=overwrite,
-    ) as journal:
+    ) as log:
         order = [(problem.subset, orjson.dumps(problem.id)) for problem in problems]
-        todo = [problem for key, problem in zip(order, problems, strict=True) if key not in journal]
-        progress = Progress(len(problems), len(problems) - len(todo))
-        grading.run_anywhere(lambda: _run(plan, todo, journal, progress, report))
-        journal.finish(order)
-    return progress
+        todo = [problem for key, problem in zip(order, problems, strict=True) if key not in log]
+        counts = RequestCounts(len(problems), len(problems) - len(todo))
+        run_anywhere(lambda: _run(plan, todo, log, counts, report))
+        log.finish(order)
+    return counts
 
 
 async def _run(
     plan: Plan,
     problems: Sequence[Problem],
-    journal: Journal,
-    progress: Progress,
-    report: Callable[[Progress], None] | None,
+    log: RequestLog,
+    counts: RequestCounts,
+    report: Callable[[RequestCounts], None] | None,
 ) -> None:
     judge = _Judging(plan)
     try:
@@ -129,31 +123,31 @@ async def _run(
             # aligning is computation: in a thread, so that requests go on meanwhile
             entries = await asyncio.to_thread(align_entries, batch, plan.options)
             await asyncio.gather(*(judge.grade(entry) for entry in entries))
-            journal.append(entries)
-            progress.done += len(entries)
-            progress.failed += sum(is_failed(entry) for entry in entries)
+            log.append(entries)
+            counts.done += len(entries)
+            counts.failed += sum(is_failed(entry) for entry in entries)
             if report is not None:
-                report(progress)
+                report(counts)
     finally:
         await judge.close()
 
 
-async def _solutions(plan: Plan, problems: Sequence[Problem]) -> AsyncIterator[tuple[Problem, Answer]]:
+async def _solutions(plan: Plan, problems: Sequence[Problem]) -> AsyncIterator[tuple[Problem, Completion]]:
     if plan.settings is None:
         for problem in problems:
-            yield problem, Answer(grading.mock_solution(problem.question, problem.solution))
+            yield problem, Completion(mock_solution(problem.question, problem.solution))
         return
-    prompts = ((problem, grading.problem_prompt(problem.question)) for problem in problems)
+    prompts = ((problem, problem_prompt(problem.question)) for problem in problems)
     async with Client[Problem](plan.api, plan.settings) as client:
-        async for problem, answer in client.answers(prompts):
-            yield problem, answer
+        async for problem, completion in client.completions(prompts):
+            yield problem, completion
 
 
 async def _batches(
-    solutions: AsyncIterator[tuple[Problem, Answer]],
-) -> AsyncIterator[list[tuple[Problem, Answer]]]:
+    solutions: AsyncIterator[tuple[Problem, Completion]],
+) -> AsyncIterator[list[tuple[Problem, Completion]]]:
     """Solutions in batches, as they come. The server is asked on while a batch is worked on."""
-    queue: asyncio.Queue[tuple[Problem, Answer] | None] = asyncio.Queue(2 * ENTRIES_PER_BATCH)
+    queue: asyncio.Queue[tuple[Problem, Completion] | None] = asyncio.Queue(2 * ENTRIES_PER_BATCH)
 
     async def fill() -> None:
         try:
@@ -166,7 +160,7 @@ async def _batches(
     try:
         open_ = True
         while open_:
-            batch: list[tuple[Problem, Answer]] = []
+            batch: list[tuple[Problem, Completion]] = []
             deadline = time.monotonic() + SECONDS_PER_BATCH
             while len(batch) < ENTRIES_PER_BATCH:
                 try:
@@ -186,8 +180,10 @@ async def _batches(
         await asyncio.gather(filling, return_exceptions=True)
 
 
-def align_entries(batch: Iterable[tuple[Problem, Answer]], options: Options) -> list[dict[str, Any]]:
-    """The seed's entries of some solutions, up to the judge's verdict. A failed request is an error."""
+def align_entries(
+    batch: Iterable[tuple[Problem, Completion]], options: RealignOptions
+) -> list[dict[str, Any]]:
+    """The published entries of some solutions, up to the judge's verdict. A failed request is an error."""
     pairs = list(batch)
     records = [
         Record(
@@ -195,16 +191,16 @@ def align_entries(batch: Iterable[tuple[Problem, Answer]], options: Options) -> 
             problem.id,
             "ReAlign",
             {"benchmark_solution": problem.solution},
-            answer.text,
+            completion.text,
             problem.question,
         )
-        for number, (problem, answer) in enumerate(pairs)
+        for number, (problem, completion) in enumerate(pairs)
     ]
     outcomes = room.score([(record, room.extract(record, options)) for record in records], options)
     entries = []
-    for (problem, answer), outcome in zip(pairs, outcomes, strict=True):
+    for (problem, completion), outcome in zip(pairs, outcomes, strict=True):
         alignment = outcome.details.get("alignment", [])
-        error = answer.error
+        error = completion.error
         if error is None and outcome.error is not None:
             error = {"type": outcome.error_type, "message": outcome.error}
         entries.append(
@@ -213,7 +209,7 @@ def align_entries(batch: Iterable[tuple[Problem, Answer]], options: Options) -> 
                 "id": problem.id,
                 "question": problem.question,
                 "benchmark_solution": problem.solution,
-                "llm_solution": answer.text,
+                "llm_solution": completion.text,
                 "benchmark_steps": outcome.details.get("benchmark_steps", []),
                 "llm_steps": outcome.details.get("llm_steps", []),
                 "alignment_score": None if error else outcome.metrics["alignment_score"],
@@ -235,7 +231,7 @@ class _Judging:
 
     def __init__(self, plan: Plan) -> None:
         self._mock = plan.mock_judge
-        self._asked: dict[str, asyncio.Task[Answer]] = {}
+        self._asked: dict[str, asyncio.Task[Completion]] = {}
         self._client: Client[str] | None = None
         if plan.judge is not None and not plan.mock_judge:
             self._client = Client(plan.judge.api, plan.judge.settings)
@@ -251,24 +247,24 @@ class _Judging:
         """Add the judge's verdict to an entry; without one the entry carries the error."""
         if entry["error"] is not None:
             return
-        benchmark = grading.answer_of(entry["benchmark_solution"])
-        student = grading.answer_of(entry["llm_solution"])
+        benchmark = answer_of(entry["benchmark_solution"])
+        student = answer_of(entry["llm_solution"])
         if self._mock:
-            entry["llm_correct"], entry["grade_reasoning"] = grading.mock_verdict(benchmark, student)
+            entry["llm_correct"], entry["grade_reasoning"] = mock_verdict(benchmark, student)
         elif self._client is not None:
-            answer = await self._ask(grading.verdict_prompt(entry["question"], benchmark, student))
-            if answer.text is None:
-                assert answer.error is not None
-                entry["error"] = answer.error | {"message": f"no verdict: {answer.error['message']}"}
+            completion = await self._ask(verdict_prompt(entry["question"], benchmark, student))
+            if completion.text is None:
+                assert completion.error is not None
+                entry["error"] = completion.error | {"message": f"no verdict: {completion.error['message']}"}
                 entry["final_correct"] = True if entry["symbolic_correct"] else None
                 return
-            entry["llm_correct"] = grading.parse_verdict(answer.text)
-            entry["grade_reasoning"] = answer.text.strip()
+            entry["llm_correct"] = parse_verdict(completion.text)
+            entry["grade_reasoning"] = completion.text.strip()
         entry["final_correct"] = bool(entry["symbolic_correct"] or entry["llm_correct"])
 
-    async def _ask(self, prompt: str) -> Answer:
+    async def _ask(self, prompt: str) -> Completion:
         assert self._client is not None
         task = self._asked.get(prompt)
         if task is None:
-            task = self._asked[prompt] = asyncio.create_task(self._client.ask(prompt, grading.JUDGE_TOKENS))
+            task = self._asked[prompt] = asyncio.create_task(self._client.complete(prompt, JUDGE_TOKENS))
         return await task

@@ -1,4 +1,4 @@
-r"""The seed's two text functions. Like the published ones they take None, and give nothing for it."""
+r"""The two published text functions. They take None, and give nothing for it."""
 
 from __future__ import annotations
 

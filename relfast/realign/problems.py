@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from relfast.engine.sources import find_sources
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.sources import find_sources
 from relfast.errors import InputError, MissingExtraError, UsageError
 from relfast.json_text import Undecodable, decode_object
 
@@ -88,25 +89,24 @@ def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) 
     for source in find_sources([path]):
         if source.codec == "parquet":
             raise UsageError(f"{path}: problems are read from JSONL, not from Parquet")
-        with source.open() as stream:
-            for number, line in enumerate(stream):
-                if not line.strip():
-                    continue
-                try:
-                    row = decode_object(line)
-                except Undecodable as error:
-                    raise InputError(str(error), file=source.path, line=number + 1) from error
-                problem = _problem(row, Path(path).name.split(".")[0], number, source.path)
-                known[problem.subset] = None
-                if subsets and problem.subset not in subsets:
-                    continue
-                if (problem.subset, problem.question) in seen:
-                    continue
-                if limit is not None and taken.get(problem.subset, 0) >= limit:
-                    continue
-                seen.add((problem.subset, problem.question))
-                taken[problem.subset] = taken.get(problem.subset, 0) + 1
-                yield problem
+        for number, line in enumerate(lines_of(source)):
+            if not line.strip():
+                continue
+            try:
+                row = decode_object(line)
+            except Undecodable as error:
+                raise InputError(str(error), file=source.path, line=number + 1) from error
+            problem = _problem(row, Path(path).name.split(".")[0], number, source.path)
+            known[problem.subset] = None
+            if subsets and problem.subset not in subsets:
+                continue
+            if (problem.subset, problem.question) in seen:
+                continue
+            if limit is not None and taken.get(problem.subset, 0) >= limit:
+                continue
+            seen.add((problem.subset, problem.question))
+            taken[problem.subset] = taken.get(problem.subset, 0) + 1
+            yield problem
     if not known:
         raise InputError("no problem in it", file=path)
     absent = [subset for subset in dict.fromkeys(subsets) if subset not in known]

@@ -12,13 +12,14 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from relfast.engine.sources import Source, find_sources
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.sources import Source, find_sources
 from relfast.errors import InputError, UsageError
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import STATUSES, Score
 from relfast.report.realign import is_entry
-from relfast.samples import id_text
-from relfast.stats import Summary, TaskSummary
+from relfast.stats.samples import id_text
+from relfast.stats.summary import Summary, TaskSummary
 
 _FOLDER_SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".json")
 
@@ -99,7 +100,7 @@ def _first_row(source: Source) -> dict[str, Any] | None:
     """The first row of a file that can be looked at twice, or None."""
     if not source.regular:
         return None
-    for line in _lines(source):
+    for line in lines_of(source):
         if line.strip():
             try:
                 return decode_object(line)
@@ -112,16 +113,6 @@ def _is_row(row: dict[str, Any] | None) -> bool:
     return row is not None and row.get("status") in STATUSES and isinstance(row.get("metrics"), (dict, str))
 
 
-def _lines(source: Source) -> Iterator[bytes]:
-    if source.codec == "parquet":
-        from relfast.engine.parquet import iterate_rows
-
-        yield from iterate_rows(source.path)
-        return
-    with source.open() as stream:
-        yield from stream
-
-
 def read_scores(source: Source) -> Iterator[Score]:
     """The rows of a file, in order.
 
@@ -130,7 +121,7 @@ def read_scores(source: Source) -> Iterator[Score]:
     InputError
         A line is no scored row.
     """
-    for number, line in enumerate(_lines(source), 1):
+    for number, line in enumerate(lines_of(source), 1):
         if not line.strip():
             continue
         try:

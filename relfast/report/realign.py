@@ -1,8 +1,8 @@
-"""ReAlign's report: the seed's files under the seed's names, and one HTML page."""
+"""ReAlign's report: the published files under their names, and one HTML page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -11,9 +11,10 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from relfast.engine.sources import find_sources
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.sources import find_sources
 from relfast.errors import InputError, OutputError, UsageError
-from relfast.journal import SETTINGS_SUFFIX
+from relfast.inference.request_log import SETTINGS_SUFFIX
 from relfast.json_text import Undecodable, decode_object
 from relfast.report import figures
 from relfast.report.page import Page, Picture, Section, Table, write_page
@@ -37,6 +38,14 @@ _QUADRANT_WORDS: Final = {
     "failure": ("complete failure", "low alignment, incorrect"),
 }
 _MAX_FAILURES_SHOWN: Final = 20
+
+
+OnStep = Callable[[str], None]
+"""Is told what a report is doing from now on."""
+
+
+def ignore_step(text: str) -> None:
+    """The `OnStep` of whoever does not want to know."""
 
 
 class Aligner(Protocol):
@@ -77,12 +86,16 @@ def generate_heatmap(
 
 
 def generate_analysis_report(
-    results_file: str | Path, output_dir: str | Path, *, aligner: Aligner | None = None
+    results_file: str | Path,
+    output_dir: str | Path,
+    *,
+    aligner: Aligner | None = None,
+    on_step: OnStep = ignore_step,
 ) -> Report:
-    """All figures, tables and the page of a results file (the seed's JSONL entries).
+    """All figures, tables and the page of a results file (the published JSONL entries).
 
     Heatmaps embed their steps anew, with the ``auto`` model if no aligner is given; without a model on
-    this machine they are left out, which the page says.
+    this machine they are left out, which the page says. ``on_step`` is told of each step as it begins.
 
     Raises
     ------
@@ -90,12 +103,14 @@ def generate_analysis_report(
         The file cannot be read or holds no results.
     MissingExtraError, OutputError
     """
+    on_step("reading results")
     solved = read_entries(_entries(str(results_file)))
     report = Report(Path(output_dir))
     try:
         report.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(report.directory, error.strerror or str(error)) from error
+    on_step("drawing figures")
     table = summary_table(solved)
     page = Page(
         "ReAlign report",
@@ -106,7 +121,7 @@ def generate_analysis_report(
     page.sections = [
         Section("Summary", _summary_text(solved), [_subset_table(table), _quadrant_table(solved)]),
         Section("Figures", pictures=_figures(solved, table, report)),
-        _heatmaps(solved, aligner, report),
+        _heatmaps(solved, aligner, report, on_step),
     ]
     if solved.failed:
         page.sections.append(_failures(str(results_file), solved))
@@ -118,18 +133,17 @@ def generate_analysis_report(
 def _entries(path: str) -> Iterator[dict[str, Any]]:
     seen = False
     for source in find_sources([path]):
-        with source.open() as stream:
-            for number, line in enumerate(stream, 1):
-                if not line.strip():
-                    continue
-                try:
-                    entry = decode_object(line)
-                except Undecodable as error:
-                    raise InputError(str(error), file=source.path, line=number) from error
-                if not seen and not is_entry(entry):
-                    raise InputError("is no result of ReAlign", file=source.path, line=number)
-                seen = True
-                yield entry
+        for number, line in enumerate(lines_of(source), 1):
+            if not line.strip():
+                continue
+            try:
+                entry = decode_object(line)
+            except Undecodable as error:
+                raise InputError(str(error), file=source.path, line=number) from error
+            if not seen and not is_entry(entry):
+                raise InputError("is no result of ReAlign", file=source.path, line=number)
+            seen = True
+            yield entry
 
 
 def is_entry(row: dict[str, Any]) -> bool:
@@ -236,7 +250,7 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
     return pictures
 
 
-def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report) -> Section:
+def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report, on_step: OnStep) -> Section:
     """Best, worst and hallucination: the solutions at the ends of the scale."""
     section = Section("Representative solutions")
     pictures: list[Picture] = []
@@ -262,6 +276,7 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report) -> Sectio
         entry = solved.entries[chosen]
         problem = f"{entry.get('subset')} {entry.get('id')}"
         title = f"{name.capitalize()} case: {problem}, alignment {score_of(chosen):.2f}"
+        on_step(f"embedding the steps of the {name} case")
         if aligner is None:
             from relfast.realign.aligner import StepAligner
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
+from relfast.keywords import ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.shared import Adapter, field, gold_of, question_of, read_label, response_of, tensor
 
@@ -42,11 +43,14 @@ class RelfastEnvironment(Adapter):
         The same as keywords; they win.
     """
 
-    def __init__(self, cfg: Mapping[str, Any] | None = None, **options: Any) -> None:
+    def __init__(self, cfg: Mapping[str, Any] | None = None, **options: Unpack[ScorerKeywords]) -> None:
         super().__init__(**{**(cfg or {}), **options})
 
     def step(
-        self, message_log_batch: Sequence[Any], metadata: Sequence[Any], return_extracted_answer: bool = False
+        self,
+        message_log_batch: Sequence[object],
+        metadata: Sequence[object],
+        return_extracted_answer: bool = False,
     ) -> Any:
         """Score a batch of conversations.
 
@@ -82,7 +86,7 @@ class RelfastEnvironment(Adapter):
         self.scorer.close()
 
 
-def _read(log: Any, about: Any) -> tuple[Any, Any, Any, str | None]:
+def _read(log: object, about: object) -> tuple[Any, Any, Any, str | None]:
     """Task, gold, response and question of a conversation."""
     label = field(about, "answer", "ground_truth")
     task, answer, question = read_label(label)
@@ -110,7 +114,7 @@ def _return_class() -> Any:
         return EnvironmentReturn
 
 
-def make_environment(**options: Any) -> RelfastEnvironment:
+def make_environment(**options: Unpack[ScorerKeywords]) -> RelfastEnvironment:
     """An environment with other options: ``on_error``, and those of `relfast.Scorer`."""
     return RelfastEnvironment(**options)
 

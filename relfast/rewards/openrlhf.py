@@ -14,8 +14,9 @@ what a policy is rewarded for must not be cheaper to fake than to do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
+from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, question_of, read_label, tallies, tensor
 
 __all__ = ["RewardFunc", "make_reward", "reward_func"]
@@ -38,7 +39,7 @@ class RewardFunc(Adapter):
     __name__ = "reward_func"
 
     def __call__(
-        self, queries: Sequence[Any], prompts: Sequence[Any], labels: Sequence[Any], **kwargs: Any
+        self, queries: Sequence[object], prompts: Sequence[object], labels: Sequence[object], **kwargs: object
     ) -> dict[str, Any]:
         """Rewards of a batch (of one, as OpenRLHF calls it).
 
@@ -71,7 +72,7 @@ class RewardFunc(Adapter):
         }
 
 
-def response_in(query: Any, prompt: Any) -> Any:
+def response_in(query: object, prompt: object) -> Any:
     """The response in a query: what follows the prompt, without the end-of-text tokens.
 
     Where the query does not begin with the prompt (a tokenizer that does not give back what it was given,
@@ -91,7 +92,7 @@ def response_in(query: Any, prompt: Any) -> Any:
         stripped = stripped[: -len(end)].rstrip()
 
 
-def make_reward(**options: Any) -> RewardFunc:
+def make_reward(**options: Unpack[ScorerKeywords]) -> RewardFunc:
     """A ``reward_func`` with other options: ``on_error``, and those of `relfast.Scorer`."""
     return RewardFunc(**options)
 

@@ -8,8 +8,9 @@ not be cheaper to fake than to do.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
+from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, field, read_label
 from relfast.tasks import find_task
 
@@ -21,7 +22,7 @@ class ScoreAnswer(Adapter):
 
     __name__ = "score_answer"
 
-    def __call__(self, answer: Any, entry: Mapping[str, Any]) -> float | None:
+    def __call__(self, answer: object, entry: Mapping[str, Any]) -> float | None:
         """The reward of an answer, partial credit included."""
         metadata = field(entry, "metadata")
         gold = field(metadata, "answer")
@@ -40,6 +41,6 @@ score_answer = ScoreAnswer()
 """The scoring function with the default options."""
 
 
-def make_reward(**options: Any) -> ScoreAnswer:
+def make_reward(**options: Unpack[ScorerKeywords]) -> ScoreAnswer:
     """A ``score_answer`` with other options: ``on_error``, and those of `relfast.Scorer`."""
     return ScoreAnswer(**options)

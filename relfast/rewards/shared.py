@@ -7,12 +7,14 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Unpack
 
 import orjson
 
-from relfast.engine.scorer import OnError, Scorer, value_of
+from relfast.engine.online.scorer import Scorer, value_of
 from relfast.formats.entry import text_of
+from relfast.json_text import decode_text
+from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
 
 _scorers: dict[str, Scorer] = {}
@@ -27,7 +29,7 @@ def _forget_lock() -> None:
 os.register_at_fork(after_in_child=_forget_lock)
 
 
-def shared_scorer(options: Mapping[str, Any]) -> Scorer:
+def shared_scorer(options: AdapterKeywords) -> Scorer:
     """This process's scorer with these options, made at the first call.
 
     Raises
@@ -70,9 +72,9 @@ class Adapter:
         As `relfast.Scorer`; ``policy`` is ``"strict"`` unless given.
     """
 
-    def __init__(self, *, on_error: OnError = None, **options: Any) -> None:
+    def __init__(self, *, on_error: OnError = None, **options: Unpack[AdapterKeywords]) -> None:
         self.on_error: OnError = on_error
-        self.options: dict[str, Any] = {"policy": "strict", **options}
+        self.options: AdapterKeywords = {"policy": "strict", **options}
         Scorer(on_error=on_error, **self.options)  # says at once what cannot be used
         self._found: Scorer | None = None
 
@@ -102,7 +104,7 @@ class Adapter:
         return value_of(score, self.on_error)
 
 
-def gold_of(answer: Any) -> Any:
+def gold_of(answer: object) -> Any:
     """Gold as it was before a data set carried it.
 
     JSON text is read (once per distinct text), arrays become lists, and fields that are None are left
@@ -116,10 +118,7 @@ def gold_of(answer: Any) -> Any:
 
 @lru_cache(maxsize=4096)
 def _gold_of_text(text: str) -> Any:
-    try:
-        return _gold_of_object(orjson.loads(text))
-    except ValueError:
-        return text
+    return _gold_of_object(decode_text(text))
 
 
 def _gold_of_object(answer: Any) -> Any:
@@ -136,7 +135,7 @@ def _gold_of_object(answer: Any) -> Any:
         return None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """The same with arrays and array scalars (Parquet readers give them) as lists and numbers."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
@@ -145,7 +144,7 @@ def _plain(value: Any) -> Any:
     return _plain(value.tolist()) if hasattr(value, "tolist") else value
 
 
-def read_label(label: Any) -> tuple[Any, Any, Any]:
+def read_label(label: object) -> tuple[Any, Any, Any]:
     """Task, gold and question out of the single field that some trainers have for all of it.
 
     ``{"task": …, "answer": {…}, "question": …}`` or its JSON text; gold alone is its own label, and the
@@ -157,12 +156,12 @@ def read_label(label: Any) -> tuple[Any, Any, Any]:
     return None, gold, None
 
 
-def response_of(completion: Any) -> Any:
+def response_of(completion: object) -> Any:
     """The text of a completion: text as it is, of chat messages the last of the assistant."""
     return completion if isinstance(completion, str) else text_of(completion)
 
 
-def question_of(prompt: Any) -> str | None:
+def question_of(prompt: object) -> str | None:
     """The question in a prompt: text as it is, of chat messages the last of the user."""
     if isinstance(prompt, str):
         return prompt
@@ -174,7 +173,7 @@ def question_of(prompt: Any) -> str | None:
     return None
 
 
-def field(row: Any, *names: str) -> Any:
+def field(row: object, *names: str) -> Any:
     """The first of the fields that ``row`` (a mapping, or nothing) has and that is not None."""
     if isinstance(row, Mapping):
         for name in names:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
+from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, field, gold_of, question_of, read_label, response_of
 
 __all__ = ["CustomRM", "custom_rm", "make_reward"]
@@ -23,7 +24,7 @@ class CustomRM(Adapter):
 
     __name__ = "custom_rm"
 
-    async def __call__(self, args: Any, sample: Any, **kwargs: Any) -> Any:
+    async def __call__(self, args: object, sample: object, **kwargs: object) -> Any:
         """The reward of a sample, or the list of rewards of a list of samples, in order.
 
         The event loop is not held up while workers score.
@@ -32,7 +33,7 @@ class CustomRM(Adapter):
             return list(await asyncio.gather(*(self._one(item) for item in sample)))
         return await self._one(sample)
 
-    async def _one(self, sample: Any) -> float | None:
+    async def _one(self, sample: object) -> float | None:
         task, answer, question = read_label(getattr(sample, "label", None))
         metadata = getattr(sample, "metadata", None)
         task = task if task is not None else field(metadata, "task")
@@ -48,11 +49,11 @@ class CustomRM(Adapter):
 _default = CustomRM()
 
 
-async def custom_rm(args: Any, sample: Any, **kwargs: Any) -> Any:
+async def custom_rm(args: object, sample: object, **kwargs: object) -> Any:
     """The reward of a sample (or, in batch mode, of a list of samples)."""
     return await _default(args, sample, **kwargs)
 
 
-def make_reward(**options: Any) -> CustomRM:
+def make_reward(**options: Unpack[ScorerKeywords]) -> CustomRM:
     """A ``custom_rm`` with other options: ``on_error``, and those of `relfast.Scorer`."""
     return CustomRM(**options)

@@ -10,9 +10,9 @@ mixed, ``task``. Strict by default: what a policy is rewarded for must not be ch
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from relfast.engine.scorer import OnError
+from relfast.keywords import AdapterKeywords, OnError
 from relfast.rewards.shared import Adapter, question_of, response_of, tallies
 
 __all__ = ["Reward", "make_reward", "reward"]
@@ -30,15 +30,14 @@ class Reward(Adapter):
         self,
         *,
         name: str = "relfast",
-        task: str | None = None,
         task_column: str = "task",
         answer_column: str = "answer",
         question_column: str = "question",
         log: bool = True,
         on_error: OnError = None,
-        **options: Any,
+        **options: Unpack[AdapterKeywords],
     ) -> None:
-        super().__init__(on_error=on_error, **({"task": task} if task else {}), **options)
+        super().__init__(on_error=on_error, **options)
         self.__name__ = name
         self._columns = (task_column, answer_column, question_column)
         self._log = log
@@ -83,13 +82,12 @@ class Reward(Adapter):
 def make_reward(
     *,
     name: str = "relfast",
-    task: str | None = None,
     task_column: str = "task",
     answer_column: str = "answer",
     question_column: str = "question",
     log: bool = True,
     on_error: OnError = None,
-    **options: Any,
+    **options: Unpack[AdapterKeywords],
 ) -> Reward:
     """A reward function with other options.
 
@@ -97,8 +95,6 @@ def make_reward(
     ----------
     name
         Its name in TRL's logs; give two functions of one run two names.
-    task
-        Task of rows that do not say.
     task_column, answer_column, question_column
         The data set's columns.
     log
@@ -106,11 +102,11 @@ def make_reward(
     on_error
         Reward of a response without a score: None (left out), a number, or ``"raise"``.
     **options
-        As `relfast.Scorer`: ``policy``, ``rewards={"REL-C2": "correct"}``, ``timeout``, ``workers``, …
+        As `relfast.Scorer`: ``policy``, ``task`` (of rows that do not say), ``rewards``, ``timeout``,
+        ``workers``, …
     """
     return Reward(
         name=name,
-        task=task,
         task_column=task_column,
         answer_column=answer_column,
         question_column=question_column,

@@ -14,8 +14,9 @@ without a score is worth.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Unpack
 
+from relfast.keywords import ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.shared import Adapter, field, gold_of, question_of, response_of
 from relfast.tasks import find_task
@@ -34,20 +35,22 @@ class Reward(Adapter):
         Give an awaitable: rollouts that end at the same time are then scored side by side.
     """
 
-    def __init__(self, *, name: str = "reward", asynchronous: bool = False, **options: Any) -> None:
+    def __init__(
+        self, *, name: str = "reward", asynchronous: bool = False, **options: Unpack[ScorerKeywords]
+    ) -> None:
         super().__init__(**options)
         self.__name__ = name
         self._asynchronous = asynchronous
 
     def __call__(
         self,
-        prompt: Any = None,
-        completion: Any = None,
-        answer: Any = None,
-        info: Any = None,
-        state: Any = None,
-        task: Any = None,
-        **kwargs: Any,
+        prompt: object = None,
+        completion: object = None,
+        answer: object = None,
+        info: object = None,
+        state: object = None,
+        task: object = None,
+        **kwargs: object,
     ) -> Any:
         row = _read(prompt, completion, answer, info, state, task)
         if self._asynchronous:
@@ -60,7 +63,7 @@ class Reward(Adapter):
 
 
 def _read(
-    prompt: Any, completion: Any, answer: Any, info: Any, state: Any, task: Any
+    prompt: object, completion: object, answer: object, info: object, state: object, task: object
 ) -> tuple[Any, Any, Any, str | None]:
     """Task, gold, response and question of a rollout."""
     info = gold_of(info)  # the hub keeps it as JSON text
@@ -83,13 +86,13 @@ _default_async = Reward(name="reward_async", asynchronous=True)
 
 
 def reward(
-    prompt: Any = None,
-    completion: Any = None,
-    answer: Any = None,
-    info: Any = None,
-    state: Any = None,
-    task: Any = None,
-    **kwargs: Any,
+    prompt: object = None,
+    completion: object = None,
+    answer: object = None,
+    info: object = None,
+    state: object = None,
+    task: object = None,
+    **kwargs: object,
 ) -> float | None:
     """The reward of one rollout; ``completion`` is text or chat messages.
 
@@ -100,19 +103,21 @@ def reward(
 
 
 async def reward_async(
-    prompt: Any = None,
-    completion: Any = None,
-    answer: Any = None,
-    info: Any = None,
-    state: Any = None,
-    task: Any = None,
-    **kwargs: Any,
+    prompt: object = None,
+    completion: object = None,
+    answer: object = None,
+    info: object = None,
+    state: object = None,
+    task: object = None,
+    **kwargs: object,
 ) -> float | None:
     """`reward` for a rubric that awaits: the event loop goes on while workers score molecules."""
     value: float | None = await _default_async(prompt, completion, answer, info, state, task)
     return value
 
 
-def make_reward(*, name: str = "reward", asynchronous: bool = False, **options: Any) -> Reward:
+def make_reward(
+    *, name: str = "reward", asynchronous: bool = False, **options: Unpack[ScorerKeywords]
+) -> Reward:
     """A reward function with other options: ``on_error``, and those of `relfast.Scorer`."""
     return Reward(name=name, asynchronous=asynchronous, **options)

@@ -17,18 +17,17 @@ a score, loudly. A run that is to go on says what such a response is worth.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
-from relfast.records import Options, Score
+from relfast.keywords import OptionKeywords, ScorerKeywords
+from relfast.records import Score
 from relfast.rewards.shared import Adapter, field
 from relfast.tasks import find_task
 
 __all__ = ["ComputeScore", "compute_score", "compute_score_batched", "make_compute_score"]
 
 _OPTIONS: Final = frozenset(
-    {"on_error", "workers", "metrics", "task", "rewards", "timeout"}
-    | {option.name for option in fields(Options)}
+    {"on_error", "workers", "metrics", "task", "rewards", "timeout"} | OptionKeywords.__annotations__.keys()
 )
 
 
@@ -45,23 +44,23 @@ class ComputeScore(Adapter):
         False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
     """
 
-    def __init__(self, *, metrics: bool = True, **options: Any) -> None:
+    def __init__(self, *, metrics: bool = True, **options: Unpack[ScorerKeywords]) -> None:
         super().__init__(**options)
         self.__name__ = "compute_score"
         self._metrics = metrics
 
     def __call__(
         self,
-        data_source: Any = None,
-        solution_str: Any = None,
-        ground_truth: Any = None,
-        extra_info: Any = None,
+        data_source: object = None,
+        solution_str: object = None,
+        ground_truth: object = None,
+        extra_info: object = None,
         *,
-        data_sources: Sequence[Any] | None = None,
-        solution_strs: Sequence[Any] | None = None,
-        ground_truths: Sequence[Any] | None = None,
-        extra_infos: Sequence[Any] | None = None,
-        **kwargs: Any,
+        data_sources: Sequence[object] | None = None,
+        solution_strs: Sequence[object] | None = None,
+        ground_truths: Sequence[object] | None = None,
+        extra_infos: Sequence[object] | None = None,
+        **kwargs: object,
     ) -> Any:
         if solution_strs is not None:
             n = len(solution_strs)
@@ -78,10 +77,10 @@ class ComputeScore(Adapter):
 
     def batch(
         self,
-        data_sources: Sequence[Any],
-        solution_strs: Sequence[Any],
-        ground_truths: Sequence[Any],
-        extra_infos: Sequence[Any] | None,
+        data_sources: Sequence[object],
+        solution_strs: Sequence[object],
+        ground_truths: Sequence[object],
+        extra_infos: Sequence[object] | None,
     ) -> list[Any]:
         infos = [None] * len(solution_strs) if extra_infos is None else list(extra_infos)
         scores = self.score_all(
@@ -105,7 +104,7 @@ class ComputeScore(Adapter):
         }
 
 
-def _task(data_source: Any, extra_info: Any) -> Any:
+def _task(data_source: object, extra_info: object) -> Any:
     """The sample's task: ``data_source`` if that is one, else what ``extra_info`` says."""
     if find_task(data_source) is not None:
         return data_source
@@ -130,11 +129,11 @@ def _with(kwargs: Mapping[str, Any]) -> ComputeScore:
 
 
 def compute_score(
-    data_source: Any = None,
-    solution_str: Any = None,
-    ground_truth: Any = None,
-    extra_info: Any = None,
-    **kwargs: Any,
+    data_source: object = None,
+    solution_str: object = None,
+    ground_truth: object = None,
+    extra_info: object = None,
+    **kwargs: object,
 ) -> Any:
     """The reward of one sample, as verl's reward managers call it; with plural names, of a batch.
 
@@ -150,11 +149,11 @@ def compute_score(
 
 
 def compute_score_batched(
-    data_sources: Sequence[Any],
-    solution_strs: Sequence[Any],
-    ground_truths: Sequence[Any],
-    extra_infos: Sequence[Any] | None = None,
-    **kwargs: Any,
+    data_sources: Sequence[object],
+    solution_strs: Sequence[object],
+    ground_truths: Sequence[object],
+    extra_infos: Sequence[object] | None = None,
+    **kwargs: object,
 ) -> list[Any]:
     """The rewards of a batch, in order, as verl's batch managers call it. Options as `compute_score`."""
     return _with(kwargs).batch(data_sources, solution_strs, ground_truths, extra_infos)
@@ -165,9 +164,9 @@ def _plural(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: kwargs[name] for name in names if name in kwargs}
 
 
-def make_compute_score(**options: Any) -> ComputeScore:
+def make_compute_score(*, metrics: bool = True, **options: Unpack[ScorerKeywords]) -> ComputeScore:
     """A ``compute_score`` with other options: ``on_error``, ``metrics``, and those of `relfast.Scorer`."""
-    return ComputeScore(**options)
+    return ComputeScore(metrics=metrics, **options)
 
 
 make_reward = make_compute_score

@@ -18,8 +18,9 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, Field
 
 from relfast import __version__
-from relfast.engine.scorer import OnError, Scorer, value_of
+from relfast.engine.online.scorer import Scorer, value_of
 from relfast.json_text import encode_row
+from relfast.keywords import OnError
 from relfast.records import STATUSES, Score
 from relfast.rewards.openrlhf import response_in
 from relfast.rewards.shared import gold_of, question_of, read_label, response_of, tallies

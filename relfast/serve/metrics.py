@@ -1,4 +1,11 @@
-"""Counters of the server in Prometheus' text format (version 0.0.4)."""
+"""Counters of the server in Prometheus' text format (version 0.0.4).
+
+Ours rather than `prometheus_client` (0.26, measured on Python 3.11). A request costs 3 µs here and 11 µs
+there, where each counter has a lock of its own, and a scrape may find a request in one and not yet in the
+other. Its ``_created`` series can be left out for a whole process only, not for one application. And the
+scorer's numbers would still need a collector of ours, as long as what it would replace. Its parser reads our
+page in the tests.
+"""
 
 from __future__ import annotations
 

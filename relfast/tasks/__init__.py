@@ -17,15 +17,21 @@ from relfast.tasks.rel_b import TASK as REL_B
 from relfast.tasks.rel_c import C1, C2, C3
 from relfast.tasks.seqbench import TASK as SEQBENCH
 
-__all__ = ["TASKS", "Task", "find_task", "get_task", "infer_task"]
+__all__ = ["EXACT_FIELDS", "TASKS", "Task", "find_task", "get_task", "infer_task"]
 
 
 def _table(*tasks: Task) -> Mapping[str, Task]:
     table: dict[str, Task] = {}
+    numbers: dict[int, Task] = {}
     for task in tasks:
         if task.name in table:
             raise ValueError(f"two tasks are called {task.name}")
         table[task.name] = task
+        kernel = task.text_kernel
+        if kernel is not None and numbers.setdefault(kernel.number, task) is not task:
+            raise ValueError(
+                f"{task.name} and {numbers[kernel.number].name} share a number of the text kernel"
+            )
     return MappingProxyType(table)
 
 
@@ -54,21 +60,24 @@ def get_task(name: object) -> Task:
     return task
 
 
-# The published order of the chemistry scorer (label, smiles, missing_smiles); `label` with `taxa` is
-# biology's, and comes first because its records have both.
-_BY_KEYS: Final[tuple[tuple[tuple[str, ...], Task], ...]] = (
-    (("label", "taxa"), REL_B),
-    (("label",), C1),
-    (("smiles",), C2),
-    (("missing_smiles",), C3),
-    (("target",), REL_A[0]),
-    (("actions",), SEQBENCH),
-    (("structural_details",), SEQBENCH),
-    (("completion",), SEQBENCH),
-    (("benchmark_solution",), REALIGN),
-    (("benchmark_steps",), REALIGN),
-    (("solution",), REALIGN),
-)
+EXACT_FIELDS: Final = tuple(dict.fromkeys(name for task in TASKS.values() for name in task.gold.exact))
+"""Fields of gold whose integers must keep all their digits."""
+
+
+def _by_keys() -> Mapping[tuple[str, ...], Task]:
+    entries = [(keys, task) for task in TASKS.values() for keys in task.gold.keys]
+    # biology and chemistry come first, in the published order of the latter's scorer (label, smiles,
+    # missing_smiles); `label` with `taxa` is biology's, whose records have both
+    entries.sort(key=lambda entry: (entry[1].gold.precedence, -len(entry[0])))
+    # tasks whose gold looks alike cannot be told apart: the first of them has it
+    table: dict[tuple[str, ...], Task] = {}
+    for keys, task in entries:
+        table.setdefault(keys, task)
+    return table
+
+
+_BY_KEYS: Final = tuple(_by_keys().items())
+"""Keys of gold and whose they are, in the order they are looked for."""
 
 
 def infer_task(answer: Any) -> Task | None:

@@ -1,4 +1,7 @@
-"""What a task is, and the three functions every room has.
+"""What a task is, and the functions every room has.
+
+A `Task` holds all that is known of a benchmark outside its own folder: engine, statistics, validation and
+signature ask it and name no benchmark themselves. What it points to is a dotted name, loaded at first use.
 
 A room is a folder of this package that knows one benchmark. The module a `Task` names has
 
@@ -7,26 +10,27 @@ A room is a folder of this package that knows one benchmark. The module a `Task`
 ``score(batch, options) -> list[Outcome]``
     Same length and order as the batch; a batch gives exactly what its records give one by one.
 
-A room whose engine is ``chem`` may have a third,
-``score_without_toolkit(batch, options) -> list[Outcome | None]``
-    What can be judged without the toolkit, and so can neither hang nor crash: the same outcomes as
-    ``score`` would give, None for the others.
+A room may have a fast path, a function that its `Task` names,
+``(batch, options) -> list[Outcome | None]``
+    What can be judged quickly and can neither hang nor crash: the same outcomes as ``score`` would give,
+    None for the others.
 
-A room whose engine is ``embed`` has
+A room that embeds has
 ``score_within(batch, options, deadlines) -> list[Outcome | None]``
     The same as ``score`` with a `Deadlines` for the batch, which it charges for what it does; None for a
     record whose time is up. A batch that embeds takes long without hanging, so no timer can be set for it.
 
-and the room's ``generate`` module has ``generate(task, n, seed, **parameters) -> Iterator[dict]``.
+and the room's ``generate`` module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
+whose keywords are the fields of the task's ``parameters``.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Final, Literal, NamedTuple, Protocol, cast
 
 from relfast.deadlines import Deadlines
 from relfast.errors import UsageError
@@ -36,7 +40,7 @@ from relfast.records import Batch, Extracted, Options, Outcome, Policy, Record
 class Room(Protocol):
     """The scoring half of a room."""
 
-    def extract(self, record: Record, options: Options) -> Extracted: ...
+    def extract(self, record: Record, options: Options) -> Extracted[Any]: ...
 
     def score(self, batch: Batch, options: Options) -> list[Outcome]: ...
 
@@ -47,15 +51,155 @@ class EmbeddingRoom(Room, Protocol):
     def score_within(self, batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]: ...
 
 
-class Generator(Protocol):
-    """The generating half of a room."""
+FastPath = Callable[[Batch, Options], list[Outcome | None]]
 
-    def generate(self, task: str, n: int, seed: int, **parameters: Any) -> Iterator[dict[str, Any]]: ...
+
+class Generator(Protocol):
+    """The generating half of a room. ``tell`` hears in words of what takes long."""
+
+    def generate(
+        self, task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
+    ) -> Iterator[dict[str, Any]]: ...
+
+
+class BulkGenerator(Protocol):
+    """A generator that writes files itself."""
+
+    def write_rows(
+        self,
+        output: str,
+        n: int,
+        seed: int,
+        variants: Sequence[Any],
+        workers: int = 1,
+        *,
+        overwrite: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One key of ``metrics`` in a row.
+
+    Attributes
+    ----------
+    name
+        The key.
+    kind
+        ``number`` and ``flag`` (true or false) are averaged; of a ``label`` its values are counted.
+    higher_is_better
+        None where neither is.
+    undefined
+        A value that says that there is nothing to average.
+    optional
+        Only some rows have it; such a metric is no reward.
+    unsettled
+        Where it is true, a clock decided the row: scoring it again may give another one.
+    labels
+        A label's values in the order in which figures show them; without it the frequent ones come first.
+    """
+
+    name: str
+    kind: Literal["number", "flag", "label"] = "number"
+    higher_is_better: bool | None = True
+    undefined: float | None = None
+    optional: bool = False
+    unsettled: bool = False
+    labels: tuple[str, ...] = ()
+
+
+REASON: Final = Metric("reason", "label", None, optional=True)
+"""Every task's under ``strict``: the code of why a response was turned down."""
+
+
+class Problem(NamedTuple):
+    """What is wrong with a field (dotted path, "" for the record as a whole)."""
+
+    field: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What a task's gold looks like.
+
+    Attributes
+    ----------
+    keys
+        Sets of keys; an ``answer`` that has all of one set is taken for this task's where a record does not
+        say. Larger sets are tried before smaller ones.
+    precedence
+        Whose keys are looked for first where an answer has those of several tasks: 0 comes before 1, and of
+        equals the one that comes first in the table of tasks.
+    exact
+        Fields whose integers are compared, and so must come out of JSON with all their digits: numbers, or
+        lists of them.
+    domain, check, check_metadata
+        For tasks with a documented record format: the ``domain`` of its records, and functions
+        ("module:function") that find what is wrong with a record's ``answer`` and its ``metadata``:
+        ``(object) -> Iterator[Problem]``. `relfast.validate` asks them.
+    """
+
+    keys: tuple[tuple[str, ...], ...]
+    precedence: int = 1
+    exact: tuple[str, ...] = ()
+    domain: str | None = None
+    check: str | None = None
+    check_metadata: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextKernel:
+    """A task whose lines `relfast_kernels.text` reads by itself.
+
+    Attributes
+    ----------
+    number
+        The task's number in the kernel's keys and samples.
+    metrics
+        The function ("module:function") that gives a row's metrics from what the kernel counted:
+        ``(gold_is_yes, n_common, n_predicted, n_gold) -> dict``. None: a row has no metrics.
+    """
+
+    number: int
+    metrics: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Breakdown:
+    """A table of a task's rows by the values of some metrics, for its own aggregates.
+
+    A run keeps the table's cells, which add up over workers and shards.
+
+    Attributes
+    ----------
+    name
+        Key of the aggregates in a summary.
+    by
+        Numbers whose values name a cell: ``"20/1/0.4"``, nothing between the slashes for null.
+    sums
+        Metrics that are summed up in each cell, beside its number of rows.
+    aggregate
+        The function ("module:function") that makes JSON-able aggregates of the cells, which it gets as
+        name → [rows, *sums].
+    """
+
+    name: str
+    by: tuple[str, ...]
+    sums: tuple[str, ...]
+    aggregate: str
+
+
+def resolve(name: str) -> Callable[..., Any]:
+    """The function that ``module:function`` names."""
+    module, _, function = name.partition(":")
+    return cast("Callable[..., Any]", getattr(importlib.import_module(module), function))
 
 
 @dataclass(frozen=True)
 class Task:
-    """One task: its names, its metrics, and where its code is.
+    """One task: its names, its facts, and where its code is.
 
     Attributes
     ----------
@@ -63,40 +207,97 @@ class Task:
         Canonical name, as it stands in rows.
     summary
         What is asked, in one line.
-    metrics
-        Keys of ``metrics`` in a row, in order.
+    metric_objects
+        What stands in ``metrics`` of a row, in order; `REASON`, which every task has, is not listed.
     reward_metric, strict_reward_metric
         The metric that becomes ``reward`` (``correct`` is the row's own field).
     revision
         Bumped whenever a score can change; part of the signature and of resume.
     module, generator
         Dotted names of the room's modules; loaded at first use, so that the table costs nothing.
-    engine
-        What scoring runs on: ``text`` (pure Python, safe in-process), ``chem`` (RDKit, can hang or
-        crash), ``maze`` (kernel), ``embed`` (ONNX Runtime).
+    gold
+        What its gold looks like.
+    options
+        The dataclass that declares its options; `relfast.tasks.options.AllOptions` has it among its bases.
+    parameters
+        The dataclass that declares what its records are generated with (`relfast.parameters`). Its ``about``
+        is the help of ``relfast generate``, its ``unit`` what is counted; both can be left out.
+    bulk
+        Dotted name of a module whose ``write_rows`` writes a file of generated records on several cores, each
+        in all of some variants, for tasks with parameters that can be given repeatedly.
+    can_hang
+        Scoring a record can hang or crash (RDKit): each is scored on its own, under a guard. Other tasks'
+        records are scored in batches.
+    embeds
+        Scoring runs an embedding model, in steps that share the work of several records.
+    fast_path
+        Name of a function of ``module``, see there; None: there is none.
+    text_kernel
+        How the kernel that reads lines of JSON knows the task; None: it does not.
+    modules
+        Modules that scoring imports at some record, by dotted name.
     kernels
         Modules of `relfast_kernels` that scoring calls and that compile at their first use.
+    packages
+        Distributions whose versions can change a score; part of the signature.
+    breakdown
+        The table behind its own aggregates.
     """
 
     name: str
     summary: str
-    metrics: tuple[str, ...]
+    metric_objects: tuple[Metric, ...]
     reward_metric: str
     revision: int
     module: str
-    engine: Literal["text", "chem", "maze", "embed"]
+    gold: Gold
+    can_hang: bool = False
+    embeds: bool = False
+    fast_path: str | None = None
+    text_kernel: TextKernel | None = None
+    modules: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
     generator: str | None = None
-    text_metrics: tuple[str, ...] = ("reason", "violation", "maze", "quadrant")
+    options: type[Options] = Options
+    parameters: type | None = None
+    bulk: str | None = None
+    breakdown: Breakdown | None = None
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """Keys of ``metrics`` that every row has, in order."""
+        return tuple(metric.name for metric in self.metric_objects if not metric.optional)
+
+    @cached_property
+    def metric_by_name(self) -> Mapping[str, Metric]:
+        """All metrics a row can have, `REASON` too."""
+        return {metric.name: metric for metric in (*self.metric_objects, REASON)}
 
     @cached_property
     def room(self) -> Room:
         return cast(Room, importlib.import_module(self.module))
 
+    @cached_property
+    def score_fast(self) -> FastPath | None:
+        """The fast path, or None."""
+        return None if self.fast_path is None else cast(FastPath, getattr(self.room, self.fast_path))
+
+    def problems(self, answer: Any, metadata: Any) -> Iterator[Problem]:
+        """What is wrong with a record's gold and metadata, as far as they are objects that can be checked."""
+        for check, value in ((self.gold.check, answer), (self.gold.check_metadata, metadata)):
+            if check is not None and isinstance(value, Mapping):
+                yield from resolve(check)(value)
+
+    def import_modules(self) -> None:
+        """Import all that scoring imports; compiles nothing."""
+        for name in (self.module, *self.modules):
+            importlib.import_module(name)
+
     def load(self) -> None:
         """Load the room and its kernels (compiled where no cache has them), so that no record pays for it."""
-        importlib.import_module(self.module)
+        self.import_modules()
         for name in self.kernels:
             importlib.import_module(f"relfast_kernels.{name}").warm_up()
 
@@ -108,6 +309,10 @@ class Task:
             )
         return cast(Generator, importlib.import_module(self.generator))
 
+    @cached_property
+    def bulk_source(self) -> BulkGenerator | None:
+        return None if self.bulk is None else cast(BulkGenerator, importlib.import_module(self.bulk))
+
     def default_reward(self, policy: Policy) -> str:
         if policy == "strict" and self.strict_reward_metric is not None:
             return self.strict_reward_metric
@@ -116,4 +321,5 @@ class Task:
     @property
     def reward_metrics(self) -> tuple[str, ...]:
         """The names ``--reward`` accepts for this task."""
-        return ("correct", *(m for m in self.metrics if m not in self.text_metrics))
+        numeric = (m.name for m in self.metric_objects if m.kind != "label" and not m.optional)
+        return ("correct", *numeric)

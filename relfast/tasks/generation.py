@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from relfast.errors import RelfastError, UsageError
-from relfast.records import Options, Record
+from relfast.records import POLICIES, Record
 from relfast.tasks.base import Task
+from relfast.tasks.options import AllOptions
 
-POLICIES: Final = (Options(policy="reference"), Options(policy="strict"))
+_OPTIONS: Final = tuple(AllOptions(policy=policy) for policy in POLICIES)
 
 MAX_RECORDS: Final = 10_000_000
 """Ids have five digits or more; ten million records are 30 GB of REL-A1."""
@@ -73,7 +74,7 @@ class UnconfirmedGoldError(RelfastError):
 
 def confirm(task: Task, record: dict[str, Any], response: str) -> dict[str, Any]:
     """The record, once the response that states its gold is correct under both policies."""
-    for options in POLICIES:
+    for options in _OPTIONS:
         asked = Record(0, record["id"], task.name, record["answer"], response, record["question"])
         (outcome,) = task.room.score([(asked, task.room.extract(asked, options))], options)
         if outcome.error is not None or not outcome.correct:

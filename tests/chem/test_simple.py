@@ -14,18 +14,20 @@ from corpora import rel_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdkit import Chem
-from relfast_kernels import native
+from relfast_kernels.compiled import native
 from seeds import fresh, rounds
 from spellings import spell
 
-from relfast.chem import identity, simple
+from relfast.chem import identity, simple, smiles_table
 from relfast.chem.clean import parse_clean, same_clean_molecule
 from relfast.chem.matching import same_molecule
 from relfast.chem.molecule import parse
-from relfast.chem.simple import SmilesTable, simple_table
+from relfast.chem.simple import simple_table
+from relfast.chem.smiles_table import SmilesTable
 from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
-from relfast.records import Options, Record
+from relfast.records import Record
+from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c import missing_isomers
 
 GOLDS = (
@@ -332,7 +334,7 @@ def test_scores_are_the_same_without_the_kernel(
             patch.setattr(simple, "_table", known)
             patch.setattr(simple, "_looked", float("inf"))
             patch.setattr("relfast.memo._memo", None)
-            scoring = Scoring(Job(options=Options(policy=policy)))
+            scoring = Scoring(Job(options=AllOptions(policy=policy)))
             entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
             together = [(score.to_row(), score.vote) for score in scoring.entries(entries)]
             again = [(score.to_row(), score.vote) for score in scoring.entries(entries)]
@@ -372,12 +374,12 @@ def test_strict_lists_with_and_without_the_kernel(table: SmilesTable) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(simple, "_table", known)
             patch.setattr(simple, "_looked", float("inf"))
-            scoring = Scoring(Job(options=Options(policy="strict")))
+            scoring = Scoring(Job(options=AllOptions(policy="strict")))
             entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
             results.append([(score.to_row(), score.vote) for score in scoring.entries(entries)])
             records = [entry for entry in entries if isinstance(entry, Record)]
             batch = [(record, missing_isomers.extract(record, scoring.options)) for record in records]
-            lane = missing_isomers.score_without_toolkit(batch, scoring.options)
+            lane = missing_isomers.score_without_rdkit(batch, scoring.options)
             decided = sum(outcome is not None for outcome in lane)
             assert decided == 0 if known is None else decided > 1_000, decided
     assert results[0] == results[1]
@@ -402,9 +404,9 @@ def test_a_kernel_compiled_meanwhile_is_taken(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_a_full_table_is_emptied(monkeypatch: pytest.MonkeyPatch, table: SmilesTable) -> None:
-    monkeypatch.setattr(simple, "CACHED_TEXTS", 64)
-    monkeypatch.setattr(simple, "CACHED_CODES", 32)
-    monkeypatch.setattr(simple, "CACHED_BYTES", 4096)
+    monkeypatch.setattr(smiles_table, "CACHED_TEXTS", 64)
+    monkeypatch.setattr(smiles_table, "CACHED_CODES", 32)
+    monkeypatch.setattr(smiles_table, "CACHED_BYTES", 4096)
     functions = native.load(simple.UNIT)
     assert functions is not None
     small = SmilesTable(functions)

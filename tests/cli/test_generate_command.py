@@ -6,13 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args
 
+import click
 import orjson
 import pytest
 from generated import ROOT, generate
 
+from relfast.cli.generate import subcommand
 from relfast.cli.main import _run
+from relfast.parameters import Choice, parameters_of
+from relfast.tasks import TASKS, Task, get_task
 
 
 @pytest.mark.slow
@@ -214,3 +220,38 @@ def test_validate_reads_stdin() -> None:
     assert done.returncode == 1
     assert b"-:2: id: missing" in done.stdout
     assert b"2 records, 1 good" in done.stderr
+
+
+GENERATED = [task for task in TASKS.values() if task.generator is not None]
+
+
+@pytest.mark.parametrize("task", GENERATED, ids=lambda task: task.name)
+def test_options_are_the_declared_parameters(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
+    assert task.parameters is not None
+    declared = list(parameters_of(task.parameters))
+    assert [parameter.name for parameter in declared] == [field.name for field in fields(task.parameters)]
+    command = subcommand(task)
+    options = {option.name: option for option in command.params}
+    for parameter in declared:
+        option = options[parameter.name]
+        assert isinstance(option, click.Option)
+        assert option.opts == [parameter.flag]
+        assert option.help == parameter.help
+    # typed defaults become the dataclass's own
+    context = command.make_context("x", ["-n", "1", "--seed", "1", "-o", "-"])
+    for parameter in declared:
+        value = context.params[parameter.name]
+        if parameter.repeat:
+            value = value[0] if value else None
+        assert value == parameter.default
+
+
+def test_choices_of_isomers_are_those_of_the_chemistry() -> None:
+    from relfast.chem.isomers import RingFilter
+
+    for name in ("REL-C1", "REL-C3"):
+        declaring = get_task(name).parameters
+        assert declaring is not None
+        (keep,) = (parameter for parameter in parameters_of(declaring) if parameter.name == "keep")
+        assert isinstance(keep.kind, Choice)
+        assert keep.kind.names == get_args(RingFilter)

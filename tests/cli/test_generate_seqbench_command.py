@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from relfast.cli.generate_seqbench import command
+from relfast.cli.generate import subcommand
 from relfast.errors import OutputError, OutputExistsError, UsageError
+from relfast.tasks import get_task
 from relfast.tasks.seqbench import bulk
-from relfast.tasks.seqbench.generate import Parameters, make_rows
+from relfast.tasks.seqbench.generate import make_rows
+from relfast.tasks.seqbench.parameters import Parameters
 
 
 def generate(*arguments: object) -> Result:
-    return CliRunner().invoke(command, [*map(str, arguments)])
+    return CliRunner().invoke(subcommand(get_task("SeqBench")), [*map(str, arguments)])
 
 
 def test_rows_in_a_file(tmp_path: Path) -> None:

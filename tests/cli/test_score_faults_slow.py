@@ -13,7 +13,7 @@ import psutil
 import pytest
 from corpora import DATA, naughty_strings, rel_records, rows
 from engine_runs import Run, honest, relfast, rows_of, write_dump
-from relfast_kernels import native
+from relfast_kernels.compiled import native
 
 pytestmark = pytest.mark.slow
 

@@ -16,7 +16,7 @@ import pytest
 
 from relfast.cli.table import print_summary
 from relfast.records import STATUSES, Score, unscored
-from relfast.stats import Summary, Tally, TaskSummary, summarize
+from relfast.stats.summary import Summary, Tally, TaskSummary, summarize
 
 
 def test_what_is_counted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,7 +47,7 @@ def test_millions_of_rows_of_all_statuses(
     counts = dict.fromkeys(STATUSES, 2_000_000)
     found = {(4, 2): 1_000_000}
     task = TaskSummary(
-        10_000_000, 1_000_000, counts, 2_000_000, [4e6, 2e6], {}, {}, found, {4: [1e6, 5e5]}, {}
+        "SeqBench", 10_000_000, 1_000_000, counts, 2_000_000, [4e6, 2e6], {}, {}, found, {4: [1e6, 5e5]}, {}
     )
     names = ("REL-C3", "SeqBench", "(unknown)")
     print_summary(Summary(dict.fromkeys(names, task), f"relfast {'x' * 200}"))

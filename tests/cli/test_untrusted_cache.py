@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from engine_runs import PYTHONPATH, honest, relfast, write_dump
 from hostile_cache import SPOILT, give_away
-from relfast_kernels import native
+from relfast_kernels.compiled import native
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from relfast.embed import Embedder, cache, describe, get_embedder, models
+from relfast.embed import Embedder, cache, describe, get_embedder, models, resolve
 from relfast.embed.session import Session, usable_threads
 from relfast.errors import InputError, UsageError
 
@@ -45,7 +45,7 @@ def test_alone_batched_and_threaded_are_the_same_bits(
 
 
 def minilm(directory: Path) -> models.Model:
-    return models.resolve("minilm")
+    return resolve("minilm")
 
 
 @pytest.mark.slow
@@ -279,19 +279,19 @@ def test_a_broken_graph_is_named(tiny: models.Model) -> None:
 def test_names_are_resolved(
     tiny: models.Model, cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert models.resolve("tiny") == tiny
-    assert models.resolve(tiny.path) == tiny
+    assert resolve("tiny") == tiny
+    assert resolve(tiny.path) == tiny
     assert models.canonical_name("baai/BGE-large-en-v1.5") == "bge-large"
     for name in ("bge-large", "BAAI/bge-large-en-v1.5"):
         with pytest.raises(UsageError, match="relfast embedder add bge-large"):
-            models.resolve(name)
+            resolve(name)
     with pytest.raises(UsageError, match=r"no embedding model 'nobody'.*bge-base.*tiny"):
-        models.resolve("nobody")
+        resolve("nobody")
     with pytest.raises(InputError, match="no ONNX file"):
-        models.resolve(str(tmp_path))
+        resolve(str(tmp_path))
     (Path(tiny.path) / "relfast.json").write_text("{}")
     with pytest.raises(InputError, match="add the model again"):
-        models.resolve("tiny")
+        resolve("tiny")
 
 
 def test_auto_prefers_the_benchmarks_own_model(
@@ -299,12 +299,12 @@ def test_auto_prefers_the_benchmarks_own_model(
 ) -> None:
     monkeypatch.setattr(models, "package_directory", lambda name: None)
     with pytest.raises(UsageError, match="relfast embedder add bge-large"):
-        models.resolve("auto")
+        resolve("auto")
     home = models.models_directory()
     Path(tiny.path).rename(home / "minilm")
-    assert models.resolve("auto").path == str(home / "minilm")
+    assert resolve("auto").path == str(home / "minilm")
     subprocess.run(["cp", "-r", str(home / "minilm"), str(home / "bge-large")], check=True)
-    assert models.resolve("auto").path == str(home / "bge-large")
+    assert resolve("auto").path == str(home / "bge-large")
 
 
 def test_the_signature_says_which_model(tiny: models.Model) -> None:

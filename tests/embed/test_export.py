@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tiny_bert import LETTERS, forward, make_checkpoint
 
-from relfast.embed import Embedder, models
+from relfast.embed import Embedder, models, resolve
 from relfast.embed.adding import add
 from relfast.errors import InputError, UsageError
 
@@ -119,7 +119,7 @@ def test_a_directory_with_its_own_onnx_file(cache_dir: Path, tmp_path: Path) -> 
     assert Embedder(copied).encode(TEXTS) == pytest.approx(expected, abs=1e-6)
     # and read where it lies, without being added
     (checkpoint / "model.safetensors").unlink()
-    foreign = models.resolve(str(checkpoint))
+    foreign = resolve(str(checkpoint))
     assert foreign.graph == "onnx/model.onnx"
     assert Embedder(foreign).encode(TEXTS) == pytest.approx(expected, abs=1e-6)
 

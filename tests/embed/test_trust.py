@@ -10,7 +10,7 @@ import pytest
 from hostile_cache import SPOILT, give_away
 from tiny_bert import make_checkpoint
 
-from relfast.embed import cache, models
+from relfast.embed import cache, models, resolve
 from relfast.embed.adding import add
 from relfast.embed.models import Model
 from relfast.errors import OutputError, UsageError
@@ -21,13 +21,13 @@ from relfast.errors import OutputError, UsageError
 def test_a_model_where_others_can_write_is_not_here(
     spoil: Callable[[Path], None], depth: str, tiny: Model, cache_dir: Path
 ) -> None:
-    assert models.resolve("tiny") == tiny
+    assert resolve("tiny") == tiny
     spoilt = {"root": cache_dir, "kind": cache_dir / "embedders", "model": Path(tiny.path)}[depth]
     spoil(spoilt)
     with pytest.warns(RuntimeWarning, match=f"a cache in {cache_dir} is not used: {spoilt} "):
         assert models.known_models() == []
     with pytest.raises(UsageError, match="no embedding model 'tiny'"):
-        models.resolve("tiny")
+        resolve("tiny")
 
 
 @pytest.mark.parametrize("file", ["model.onnx", "tokenizer.json", "relfast.json"])

@@ -12,8 +12,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relfast.engine import codecs
-from relfast.engine.codecs import Damaged, Expanding, Gunzip, Plain, Unzstd
+from relfast.engine.io import codecs
+from relfast.engine.io.codecs import Damaged, Expanding, Gunzip, Plain, Unzstd
 
 TEXT = b"".join(b'{"id": %d, "x": "%d"}\n' % (n, random.Random(n).randrange(10**9)) for n in range(3000))
 

@@ -26,9 +26,10 @@ from relfast.embed.adding import add
 from relfast.embed.cache import MemoryCache
 from relfast.embed.session import Session
 from relfast.engine.job import Job
+from relfast.engine.pool.worker import RunningClock
 from relfast.engine.scoring import LOAD_SECONDS, STEP_SECONDS, NoGuard, Place, Scoring
-from relfast.engine.worker import RunningClock
-from relfast.records import Options, Score
+from relfast.records import Score
+from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import verify
 
 GOLD = {"benchmark_solution": "First 2 + 2 = 4.\nThen 4 + 1 = 5.\nSo \\boxed{5}."}
@@ -93,7 +94,7 @@ def scored(
     """The scores of one batch, embedded anew."""
     embedder = get_embedder(tiny)
     embedder._memory = MemoryCache(embedder.dimensions)
-    job = Job(options=Options(embedder=tiny), timeout=timeout)
+    job = Job(options=AllOptions(embedder=tiny), timeout=timeout)
     scoring = Scoring(job, clock=clock, **more)
     entries = [entry for at, row in enumerate(rows_of(responses)) for entry in scoring.row(row, at)]
     return list(scoring.entries(entries))

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from engine_runs import honest
 
-from relfast.engine.block_scoring import EMBED_LINES, SEGMENT_LINES, _Pace
+from relfast.engine.file_run.block_scoring import EMBED_LINES, SEGMENT_LINES, _Pace
 from relfast.engine.job import Job
-from relfast.engine.pool import Pool, usable_cores
+from relfast.engine.pool.pool import Pool, usable_cores
 from relfast.engine.scoring import Scoring
-from relfast.stats import Tally
+from relfast.stats.summary import Tally
 
 SOLUTION = "First 2 + 2 = 4.\n\nThen 4 + 1 = 5.\n\nSo \\boxed{5}."
 

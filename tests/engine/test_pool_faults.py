@@ -21,14 +21,16 @@ import psutil
 import pytest
 from engine_runs import HANG, PYTHONPATH, honest, rows_of, statuses, write_dump
 from patience import PATIENCE, comes_true, until
-from relfast_kernels import native
+from relfast_kernels.compiled import native
 
 import relfast
-from relfast.engine import children, pool
-from relfast.engine.forkserver import ForkServer
 from relfast.engine.job import Job
-from relfast.engine.pool import Pool
-from relfast.engine.wire import EntriesRequest
+from relfast.engine.pool import pool
+from relfast.engine.pool import worker_process as children
+from relfast.engine.pool.failures import Death
+from relfast.engine.pool.forkserver import ForkServer
+from relfast.engine.pool.pool import Pool
+from relfast.engine.pool.protocol import EntriesRequest
 from relfast.errors import InputError, WorkerError
 from relfast.records import Record
 
@@ -79,7 +81,7 @@ class _Wait(pool.Task):
     def __init__(self, *records: Record) -> None:
         self.records = list(records)
         self.scores: list[Any] = []
-        self.deaths: list[pool.Death] = []
+        self.deaths: list[Death] = []
         self.error: WorkerError | None = None
         self.over = threading.Event()
 
@@ -92,7 +94,7 @@ class _Wait(pool.Task):
     def finished(self) -> None:
         self.over.set()
 
-    def died(self, death: pool.Death) -> list[pool.Task]:
+    def died(self, death: Death) -> list[pool.Task]:
         self.deaths.append(death)
         self.over.set()
         return []
@@ -325,7 +327,8 @@ def test_no_room_for_more_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.slow
 def test_an_input_that_goes_while_it_is_read(tmp_path: Path) -> None:
     """What cannot be read is said by its name, and what was read before is there."""
-    dump = _dump(tmp_path, *honest(3000, padding=2000))
+    # more than is scored before the first rows are written, however slow this process is
+    dump = _dump(tmp_path, *honest(4000, padding=20_000))
 
     def cut(state: Any) -> None:
         os.truncate(dump, dump.stat().st_size // 2)

@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relfast.engine import reader
-from relfast.engine.reader import Block, StreamCutter, blocks
-from relfast.engine.sources import Source
+from relfast.engine.io import cutting
+from relfast.engine.io.blocks import Block
+from relfast.engine.io.cutting import StreamCutter
+from relfast.engine.io.reader import blocks
+from relfast.engine.io.sources import Source
 from relfast.errors import InputError, ReadError
 
 BLOCK, LINES = 64, 7
@@ -22,8 +24,8 @@ BLOCK, LINES = 64, 7
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "BLOCK_BYTES", BLOCK)
-    monkeypatch.setattr(reader, "BLOCK_LINES", LINES)
+    monkeypatch.setattr(cutting, "BLOCK_BYTES", BLOCK)
+    monkeypatch.setattr(cutting, "BLOCK_LINES", LINES)
 
 
 LINE = st.one_of(st.binary(max_size=12), st.binary(min_size=50, max_size=300)).map(

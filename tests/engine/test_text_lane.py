@@ -11,16 +11,19 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from relfast_kernels import native, text
+from relfast_kernels import layouts
+from relfast_kernels.compiled import native
+from relfast_kernels.text import characters
 
 from relfast.engine import text_lane
-from relfast.engine.block_scoring import BlockScoring
+from relfast.engine.file_run.block_scoring import BlockScoring
+from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
-from relfast.engine.reader import Block
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_lane import TextLane
-from relfast.records import Options
+from relfast.stats.samples import SAMPLE
 from relfast.tasks import TASKS
+from relfast.tasks.options import AllOptions
 
 PIECES = [
     "Answer", "answer", "ANSWER", "nswer", "swer", "Answer 4", "Answer #3", "Answer # \n 2", "Answer\t8", "answer 9",
@@ -178,12 +181,12 @@ def test_classes_of_characters_are_pythons() -> None:
     for point in range(0x80, 0x110000):
         if 0xD800 <= point <= 0xDFFF:
             continue
-        kind = text.classify(point)
-        if kind == text.OTHER:
+        kind = characters.classify(point)
+        if kind == characters.OTHER:
             continue
         known += 1
         character = chr(point)
-        assert bool(word.match(character)) == (kind == text.LETTER), hex(point)
+        assert bool(word.match(character)) == (kind == characters.LETTER), hex(point)
         assert not space.match(character), hex(point)
         assert not digit.match(character), hex(point)
         assert not ascii_letters.match(character), hex(point)
@@ -192,28 +195,18 @@ def test_classes_of_characters_are_pythons() -> None:
     assert known > 20_000
 
 
-def test_layouts_agree() -> None:
-    assert text_lane.COLUMNS == text.COLUMNS
-    assert text_lane.MAX_TAXA == text.MAX_TAXA
-    assert (text_lane._FOUND, text_lane._CORRECT, text_lane._GOLD_YES) == (
-        text.FOUND,
-        text.CORRECT,
-        text.GOLD_YES,
-    )
-    assert (text_lane._TP, text_lane._PRED, text_lane._GOLD) == (
-        text.TP_SHIFT,
-        text.PRED_SHIFT,
-        text.GOLD_SHIFT,
-    )
-    assert (text_lane._KIND, text_lane._SLOW) == (text.KIND, text.SLOW)
-    assert list(TASKS)[:9] == [*text_lane._NAMES]
+def test_keys_and_samples_number_tasks_alike() -> None:
+    kernels = {name: task.text_kernel for name, task in TASKS.items() if task.text_kernel is not None}
+    numbers = {name: kernel.number for name, kernel in kernels.items()}
+    assert numbers == {**{f"REL-A{i + 1}": i for i in range(7)}, "REL-B1": layouts.B1, "REL-C1": layouts.C1}
+    assert SAMPLE.size == layouts.SAMPLE_BYTES
 
 
 @pytest.mark.parametrize(
     "job",
     [
-        Job(options=Options(policy="strict")),
-        Job(options=Options(strip_reasoning=True)),
+        Job(options=AllOptions(policy="strict")),
+        Job(options=AllOptions(strip_reasoning=True)),
         Job(details=True),
         Job(rewards={"REL-B1": "f1"}),
         Job(field_map={"response": "x"}),

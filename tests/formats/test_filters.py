@@ -14,7 +14,7 @@ import pytest
 
 import relfast
 from relfast.cli.main import main
-from relfast.engine import filters, reader
+from relfast.engine.io import cutting, filters
 
 N_DOCS = 60
 REPEATS = 4
@@ -62,7 +62,7 @@ def dump(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "BLOCK_BYTES", 5_000)
+    monkeypatch.setattr(cutting, "BLOCK_BYTES", 5_000)
 
 
 def rows_in(path: Path) -> list[dict[str, Any]]:
@@ -120,14 +120,14 @@ def test_workers_blocks_streams_and_shards_agree(
         "1": {"workers": 0, "shard": (1, 2)},
     }.items():
         if name == "large":
-            monkeypatch.setattr(reader, "BLOCK_BYTES", 1 << 20)
+            monkeypatch.setattr(cutting, "BLOCK_BYTES", 1 << 20)
         relfast.score_file(dump, tmp_path / name, **options)  # type: ignore[arg-type]
     for name in ("workers", "large"):
         assert (tmp_path / name).read_bytes() == whole.read_bytes()
     parts = [(tmp_path / name).read_bytes() for name in "01"]
     # all rows of the second half are of the other filter: a shard may have none
     assert parts == [whole.read_bytes(), b""]
-    monkeypatch.setattr(reader, "BLOCK_BYTES", 5_000)
+    monkeypatch.setattr(cutting, "BLOCK_BYTES", 5_000)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(dump.read_bytes())))
     summary = relfast.score_file("-", tmp_path / "stdin", workers=0)
     assert (tmp_path / "stdin").read_bytes() == whole.read_bytes()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from relfast_kernels.maze import MazeTables
+from relfast_kernels.maze.tables import MazeTables
 
 ACTIONS = ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue")
 BAD = len(ACTIONS)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from naive_realign import align, dot, first_divergence
 from numpy.typing import NDArray
 from relfast_kernels import align as kernels
+from relfast_kernels import layouts
 
 from relfast.tasks.realign.alignment import (
     DIVERGENCE_THRESHOLD,
@@ -168,4 +169,8 @@ def test_cosines_of_a_ragged_batch() -> None:
 
 def test_published_constants() -> None:
     assert (GAP_PENALTY, DIVERGENCE_THRESHOLD) == (-0.1, 0.7)
-    assert [MOVES[code] for code in (kernels.MATCH, kernels.SKIP_BENCHMARK, kernels.SKIP_LLM)] == list(MOVES)
+    assert MOVES == {
+        layouts.MATCH: "match",
+        layouts.SKIP_BENCHMARK: "skip_benchmark",
+        layouts.SKIP_LLM: "skip_llm",
+    }

@@ -17,10 +17,10 @@ from pathlib import Path
 import platformdirs
 import pytest
 from hostile_cache import SOMEBODY, SPOILT, give_away
-from relfast_kernels import cache as module
-from relfast_kernels import native, trust
-from relfast_kernels.cache import Cache, base_directory, user_cache
-from relfast_kernels.trust import UntrustedError
+from relfast_kernels.compiled import cache as module
+from relfast_kernels.compiled import native, trust
+from relfast_kernels.compiled.cache import Cache, base_directory, user_cache
+from relfast_kernels.compiled.trust import UntrustedError
 
 ROOT_RUNS: bool = os.geteuid() == 0
 
@@ -422,9 +422,9 @@ _PROBE = """
 import json, warnings, numba
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    from relfast_kernels import _jit
+    from relfast_kernels.compiled import jit
 said = [str(one.message) for one in caught if "relfast" in str(one.message)]
-print(json.dumps([_jit.CACHED, str(_jit._HOME.path), said]))
+print(json.dumps([jit.CACHED, str(jit._HOME.path), said]))
 """
 
 

@@ -8,26 +8,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relfast_kernels.maze import (
+from relfast_kernels import layouts
+from relfast_kernels.layouts import (
     BAD_ACTION,
     LEGAL,
+    NO_DOOR,
     NO_KEY,
-    OPEN,
+    TOO_LARGE,
     UNPARSABLE,
+    UNSOLVABLE,
     VIOLATIONS,
-    GoldTables,
-    MazeTables,
-    index_names,
-    judge_plans,
-    step_code,
-    validate_plans,
 )
-from relfast_kernels.maze_growth import DRAWS_PER_POINT, rewind, spanning_tree
-from relfast_kernels.maze_search import MAX_SWITCHES, TOO_LARGE, UNSOLVABLE, shortest_plan, walk_tree
-from relfast_kernels.plan_text import lay_out, read_plans
+from relfast_kernels.maze.growth import DRAWS_PER_POINT, rewind, spanning_tree
+from relfast_kernels.maze.judge import judge_plans, step_code, validate_plans
+from relfast_kernels.maze.search import MAX_SWITCHES, shortest_plan, walk_tree
+from relfast_kernels.maze.tables import GoldTables, MazeTables, index_names
+from relfast_kernels.text.plans import lay_out, read_plans
 
 from kernels import naive_seqbench as naive
-from relfast.tasks.seqbench import actions as seqbench_actions
 from relfast.tasks.seqbench.grid import grid
 from relfast.tasks.seqbench.maze import edge_lists
 
@@ -40,7 +38,7 @@ def build(
     start: int,
     goal: int,
 ) -> MazeTables:
-    """Tables from passages (room, room, door or OPEN)."""
+    """Tables from passages (room, room, door or NO_DOOR)."""
     rows = np.array(passages, np.int32).reshape(-1, 3)
     return MazeTables(
         *edge_lists(n_rooms, rows[:, :2], rows[:, 2]),
@@ -75,7 +73,7 @@ def mazes(draw: st.DrawFn, cycles: bool = False, max_doors: int = 3) -> MazeTabl
             passages.append((one, other, len(door_keys)))
             door_keys.append(draw(st.integers(NO_KEY, n_keys - 1)))
         else:
-            passages.append((one, other, OPEN))
+            passages.append((one, other, NO_DOOR))
     start, goal = draw(st.integers(0, n_rooms - 1)), draw(st.integers(0, n_rooms - 1))
     return build(n_rooms, passages, door_keys, key_rooms, start, goal)
 
@@ -197,8 +195,9 @@ def test_judging_texts(data: st.DataObject) -> None:
         )
 
 
-def test_codes_of_violations() -> None:
-    assert VIOLATIONS == seqbench_actions.VIOLATIONS
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_a_violations_code_is_its_place(name: str) -> None:
+    assert getattr(layouts, name.upper()) == VIOLATIONS.index(name)
 
 
 def decoded(search: Any) -> Plan:
@@ -227,17 +226,17 @@ def test_shortest_plan_with_cycles(maze: MazeTables) -> None:
 
 def test_two_equally_long_orders_are_not_unique() -> None:
     # 1-0-2, both keys needed, both on spurs of the start; the goal behind both doors
-    maze = build(5, [(0, 1, OPEN), (0, 2, OPEN), (0, 3, 0), (3, 4, 1)], [0, 1], [1, 2], 0, 4)
+    maze = build(5, [(0, 1, NO_DOOR), (0, 2, NO_DOOR), (0, 3, 0), (3, 4, 1)], [0, 1], [1, 2], 0, 4)
     found = shortest_plan(maze)
     assert found.length == naive.shortest(maze)
     assert not found.unique
-    one_key = build(5, [(0, 1, OPEN), (0, 2, OPEN), (0, 3, 0), (3, 4, OPEN)], [0], [1], 0, 4)
+    one_key = build(5, [(0, 1, NO_DOOR), (0, 2, NO_DOOR), (0, 3, 0), (3, 4, NO_DOOR)], [0], [1], 0, 4)
     assert shortest_plan(one_key).unique
 
 
 def test_opening_early_is_another_plan() -> None:
     # the door is passed on the way to a second key that the next door takes
-    maze = build(5, [(0, 1, OPEN), (1, 2, 0), (2, 3, 1), (1, 4, OPEN)], [0, 1], [0, 4], 0, 3)
+    maze = build(5, [(0, 1, NO_DOOR), (1, 2, 0), (2, 3, 1), (1, 4, NO_DOOR)], [0, 1], [0, 4], 0, 3)
     found = shortest_plan(maze)
     assert found.length == naive.shortest(maze)
     assert not found.unique
@@ -306,7 +305,7 @@ def test_rewind(data: st.DataObject) -> None:
         (
             int(one),
             int(other),
-            next((i for i, door in enumerate(doors.tolist()) if {one, other} == {*door}), OPEN),
+            next((i for i, door in enumerate(doors.tolist()) if {one, other} == {*door}), NO_DOOR),
         )
         for one, other in cells.edges[chosen].tolist()
     ]

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import pytest
-from relfast_kernels import maze, maze_growth, maze_search, plan_text
+from relfast_kernels.maze import growth, judge, search, tables
+from relfast_kernels.text import plans
 
-from relfast.records import Options, Record
+from relfast.records import Record
 from relfast.seqbench import Maze, generate, parse_actions, shortest_plan, validate
+from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import score as room
 
 KERNELS = (
-    plan_text.read_plans,
-    plan_text.scan,
-    maze.judge_plans,
-    maze.validate_plans,
-    maze.index_names,
-    maze_search.shortest_plan,
-    maze_growth.spanning_tree,
-    maze_growth.rewind,
+    plans.read_plans,
+    plans.scan,
+    judge.judge_plans,
+    judge.validate_plans,
+    tables.index_names,
+    search.shortest_plan,
+    growth.spanning_tree,
+    growth.rewind,
 )
 
 
 @pytest.mark.compiled
 def test_nothing_is_left_to_compile() -> None:
-    for module in (plan_text, maze, maze_search, maze_growth):
+    for module in (plans, judge, search, growth):
         module.warm_up()
     before = [kernel.signatures for kernel in KERNELS]
     row = next(generate(1, 3, rows=4, cols=4, B=1, N=1.0))
-    for options in (Options(), Options(policy="strict")):
+    for options in (AllOptions(), AllOptions(policy="strict")):
         for given in (row, {**row, "structural_details": None}):
             for response in (
                 row["completion"],

@@ -11,19 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_smiles import is_certainly_invalid, may_be_undecided, same, write
-from relfast_kernels import graph_code, plain, smiles, smiles_table, subgraph
-from relfast_kernels.smiles import INVALID, UNKNOWN
+from relfast_kernels import layouts
+from relfast_kernels.layouts import INVALID, UNKNOWN
+from relfast_kernels.smiles import graph_code, plain
+from relfast_kernels.smiles import table as tables
 
-from relfast.chem import simple
+from relfast.chem import smiles_table as relfast_table
 
-GRAPH = np.zeros(smiles.GRAPH_SIZE, np.int64)
-WORK = np.zeros(graph_code.WORK_SIZE, np.int64)
+GRAPH = np.zeros(layouts.GRAPH_SIZE, np.int64)
+WORK = np.zeros(layouts.WORK_SIZE, np.int64)
 
 
 def code_of(text: str, *, by_toolkit: bool = False) -> bytes | int:
-    code = np.zeros(2 * graph_code.MAX_CODE, np.uint8)
+    code = np.zeros(2 * layouts.MAX_CODE, np.uint8)
     data = np.frombuffer(text.encode(), np.uint8)
-    length = smiles_table.code_of(data, by_toolkit, code, GRAPH, WORK)
+    length = tables.code_of(data, by_toolkit, code, GRAPH, WORK)
     return code[:length].tobytes() if length > 0 else length
 
 
@@ -137,8 +139,8 @@ def bonds(text: str) -> list[int]:
     n = plain.read_plain(np.frombuffer(text.encode(), np.uint8), 0, len(text), GRAPH)
     found = []
     for atom in range(n):
-        start = smiles.BONDS + smiles.MAX_DEGREE * atom
-        found += [int(bond & 7) for bond in GRAPH[start : start + GRAPH[smiles.DEGREE + atom]]]
+        start = layouts.BONDS + layouts.MAX_DEGREE * atom
+        found += [int(bond & 7) for bond in GRAPH[start : start + GRAPH[layouts.DEGREE + atom]]]
     return sorted(found)[::2]
 
 
@@ -163,7 +165,7 @@ def test_bonds_that_are_aromatic() -> None:
         ("C1=CC2CC1C=C2", 0, [1, 1, 1, 1, 1, 1, 2, 2]),
         ("c1ccc2c(c1)CCC2", 6, [1, 1, 1, 1]),
     ):
-        assert bonds(text) == others + [smiles.AROMATIC_BOND] * aromatic, text
+        assert bonds(text) == others + [layouts.AROMATIC_BOND] * aromatic, text
 
 
 def test_what_the_toolkit_wrote() -> None:
@@ -192,8 +194,8 @@ def test_any_text_is_read(text: str, by_toolkit: bool) -> None:
 def match(table: Any, records: list[tuple[list[str], list[str]]]) -> list[list[int]]:
     data = "".join(text + "\n" for gold, pred in records for text in [*gold, *pred])
     n = data.count("\n")
-    results = np.zeros(smiles_table.RESULT_COLUMNS * len(records), np.int64)
-    smiles_table.match_lists(
+    results = np.zeros(layouts.RESULT_COLUMNS * len(records), np.int64)
+    tables.match_lists(
         np.frombuffer(data.encode(), np.uint8),
         np.array([len(side) for record in records for side in record], np.int64),
         np.zeros(n, np.int64),
@@ -201,7 +203,7 @@ def match(table: Any, records: list[tuple[list[str], list[str]]]) -> list[list[i
         results,
         *table,
     )
-    return results.reshape(-1, smiles_table.RESULT_COLUMNS).tolist()
+    return results.reshape(-1, layouts.RESULT_COLUMNS).tolist()
 
 
 WORDS = [
@@ -235,8 +237,8 @@ WORDS = [
 def test_lists_are_matched_greedily_whatever_the_size_of_the_table(
     records: list[tuple[list[str], list[str]]], size: int
 ) -> None:
-    table = smiles_table.new_table(size, 16 * size, size, 2 * graph_code.MAX_CODE + 16 * size)
-    roomy = smiles_table.new_table(64, 1024, 64, 8192)
+    table = tables.new_table(size, 16 * size, size, 2 * layouts.MAX_CODE + 16 * size)
+    roomy = tables.new_table(64, 1024, 64, 8192)
     for (gold, pred), (tp, vote, decided), told in zip(
         records, match(table, records), match(roomy, records), strict=True
     ):
@@ -254,14 +256,14 @@ def test_lists_are_matched_greedily_whatever_the_size_of_the_table(
         for text in pred:
             code = code_of(text)
             if code == INVALID:
-                expected += simple.INVALID_VOTE
+                expected += layouts.INVALID_VOTE
             elif code in left:
-                expected += simple.vote_of_place(left.index(code))
+                expected += relfast_table.vote_of_place(left.index(code))
                 left[left.index(code)] = 0
                 found += 1
             else:
                 expected += fingerprint_of(text)
-        assert (tp, vote) == (found, expected & simple.FINGERPRINT_MASK)
+        assert (tp, vote) == (found, expected & layouts.FINGERPRINT_MASK)
 
 
 def fingerprint_of(text: str) -> int:
@@ -270,34 +272,17 @@ def fingerprint_of(text: str) -> int:
 
 
 def test_what_is_learnt_decides() -> None:
-    table = smiles_table.new_table(8, 256, 8, 4096)
+    table = tables.new_table(8, 256, 8, 4096)
     record = [(["C[NH3+]", "CO"], ["[NH3+]C", "nonsense", "OC"])]
     assert match(table, record)[0][2] == 0
     code = np.frombuffer(b"methylammonium", np.uint8)
     for text, learnt in (("C[NH3+]", code), ("[NH3+]C", code), ("nonsense", code[:0])):
-        smiles_table.learn(np.frombuffer(text.encode(), np.uint8), learnt, 7, *table[:7])
-    expected = simple.vote_of_place(0) + simple.vote_of_place(1) + simple.INVALID_VOTE
-    assert match(table, record)[0] == [2, expected & simple.FINGERPRINT_MASK, 1]
+        tables.learn(np.frombuffer(text.encode(), np.uint8), learnt, 7, *table[:7])
+    expected = relfast_table.vote_of_place(0) + relfast_table.vote_of_place(1) + layouts.INVALID_VOTE
+    assert match(table, record)[0] == [2, expected & layouts.FINGERPRINT_MASK, 1]
 
 
-def test_the_layout_is_what_relfast_chem_takes_it_for() -> None:
-    assert simple.GRAPH_SIZE == smiles.GRAPH_SIZE
-    assert simple.WORK_SIZE == graph_code.WORK_SIZE
-    assert simple.MAX_CODE == graph_code.MAX_CODE
-    assert simple.FINGERPRINT_MASK == graph_code.FINGERPRINT_MASK
-    assert (simple.MATCH_SIZE, simple.COMPARE_SIZE) == (subgraph.MATCH_SIZE, subgraph.COMPARE_SIZE)
-    assert simple.INVALID == smiles.INVALID
-    for name in (
-        "UNKNOWN",
-        "MAX_TEXT",
-        "TEXT_COLUMNS",
-        "CODE_COLUMNS",
-        "RESULT_COLUMNS",
-        "INVALID_VOTE",
-        "SETTLED_BIT",
-        "N_COUNTERS",
-    ):
-        assert getattr(simple, name) == getattr(smiles_table, name), name
-    assert [simple.vote_of_place(at) for at in range(99)] == [
-        smiles_table.vote_of_place(at) for at in range(99)
+def test_votes_of_places_are_those_of_relfast_chem() -> None:
+    assert [relfast_table.vote_of_place(at) for at in range(99)] == [
+        tables.vote_of_place(at) for at in range(99)
     ]

@@ -11,10 +11,11 @@ from pathlib import Path
 import naive_text as naive
 import numpy as np
 import pytest
-from relfast_kernels import text
+from relfast_kernels import layouts
+from relfast_kernels.text.lines import scan_lines
 from seeds import fresh
 
-from relfast.samples import hash_id
+from relfast.stats.samples import hash_id
 from relfast.tasks import TASKS
 
 ROOT = Path(__file__).parent.parent.parent
@@ -50,37 +51,37 @@ def lines(n: int, seed: int) -> list[bytes]:
 def test_scan_lines_is_its_twin() -> None:
     block = lines(120 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 2_000, seed=1)
     data = np.frombuffer(b"\n".join(block), np.uint8)
-    found = np.zeros((len(block), text.COLUMNS), np.int64)
-    spans = np.zeros((2, text.MAX_TAXA, 2), np.int64)
+    found = np.zeros((len(block), layouts.LINE_COLUMNS), np.int64)
+    spans = np.zeros((2, layouts.MAX_TAXA, 2), np.int64)
     with np.errstate(over="ignore"):  # hashes wrap around
-        assert text.scan_lines(data, len(data), found, spans[0], spans[1]) == len(block)
-    names = [*list(TASKS)[:7], "REL-B1", "REL-C1"]
+        assert scan_lines(data, len(data), found, spans[0], spans[1]) == len(block)
+    names = {task.text_kernel.number: name for name, task in TASKS.items() if task.text_kernel is not None}
     fast = 0
     for line, row in zip(block, found.tolist(), strict=True):
-        if row[text.KIND] != text.FAST:
+        if row[layouts.LINE_KIND] != layouts.FAST:
             continue
         fast += 1
-        key = row[text.KEY]
-        counts = [key >> shift & 255 for shift in (text.TP_SHIFT, text.PRED_SHIFT, text.GOLD_SHIFT)]
-        bits = [bool(key & bit) for bit in (text.FOUND, text.CORRECT, text.GOLD_YES)]
-        id_text = data[row[text.ID_START] : row[text.ID_END]].tobytes()
+        key = row[layouts.LINE_KEY]
+        counts = [key >> shift & 255 for shift in (layouts.TP_SHIFT, layouts.PRED_SHIFT, layouts.GOLD_SHIFT)]
+        bits = [bool(key & bit) for bit in (layouts.FOUND, layouts.CORRECT, layouts.GOLD_YES)]
+        id_text = data[row[layouts.LINE_ID_START] : row[layouts.LINE_ID_END]].tobytes()
         assert naive.read_line(line) == (names[key & 255], *bits, *counts, id_text), line
-        assert row[text.HASH] % 2**64 == hash_id(id_text)
+        assert row[layouts.LINE_HASH] % 2**64 == hash_id(id_text)
     assert fast > 0.9 * len(block)
 
 
 def test_ends_of_blocks() -> None:
-    spans = np.zeros((2, text.MAX_TAXA, 2), np.int64)
+    spans = np.zeros((2, layouts.MAX_TAXA, 2), np.int64)
     for content, kinds in (
         (b"", []),
-        (b"\n", [text.BLANK]),
-        (b"{}", [text.SLOW]),
-        (b" \r\n{", [text.BLANK, text.SLOW]),
+        (b"\n", [layouts.BLANK]),
+        (b"{}", [layouts.SLOW]),
+        (b" \r\n{", [layouts.BLANK, layouts.SLOW]),
     ):
         data = np.frombuffer(content, np.uint8)
-        found = np.zeros((4, text.COLUMNS), np.int64)
-        n = text.scan_lines(data, len(data), found, spans[0], spans[1])
-        assert found[:n, text.KIND].tolist() == kinds
+        found = np.zeros((4, layouts.LINE_COLUMNS), np.int64)
+        n = scan_lines(data, len(data), found, spans[0], spans[1])
+        assert found[:n, layouts.LINE_KIND].tolist() == kinds
 
 
 @pytest.mark.compiled

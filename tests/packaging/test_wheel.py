@@ -38,6 +38,8 @@ def test_top_level_names(wheel: Path) -> None:
     assert {
         "relfast/py.typed",
         "relfast_kernels/py.typed",
+        "relfast_kernels/compiled/native.py",
+        "relfast_kernels/text/lines.py",
         "relfast/data/rel_demo.jsonl.gz",
         "relfast/data/NOTICE",
     } <= set(names)
@@ -67,7 +69,7 @@ def test_sdist_holds_what_a_build_needs(tmp_path: Path) -> None:
         "relfast/__init__.py",
         "tests/test_contract.py",
     } <= names
-    assert "kernels/relfast_kernels/_jit.py" in names
+    assert "kernels/relfast_kernels/compiled/jit.py" in names
     assert "kernels/__init__.py" not in names
 
 

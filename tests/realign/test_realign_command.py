@@ -20,8 +20,9 @@ from relfast.cli.main import main
 from relfast.errors import InputError, MissingExtraError
 from relfast.realign import get_llm_reasoning, grade_correctness_llm
 from relfast.realign import problems as problem_sources
-from relfast.realign.grading import mock_solution, mock_verdict, parse_verdict, verdict_prompt
+from relfast.realign.mock import mock_solution, mock_verdict
 from relfast.realign.problems import BUILT_IN, BUILT_IN_SUBSETS, built_in, from_file, from_hub
+from relfast.realign.prompts import parse_verdict, verdict_prompt
 
 FIGURES = (
     "accuracy_by_category.png",

@@ -14,7 +14,8 @@ import pytest
 
 from relfast.cli.main import main
 from relfast.errors import InputError, UsageError
-from relfast.report.scored import generate_report, read_scored
+from relfast.report.scored import generate_report
+from relfast.report.scored_rows import read_scored
 
 
 def row(

@@ -134,7 +134,7 @@ def _wait_until_gone(pids: list[int]) -> None:
 def _is_worker(pid: int) -> bool:
     try:
         process = psutil.Process(pid)
-        return process.status() != psutil.STATUS_ZOMBIE and "relfast.engine.worker" in process.cmdline()
+        return process.status() != psutil.STATUS_ZOMBIE and "relfast.engine.pool.worker" in process.cmdline()
     except psutil.NoSuchProcess:
         return False
 

@@ -14,7 +14,7 @@ from patience import until
 from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, wait_for_no_workers, workers_of
 
 import relfast
-from relfast.engine.loose import plain
+from relfast.engine.online.incoming import plain
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats.verl import prompt_id
 from relfast.records import STATUSES, Record

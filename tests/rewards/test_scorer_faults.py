@@ -13,8 +13,8 @@ from patience import PATIENCE, until
 from reward_cases import HANG, distinct_c2, forget, wait_for_no_workers, workers_of
 
 import relfast
-from relfast.engine import pool
-from relfast.engine.guarded_lane import GuardedLane
+from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.pool import pool
 from relfast.errors import UnscoredError
 
 TIMEOUT = 0.5
@@ -150,7 +150,7 @@ def test_an_interrupted_batch_leaves_nobody_waiting(when: str, monkeypatch: pyte
     rows = distinct_c2(40)
     with relfast.Scorer(workers=1) as scorer:
         forget(scorer)
-        whole = getattr(GuardedLane, when)
+        whole = getattr(IsolatedScoring, when)
         calls = iter(range(1_000))
 
         def interrupted(*arguments: object) -> object:
@@ -158,7 +158,7 @@ def test_an_interrupted_batch_leaves_nobody_waiting(when: str, monkeypatch: pyte
                 raise KeyboardInterrupt
             return whole(*arguments)
 
-        monkeypatch.setattr(GuardedLane, when, interrupted)
+        monkeypatch.setattr(IsolatedScoring, when, interrupted)
         with pytest.raises(KeyboardInterrupt):
             scorer.score_batch("REL-C2", *_answers(rows))
         monkeypatch.undo()

@@ -12,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nasty_texts import UNITS, nasty_text
 
-from relfast.records import Options, Record
+from relfast.records import Record
 from relfast.tasks import TASKS
+from relfast.tasks.options import AllOptions
 from relfast.tasks.reasoning import MAX_STRICT_CHARS, strip_reasoning
 
 POLICIES = {
-    "reference": Options(),
-    "strict": Options(policy="strict"),
-    "stripped": Options(strip_reasoning=True),
+    "reference": AllOptions(),
+    "strict": AllOptions(policy="strict"),
+    "stripped": AllOptions(strip_reasoning=True),
 }
 
 PIECES = st.sampled_from(

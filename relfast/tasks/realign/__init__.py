@@ -8,26 +8,29 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Task
+from relfast.tasks.base import Gold, Metric, Task
+from relfast.tasks.realign.options import RealignOptions
 
 TASK: Final = Task(
     name="ReAlign",
     summary="alignment of a math solution's steps with the reference's",
-    metrics=(
-        "alignment_score",
-        "weighted_score",
-        "coverage",
-        "symbolic_correct",
-        "first_divergence",
-        "quadrant",
-        "n_benchmark_steps",
-        "n_llm_steps",
-        "n_matches",
+    metric_objects=(
+        Metric("alignment_score"),
+        Metric("weighted_score"),
+        Metric("coverage"),
+        Metric("symbolic_correct", "flag"),
+        Metric("first_divergence"),
+        Metric("quadrant", "label", None, labels=("robust", "lucky", "hallucination", "failure")),
+        Metric("n_benchmark_steps", higher_is_better=None),
+        Metric("n_llm_steps", higher_is_better=None),
+        Metric("n_matches"),
     ),
     reward_metric="alignment_score",
     strict_reward_metric="weighted_score",
     revision=2,
     module="relfast.tasks.realign.score",
-    engine="embed",
+    gold=Gold(keys=(("benchmark_solution",), ("benchmark_steps",), ("solution",))),
+    embeds=True,
+    options=RealignOptions,
     kernels=("align",),
 )

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from relfast_kernels.layouts import MATCH, SKIP_BENCHMARK, SKIP_LLM
 
 from relfast.deadlines import Deadlines
 
@@ -23,7 +24,7 @@ SKIPPED_SCORE: Final = 0.0
 CELLS_PER_STEP: Final = 1 << 18
 """Similarities computed in one go, 0.1 s: two solutions of `steps.MAX_STEPS` have 16 times as many."""
 
-MOVES: Final = ("match", "skip_benchmark", "skip_llm")
+MOVES: Final = {MATCH: "match", SKIP_BENCHMARK: "skip_benchmark", SKIP_LLM: "skip_llm"}
 """Types of an entry by the kernel's codes."""
 
 
@@ -69,13 +70,13 @@ class Alignment(NamedTuple):
         i = j = 0
         scores = iter(self.scores.tolist())
         for move in self.moves.tolist():
-            in_benchmark, in_llm = move != 2, move != 1
+            in_benchmark, in_llm = move != SKIP_LLM, move != SKIP_BENCHMARK
             entries.append(
                 {
                     "type": MOVES[move],
                     "benchmark_idx": i if in_benchmark else None,
                     "llm_idx": j if in_llm else None,
-                    "score": next(scores) if move == 0 else SKIPPED_SCORE,
+                    "score": next(scores) if move == MATCH else SKIPPED_SCORE,
                     "benchmark_step": benchmark[i] if in_benchmark else None,
                     "llm_step": llm[j] if in_llm else None,
                 }
@@ -180,9 +181,9 @@ def align_matrices(
     )
     for p in range(rows.size):
         moves = path[begin[p] : end[p]]
-        i = np.cumsum(moves != 2) - 1
-        j = np.cumsum(moves != 1) - 1
-        matched = moves == 0
+        i = np.cumsum(moves != SKIP_LLM) - 1
+        j = np.cumsum(moves != SKIP_BENCHMARK) - 1
+        matched = moves == MATCH
         scores = similarity[cells[p] + i[matched] * columns[p] + j[matched]]
         average = float(total[p]) / int(matches[p]) if matches[p] else 0.0
         yield Alignment(moves, scores, average, int(diverged[p]) or None)

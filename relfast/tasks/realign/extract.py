@@ -24,7 +24,7 @@ GOLD_FIELDS: Final = ("benchmark_solution", "solution", "benchmark_steps")
 """Where a record's reference may stand; the first one that is there counts."""
 
 
-def read_response(response: Any, options: Options) -> Extracted:
+def read_response(response: Any, options: Options) -> Extracted[Solution]:
     """A `Solution` out of a response, as the policy reads it.
 
     Under ``strict`` the last box counts, and boxes with different answers at the end are none.

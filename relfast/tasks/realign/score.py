@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from relfast.deadlines import Deadlines
-from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.realign import extract as reading
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, Alignment, Pair, align_pairs
 from relfast.tasks.realign.boxed import same_answer, without_spaces
 from relfast.tasks.realign.extract import Solution
+from relfast.tasks.realign.options import RealignOptions
 from relfast.tasks.realign.steps import without_repeats
 
 _QUADRANTS: Final = {
@@ -22,16 +23,16 @@ _QUADRANTS: Final = {
 _MAX_VOTE_CHARS: Final = 200
 
 
-def extract(record: Record, options: Options) -> Extracted:
+def extract(record: Record, options: RealignOptions) -> Extracted[Solution]:
     return reading.read_response(record.response, options)
 
 
-def score(batch: Batch, options: Options) -> list[Outcome]:
+def score(batch: Batch, options: RealignOptions) -> list[Outcome]:
     outcomes = score_within(batch, options, Deadlines(len(batch)))
     return [outcome for outcome in outcomes if outcome is not None]
 
 
-def score_within(batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]:
+def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) -> list[Outcome | None]:
     """The outcomes; None for a record whose time is up."""
     references: list[Solution | str] = []
     pairs = []
@@ -80,7 +81,7 @@ def final_correct(symbolic: bool, row: Any) -> bool:
     )
 
 
-def _pair(reference: Solution | str, extracted: Extracted, options: Options) -> Pair:
+def _pair(reference: Solution | str, extracted: Extracted[Solution], options: RealignOptions) -> Pair:
     if isinstance(reference, str) or extracted.error is not None:
         return Pair([], [])
     steps = extracted.value.steps
@@ -92,12 +93,12 @@ def _pair(reference: Solution | str, extracted: Extracted, options: Options) -> 
 
 def _judge(
     record: Record,
-    extracted: Extracted,
+    extracted: Extracted[Solution],
     reference: Solution,
     pair: Pair,
     alignment: Alignment | None,
     verdict: bool | None,
-    options: Options,
+    options: RealignOptions,
 ) -> Outcome:
     solution: Solution = extracted.value
     symbolic = same_answer(reference.boxed, solution.boxed)
@@ -136,7 +137,7 @@ def _judge(
 
 
 def _verify(
-    batch: Batch, references: Sequence[Solution | str], options: Options, deadlines: Deadlines
+    batch: Batch, references: Sequence[Solution | str], options: RealignOptions, deadlines: Deadlines
 ) -> Sequence[bool | None]:
     """math-verify's opinion of each record, where that grader is chosen."""
     if options.grader != "math-verify":

@@ -4,6 +4,9 @@ The package parses LaTeX with sympy: on hostile answers it runs for minutes and 
 signal handler, and its own timeouts work in a main thread only. The child is
 ``python -m relfast.tasks.realign.verify``: one JSON array ``[gold, pred]`` a line in, ``true``, ``false`` or
 ``null`` (it raised) out. A child that misses a deadline is killed and replaced.
+
+JSON, and not the pickled frames of the engine's workers, which tasks do not know: a child that has read
+hostile text can only say one of three words here.
 """
 
 from __future__ import annotations

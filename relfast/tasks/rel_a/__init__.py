@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Task
+from relfast.tasks.base import Gold, Task, TextKernel
+from relfast.tasks.rel_a.parameters import MatrixParameters
 
 _RULES: Final = {
     "REL-A1": "constant panels",
@@ -26,12 +27,20 @@ TASKS: Final = tuple(
     Task(
         name=name,
         summary=f"Raven matrix, {rule}: which of 8 choices fits",
-        metrics=(),
+        metric_objects=(),
         reward_metric="correct",
         revision=2,
         module="relfast.tasks.rel_a.score",
-        engine="text",
+        gold=Gold(
+            keys=(("target",),),
+            exact=("target",),
+            domain="algebra",
+            check="relfast.tasks.rel_a.gold:check",
+            check_metadata="relfast.tasks.rel_a.gold:check_matrices" if name <= "REL-A4" else None,
+        ),
+        text_kernel=TextKernel(number),
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
+        parameters=MatrixParameters if name <= "REL-A4" else None,
     )
-    for name, rule in _RULES.items()
+    for number, (name, rule) in enumerate(_RULES.items())
 )

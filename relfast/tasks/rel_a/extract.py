@@ -19,7 +19,7 @@ MAX_INT_DIGITS: Final = 4300
 """CPython's own limit for int(text); the published scorer raises ValueError beyond it."""
 
 
-def extract(response: object, options: Options) -> Extracted:
+def extract(response: object, options: Options) -> Extracted[int | None]:
     """The chosen panel, 0-based, as the policy reads it."""
     if options.strict:
         return extract_strict(response)
@@ -28,7 +28,7 @@ def extract(response: object, options: Options) -> Extracted:
     return _extract_reference(response)
 
 
-def _extract_reference(response: object) -> Extracted:
+def _extract_reference(response: object) -> Extracted[int | None]:
     if not response:
         return Extracted(0, found=False)
     if not isinstance(response, str):

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 from relfast.errors import RelfastError, UsageError
 from relfast.tasks import get_task
 from relfast.tasks.generation import check_count, check_range, confirm, stream
+from relfast.tasks.rel_a.parameters import Distractors, MatrixParameters
 from relfast.tasks.rel_a.rules import STEPS, fitting_choices
 
 N_CONTEXT: Final = 8
@@ -27,20 +28,13 @@ MAX_GRIDSIZE: Final = 20
 MAX_TRIES: Final = 10_000
 """Draws until a matrix has room for hard distractors; 3 × 3 takes about five, so this many means never."""
 
-Distractors = Literal["random", "hard"]
 Matrix = list[list[float]]
 Series = list[Matrix]
 """Eight choices that differ in one element; the true one is drawn at the place it is told."""
 
 
 def generate(
-    task: str,
-    n: int,
-    seed: int,
-    *,
-    gridsize: int = 3,
-    maxval: int = 1000,
-    distractors: Distractors = "random",
+    task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
 ) -> Iterator[dict[str, Any]]:
     """Records of REL-A1…A4.
 
@@ -48,12 +42,10 @@ def generate(
     ----------
     task, n, seed
         Task name, number of records, seed (a non-negative integer).
-    gridsize
-        Rows and columns of a panel, 2 to 20; at least 3 for REL-A4 and for hard distractors.
-    maxval
-        Values lie in 0…maxval.
-    distractors
-        ``random`` (published) or ``hard``.
+    tell
+        Not called: nothing here takes long.
+    **parameters
+        Fields of `MatrixParameters`.
 
     Raises
     ------
@@ -65,6 +57,8 @@ def generate(
     if draw is None:
         raise UsageError(f"{name} has no published generator; its records can be scored, not generated")
     check_count(n, seed)
+    asked = MatrixParameters(**parameters)
+    gridsize, maxval, distractors = asked.gridsize, asked.maxval, asked.distractors
     check_range("maxval", maxval, 10, 10**9)
     if distractors not in get_args(Distractors):
         raise UsageError(f"distractors: {' or '.join(get_args(Distractors))}, not {distractors!r}")

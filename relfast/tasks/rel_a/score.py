@@ -10,7 +10,7 @@ from relfast.tasks.rel_a import extract as reading
 from relfast.tasks.rel_a.strict import N_CHOICES
 
 
-def extract(record: Record, options: Options) -> Extracted:
+def extract(record: Record, options: Options) -> Extracted[int | None]:
     return reading.extract(record.response, options)
 
 
@@ -18,7 +18,7 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
     return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
+def _judge(answer: object, extracted: Extracted[int | None], options: Options) -> Outcome:
     target = answer.get("target") if isinstance(answer, Mapping) else None
     # a bool passes as an integer in the published scorer; strict takes it for the mistake it is
     good = isinstance(target, int)
@@ -44,5 +44,5 @@ def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
         metrics,
         {"pred": pred, "gold": target},
         found=extracted.found,
-        vote=2 + pred if extracted.found else None,
+        vote=2 + pred if extracted.found and pred is not None else None,
     )

@@ -81,7 +81,7 @@ class _Choice(NamedTuple):
     boxed: bool
 
 
-def extract_strict(response: object) -> Extracted:
+def extract_strict(response: object) -> Extracted[int | None]:
     """The chosen panel, 0-based; ``reason`` is ``no_answer``, ``several_answers``, ``out_of_range`` or one
     of `relfast.tasks.reasoning.read_strictly`."""
     text, reason = read_strictly(response)

@@ -9,15 +9,29 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Task
+from relfast.tasks.base import Gold, Metric, Task, TextKernel
+from relfast.tasks.rel_b.options import RelBOptions
+from relfast.tasks.rel_b.parameters import HomoplasyParameters
+
+UNDEFINED: Final = -1
+"""What the published scorer gives for precision, recall and F1 where gold has no taxa."""
 
 TASK: Final = Task(
     name="REL-B1",
     summary="homoplasy in an alignment: yes or no, and which taxa",
-    metrics=("precision", "recall", "f1"),
+    metric_objects=tuple(Metric(name, undefined=UNDEFINED) for name in ("precision", "recall", "f1")),
     reward_metric="correct",
     revision=2,
     module="relfast.tasks.rel_b.score",
-    engine="text",
+    gold=Gold(
+        keys=(("label", "taxa"),),
+        precedence=0,
+        exact=("taxa",),
+        domain="biology",
+        check="relfast.tasks.rel_b.gold:check",
+    ),
+    text_kernel=TextKernel(7, "relfast.tasks.rel_b.score:metrics_of_counts"),
+    options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
+    parameters=HomoplasyParameters,
 )

@@ -18,7 +18,8 @@ NOTHING: Final = Homoplasy(None, [])
 def vote(claim: Homoplasy) -> int:
     """A number equal for claims of the same label and set of taxa.
 
-    The sum over distinct taxa of their scattered FNV-1a hashes; `relfast_kernels.text` computes the same.
+    The sum over distinct taxa of their scattered FNV-1a hashes, which `relfast_kernels.text.rel_b` computes
+    too.
     """
     total = 3 if claim.label == "yes" else 2
     for taxon in set(claim.taxa):

@@ -14,7 +14,7 @@ _TAXON: Final = re.compile(r"taxon[_\s]?(\d+)")
 _NUMBER: Final = re.compile(r"\b(\d+)\b")
 
 
-def extract(response: object, options: Options) -> Extracted:
+def extract(response: object, options: Options) -> Extracted[Homoplasy]:
     """A `Homoplasy`, as the policy reads it."""
     if options.strict:
         return extract_strict(response)

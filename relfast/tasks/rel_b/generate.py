@@ -8,8 +8,8 @@ outside of them no equally long stretch does.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, NamedTuple, get_args
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from relfast.errors import UsageError
 from relfast.tasks import get_task
 from relfast.tasks.generation import Slot, check_count, check_range, confirm, plan, stream
+from relfast.tasks.rel_b.parameters import HomoplasyParameters, Selection, TaxaAs
 from relfast.tasks.rel_b.tree import Tree, distant_clades, distant_leaves, evolve, random_tree, spell
 
 MAX_LEAVES: Final = 1_000
@@ -26,25 +27,12 @@ MAX_SEQ_LEN: Final = 10_000
 MAX_TRIES: Final = 1_000
 """Trees drawn for one record until the checker is content. At the defaults three of four pass."""
 
-Selection = Literal["distant", "clades"]
-TaxaAs = Literal["name", "index"]
-
 
 class Block(NamedTuple):
     """A planted motif: its first column, 0-based, and its base codes."""
 
     start: int
     motif: npt.NDArray[np.uint8]
-
-
-class _Parameters(NamedTuple):
-    num_leaves: int
-    seq_len: int
-    n_sites: int
-    block_length: int
-    n_taxa: int
-    selection: Selection
-    taxa_as: TaxaAs
 
 
 class _Case(NamedTuple):
@@ -55,18 +43,7 @@ class _Case(NamedTuple):
 
 
 def generate(
-    task: str,
-    n: int,
-    seed: int,
-    *,
-    num_leaves: int = 50,
-    seq_len: int = 300,
-    n_convergent_sites: int = 5,
-    length_convergent_block: int = 5,
-    n_convergent_taxa: int = 2,
-    selection: Selection = "distant",
-    taxa_as: TaxaAs = "name",
-    yes_fraction: float = 0.5,
+    task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
 ) -> Iterator[dict[str, Any]]:
     """Records of REL-B1.
 
@@ -74,19 +51,10 @@ def generate(
     ----------
     task, n, seed
         Task name, number of records, seed (a non-negative integer).
-    num_leaves, seq_len
-        Taxa in the tree, columns of the alignment.
-    n_convergent_sites, length_convergent_block
-        Planted blocks of a yes record, and the columns of each.
-    n_convergent_taxa
-        Taxa that share the motifs, 2 or more.
-    selection
-        ``distant`` (taxa at least 3 edges apart) or ``clades`` (whole clades at least 4 edges apart).
-    taxa_as
-        Gold taxa as the ``name`` in the question, or, like the published generator, as the ``index`` in the
-        list of names sorted as texts.
-    yes_fraction
-        Share of yes records, 0 to 1; kept to within one record in any prefix of the run.
+    tell
+        Not called: nothing here takes long.
+    **parameters
+        Fields of `HomoplasyParameters`.
 
     Raises
     ------
@@ -94,36 +62,30 @@ def generate(
         A parameter is out of range, or `MAX_TRIES` trees gave no case that the checker accepts.
     """
     check_count(n, seed)
-    check_range("num_leaves", num_leaves, 2, MAX_LEAVES)
-    check_range("seq_len", seq_len, 1, MAX_SEQ_LEN)
-    check_range("n_convergent_sites", n_convergent_sites, 1, seq_len)
-    check_range("length_convergent_block", length_convergent_block, 1, seq_len)
-    check_range("n_convergent_taxa", n_convergent_taxa, 2, num_leaves)
-    check_range("yes_fraction", yes_fraction, 0.0, 1.0)
-    if n_convergent_sites * length_convergent_block > seq_len:
-        raise UsageError(
-            f"{n_convergent_sites} blocks of {length_convergent_block} columns do not fit into {seq_len}"
-        )
-    if selection not in get_args(Selection):
-        raise UsageError(f"selection: {' or '.join(get_args(Selection))}, not {selection!r}")
-    if taxa_as not in get_args(TaxaAs):
-        raise UsageError(f"taxa_as: {' or '.join(get_args(TaxaAs))}, not {taxa_as!r}")
-    parameters = _Parameters(
-        num_leaves,
-        seq_len,
-        n_convergent_sites,
-        length_convergent_block,
-        n_convergent_taxa,
-        selection,
-        taxa_as,
-    )
+    asked = HomoplasyParameters(**parameters)
+    _check(asked)
     name = get_task(task).name
-    return (_record(name, seed, slot, parameters) for slot in plan(n, yes_fraction, [num_leaves]))
+    return (_record(name, seed, slot, asked) for slot in plan(n, asked.yes_fraction, [asked.num_leaves]))
 
 
-def _record(name: str, seed: int, slot: Slot, parameters: _Parameters) -> dict[str, Any]:
-    # how gold is written down does not change what is asked
-    numbers = stream(name, seed, slot.place, *parameters[:-1], slot.yes)
+def _check(asked: HomoplasyParameters) -> None:
+    n_blocks, length = asked.n_convergent_sites, asked.length_convergent_block
+    check_range("num_leaves", asked.num_leaves, 2, MAX_LEAVES)
+    check_range("seq_len", asked.seq_len, 1, MAX_SEQ_LEN)
+    check_range("n_convergent_sites", n_blocks, 1, asked.seq_len)
+    check_range("length_convergent_block", length, 1, asked.seq_len)
+    check_range("n_convergent_taxa", asked.n_convergent_taxa, 2, asked.num_leaves)
+    check_range("yes_fraction", asked.yes_fraction, 0.0, 1.0)
+    if n_blocks * length > asked.seq_len:
+        raise UsageError(f"{n_blocks} blocks of {length} columns do not fit into {asked.seq_len}")
+    if asked.selection not in get_args(Selection):
+        raise UsageError(f"selection: {' or '.join(get_args(Selection))}, not {asked.selection!r}")
+    if asked.taxa_as not in get_args(TaxaAs):
+        raise UsageError(f"taxa_as: {' or '.join(get_args(TaxaAs))}, not {asked.taxa_as!r}")
+
+
+def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -> dict[str, Any]:
+    numbers = stream(name, seed, slot.place, *parameters.drawn, slot.yes)
     case = _convergent(numbers, parameters) if slot.yes else _neutral(numbers, parameters)
     tree, gold = case.tree, sorted(case.tree.name[leaf] for leaf in case.taxa)
     metadata: dict[str, Any] = {"num_leaves": parameters.num_leaves, "seq_len": parameters.seq_len}
@@ -174,35 +136,39 @@ def question(tree: Tree, sequences: npt.NDArray[np.uint8]) -> str:
     return _QUESTION.format(fasta=fasta, newick=tree.newick())
 
 
-def _neutral(numbers: random.Random, parameters: _Parameters) -> _Case:
+def _neutral(numbers: random.Random, parameters: HomoplasyParameters) -> _Case:
     tree = random_tree(numbers, parameters.num_leaves)
     return _Case(tree, evolve(numbers, tree, parameters.seq_len), [], [])
 
 
-def _convergent(numbers: random.Random, parameters: _Parameters) -> _Case:
+def _convergent(numbers: random.Random, parameters: HomoplasyParameters) -> _Case:
     choose = distant_leaves if parameters.selection == "distant" else distant_clades
     for _ in range(MAX_TRIES):
         tree = random_tree(numbers, parameters.num_leaves)
-        taxa = choose(numbers, tree, parameters.n_taxa)
+        taxa = choose(numbers, tree, parameters.n_convergent_taxa)
         if taxa is None:
             continue
         sequences = evolve(numbers, tree, parameters.seq_len)
         blocks = _plant(numbers, sequences, taxa, parameters)
-        if joins_only(sequences, tree.leaves(), taxa, blocks, parameters.block_length):
+        if joins_only(sequences, tree.leaves(), taxa, blocks, parameters.length_convergent_block):
             return _Case(tree, sequences, taxa, blocks)
     raise UsageError(
-        f"no tree of {MAX_TRIES} has {parameters.n_taxa} taxa ({parameters.selection}) that share motifs of"
-        f" {parameters.block_length} columns in their blocks only; longer blocks or shorter sequences help"
+        f"no tree of {MAX_TRIES} has {parameters.n_convergent_taxa} taxa ({parameters.selection}) that share"
+        f" motifs of {parameters.length_convergent_block} columns in their blocks only; longer blocks or"
+        " shorter sequences help"
     )
 
 
 def _plant(
-    numbers: random.Random, sequences: npt.NDArray[np.uint8], taxa: Sequence[int], parameters: _Parameters
+    numbers: random.Random,
+    sequences: npt.NDArray[np.uint8],
+    taxa: Sequence[int],
+    parameters: HomoplasyParameters,
 ) -> list[Block]:
     """Write the motifs into ``sequences``, at places drawn evenly from all that do not overlap."""
-    length = parameters.block_length
-    slack = parameters.seq_len - parameters.n_sites * (length - 1)
-    starts = sorted(numbers.sample(range(slack), parameters.n_sites))
+    length = parameters.length_convergent_block
+    slack = parameters.seq_len - parameters.n_convergent_sites * (length - 1)
+    starts = sorted(numbers.sample(range(slack), parameters.n_convergent_sites))
     blocks = []
     for earlier, start in enumerate(starts):
         first = start + earlier * (length - 1)

@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.records import Batch, Extracted, Outcome, Record
+from relfast.tasks.rel_b import UNDEFINED
 from relfast.tasks.rel_b import extract as reading
 from relfast.tasks.rel_b.claim import Homoplasy, vote
-
-UNDEFINED: Final = -1
-"""What the published scorer gives for precision, recall and F1 where gold has no taxa."""
+from relfast.tasks.rel_b.options import RelBOptions
 
 _NO_SCORE: Final = {"precision": UNDEFINED, "recall": UNDEFINED, "f1": UNDEFINED}
 _FASTA_NAME: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)", re.MULTILINE)
@@ -24,15 +23,15 @@ LEAST_PRECISE: Final = 0.9
 """strict: precision that a claim of so many taxa must have."""
 
 
-def extract(record: Record, options: Options) -> Extracted:
+def extract(record: Record, options: RelBOptions) -> Extracted[Homoplasy]:
     return reading.extract(record.response, options)
 
 
-def score(batch: Batch, options: Options) -> list[Outcome]:
+def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
     return [_judge(record, extracted, options) for record, extracted in batch]
 
 
-def _judge(record: Record, extracted: Extracted, options: Options) -> Outcome:
+def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions) -> Outcome:
     answer = record.answer if isinstance(record.answer, Mapping) else {}
     label = answer.get("label")
     taxa = answer.get("taxa", [])
@@ -94,7 +93,12 @@ def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     return {"precision": precision, "recall": recall, "f1": f1}
 
 
-def _needs_taxa(label: str, taxa: Any, claim: Homoplasy, options: Options) -> bool:
+def metrics_of_counts(gold_is_yes: bool, n_common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
+    """A row's metrics from what the kernel counted; the ``reference`` policy's."""
+    return measures(n_common, n_pred, n_gold) if gold_is_yes else dict(_NO_SCORE)
+
+
+def _needs_taxa(label: str, taxa: object, claim: Homoplasy, options: RelBOptions) -> bool:
     """Whether gold taxa that are no list (null, a number, a bool) keep a record from being scored.
 
     The published scorer never looks at the taxa of a no, iterates over those of a yes that are truthy, and
@@ -106,20 +110,20 @@ def _needs_taxa(label: str, taxa: Any, claim: Homoplasy, options: Options) -> bo
     return label == "yes" and (bool(taxa) or claim.label == "yes")
 
 
-def _names(taxa: Any, options: Options) -> set[str]:
+def _names(taxa: object, options: RelBOptions) -> set[str]:
     """Gold taxa as the texts that are compared: lower-cased, as the response is."""
     if not hasattr(taxa, "__iter__"):
         return set()
     return {_plain_name(taxon) if options.strict else str(taxon).lower() for taxon in taxa}
 
 
-def _plain_name(taxon: Any) -> str:
+def _plain_name(taxon: object) -> str:
     """``taxon_015``, ``15`` and 15 are one taxon under strict; the published scorer compares texts."""
     name = _TAXON_PREFIX.sub("", str(taxon)).lower()
     return (name.lstrip("0") or "0") if name.isascii() and name.isdigit() else name
 
 
-def _lists_everything(pred: list[str], metrics: Mapping[str, Any], question: Any) -> bool:
+def _lists_everything(pred: list[str], metrics: Mapping[str, Any], question: object) -> bool:
     """Whether the claim names most of the question's taxa, right or wrong, to be right about some."""
     if metrics["precision"] >= LEAST_PRECISE or not isinstance(question, str):
         return False
@@ -127,6 +131,6 @@ def _lists_everything(pred: list[str], metrics: Mapping[str, Any], question: Any
     return bool(names) and len(names & set(pred)) >= MOST_NAMED * len(names)
 
 
-def _unusable_gold(label: Any, taxa: Any, message: str) -> Outcome:
+def _unusable_gold(label: object, taxa: object, message: str) -> Outcome:
     details = {"pred_label": None, "gold_label": label, "pred_taxa": [], "gold_taxa": taxa}
     return Outcome(False, dict(_NO_SCORE), details, found=False, error=message)

@@ -74,7 +74,7 @@ class _Verdict(NamedTuple):
     """A mention that says nothing by itself ("with no signal")."""
 
 
-def extract_strict(response: object) -> Extracted:
+def extract_strict(response: object) -> Extracted[Homoplasy]:
     """A `Homoplasy`; ``reason`` is ``no_answer``, ``several_answers`` or one of
     `relfast.tasks.reasoning.read_strictly`."""
     text, reason = read_strictly(response)

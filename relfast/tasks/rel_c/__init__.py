@@ -10,41 +10,79 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Task
+from relfast.tasks.base import Gold, Metric, Task, TextKernel
+from relfast.tasks.rel_c.options import RelCOptions
+from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
+
+_CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
 
 C1: Final = Task(
     name="REL-C1",
     summary="are these molecules constitutional isomers: yes or no",
-    metrics=(),
+    metric_objects=(),
     reward_metric="correct",
     revision=2,
     module="relfast.tasks.rel_c.isomer_set",
-    engine="text",
+    gold=Gold(
+        keys=(("label",),),
+        precedence=0,
+        domain="chemistry",
+        check="relfast.tasks.rel_c.gold:check_isomer_set",
+    ),
+    text_kernel=TextKernel(8),
     generator="relfast.tasks.rel_c.generate",
+    parameters=IsomerSetParameters,
 )
 
 C2: Final = Task(
     name="REL-C2",
     summary="largest connected motif that all molecules share",
-    metrics=(
-        "response_is_substructure_of_correct",
-        "correct_is_substructure_of_response",
-        "overlap_metric",
+    metric_objects=(
+        Metric("response_is_substructure_of_correct", "flag"),
+        Metric("correct_is_substructure_of_response", "flag"),
+        Metric("overlap_metric"),
+        Metric("mcs_canceled", "flag", None, optional=True, unsettled=True),
     ),
     reward_metric="overlap_metric",
     revision=2,
     module="relfast.tasks.rel_c.motif",
-    engine="chem",
+    gold=Gold(
+        keys=(("smiles",),), precedence=0, domain="chemistry", check="relfast.tasks.rel_c.gold:check_motif"
+    ),
+    can_hang=True,
+    fast_path="score_without_rdkit",
+    modules=_CHEM_MODULES,
+    packages=("rdkit",),
+    options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
+    parameters=MotifParameters,
 )
 
 C3: Final = Task(
     name="REL-C3",
     summary="the constitutional isomers that the list leaves out",
-    metrics=("tp", "fp", "fn", "precision", "recall", "f1"),
+    metric_objects=(
+        Metric("tp"),
+        Metric("fp", higher_is_better=False),
+        Metric("fn", higher_is_better=False),
+        Metric("precision"),
+        Metric("recall"),
+        Metric("f1"),
+    ),
     reward_metric="f1",
     revision=2,
     module="relfast.tasks.rel_c.missing_isomers",
-    engine="chem",
+    gold=Gold(
+        keys=(("missing_smiles",),),
+        precedence=0,
+        domain="chemistry",
+        check="relfast.tasks.rel_c.gold:check_missing_isomers",
+    ),
+    can_hang=True,
+    fast_path="score_without_rdkit",
+    modules=_CHEM_MODULES,
+    packages=("rdkit",),
+    options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
+    parameters=MissingIsomersParameters,
 )

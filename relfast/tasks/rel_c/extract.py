@@ -34,7 +34,7 @@ def _reference_text(response: object, options: Options) -> str | None:
     return strip_reasoning(response) if options.strip_reasoning else response
 
 
-def extract_label(response: object, options: Options) -> Extracted:
+def extract_label(response: object, options: Options) -> Extracted[str | None]:
     """REL-C1: ``Yes``, ``No`` or None."""
     if options.strict:
         text, reason = read_strictly(response)
@@ -51,7 +51,7 @@ def extract_label(response: object, options: Options) -> Extracted:
     return Extracted(match[1].capitalize())
 
 
-def extract_molecule(response: object, options: Options) -> Extracted:
+def extract_molecule(response: object, options: Options) -> Extracted[str | None]:
     """REL-C2: the SMILES text, or None."""
     if options.strict:
         text, reason = read_strictly(response)
@@ -72,7 +72,7 @@ def extract_molecule(response: object, options: Options) -> Extracted:
     return Extracted(smiles, found=bool(smiles))
 
 
-def extract_molecules(response: object, options: Options) -> Extracted:
+def extract_molecules(response: object, options: Options) -> Extracted[list[str]]:
     """REL-C3: the list of SMILES texts, in order, duplicates kept."""
     if options.strict:
         text, reason = read_strictly(response)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from relfast.tasks import get_task
+from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
 
 
-def generate(task: str, n: int, seed: int, **parameters: Any) -> Iterator[dict[str, Any]]:
+def generate(
+    task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
+) -> Iterator[dict[str, Any]]:
     """Records of REL-C1 or C3 (see `generate_isomers`) or of REL-C2 (see `generate_motif`).
+
+    ``parameters`` are the fields of the task's dataclass in `relfast.tasks.rel_c.parameters`; ``tell`` hears
+    of enumerations of isomers that are not cached.
 
     Raises
     ------
@@ -20,12 +26,13 @@ def generate(task: str, n: int, seed: int, **parameters: Any) -> Iterator[dict[s
     if name == "REL-C2":
         from relfast.tasks.rel_c.generate_motif import common_motifs
 
-        return common_motifs(n, seed, **parameters)
+        return common_motifs(n, seed, MotifParameters(**parameters))
     from relfast.tasks.rel_c.generate_isomers import isomer_sets, missing_isomers
 
-    return (isomer_sets if name == "REL-C1" else missing_isomers)(n, seed, **parameters)
+    def progress(formula: str, found: int) -> None:
+        if tell is not None:
+            tell(f"isomers of {formula}: {found:,} found (kept for the next time)")
 
-
-def numbered(molecules: list[str]) -> str:
-    """Molecules as the published questions list them."""
-    return "\n".join(f"{i}. {smiles}" for i, smiles in enumerate(molecules, 1))
+    if name == "REL-C1":
+        return isomer_sets(n, seed, IsomerSetParameters(**parameters), progress)
+    return missing_isomers(n, seed, MissingIsomersParameters(**parameters), progress)

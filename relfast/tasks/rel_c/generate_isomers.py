@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from relfast.chem.isomers import Progress, RingFilter, formula_of, hill, isomers
+from relfast.chem.isomers import Progress, formula_of, hill, isomers
 from relfast.errors import RelfastError, UsageError
 from relfast.tasks.generation import Slot, check_count, check_range, confirm, plan, stream
 from relfast.tasks.rel_c import C1, C3
 from relfast.tasks.rel_c.formulas import DEFAULT_FORMULAS
-from relfast.tasks.rel_c.generate import numbered
+from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, UniverseParameters
+from relfast.tasks.rel_c.questions import numbered
 
-PUBLISHED_SIZES: Final = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 MAX_SIZE: Final = 1_000
 """Molecules in a question: 1,000 are 20 kB."""
 
@@ -54,28 +54,23 @@ class _Universes(NamedTuple):
         return found
 
 
-def _universes(
-    formulas: Sequence[str] | None,
-    universe_min: int,
-    universe_max: int,
-    keep: RingFilter,
-    progress: Progress | None,
-) -> _Universes:
-    check_range("universe_min", universe_min, 2, 10**7)
-    check_range("universe_max", universe_max, universe_min, 10**7)
+def _universes(asked: UniverseParameters, progress: Progress | None) -> _Universes:
+    low, high = asked.universe_min, asked.universe_max
+    check_range("universe_min", low, 2, 10**7)
+    check_range("universe_max", high, low, 10**7)
     found = {}
-    for formula in dict.fromkeys(map(hill, formulas or DEFAULT_FORMULAS)):
-        universe = isomers(formula, keep, progress)
-        if universe_min <= len(universe) <= universe_max:
+    for formula in dict.fromkeys(map(hill, asked.formulas or DEFAULT_FORMULAS)):
+        universe = isomers(formula, asked.keep, progress)
+        if low <= len(universe) <= high:
             found[formula] = universe
-        elif formulas:
+        elif asked.formulas:
             raise UsageError(
-                f"{formula} has {len(universe):,} isomers, not {universe_min:,} to {universe_max:,}"
+                f"{formula} has {len(universe):,} isomers, not {low:,} to {high:,}"
                 " (universe_min, universe_max)"
             )
     if not found:
-        raise UsageError(f"no formula has {universe_min:,} to {universe_max:,} isomers")
-    return _Universes(found, (*found, keep))
+        raise UsageError(f"no formula has {low:,} to {high:,} isomers")
+    return _Universes(found, (*found, asked.keep))
 
 
 def _check_sizes(name: str, sizes: Sequence[int], least: int) -> None:
@@ -86,16 +81,7 @@ def _check_sizes(name: str, sizes: Sequence[int], least: int) -> None:
 
 
 def isomer_sets(
-    n: int,
-    seed: int,
-    *,
-    sizes: Sequence[int] = PUBLISHED_SIZES,
-    yes_fraction: float = 0.5,
-    formulas: Sequence[str] | None = None,
-    universe_min: int = 8,
-    universe_max: int = 100,
-    keep: RingFilter = "all",
-    progress: Progress | None = None,
+    n: int, seed: int, asked: IsomerSetParameters, progress: Progress | None = None
 ) -> Iterator[dict[str, Any]]:
     """Records of REL-C1: all molecules of one formula (yes), or all but one (no).
 
@@ -103,16 +89,8 @@ def isomer_sets(
     ----------
     n, seed
         Number of records and seed (a non-negative integer).
-    sizes
-        Molecules of a question, gone through in turn within each class.
-    yes_fraction
-        Share of yes records, 0 to 1; kept to within one record in any prefix of the run.
-    formulas
-        Formulas to draw from, else `DEFAULT_FORMULAS`; also those of the odd molecule of a no record.
-    universe_min, universe_max
-        Bounds of the number of isomers of a formula.
-    keep
-        Which isomers count, see `relfast.chem.isomers.isomers`.
+    asked
+        What they are made with.
     progress
         Told about enumerations that are not cached.
 
@@ -122,14 +100,14 @@ def isomer_sets(
         A parameter is out of range, or no formula has enough isomers.
     """
     check_count(n, seed)
-    _check_sizes("sizes", sizes, 2)
-    check_range("yes_fraction", yes_fraction, 0.0, 1.0)
-    universes = _universes(formulas, universe_min, universe_max, keep, progress)
-    if yes_fraction < 1 and len(universes.of) < 2:
+    _check_sizes("sizes", asked.sizes, 2)
+    check_range("yes_fraction", asked.yes_fraction, 0.0, 1.0)
+    universes = _universes(asked, progress)
+    if asked.yes_fraction < 1 and len(universes.of) < 2:
         raise UsageError("a no record needs a molecule of another formula: name at least two formulas")
-    for size in sizes:
+    for size in asked.sizes:
         universes.larger_than(size - 1, "sizes")
-    return (_isomer_set(slot, seed, universes) for slot in plan(n, yes_fraction, sizes))
+    return (_isomer_set(slot, seed, universes) for slot in plan(n, asked.yes_fraction, asked.sizes))
 
 
 def _isomer_set(slot: Slot, seed: int, universes: _Universes) -> dict[str, Any]:
@@ -164,31 +142,18 @@ def _check_label(label: str, molecules: Sequence[str]) -> None:
 
 
 def missing_isomers(
-    n: int,
-    seed: int,
-    *,
-    given: Sequence[int] = PUBLISHED_SIZES,
-    formulas: Sequence[str] | None = None,
-    universe_min: int = 8,
-    universe_max: int = 100,
-    keep: RingFilter = "all",
-    progress: Progress | None = None,
+    n: int, seed: int, asked: MissingIsomersParameters, progress: Progress | None = None
 ) -> Iterator[dict[str, Any]]:
     """Records of REL-C3: some isomers of a formula are given, all others are gold.
 
-    Parameters
-    ----------
-    given
-        Molecules given in a question, gone through in turn; a formula with more isomers is drawn for each.
-
-    The other parameters and what is raised are those of `isomer_sets`.
+    Parameters and what is raised are those of `isomer_sets`.
     """
     check_count(n, seed)
-    _check_sizes("given", given, 1)
-    universes = _universes(formulas, universe_min, universe_max, keep, progress)
-    for size in given:
+    _check_sizes("given", asked.given, 1)
+    universes = _universes(asked, progress)
+    for size in asked.given:
         universes.larger_than(size, "given")
-    return (_missing_isomers(slot, seed, universes) for slot in plan(n, 0.0, given))
+    return (_missing_isomers(slot, seed, universes) for slot in plan(n, 0.0, asked.given))
 
 
 def _missing_isomers(slot: Slot, seed: int, universes: _Universes) -> dict[str, Any]:

@@ -12,7 +12,7 @@ _VOTES: Final[dict[str | None, int]] = {"No": 2, "Yes": 3}
 """As the kernel numbers them."""
 
 
-def extract(record: Record, options: Options) -> Extracted:
+def extract(record: Record, options: Options) -> Extracted[str | None]:
     return extract_label(record.response, options)
 
 
@@ -20,7 +20,7 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
     return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
+def _judge(answer: object, extracted: Extracted[str | None], options: Options) -> Outcome:
     gold = answer.get("label") if isinstance(answer, Mapping) else None
     pred = extracted.value
     details = {"pred": pred, "gold": gold}

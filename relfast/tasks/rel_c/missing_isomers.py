@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
+from relfast_kernels.layouts import FINGERPRINT_MASK, INVALID, INVALID_VOTE
+
 from relfast.interrupts import uninterrupted
-from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
+from relfast.tasks.rel_c.options import RelCOptions
 
 if TYPE_CHECKING:
-    from relfast.chem.simple import Molecules, SmilesTable
-
-_VOTE_MASK: Final = 0xFFFF_FFFF
+    from relfast.chem.smiles_table import Molecules, SmilesTable
 
 
-def extract(record: Record, options: Options) -> Extracted:
+def extract(record: Record, options: RelCOptions) -> Extracted[list[str]]:
     return extract_molecules(record.response, options)
 
 
-def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None]:
+def score_without_rdkit(batch: Batch, options: RelCOptions) -> list[Outcome | None]:
     """The outcomes of records whose molecules are all simple, at once; None for the others."""
     outcomes: list[Outcome | None] = [None] * len(batch)
     from relfast.chem.simple import simple_table
@@ -30,7 +31,7 @@ def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None
     if table is None:
         return outcomes
     if options.strict:
-        return _strict_without_toolkit(table, batch, options)
+        return _strict_without_rdkit(table, batch, options)
     golds = [_gold(record.answer) for record, _ in batch]
     places = [at for at, gold in enumerate(golds) if isinstance(gold, list)]
     matches = table.match([(golds[at], batch[at][1].value) for at in places])
@@ -40,7 +41,7 @@ def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None
     return outcomes
 
 
-def _strict_without_toolkit(table: SmilesTable, batch: Batch, options: Options) -> list[Outcome | None]:
+def _strict_without_rdkit(table: SmilesTable, batch: Batch, options: RelCOptions) -> list[Outcome | None]:
     outcomes: list[Outcome | None] = [None] * len(batch)
     if options.tautomers != "apart":
         return outcomes
@@ -53,9 +54,9 @@ def _strict_without_toolkit(table: SmilesTable, batch: Batch, options: Options) 
     return outcomes
 
 
-def _outcome_of_classes(gold: Sequence[Any], extracted: Extracted, molecules: Molecules) -> Outcome:
-    from relfast.chem.simple import INVALID
-
+def _outcome_of_classes(
+    gold: Sequence[object], extracted: Extracted[list[str]], molecules: Molecules
+) -> Outcome:
     named = dict(zip(molecules.predictions, molecules.fingerprints, strict=True))
     named.pop(INVALID, None)
     wanted = set(molecules.gold)
@@ -71,12 +72,12 @@ def _outcome_of_classes(gold: Sequence[Any], extracted: Extracted, molecules: Mo
     return _strict_outcome(gold, extracted, tp, len(wanted), flaw, sum(named.values()))
 
 
-def score(batch: Batch, options: Options) -> list[Outcome]:
+def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
     with uninterrupted():
         return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _gold(answer: Any) -> Any:
+def _gold(answer: object) -> Any:
     return answer.get("missing_smiles", []) if isinstance(answer, Mapping) else None
 
 
@@ -89,7 +90,7 @@ def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     return {"tp": tp, "fp": fp, "fn": fn, "precision": precision, "recall": recall, "f1": f1}
 
 
-def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
+def _judge(answer: object, extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:
     gold = _gold(answer)
     pred: list[str] = extracted.value
     if not isinstance(gold, list):
@@ -105,7 +106,7 @@ def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
     return _outcome(gold, extracted, *_match_reference(pred, gold))
 
 
-def _outcome(gold: Sequence[Any], extracted: Extracted, tp: int, vote: int) -> Outcome:
+def _outcome(gold: Sequence[object], extracted: Extracted[list[str]], tp: int, vote: int) -> Outcome:
     pred: list[str] = extracted.value
     return Outcome(
         tp == len(gold) and tp == len(pred),
@@ -116,14 +117,15 @@ def _outcome(gold: Sequence[Any], extracted: Extracted, tp: int, vote: int) -> O
     )
 
 
-def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, int]:
+def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> tuple[int, int]:
     """True positives of the published greedy matching, and the vote.
 
     Each prediction takes the first gold not taken yet that is the same molecule. Identity is not
     transitive where ``~`` or ``*`` occur, so the order matters and is kept.
     """
     from relfast.chem.identity import flat_molecule, same, teach
-    from relfast.chem.simple import FINGERPRINT_MASK, INVALID_VOTE, simple_table, vote_of_place
+    from relfast.chem.simple import simple_table
+    from relfast.chem.smiles_table import vote_of_place
 
     table = simple_table()
     if table is not None:
@@ -153,7 +155,7 @@ def _match_reference(pred: Sequence[str], gold: Sequence[Any]) -> tuple[int, int
     return tp, vote & FINGERPRINT_MASK
 
 
-def _judge_strict(gold: Sequence[Any], extracted: Extracted, options: Options) -> Outcome:
+def _judge_strict(gold: Sequence[object], extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:
     from relfast.chem.clean import clean_key, parse_clean, vote_of
 
     details = {"pred": extracted.value, "gold": gold}
@@ -182,7 +184,12 @@ def _judge_strict(gold: Sequence[Any], extracted: Extracted, options: Options) -
 
 
 def _strict_outcome(
-    gold: Sequence[Any], extracted: Extracted, tp: int, n_wanted: int, flaw: str | None, vote: int
+    gold: Sequence[object],
+    extracted: Extracted[list[str]],
+    tp: int,
+    n_wanted: int,
+    flaw: str | None,
+    vote: int,
 ) -> Outcome:
     """What predictions are worth of which ``tp`` are right. What is not a new right molecule (duplicates and
     unreadable ones too) is a false positive."""
@@ -194,5 +201,5 @@ def _strict_outcome(
         metrics,
         {"pred": extracted.value, "gold": gold},
         found=extracted.found,
-        vote=max(2, vote & _VOTE_MASK) if extracted.found else None,
+        vote=max(2, vote & FINGERPRINT_MASK) if extracted.found else None,
     )

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from relfast.chem.simple import Comparison
+from relfast.chem.smiles_table import Comparison
 from relfast.interrupts import uninterrupted
-from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.rel_c import motif_reference
 from relfast.tasks.rel_c.extract import extract_molecule
 from relfast.tasks.rel_c.motif_reference import metrics_of
+from relfast.tasks.rel_c.options import RelCOptions
 
 
-def extract(record: Record, options: Options) -> Extracted:
+def extract(record: Record, options: RelCOptions) -> Extracted[str | None]:
     return extract_molecule(record.response, options)
 
 
-def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None]:
+def score_without_rdkit(batch: Batch, options: RelCOptions) -> list[Outcome | None]:
     """The outcomes of pairs met before, and of simple molecules that are the same; None for the others."""
     outcomes: list[Outcome | None] = [None] * len(batch)
     if options.strict:
@@ -30,7 +31,7 @@ def score_without_toolkit(batch: Batch, options: Options) -> list[Outcome | None
     return outcomes
 
 
-def _recognise(answer: Any, extracted: Extracted) -> Outcome | None:
+def _recognise(answer: object, extracted: Extracted[str | None]) -> Outcome | None:
     """Strict: the outcome of a right answer that a kernel can tell; None for any other."""
     from relfast.chem.simple import same_clean_molecule
 
@@ -44,16 +45,16 @@ def _recognise(answer: Any, extracted: Extracted) -> Outcome | None:
     return _complete(Outcome(True, metrics, vote=motif_reference.RIGHT), gold, extracted)
 
 
-def score(batch: Batch, options: Options) -> list[Outcome]:
+def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
     with uninterrupted():
         return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _gold(answer: Any) -> Any:
+def _gold(answer: object) -> Any:
     return answer.get("smiles") if isinstance(answer, Mapping) else None
 
 
-def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
+def _judge(answer: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     gold = _gold(answer)
     if gold is None:
         details = {"pred": extracted.value, "gold": gold}
@@ -64,13 +65,13 @@ def _judge(answer: Any, extracted: Extracted, options: Options) -> Outcome:
     return _complete(judge(gold, extracted, options), gold, extracted)
 
 
-def _complete(outcome: Outcome, gold: Any, extracted: Extracted) -> Outcome:
+def _complete(outcome: Outcome, gold: object, extracted: Extracted[str | None]) -> Outcome:
     outcome.details = {"pred": extracted.value, "gold": gold}
     outcome.found = extracted.found
     return outcome
 
 
-def _judge_strict(gold: Any, extracted: Extracted, options: Options) -> Outcome:
+def _judge_strict(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     from relfast.chem.clean import parse_clean, same_clean_molecule
     from relfast.chem.matching import contains
     from relfast.chem.mcs import strict_common_substructure

@@ -10,9 +10,10 @@ from struct import Struct
 from typing import Any, Final, Literal
 from zlib import crc32
 
-from relfast.chem.simple import Comparison
+from relfast.chem.smiles_table import Comparison
 from relfast.memo import memo
-from relfast.records import Extracted, Options, Outcome
+from relfast.records import Extracted, Outcome
+from relfast.tasks.rel_c.options import RelCOptions
 
 RIGHT: Final = 1
 """The vote of every response that names the motif, however it is written."""
@@ -29,7 +30,7 @@ def metrics_of(in_gold: bool, in_response: bool, overlap: float) -> dict[str, An
     }
 
 
-def recall(gold: Any, extracted: Extracted, options: Options) -> Outcome | None:
+def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome | None:
     """The outcome of a pair, if it can be had without the toolkit."""
     response = extracted.value
     if not isinstance(gold, str) or not isinstance(response, str):
@@ -38,7 +39,7 @@ def recall(gold: Any, extracted: Extracted, options: Options) -> Outcome | None:
     return _decide(compare(gold, response), response) if value is None else _unpack(value)
 
 
-def compare(gold: Any, response: Any) -> Comparison | Literal["invalid"] | None:
+def compare(gold: object, response: object) -> Comparison | Literal["invalid"] | None:
     """What the kernel says of two texts."""
     from relfast.chem.simple import simple_table
 
@@ -63,7 +64,7 @@ def _decide(found: Comparison | Literal["invalid"] | None, response: str) -> Out
     return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(fingerprint))
 
 
-def judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
+def judge(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """The outcome of a pair."""
     response = extracted.value
     pair = (gold, response) if isinstance(gold, str) and isinstance(response, str) else None
@@ -81,18 +82,19 @@ def judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
     return outcome
 
 
-def _judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
+def _judge(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     from relfast.chem.matching import contains, same_molecule
     from relfast.chem.mcs import common_substructure
     from relfast.chem.molecule import parse
 
-    found = compare(gold, extracted.value)
-    outcome = _decide(found, extracted.value)
+    response = extracted.value
+    found = compare(gold, response)
+    outcome = _decide(found, response or "")
     if outcome is not None:
         return outcome
-    ours, theirs = parse(extracted.value), parse(gold)
+    ours, theirs = parse(response), parse(gold)
     if ours is None or theirs is None:
-        vote = _vote_of_text(extracted.value) if extracted.found else None
+        vote = _vote_of_text(response) if extracted.found and response is not None else None
         return Outcome(False, metrics_of(False, False, 0.0), vote=vote)
     if isinstance(found, Comparison):
         # two searches less, and two canonical SMILES
@@ -114,7 +116,7 @@ def _judge(gold: Any, extracted: Extracted, options: Options) -> Outcome:
     return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(fingerprint))
 
 
-def _by_text(gold: str, response: str, options: Options) -> bytes:
+def _by_text(gold: str, response: str, options: RelCOptions) -> bytes:
     text = f"REL-C2 texts {options.mcs_timeout} {len(gold)} {gold}{response}"
     return text.encode("utf-8", "surrogatepass")
 

@@ -8,32 +8,41 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Task
+from relfast.tasks.base import Breakdown, Gold, Metric, Task
+from relfast.tasks.seqbench.parameters import Parameters
 
 TASK: Final = Task(
     name="SeqBench",
     summary="plan through a maze with keys and doors",
-    metrics=(
-        "exact_match",
-        "progress_ratio",
-        "precision",
-        "recall",
-        "f1",
-        "valid",
-        "optimal",
-        "legal_ratio",
-        "violation",
-        "violation_index",
-        "n_actions",
-        "logical_depth",
-        "backtracking",
-        "noise",
-        "maze",
+    metric_objects=(
+        Metric("exact_match", "flag"),
+        Metric("progress_ratio"),
+        Metric("precision"),
+        Metric("recall"),
+        Metric("f1"),
+        Metric("valid", "flag"),
+        Metric("optimal", "flag"),
+        Metric("legal_ratio"),
+        Metric("violation", "label", None),
+        Metric("violation_index"),
+        Metric("n_actions", higher_is_better=None),
+        Metric("logical_depth", higher_is_better=None),
+        Metric("backtracking", higher_is_better=None),
+        Metric("noise", higher_is_better=None),
+        Metric("maze", "label", None),
     ),
     reward_metric="progress_ratio",
     revision=2,
     module="relfast.tasks.seqbench.score",
-    engine="maze",
-    kernels=("maze", "maze_search", "plan_text"),
+    gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
+    kernels=("maze.judge", "maze.search", "text.plans"),
     generator="relfast.tasks.seqbench.generate",
+    parameters=Parameters,
+    bulk="relfast.tasks.seqbench.bulk",
+    breakdown=Breakdown(
+        "complexity",
+        by=("logical_depth", "backtracking", "noise"),
+        sums=("exact_match", "progress_ratio"),
+        aggregate="relfast.tasks.seqbench.l0:aggregate",
+    ),
 )

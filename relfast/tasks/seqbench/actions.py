@@ -7,31 +7,14 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from relfast_kernels.layouts import ACTIONS, BAD
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from relfast_kernels.plan_text import Plans
-
-ACTIONS: Final = ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue")
-"""The six actions; their places are the kernels' codes."""
+    from relfast_kernels.text.plans import Plans
 
 CODES: Final = {name: code for code, name in enumerate(ACTIONS)}
-
-VIOLATIONS: Final = (
-    "unparsable",
-    "bad_action",
-    "wrong_start",
-    "not_adjacent",
-    "door_locked",
-    "key_not_here",
-    "key_not_held",
-    "wrong_key",
-    "no_such_door",
-    "wrong_rescue",
-    "no_rescue",
-    "after_rescue",
-)
-"""What can be wrong with a plan; their places are the kernels' codes."""
+"""The kernels' code of each action."""
 
 MAX_BYTES: Final = 1 << 29
 """Longest response that is read, in bytes: the kernel counts twice as many in 32 bits. Readers stop lines far
@@ -77,7 +60,7 @@ def _number(value: object) -> str:
 
 def read(texts: Sequence[str]) -> Reading:
     """Find the plan of each text. Linear time; nothing in a text is evaluated."""
-    from relfast_kernels.plan_text import lay_out, read_plans
+    from relfast_kernels.text.plans import lay_out, read_plans
 
     parts = [encode(text) for text in texts]
     text = lay_out(parts)
@@ -111,7 +94,7 @@ def parse_actions(text: object) -> list[str] | None:
 def _write(reading: Reading, item: Sequence[int]) -> str:
     kind, _, begin, end, _ = item
     text = reading.cut(begin, end)
-    return f"{ACTIONS[kind]}: {text}" if kind < len(ACTIONS) else text
+    return f"{ACTIONS[kind]}: {text}" if kind != BAD else text
 
 
 def as_plan(actions: Any) -> list[Action | None] | None:

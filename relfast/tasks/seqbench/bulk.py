@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import gzip
 import multiprocessing
-import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import orjson
 
-from relfast.errors import MissingExtraError, OutputError, OutputExistsError, WorkerError
-from relfast.tasks.seqbench.generate import Parameters, check_run, make_row, maze_seed
+from relfast.errors import MissingExtraError, WorkerError
+from relfast.outputs import whole_file
+from relfast.tasks.seqbench.generate import check_run, make_row, maze_seed
+from relfast.tasks.seqbench.parameters import Parameters
 
 CHUNK: Final = 32
 """Mazes made at once: 8 MB of text at 40 × 40. Changing it changes the bytes of compressed files."""
@@ -38,10 +38,12 @@ def write_rows(
     workers: int = 1,
     *,
     overwrite: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> int:
     """Write ``n`` mazes, each in all variants, as JSON lines; returns the number of rows.
 
     ``output`` may end in ``.gz`` or ``.zst``; ``-`` is stdout. A file appears when it is whole.
+    ``progress`` is told how many mazes are written.
 
     Raises
     ------
@@ -53,29 +55,18 @@ def write_rows(
         It cannot be written.
     """
     check_run(n, seed)
-    blocks = _blocks(n, seed, tuple(variants), _codec(output), workers)
-    if output == "-":
-        _write(os.fdopen(os.dup(1), "wb"), blocks)
-        return n * len(variants)
-    path = Path(output)
-    if path.exists() and not overwrite:
-        raise OutputExistsError(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        try:
-            _write(unfinished.open("wb"), blocks)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(path, error.strerror or str(error)) from None
+    blocks = _told(_blocks(n, seed, tuple(variants), _codec(output), workers), n, progress)
+    with whole_file(output, overwrite=overwrite) as file:
+        for block in blocks:
+            file.write(block)
     return n * len(variants)
 
 
-def _write(file: BinaryIO, blocks: Iterator[bytes]) -> None:
-    with file:
-        for block in blocks:
-            file.write(block)
+def _told(blocks: Iterator[bytes], n: int, progress: Callable[[int], None] | None) -> Iterator[bytes]:
+    for number, block in enumerate(blocks, 1):
+        yield block
+        if progress is not None:
+            progress(min(number * CHUNK, n))
 
 
 def _codec(output: str) -> str:

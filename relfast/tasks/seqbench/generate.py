@@ -6,9 +6,8 @@ nor names, so variants of one seed are variants of one maze.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +16,7 @@ from relfast.errors import UsageError
 from relfast.tasks.seqbench.actions import CODES
 from relfast.tasks.seqbench.grid import grid
 from relfast.tasks.seqbench.maze import edge_lists
+from relfast.tasks.seqbench.parameters import Parameters
 from relfast.tasks.seqbench.rows import Growth, Lock, write_row
 
 ATTEMPTS_PER_TREE: Final = 40
@@ -24,17 +24,6 @@ ATTEMPTS_PER_TREE: Final = 40
 
 MAX_TREES: Final = 1_000
 """Trees tried for one row: 40,000 placements, some seconds on a 40 × 40 grid."""
-
-SMALLEST_SIDE: Final = 10
-"""Rows and columns where neither they nor L are given."""
-
-ANY_LENGTH: Final = 1 << 30
-
-MAX_SIDE: Final = 200
-"""Rows or columns of the largest grid."""
-
-MAX_DOORS: Final = 20
-"""Locked doors of a maze; the published ones have at most 6."""
 
 MAX_SEED: Final = 10**12
 
@@ -51,106 +40,6 @@ KEY_NUMBERS: Final = 99
 """Keys bear numbers from 1 to this, as in the published rows."""
 
 _MAZE_STREAM, _TEXT_STREAM, _NAME_STREAM = range(3)
-
-
-@dataclass(frozen=True, slots=True)
-class Parameters:
-    """What the rows of a run have in common.
-
-    Attributes
-    ----------
-    rows, cols
-        Size of the grid. None takes the other one's value, or both as L and B need (10 × 10 at least).
-    L
-        Logical depth: a number, bounds (both included), or None for whatever comes. Hit exactly.
-    B
-        Backtracking count: locked doors on the way, each with a detour to its key. Hit exactly.
-    N
-        Noise ratio: the share of the distracting facts that is kept, rounded to whole facts.
-    shuffle
-        Mix the facts of the context; without it supporting facts come first, in the order of the path.
-    names
-        Agent and target, or ``"random"``.
-    remove_keys
-        Open so many of the B doors and take their keys away. L and B of the row are then what is left:
-        L and B above are the whole maze's, which is that of the same seed without removals.
-    """
-
-    rows: int | None = None
-    cols: int | None = None
-    L: int | tuple[int, int] | None = None
-    B: int = 2
-    N: float = 0.0
-    shuffle: bool = False
-    names: tuple[str, str] | str = ("Bob", "Alice")
-    remove_keys: int = 0
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.B, int) or not 0 <= self.B <= MAX_DOORS:
-            raise UsageError(f"B must be a whole number from 0 to {MAX_DOORS}, not {self.B!r}")
-        for name, value in (("rows", self.rows), ("cols", self.cols)):
-            if value is not None and not (isinstance(value, int) and 1 <= value <= MAX_SIDE):
-                raise UsageError(f"{name} must be a whole number from 1 to {MAX_SIDE}, not {value!r}")
-        if not 0 <= self.remove_keys <= self.B:
-            raise UsageError(f"remove_keys must be from 0 to B = {self.B}, not {self.remove_keys!r}")
-        if not 0 <= self.N <= 1:
-            raise UsageError(f"N must be from 0 to 1, not {self.N!r}")
-        low, high = self.moves
-        if high < low:
-            raise UsageError(
-                f"no maze with B={self.B} has L={self.L}: with start, rescue, and detours, keys and doors it"
-                f" takes {self.extra + self.fewest_moves} actions at least"
-            )
-        rows, cols = self.size
-        if low > (self.B + 1) * (rows * cols - 1):
-            raise UsageError(f"a {rows} × {cols} maze with B={self.B} is too small for L={self.L}")
-        if self.names != "random" and not _are_names(self.names):
-            raise UsageError(
-                f"names must be 'random' or two different names without line breaks, full stops or"
-                f" ' is in room ', not {self.names!r}"
-            )
-
-    @property
-    def extra(self) -> int:
-        """Actions that are no moves: start, rescue; pick up, use and unlock for each door."""
-        return 2 + 3 * self.B
-
-    @property
-    def moves(self) -> tuple[int, int]:
-        """Bounds of the moves of the shortest plan."""
-        if self.L is None:
-            return self.fewest_moves, ANY_LENGTH
-        low, high = (self.L, self.L) if isinstance(self.L, int) else self.L
-        return max(low - self.extra, self.fewest_moves), high - self.extra
-
-    @property
-    def fewest_moves(self) -> int:
-        """One move, and two for each detour: into the key's room and out again."""
-        return 1 + 2 * self.B
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Rows and columns of the grid."""
-        rows, cols = self.rows or self.cols, self.cols or self.rows
-        if rows is not None and cols is not None:
-            return rows, cols
-        side = SMALLEST_SIDE
-        if self.L is not None:
-            # one leg of the walk is a path in a random tree, whose length grows like side^1.25
-            leg = self.moves[1] / (self.B + 1)
-            side = max(side, round(2 * leg**0.7), round(math.sqrt(3 * self.moves[1])))
-        return min(side, MAX_SIDE), min(side, MAX_SIDE)
-
-
-def _are_names(names: object) -> bool:
-    return (
-        isinstance(names, Sequence)
-        and len(names) == 2
-        and all(isinstance(name, str) and name.strip() == name != "" for name in names)
-        and not any(bad in name for name in names for bad in (".", "\n", "\r", " is in room ", "\\"))
-        and not any(name.startswith(("Key ", "Room ", "Door ", "The locked door ")) for name in names)
-        and names[0] != names[1]
-    )
 
 
 def make_rows(n: int = 1, seed: int = 0, **parameters: Any) -> Iterator[dict[str, Any]]:
@@ -179,8 +68,10 @@ def maze_seed(seed: int, index: int) -> int:
     return seed * SEEDS_PER_RUN + index
 
 
-def generate(task: str, n: int, seed: int, **parameters: Any) -> Iterator[dict[str, Any]]:
-    """The room's generator: see `make_rows`."""
+def generate(
+    task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
+) -> Iterator[dict[str, Any]]:
+    """The task's generator: see `make_rows`. ``tell`` is not called: nothing here takes long."""
     return make_rows(n, seed, **parameters)
 
 
@@ -215,7 +106,7 @@ def grow(seed: int, settings: Parameters) -> Growth:
     UsageError
         No maze with these parameters was found.
     """
-    from relfast_kernels.maze_growth import DRAWS_PER_POINT, rewind, spanning_tree
+    from relfast_kernels.maze.growth import DRAWS_PER_POINT, rewind, spanning_tree
 
     rows, cols = settings.size
     cells = grid(rows, cols)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
 from relfast.errors import InputError
+
+Source = Literal["structural_details", "context"]
+"""The field a maze was read from."""
 
 _SENTENCE_END: Final = re.compile(r"\.(?:\s+|$)|\n")
 _BULLET: Final = " \t-*•"

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from relfast_kernels.layouts import (
+    ACTIONS,
+    BAD,
+    NO_DOOR,
+    NO_KEY,
+    PICK_UP,
+    TOO_LARGE,
+    UNSOLVABLE,
+    USE,
+    VIOLATIONS,
+)
 
 from relfast.errors import InputError
-from relfast.tasks.seqbench.actions import ACTIONS, CODES, VIOLATIONS, Action, as_plan
-from relfast.tasks.seqbench.layout import Layout
+from relfast.tasks.seqbench.actions import CODES, Action, as_plan
+from relfast.tasks.seqbench.fields import Fields
+from relfast.tasks.seqbench.layout import Layout, Source
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from relfast_kernels.maze import MazeTables, NameTables
+    from relfast_kernels.maze.tables import MazeTables, NameTables
 
-Source = Literal["structural_details", "context"]
-
-_KEY_ACTIONS: Final = (CODES["pick_up_key"], CODES["use_key"])
+_KEY_ACTIONS: Final = (PICK_UP, USE)
 
 
 class Verdict(NamedTuple):
@@ -58,12 +68,19 @@ class Maze:
         InputError
             Neither describes a maze; names the field.
         """
-        from relfast.tasks.seqbench.gold import Fields
-
         question, facts = row.get("question"), row.get("facts")
         if question is None and isinstance(facts, (list, tuple)):
             question = " ".join(map(str, facts))
-        return Fields.of(row.get("answer"), question, row).maze()
+        return cls.of(Fields.of(row.get("answer"), question, row))
+
+    @classmethod
+    def of(cls, fields: Fields) -> Maze:
+        """See `from_row`."""
+        gold = fields.gold() if fields.completion is not None else []
+        found = fields.layout(gold)
+        if found is None:
+            raise InputError("no maze: neither structural_details nor facts about rooms", field="context")
+        return cls.build(*found, extra=gold)
 
     @classmethod
     def build(cls, layout: Layout, source: Source, extra: Iterable[Action] = ()) -> Maze:
@@ -72,7 +89,7 @@ class Maze:
         ``extra`` are actions of gold: rooms and keys that only these name become rooms without doors and
         keys that lie nowhere, so that a plan equal to gold is recognised in a maze that lacks some facts.
         """
-        from relfast_kernels.maze import NO_KEY, OPEN, MazeTables
+        from relfast_kernels.maze.tables import MazeTables
 
         if layout.start is None or layout.goal is None or layout.target is None:
             who = "agent" if layout.start is None else "person to rescue"
@@ -92,7 +109,7 @@ class Maze:
         ends = np.fromiter(
             (room_at[room] for pair in layout.passages for room in pair), np.int32, 2 * count
         ).reshape(count, 2)
-        doors = np.full(count, OPEN, np.int32)
+        doors = np.full(count, NO_DOOR, np.int32)
         door_keys: list[int] = []
         for index, door in enumerate(layout.passages.values()):
             if door.locked:
@@ -108,10 +125,10 @@ class Maze:
         return cls(layout, tuple(rooms), tuple(keys), layout.target, tables, source)
 
     def encode(self, actions: Sequence[Action | None]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Codes and arguments of a plan, as `relfast_kernels.maze` wants them."""
+        """Codes and arguments of a plan, as `relfast_kernels.maze.judge` wants them."""
         room_at = {name: index for index, name in enumerate(self.rooms)}
         key_at = {name: index for index, name in enumerate(self.keys)}
-        kinds = np.full(len(actions), len(ACTIONS), np.int32)
+        kinds = np.full(len(actions), BAD, np.int32)
         arguments = np.full(len(actions), -1, np.int32)
         for index, action in enumerate(actions):
             if action is None:
@@ -137,7 +154,7 @@ class Maze:
 
     def name_tables(self) -> NameTables:
         """The names, as the kernel that reads them out of text wants them."""
-        from relfast_kernels.maze import index_names
+        from relfast_kernels.maze.tables import index_names
 
         parts = [name.encode("utf-8", "surrogatepass") for name in (*self.rooms, *self.keys, self.target)]
         text = np.frombuffer(b"".join(parts), np.uint8)
@@ -159,7 +176,7 @@ def edge_lists(
     )
 
 
-def validate(maze: Maze, actions: Any) -> Verdict:
+def validate(maze: Maze, actions: object) -> Verdict:
     """Run a plan in a maze.
 
     Parameters
@@ -167,7 +184,7 @@ def validate(maze: Maze, actions: Any) -> Verdict:
     actions
         ``"action: param"`` strings or (action, param) pairs; a text, which is parsed; or None (unparsable).
     """
-    from relfast_kernels.maze import validate_plans
+    from relfast_kernels.maze.judge import validate_plans
 
     plan = as_plan(actions)
     if plan is None:
@@ -190,8 +207,7 @@ def shortest_plan(maze: Maze) -> list[str] | None:
     InputError
         The maze has so many doors and cycles that the search was given up.
     """
-    from relfast_kernels.maze_search import TOO_LARGE, UNSOLVABLE
-    from relfast_kernels.maze_search import shortest_plan as search
+    from relfast_kernels.maze.search import shortest_plan as search
 
     found = search(maze.tables)
     if found.length == TOO_LARGE:

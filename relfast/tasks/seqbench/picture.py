@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from relfast.errors import InputError
 from relfast.tasks.seqbench.actions import as_plan
-from relfast.tasks.seqbench.gold import Fields
+from relfast.tasks.seqbench.fields import Fields
 from relfast.tasks.seqbench.grid import column_letters
 from relfast.tasks.seqbench.maze import Maze, Verdict, validate
 
@@ -53,7 +53,7 @@ class Picture:
 
 
 def picture_of(
-    question: Any, answer: Any, response: Any = None, row: Mapping[str, Any] | None = None
+    question: object, answer: object, response: object = None, row: Mapping[str, Any] | None = None
 ) -> Picture:
     """The picture of a record and, if it has one, of its response.
 
@@ -64,7 +64,7 @@ def picture_of(
     """
     fields = Fields.of(answer, question, row)
     gold = [str(action) for action in fields.gold()]
-    maze = fields.maze()
+    maze = Maze.of(fields)
     places = {name: _place(name) for name in maze.rooms}
     left = min(column for column, _ in places.values())
     top = max(number for _, number in places.values())
@@ -114,7 +114,7 @@ def _place(label: str) -> tuple[int, int]:
     return column - 1, int(match[2])
 
 
-def _path(maze: Maze, plan: Any, cells: Mapping[str, Cell], length: int) -> list[Cell]:
+def _path(maze: Maze, plan: object, cells: Mapping[str, Cell], length: int) -> list[Cell]:
     """Cells entered by the first ``length`` actions of a plan."""
     rooms = []
     for action in (as_plan(plan) or [])[:length]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import orjson
+from relfast_kernels.layouts import ACTIONS, NO_DOOR
 
-from relfast.tasks.seqbench.actions import ACTIONS, CODES
+from relfast.tasks.seqbench.actions import CODES
 from relfast.tasks.seqbench.grid import LOCKED, OPEN, Fact, Grid, fact
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from relfast_kernels.maze import MazeTables
+    from relfast_kernels.maze.tables import MazeTables
 
 
 class Lock(NamedTuple):
@@ -39,8 +40,8 @@ class Growth:
     """A maze on a grid.
 
     ``chosen`` (int32): the grid's edges that are passages, in the order in which they were joined;
-    ``first_edge``, ``neighbors``: these passages as `relfast_kernels.maze.MazeTables` has them, ``edges``
-    (int32) the grid's edge of each row there. ``locks``: in the order in which keys are removed.
+    ``first_edge``, ``neighbors``: these passages as `relfast_kernels.maze.tables.MazeTables` has them,
+    ``edges`` (int32) the grid's edge of each row there. ``locks``: in the order in which keys are removed.
     """
 
     grid: Grid
@@ -58,10 +59,9 @@ class Growth:
 
     def tables(self) -> MazeTables:
         """The maze for the kernels; rooms as in the grid, keys and doors in the order of ``locks``."""
-        from relfast_kernels.maze import OPEN as OPEN_DOOR
-        from relfast_kernels.maze import MazeTables
+        from relfast_kernels.maze.tables import MazeTables
 
-        door_of_edge = np.full(len(self.grid.edges), OPEN_DOOR, np.int32)
+        door_of_edge = np.full(len(self.grid.edges), NO_DOOR, np.int32)
         door_of_edge[[lock.edge for lock in self.locks]] = np.arange(len(self.locks), dtype=np.int32)
         return MazeTables(
             self.first_edge,
@@ -75,7 +75,7 @@ class Growth:
 
     def solve(self) -> Solution:
         """The shortest plan."""
-        from relfast_kernels.maze_search import shortest_plan
+        from relfast_kernels.maze.search import shortest_plan
 
         found = shortest_plan(self.tables())
         return Solution(found.kinds.tolist(), found.arguments.tolist(), bool(found.unique))

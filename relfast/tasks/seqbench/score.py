@@ -11,12 +11,14 @@ from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from relfast_kernels.layouts import ITEM_COLUMNS, JUDGED, RATIOS, VIOLATIONS
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.final import Candidate, final_candidates
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
-from relfast.tasks.seqbench.actions import VIOLATIONS, Reading, encode, read
-from relfast.tasks.seqbench.gold import PROBLEMS, Fields, Problem
+from relfast.tasks.seqbench.actions import Reading, encode, read
+from relfast.tasks.seqbench.fields import Fields
+from relfast.tasks.seqbench.gold import PROBLEMS, Problem
 
 MAX_JOINED: Final = 16 << 20
 """Characters that are joined for one call of the kernel; longer batches take several."""
@@ -34,7 +36,7 @@ NO_MAZE: Final = (
 )
 
 
-def extract(record: Record, options: Options) -> Extracted:
+def extract(record: Record, options: Options) -> Extracted[str]:
     """The text to look for a plan in; `score` finds out whether it holds one."""
     response = record.response
     if options.strict:
@@ -86,8 +88,8 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
 def _judge(
     problems: Sequence[Problem | str], reading: Reading
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Columns JUDGED and RATIOS of `relfast_kernels.maze`: one call of the kernel for each maze."""
-    from relfast_kernels.maze import JUDGED, RATIOS, judge_plans
+    """Columns JUDGED and RATIOS of `relfast_kernels.layouts`: one call of the kernel for each maze."""
+    from relfast_kernels.maze.judge import judge_plans
 
     judged = np.zeros((len(problems), len(JUDGED)), np.int32)
     ratios = np.zeros((len(problems), len(RATIOS)))
@@ -117,11 +119,11 @@ def _without_one_answer(batch: Batch, reading: Reading, reasons: list[str | None
 
 def _hedges(text: str) -> bool:
     """Whether the text ends with several plans that differ."""
-    from relfast_kernels.plan_text import N_COLUMNS, lay_out, scan
+    from relfast_kernels.text.plans import lay_out, scan
 
     raw = encode(text)
     array = lay_out([raw])
-    items = np.empty((2, len(raw) // 3 + 2, N_COLUMNS), np.int32)
+    items = np.empty((2, len(raw) // 3 + 2, ITEM_COLUMNS), np.int32)
     spans = np.empty((len(raw) // MIN_PLAN_BYTES + 1, 3), np.int64)
     _, n_plans = scan(array, 0, len(raw), items[0], items[1], spans)
     text = raw.decode("utf-8", "surrogatepass")

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from tiny_bert import make_checkpoint
 
-from relfast.records import Options
+from relfast.tasks.options import AllOptions
 
 
 @pytest.fixture(scope="module")
-def tiny_options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Options]:
+def tiny_options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AllOptions]:
     home: Path = tmp_path_factory.mktemp("realign")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RELFAST_CACHE_DIR", str(home / "cache"))
         from relfast.embed.adding import add
 
         add(str(make_checkpoint(home / "checkpoint", pooling="mean")), "tiny")
-        yield Options(embedder="tiny")
+        yield AllOptions(embedder="tiny")

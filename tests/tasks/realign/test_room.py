@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from relfast.embed import get_embedder
 from relfast.errors import MissingExtraError
 from relfast.realign import StepAligner, extract_boxed_answer, parse_reasoning_to_steps
-from relfast.records import Options, Outcome, Record
+from relfast.records import Outcome, Record
 from relfast.tasks import TASKS
+from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import alignment
 from relfast.tasks.realign import score as room
 from relfast.tasks.realign.steps import MAX_STEPS
@@ -71,14 +72,14 @@ def record(response: Any, gold: Any = GOLD, index: int = 0, row: dict[str, Any] 
 
 
 def outcome_of(
-    response: Any, options: Options, gold: Any = GOLD, row: dict[str, Any] | None = None
+    response: Any, options: AllOptions, gold: Any = GOLD, row: dict[str, Any] | None = None
 ) -> Outcome:
     item = record(response, gold, row=row)
     (outcome,) = room.score([(item, room.extract(item, options))], options)
     return outcome
 
 
-def test_metrics_are_the_tables(tiny_options: Options) -> None:
+def test_metrics_are_the_tables(tiny_options: AllOptions) -> None:
     for options in (tiny_options, tiny_options.with_(policy="strict")):
         for response in (GOLD, "", "nonsense"):
             metrics = outcome_of(response, options).metrics
@@ -86,7 +87,7 @@ def test_metrics_are_the_tables(tiny_options: Options) -> None:
             assert set(metrics) - set(TASKS["ReAlign"].metrics) == ({"reason"} if options.strict else set())
 
 
-def test_the_reference_scores_one_under_both_policies(tiny_options: Options) -> None:
+def test_the_reference_scores_one_under_both_policies(tiny_options: AllOptions) -> None:
     for options in (tiny_options, tiny_options.with_(policy="strict")):
         outcome = outcome_of(GOLD, options)
         assert outcome.correct
@@ -97,7 +98,7 @@ def test_the_reference_scores_one_under_both_policies(tiny_options: Options) -> 
         assert (outcome.details["pred"], outcome.details["gold"]) == ("9", "9")
 
 
-def test_equals_the_plain_twin(tiny_options: Options) -> None:
+def test_equals_the_plain_twin(tiny_options: AllOptions) -> None:
     embedder = get_embedder("tiny")
     for row in solutions()[::97]:
         bench = parse_reasoning_to_steps(row["benchmark_solution"])
@@ -125,7 +126,7 @@ def test_equals_the_plain_twin(tiny_options: Options) -> None:
         }
 
 
-def test_a_batch_is_its_singles(tiny_options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_is_its_singles(tiny_options: AllOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = solutions()[::61]
     for options in (tiny_options, tiny_options.with_(policy="strict")):
         items = [record(row["llm_solution"], row["benchmark_solution"], k) for k, row in enumerate(rows)]
@@ -155,7 +156,7 @@ def test_a_batch_is_its_singles(tiny_options: Options, monkeypatch: pytest.Monke
         ({"benchmark_solution": "ab\n" * (MAX_STEPS + 1)}, "benchmark_solution"),
     ],
 )
-def test_unusable_gold_is_named(tiny_options: Options, gold: Any, field: str) -> None:
+def test_unusable_gold_is_named(tiny_options: AllOptions, gold: Any, field: str) -> None:
     for options in (tiny_options, tiny_options.with_(policy="strict")):
         outcome = outcome_of(GOLD, options, gold)
         assert outcome.error is not None
@@ -163,7 +164,7 @@ def test_unusable_gold_is_named(tiny_options: Options, gold: Any, field: str) ->
         assert "\n" not in outcome.error
 
 
-def test_other_forms_of_gold(tiny_options: Options) -> None:
+def test_other_forms_of_gold(tiny_options: AllOptions) -> None:
     steps = parse_reasoning_to_steps(GOLD)
     for gold in (
         {"solution": GOLD},
@@ -173,20 +174,20 @@ def test_other_forms_of_gold(tiny_options: Options) -> None:
         assert outcome_of(GOLD, tiny_options, gold).metrics["weighted_score"] == 1.0
 
 
-def test_empty_gold_scores_zero_as_published_and_is_invalid_under_strict(tiny_options: Options) -> None:
+def test_empty_gold_scores_zero_as_published_and_is_invalid_under_strict(tiny_options: AllOptions) -> None:
     outcome = outcome_of(GOLD, tiny_options, "Sure.")
     assert (outcome.error, outcome.metrics["alignment_score"]) == (None, 0.0)
     assert "no steps" in str(outcome_of(GOLD, tiny_options.with_(policy="strict"), "Sure.").error)
 
 
 @pytest.mark.parametrize("response", [None, 5, ["a"], {"a": 1}])
-def test_a_response_that_is_no_text(tiny_options: Options, response: Any) -> None:
+def test_a_response_that_is_no_text(tiny_options: AllOptions, response: Any) -> None:
     assert "not text" in str(outcome_of(response, tiny_options).error)
     strict = outcome_of(response, tiny_options.with_(policy="strict"))
     assert (strict.error, strict.found, strict.metrics["reason"]) == (None, False, "not_text")
 
 
-def test_too_many_steps_are_said(tiny_options: Options) -> None:
+def test_too_many_steps_are_said(tiny_options: AllOptions) -> None:
     long = "ab\n" * 300_000
     assert "300000 steps" in str(outcome_of(long, tiny_options).error)
     strict = outcome_of(long, tiny_options.with_(policy="strict"))
@@ -197,7 +198,7 @@ def test_too_many_steps_are_said(tiny_options: Options) -> None:
     )
 
 
-def test_nothing_to_read_is_no_answer(tiny_options: Options) -> None:
+def test_nothing_to_read_is_no_answer(tiny_options: AllOptions) -> None:
     for response in ("", "\n\n", "Sure!", "a"):
         outcome = outcome_of(response, tiny_options)
         assert (outcome.error, outcome.found, outcome.correct) == (None, False, False)
@@ -205,7 +206,7 @@ def test_nothing_to_read_is_no_answer(tiny_options: Options) -> None:
         assert outcome.metrics["quadrant"] == "failure"
 
 
-def test_published_mean_rewards_one_good_step_and_weighting_does_not(tiny_options: Options) -> None:
+def test_published_mean_rewards_one_good_step_and_weighting_does_not(tiny_options: AllOptions) -> None:
     one = outcome_of("First add 2 and 3.", tiny_options)
     assert one.metrics["alignment_score"] == 1.0
     assert one.metrics["weighted_score"] == 0.25
@@ -221,7 +222,7 @@ def test_published_mean_rewards_one_good_step_and_weighting_does_not(tiny_option
         "quite other",
     ],
 )
-def test_repeating_steps_never_pays_under_strict(tiny_options: Options, unit: str) -> None:
+def test_repeating_steps_never_pays_under_strict(tiny_options: AllOptions, unit: str) -> None:
     options = tiny_options.with_(policy="strict")
     once = outcome_of(unit, options).metrics["weighted_score"]
     for times in (2, 3, 4, 9):
@@ -235,7 +236,7 @@ def test_repeating_steps_never_pays_under_strict(tiny_options: Options, unit: st
         assert outcome_of("\n".join([GOLD] * times), options).metrics["weighted_score"] < whole
 
 
-def test_strict_reads_the_final_answer_only(tiny_options: Options) -> None:
+def test_strict_reads_the_final_answer_only(tiny_options: AllOptions) -> None:
     options = tiny_options.with_(policy="strict")
     thought = "<think>The answer is \\boxed{9}.</think>\nI do not know."
     assert not outcome_of(thought, options).correct
@@ -247,7 +248,7 @@ def test_strict_reads_the_final_answer_only(tiny_options: Options) -> None:
     assert not outcome_of("The answer is \\boxed{ }", options, "It is \\boxed{ } here").correct
 
 
-def test_a_judges_verdict_in_the_row_counts_as_published(tiny_options: Options) -> None:
+def test_a_judges_verdict_in_the_row_counts_as_published(tiny_options: AllOptions) -> None:
     for verdicts, expected in (
         ({}, False),
         ({"llm_correct": True}, True),
@@ -261,7 +262,7 @@ def test_a_judges_verdict_in_the_row_counts_as_published(tiny_options: Options) 
         assert not outcome_of("It is nine.", tiny_options.with_(policy="strict"), row=verdicts).correct
 
 
-def test_math_verify_is_a_column_of_its_own(tiny_options: Options) -> None:
+def test_math_verify_is_a_column_of_its_own(tiny_options: AllOptions) -> None:
     options = tiny_options.with_(grader="math-verify")
     gold = "Half of it.\nSo \\boxed{\\frac{1}{2}}."
     responses = [
@@ -278,7 +279,7 @@ def test_math_verify_is_a_column_of_its_own(tiny_options: Options) -> None:
 
 
 def test_without_math_verify_it_is_said_what_to_install(
-    tiny_options: Options, monkeypatch: pytest.MonkeyPatch
+    tiny_options: AllOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = importlib.util.find_spec
     monkeypatch.setattr(

@@ -12,10 +12,12 @@ import seqbench_checker as checker
 from seeds import SEED, fresh
 
 from relfast.errors import UsageError
-from relfast.records import Options, Record
+from relfast.records import Record
+from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import generate as generating
 from relfast.tasks.seqbench import score as room
-from relfast.tasks.seqbench.generate import Parameters, make_row, make_rows
+from relfast.tasks.seqbench.generate import make_row, make_rows
+from relfast.tasks.seqbench.parameters import Parameters
 
 # (rows, cols, L, B), each taken with all noise ratios
 GRID = [
@@ -81,7 +83,7 @@ def score_gold(row: dict[str, Any], policy: Any = "reference") -> dict[str, Any]
     row = json.loads(json.dumps(row))
     answer = {key: row[key] for key in row if key not in ("instance_id", "context")}
     record = Record(0, row["instance_id"], "SeqBench", answer, row["completion"], row["context"])
-    options = Options(policy=policy)
+    options = AllOptions(policy=policy)
     (outcome,) = room.score([(record, room.extract(record, options))], options)
     assert outcome.correct
     assert outcome.found

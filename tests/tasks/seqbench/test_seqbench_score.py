@@ -15,17 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relfast.errors import InputError
-from relfast.records import Options, Outcome, Record
+from relfast.records import Outcome, Record
 from relfast.seqbench import Maze, generate, parse_actions, shortest_plan, validate
-from relfast.tasks.seqbench import TASK, gold
+from relfast.tasks.options import AllOptions
+from relfast.tasks.seqbench import TASK, fields
 from relfast.tasks.seqbench import score as room
-from relfast.tasks.seqbench.gold import Fields, Problem, ProblemCache
+from relfast.tasks.seqbench.fields import Fields
+from relfast.tasks.seqbench.gold import Problem, ProblemCache
 from relfast.tasks.seqbench.layout import from_facts
 
 EXAMPLES = json.loads((DATA / "seqbench/few_shot_examples.json").read_text())["examples"]
 
-STRICT = Options(policy="strict")
-REFERENCE = Options()
+STRICT = AllOptions(policy="strict")
+REFERENCE = AllOptions()
 
 
 def record(row: dict[str, Any], response: Any, sample: int = 0) -> Record:
@@ -34,11 +36,11 @@ def record(row: dict[str, Any], response: Any, sample: int = 0) -> Record:
     return Record(0, row.get("instance_id"), "SeqBench", answer, response, row.get("context"), sample)
 
 
-def score(records: list[Record], options: Options = REFERENCE) -> list[Outcome]:
+def score(records: list[Record], options: AllOptions = REFERENCE) -> list[Outcome]:
     return room.score([(r, room.extract(r, options)) for r in records], options)
 
 
-def score_one(row: dict[str, Any], response: Any, options: Options = REFERENCE) -> Outcome:
+def score_one(row: dict[str, Any], response: Any, options: AllOptions = REFERENCE) -> Outcome:
     (outcome,) = score([record(row, response)], options)
     return outcome
 
@@ -56,7 +58,7 @@ def plan(row: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example["name"] for example in EXAMPLES])
 @pytest.mark.parametrize("options", [REFERENCE, STRICT], ids=["reference", "strict"])
-def test_worked_examples(example: dict[str, Any], options: Options) -> None:
+def test_worked_examples(example: dict[str, Any], options: AllOptions) -> None:
     """Gold is legal, optimal and our shortest plan (source: few_shot_examples.json)."""
     context = " ".join(example["facts"])
     maze = Maze.from_row({"context": context})
@@ -299,7 +301,7 @@ def test_strict_wants_one_final_answer(row: dict[str, Any], response: str, reaso
 def test_reference_reads_the_last_plan_unless_told_to_drop_reasoning(row: dict[str, Any]) -> None:
     response = f"{row['completion']}<think> ['start: A1'] "
     assert not score_one(row, response).correct
-    assert score_one(row, response, Options(strip_reasoning=True)).correct
+    assert score_one(row, response, AllOptions(strip_reasoning=True)).correct
 
 
 def test_forms_of_gold(row: dict[str, Any], plan: list[str]) -> None:
@@ -447,8 +449,8 @@ def test_any_structure(structure: Any) -> None:
 
 def test_each_maze_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded = []
-    original = gold.from_structure
-    monkeypatch.setattr(gold, "from_structure", lambda text: decoded.append(1) or original(text))
+    original = fields.from_structure
+    monkeypatch.setattr(fields, "from_structure", lambda text: decoded.append(1) or original(text))
     monkeypatch.setattr(room, "PROBLEMS", ProblemCache())
     rows = list(generate(5, 23, rows=5, cols=5, B=1))
     for _ in range(3):

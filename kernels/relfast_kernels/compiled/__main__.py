@@ -1,0 +1,28 @@
+"""``python -m relfast_kernels.compiled [PARENT]``: build what is missing, and end with the process PARENT."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from typing import Final
+
+from relfast_kernels.compiled import native
+
+_PR_SET_PDEATHSIG: Final = 1
+
+
+def _end_with(parent: int) -> None:
+    """Have the operating system end this process when the one that started it is gone."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        _end_with(int(sys.argv[1]))
+    for unit in native.UNITS:
+        if not native.is_built(unit):
+            native.build(unit)

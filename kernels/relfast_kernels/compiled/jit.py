@@ -1,0 +1,81 @@
+"""The one decorator: every compile flag is decided here.
+
+No fast-math (scores are the same bits everywhere), no ``parallel`` (a reward may run in any thread of any
+host process, and numba's thread pool does not survive that), compiled code cached on disk where the
+cache directory can be written, and by nobody else: numba's files are pickles. Where it cannot, kernels
+compile in memory, with one warning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import numba
+
+from relfast_kernels.compiled.cache import Cache, user_cache
+from relfast_kernels.compiled.trust import UntrustedError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _digest_of_sources() -> str:
+    """Of all kernels together: numba looks at a function's own file only, and would go on calling the old
+    code of what a kernel has inlined from another."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _home() -> Cache:
+    """Where this version's code is kept: below numba's own directory if its user has chosen one."""
+    chosen = numba.config.CACHE_DIR
+    name = _digest_of_sources()
+    if not chosen:
+        return user_cache("numba") / name
+    return Cache(Path(chosen).absolute() / f"relfast-{name}", variable="NUMBA_CACHE_DIR")
+
+
+def _is_usable(home: Cache) -> bool:
+    try:
+        home.check(make=True)
+        home.check_all()
+        tempfile.TemporaryFile(dir=home.path).close()
+    except UntrustedError as error:
+        home.say(error)
+        return False
+    except OSError as error:
+        warnings.warn(
+            f"relfast: kernels are compiled anew in each process, since {home.path} cannot be written"
+            f" ({error.strerror or error}); {home.variable} chooses another place",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+    return True
+
+
+_HOME: Final = _home()
+CACHED: Final[bool] = _is_usable(_HOME)
+"""Whether compiled kernels are kept on disk."""
+
+
+def kernel(function: F) -> F:
+    """Compile a plain loop over arrays at its first call.
+
+    The function releases the GIL, is never fast-math or parallel, and is cached on disk if it can be.
+    """
+    before = numba.config.CACHE_DIR
+    # numba's own setting is process-wide and read when a function is decorated: ours holds for that moment
+    if CACHED:
+        numba.config.CACHE_DIR = str(_HOME.path)
+    try:
+        compiled: F = numba.njit(cache=CACHED, nogil=True, fastmath=False)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+    return compiled

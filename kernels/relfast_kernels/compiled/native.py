@@ -1,0 +1,336 @@
+"""Kernels without numba: their machine code, kept in files and called through ctypes.
+
+Importing numba and reading its cache takes 0.4 s in every process; a worker that scores text for less than
+a second cannot pay that. `build` (needs numba, takes seconds, done by ``relfast warmup`` or in the background
+of a first large run) compiles plain functions over pointers and keeps them as a shared library, which loads
+in 1 ms, or, where no linker is at hand, as an object file, which llvmlite loads in 50. `load` gives the
+functions, or None where nothing usable is there: the caller then takes the exact way in Python.
+
+A file is named by a digest of everything that decides its code, and ends with a checksum of its content, so
+that a stale or torn file is never run. One that somebody else could have written is not even read: see
+`relfast_kernels.compiled.cache`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from relfast_kernels.compiled.cache import Cache, user_cache
+from relfast_kernels.compiled.trust import UntrustedError
+
+_ROOT: Final = Path(__file__).parent.parent
+
+UNITS: Final = {
+    "text": (
+        "layouts.py",
+        "text/find.py",
+        "text/characters.py",
+        "text/json_scan.py",
+        "text/words.py",
+        "text/rel_a.py",
+        "text/rel_b.py",
+        "text/rel_c.py",
+        "text/lines.py",
+        "text/rows.py",
+        "text/entries.py",
+    ),
+    "smiles": (
+        "layouts.py",
+        "smiles/parser.py",
+        "smiles/kekule.py",
+        "smiles/aromatic.py",
+        "smiles/plain.py",
+        "smiles/graph_code.py",
+        "smiles/table.py",
+        "smiles/subgraph.py",
+        "smiles/entries.py",
+    ),
+}
+"""Unit → the sources its code comes from; the last one declares its entries."""
+
+SHORT: Final = frozenset({"smiles"})
+
+_LINKERS: Final = (
+    ("ld", "-shared", "-z", "noexecstack"),
+    ("cc", "-shared", "-nostdlib", "-Wl,-z,noexecstack"),
+)
+
+
+def cache() -> Cache:
+    """Where the machine code is kept."""
+    return user_cache("native")
+
+
+def shared_library(unit: str) -> Path:
+    """Where a unit's shared library is, or would be."""
+    return cache().path / f"{unit}-{_digest(unit)}.so"
+
+
+def object_file(unit: str) -> Path:
+    """Where a unit's object file is, or would be."""
+    return shared_library(unit).with_suffix(".o")
+
+
+@lru_cache
+def _digest(unit: str) -> str:
+    import llvmlite  # without its binding, which takes 40 ms
+
+    digest = hashlib.sha256()
+    for name in ("compiled/jit.py", "compiled/native.py", *UNITS[unit]):
+        digest.update((_ROOT / name).read_bytes())
+    digest.update(f"{llvmlite.__version__} {sys.implementation.cache_tag} {_processor()}".encode())
+    return digest.hexdigest()[:24]
+
+
+def _processor() -> str:
+    """What code is compiled for: the kind of processor and its instruction sets."""
+    found = {"machine": platform.machine()}
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                name, _, value = line.partition(":")
+                if not name.strip():
+                    break  # the first one's
+                if name.strip() in ("model name", "flags", "Features", "CPU part"):
+                    found[name.strip()] = " ".join(sorted(value.split()))
+    except OSError:
+        found["name"] = platform.processor()
+    return json.dumps(found)
+
+
+def is_built(unit: str) -> bool:
+    """Whether a unit's code is there (it may still turn out torn)."""
+    for path in (shared_library(unit), object_file(unit)):
+        try:
+            os.close(cache().open(path.name))
+            return True
+        except UntrustedError as error:
+            cache().say(error)
+        except OSError:
+            continue
+    return False
+
+
+def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
+    """A unit's functions by name, or None.
+
+    Each takes the integers and pointers its entry declares (``int`` and ``ctypes.c_void_p``) and returns
+    an int. Those of `SHORT` units hold the GIL: they take microseconds, and to get it back from busy threads
+    takes milliseconds.
+    """
+    for path, open_code in ((shared_library(unit), _open_library), (object_file(unit), _open_object)):
+        try:
+            with open(cache().open(path.name), "rb") as file:
+                code, entries = _read(file)
+                address_of = open_code(file, code)
+            return {
+                name: _callable(address_of(entry["symbol"]), entry["arguments"], holds_gil=unit in SHORT)
+                for name, entry in entries.items()
+            }
+        except UntrustedError as error:
+            cache().say(error)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError):
+            continue
+    return None
+
+
+_DIGITS: Final = 8
+
+
+def _with_trailer(code: bytes, entries: Mapping[str, Any]) -> bytes:
+    """Code, what is to be known of it, and the length of that in digits. A shared library may have such an
+    end, but no such beginning."""
+    trailer = json.dumps({"sha256": hashlib.sha256(code).hexdigest(), "entries": entries}).encode()
+    return code + trailer + b"%0*d" % (_DIGITS, len(trailer))
+
+
+def _read(file: BinaryIO) -> tuple[bytes, Mapping[str, Any]]:
+    """The code in a file, and its entries. Raises `ValueError` if it is not whole."""
+    content = file.read()
+    end = len(content) - _DIGITS
+    start = end - int(content[end:])
+    described = json.loads(content[start:end])
+    code = content[:start]
+    if hashlib.sha256(code).hexdigest() != described["sha256"]:
+        raise ValueError("the file is damaged")
+    return code, described["entries"]
+
+
+_keep_alive: list[Any] = []
+
+
+_libraries: dict[tuple[int, int, bytes], ctypes.CDLL] = {}
+"""Loaded libraries by device, inode and digest: loading one again must not take another descriptor."""
+
+
+def _open_library(file: BinaryIO, code: bytes) -> Callable[[str], int]:
+    status = os.fstat(file.fileno())
+    key = (status.st_dev, status.st_ino, hashlib.sha256(code).digest())
+    library = _libraries.get(key)
+    if library is None:
+        # the very file that was judged and read. The number stays taken: the loader takes a name that it has
+        # met for the library that it knows by it
+        number = os.dup(file.fileno())
+        try:
+            library = _libraries[key] = ctypes.CDLL(f"/proc/self/fd/{number}")
+        except OSError:
+            os.close(number)
+            raise
+
+    def address_of(symbol: str) -> int:
+        return ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value or 0
+
+    return address_of
+
+
+def _open_object(file: BinaryIO, code: bytes) -> Callable[[str], int]:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    for symbol in ("memchr", "abort"):
+        # LLVM takes an unknown symbol for address 0
+        function = getattr(ctypes.CDLL(None), symbol)
+        llvm.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value)
+    machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _keep_alive.append(engine)
+
+    def address_of(symbol: str) -> int:
+        address: int = engine.get_function_address(symbol)
+        if not address:
+            raise ValueError(f"{symbol} is not in the file")
+        return address
+
+    return address_of
+
+
+def _callable(address: int, arguments: str, *, holds_gil: bool) -> Callable[..., int]:
+    """A numba function as a Python callable; ``arguments`` has a letter each, ``p`` pointer, ``i`` int64.
+
+    numba's calling convention: a place for the result, one for an exception, then the arguments.
+    """
+    kinds = {"p": ctypes.c_void_p, "i": ctypes.c_int64}
+    prototype = ctypes.PYFUNCTYPE if holds_gil else ctypes.CFUNCTYPE
+    function = prototype(
+        ctypes.c_int32,
+        ctypes.POINTER(ctypes.c_int64),
+        ctypes.POINTER(ctypes.c_void_p),
+        *(kinds[letter] for letter in arguments),
+    )(address)
+
+    def call(*values: Any) -> int:
+        result, exception = ctypes.c_int64(), ctypes.c_void_p()
+        status = function(ctypes.byref(result), ctypes.byref(exception), *values)
+        if status:
+            raise RuntimeError(f"kernel failed with status {status}")
+        return result.value
+
+    return call
+
+
+def build(unit: str) -> Path:
+    """Compile a unit and write its file, whole or not at all; where that is.
+
+    Raises
+    ------
+    UntrustedError
+        Somebody else can write to the cache directory.
+    OSError
+        It cannot be written.
+    """
+    cache().check(make=True)
+    import importlib
+
+    import llvmlite.binding as llvm
+    import numba
+    from numba import types
+
+    entries_at = UNITS[unit][-1].removesuffix(".py").replace("/", ".")
+    module = importlib.import_module(f"relfast_kernels.{entries_at}")
+    kinds = {"p": types.voidptr, "i": types.int64}
+    entries = {}
+    texts = []
+    for name, (function, arguments) in module.ENTRIES.items():
+        signature = types.int64(*(kinds[letter] for letter in arguments))
+        compiled = numba.njit(
+            signature, nogil=True, fastmath=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+        )(function)
+        overload = compiled.overloads[signature.args]
+        entries[name] = {"symbol": overload.fndesc.llvm_func_name, "arguments": arguments}
+        texts.append(compiled.inspect_llvm(signature.args))
+    linked = llvm.parse_assembly(_standing_alone(texts[0]))
+    for text in texts[1:]:
+        linked.link_in(llvm.parse_assembly(_standing_alone(text)))
+    library = _link(_compile(linked, reloc="pic", codemodel="default"))
+    if library is not None:
+        return cache().write(shared_library(unit).name, _with_trailer(library, entries))
+    # the code will land anywhere in the address space, far from the C library
+    code = _compile(linked, reloc="static", codemodel="large")
+    return cache().write(object_file(unit).name, _with_trailer(code, entries))
+
+
+_FREE: Final = re.compile(r"^declare void @NRT_MemInfo_call_dtor\(([\w*]+).*$", re.MULTILINE)
+_NEVER: Final = r"""declare void @abort()
+
+define linkonce_odr void @NRT_MemInfo_call_dtor(\1) {
+  call void @abort()
+  unreachable
+}"""
+
+
+def _standing_alone(text: str) -> str:
+    """LLVM assembly that needs the C library only. Numba declares a function of its own runtime to free
+    memory; the kernels allocate none, so it is never called."""
+    return _FREE.sub(_NEVER, text, count=1)
+
+
+def _compile(linked: Any, **options: str) -> bytes:
+    """The object code of a module for this processor."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        jit=options["reloc"] == "static",
+        **options,
+    )
+    code: bytes = machine.emit_object(linked)
+    return code
+
+
+def _link(code: bytes) -> bytes | None:
+    """A shared library of object code; None where none can be made, or loaded, here."""
+    import tempfile
+
+    # private whatever the umask is, and where the library is going to lie
+    with tempfile.TemporaryDirectory(prefix=".linking-", dir=cache().path) as folder:
+        source, made = Path(folder) / "code.o", Path(folder) / f"{os.path.basename(folder)}.so"
+        source.write_bytes(code)
+        for linker, *options in _LINKERS:
+            command = [shutil.which(linker) or "", *options, "-o", str(made), str(source)]
+            if not command[0] or subprocess.run(command, capture_output=True).returncode:
+                continue
+            try:
+                ctypes.CDLL(str(made))  # not everything that links can be loaded: folders without execution
+                return made.read_bytes()
+            except OSError:
+                continue
+    return None

@@ -1,0 +1,189 @@
+"""What kernels and their callers both have to know: columns, bits, codes and sizes, each written down once.
+
+Plain numbers and names: importing this loads neither numba nor numpy, so that callers which only hand memory
+to machine code (`relfast_kernels.compiled.native`) need nothing else of the kernels.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Text: lines of REL-A, B1 and C1 (`relfast_kernels.text.lines`)
+
+SLOW, BLANK, FAST = 0, 1, 2
+"""Kinds of lines: one that takes the exact way, one of white space, one that has been read."""
+
+LINE_START, LINE_END, LINE_KIND, LINE_ID_START, LINE_ID_END, LINE_KEY, LINE_HASH, LINE_VOTE = range(8)
+LINE_COLUMNS: Final = 8
+"""Columns of a line: where it is, its kind, where its id is, its key, its id's hash, its vote."""
+
+MAX_TAXA: Final = 128
+"""Numbers of a REL-B1 response or gold that are compared; more take the exact way."""
+
+B1, C1 = 7, 8
+"""Numbers of tasks in keys and samples: REL-A1 to A7 have 0 to 6. The tasks declare them."""
+
+KEY_TASK: Final = 255
+"""A key's bits that are the task's number."""
+FOUND, CORRECT, GOLD_YES = 1 << 8, 1 << 9, 1 << 10
+TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 16, 24, 32
+"""Where a key of REL-B1 has its counts of taxa: true positives, predicted, gold."""
+KEY_COUNT: Final = 255
+"""A count's bits, once shifted down."""
+
+SAMPLE_BYTES: Final = 14
+"""A sample: task (1 byte), prompt hash (8), vote (4), correct (1); `relfast.stats.samples.SAMPLE`."""
+
+# SMILES: the graph of a molecule (`relfast_kernels.smiles.parser`)
+
+UNKNOWN: Final = -1
+"""Instead of a result: only the toolkit can say."""
+INVALID: Final = -2
+"""Instead of a result: no molecule, the toolkit would refuse it too."""
+
+MAX_ATOMS: Final = 60
+"""Atoms of a graph; the published REL-C3 golds have 7 at most, drug-like answers 20 to 50."""
+MAX_DEGREE: Final = 6
+"""Bonds of an atom: as many as sulfur has."""
+SECTION: Final = 64
+"""Places of a section of a graph or workspace: `MAX_ATOMS`, rounded up."""
+
+LABEL: Final = 0
+"""For each atom its element and charge: ``letters * CHARGES + NEUTRAL + charge``."""
+DEGREE: Final = SECTION
+"""For each atom the number of its bonds."""
+BONDS: Final = 2 * SECTION
+"""For each atom `MAX_DEGREE` neighbours, as ``8 * neighbour + order``."""
+HYDROGENS: Final = BONDS + MAX_DEGREE * SECTION
+"""Hydrogens that a bracket states, -1 without a bracket."""
+AROMATIC: Final = HYDROGENS + SECTION
+"""Not 0 for an atom in lower case."""
+BRANCHES: Final = AROMATIC + SECTION
+"""Atoms that open branches hang on."""
+MAX_BRANCHES: Final = 4 * SECTION
+RINGS: Final = BRANCHES + MAX_BRANCHES
+"""For each ring number 0 (closed) or ``8 * (atom + 1) + order``."""
+GRAPH_SIZE: Final = RINGS + 128
+
+LETTERS: Final = 27
+"""An element's letters as a number: the place of the first in the alphabet times this, plus that of the
+second (0: none)."""
+CHARGES: Final = 17
+NEUTRAL: Final = 8
+"""Charges of a label, and which of them is none."""
+
+AROMATIC_BOND: Final = 4
+"""Orders of bonds are 1, 2, 3 and this."""
+COLON_BOND: Final = 5
+"""An aromatic bond that a model wrote down as such; no graph that is read to its end has any."""
+
+# SMILES: canonical codes and fingerprints (`relfast_kernels.smiles.graph_code`)
+
+MAX_CODE: Final = 3 * MAX_ATOMS + MAX_DEGREE * MAX_ATOMS // 2
+"""Bytes of the longest code."""
+WORK_SIZE: Final = 6 * SECTION + 2 * SECTION * SECTION
+"""Workspace of writing one."""
+
+FINGERPRINT_MASK: Final = 0xFFFF_FFFF
+ATOM_FACTOR: Final = 0x85EB_CA6B >> 1
+BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
+
+# SMILES: a table of texts and molecules (`relfast_kernels.smiles.table`)
+
+MAX_SMILES: Final = 250
+"""Bytes of a text that is looked at; the longest published gold has 90."""
+
+TEXT_COLUMNS: Final = 3
+"""Columns of ``texts_index``: where a text is, its length, its class."""
+CODE_START, CODE_LENGTH, CODE_FINGERPRINT, CODE_FIRST, CODE_SETTLED = range(5)
+CODE_COLUMNS: Final = 5
+"""Columns of ``codes_index``: where a code is, its length, its fingerprint, the first of its gold texts while
+a record is matched, and whether the graph alone decides where its hydrogens are."""
+N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES = range(4)
+N_COUNTERS: Final = 4
+"""Counters of a table."""
+
+TRUE_POSITIVES, VOTE, DECIDED = range(3)
+RESULT_COLUMNS: Final = 3
+"""Columns of a record's result."""
+
+INVALID_VOTE: Final = 0x2545F491
+"""What a text that is no molecule adds to a vote."""
+PLACE_FACTOR: Final = 0x9E3779B1
+"""A text that found the gold at a place adds that place, counted from one, times this."""
+SETTLED_BIT: Final = 1 << 32
+"""What is told of a molecule: its fingerprint, and this bit if its graph decides where its hydrogens are."""
+
+# SMILES: two molecules (`relfast_kernels.smiles.subgraph`)
+
+IN_FIRST, IN_SECOND, N_FIRST, N_SECOND, FINGERPRINT, SETTLED = range(6)
+COMPARE_SIZE: Final = 6
+"""What a comparison finds: whether the second lies in the first, whether the first lies in the second, the
+atoms of both, the fingerprint of the second, and whether both graphs decide where the hydrogens are."""
+MATCH_SIZE: Final = 5 * SECTION
+"""Workspace of a comparison."""
+
+# Alignments (`relfast_kernels.align`)
+
+MATCH, SKIP_BENCHMARK, SKIP_LLM = range(3)
+"""Moves of a path."""
+
+# Plans and mazes (`relfast_kernels.text.plans`, `relfast_kernels.maze`)
+
+ACTIONS: Final = ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue")
+"""The six actions; their places are the codes below."""
+START, MOVE, PICK_UP, USE, UNLOCK, RESCUE = range(len(ACTIONS))
+BAD: Final = len(ACTIONS)
+"""An item of a plan that is no action."""
+
+ITEM_KIND, ITEM_TEXT, ITEM_PARAM, ITEM_END, ITEM_HASH = range(5)
+ITEM_COLUMNS: Final = 5
+"""Columns of an item of a plan: its action, where its text begins, where its parameter begins and ends (the
+text of a BAD one), the hash of the parameter."""
+
+NO_DOOR: Final = -1
+"""In place of a door index: nothing is locked between the two rooms."""
+NO_KEY: Final = -1
+"""In place of a key index: nothing opens that door."""
+
+VIOLATIONS: Final = (
+    "unparsable",
+    "bad_action",
+    "wrong_start",
+    "not_adjacent",
+    "door_locked",
+    "key_not_here",
+    "key_not_held",
+    "wrong_key",
+    "no_such_door",
+    "wrong_rescue",
+    "no_rescue",
+    "after_rescue",
+)
+"""What can be wrong with a plan; their places are the codes below."""
+(
+    UNPARSABLE,
+    BAD_ACTION,
+    WRONG_START,
+    NOT_ADJACENT,
+    DOOR_LOCKED,
+    KEY_NOT_HERE,
+    KEY_NOT_HELD,
+    WRONG_KEY,
+    NO_SUCH_DOOR,
+    WRONG_RESCUE,
+    NO_RESCUE,
+    AFTER_RESCUE,
+) = range(len(VIOLATIONS))
+LEGAL: Final = -1
+"""In place of a violation."""
+
+JUDGED: Final = ("violation", "violation_index", "n_actions", "exact_match", "optimal")
+"""Columns of what is judged of a plan, in whole numbers. A row of zeros is that of no plan."""
+RATIOS: Final = ("progress_ratio", "precision", "recall", "f1", "legal_ratio")
+"""Columns of what is judged of it in fractions."""
+
+UNSOLVABLE: Final = 0
+"""In place of a shortest plan's length: no plan rescues."""
+TOO_LARGE: Final = -1
+"""In place of a shortest plan's length: the search was given up at one of its limits."""

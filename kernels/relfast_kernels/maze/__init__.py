@@ -1,0 +1,1 @@
+"""SeqBench's mazes: grown, searched, and plans judged in them."""

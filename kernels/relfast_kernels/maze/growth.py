@@ -1,0 +1,182 @@
+"""Growing a maze: a random spanning tree of a grid, and doors and keys placed from the goal backwards.
+
+Chance comes in as arrays of uniform draws, so that a maze is a pure function of them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.maze.tables import corridor
+
+DRAWS_PER_POINT: Final = 3
+"""Draws that `rewind` takes for each of its points: how far, which room, which door."""
+
+_ANYWHERE: Final = -1
+
+
+@kernel
+def spanning_tree(edges: NDArray[np.int32], order: NDArray[np.int64], n_rooms: int) -> NDArray[np.int32]:
+    """Kruskal: which edges (rows of room pairs), tried in the given order, join what was apart before.
+
+    Returns indices of edges (int32), in the order of joining; rooms - 1 of them if the grid is connected.
+    """
+    above = np.arange(n_rooms).astype(np.int32)
+    chosen = np.empty(max(n_rooms - 1, 0), np.int32)
+    count = 0
+    for edge in order:
+        one, other = edges[edge, 0], edges[edge, 1]
+        while above[one] != one:
+            above[one] = above[above[one]]
+            one = above[one]
+        while above[other] != other:
+            above[other] = above[above[other]]
+            other = above[other]
+        if one != other:
+            above[one] = other
+            chosen[count] = edge
+            count += 1
+    return chosen[:count]
+
+
+@kernel
+def _spread(
+    first_edge: NDArray[np.int32],
+    neighbors: NDArray[np.int32],
+    root: int,
+    inside: NDArray[np.uint8],
+    distances: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    branches: NDArray[np.int32],
+) -> None:
+    """Distance from root, next room towards it, and the root's neighbour on the way, of all rooms inside.
+
+    Rooms that cannot be reached within ``inside`` get distance -1.
+    """
+    distances[:] = -1
+    distances[root] = 0
+    queue = np.empty(len(distances), np.int32)
+    queue[0] = root
+    head, tail = 0, 1
+    while head < tail:
+        room = queue[head]
+        head += 1
+        for edge in range(first_edge[room], first_edge[room + 1]):
+            behind = neighbors[edge]
+            if not inside[behind] or distances[behind] >= 0:
+                continue
+            distances[behind] = distances[room] + 1
+            parents[behind] = room
+            branches[behind] = behind if room == root else branches[room]
+            queue[tail] = behind
+            tail += 1
+
+
+@kernel
+def rewind(
+    first_edge: NDArray[np.int32],
+    neighbors: NDArray[np.int32],
+    n_doors: int,
+    fewest: int,
+    most: int,
+    draws: NDArray[np.float64],
+) -> tuple[int, NDArray[np.int32], NDArray[np.int32]]:
+    """Place doors and keys in a tree so that the shortest plan makes ``n_doors`` detours.
+
+    Points are chosen backwards: the goal, the key of door 1, the key of door 2, …, the start. Door i stands
+    on the path from key i to the point before, and whatever lies behind it is closed to all later points.
+    So the agent cannot cross door i before it holds key i, needs key i to go on, and has to take the keys
+    in the order n … 1: the shortest plan is the walk from point to point, and it is the only one. A point
+    is reached and left through the same neighbour (``hook``), and the door stands beyond it: each key is
+    a detour, not a stop on the way.
+
+    Parameters
+    ----------
+    first_edge, neighbors
+        The tree, as in `MazeTables`.
+    fewest, most
+        Bounds of the walk's moves.
+    draws
+        Uniform in [0, 1), (n_doors + 2) × DRAWS_PER_POINT of them.
+
+    Returns
+    -------
+    (moves, points, doors)
+        ``moves`` is 0 if these draws lead nowhere. ``points`` (n_doors + 2, int32): goal, keys, start.
+        ``doors`` (n_doors × 2, int32): rooms on the key's and on the goal's side.
+    """
+    n_rooms = len(first_edge) - 1
+    points = np.empty(n_doors + 2, np.int32)
+    doors = np.empty((n_doors, 2), np.int32)
+    inside = np.ones(n_rooms, np.uint8)
+    on_path = np.zeros(n_rooms, np.uint8)
+    distances = np.empty(n_rooms, np.int32)
+    parents = np.empty(n_rooms, np.int32)
+    branches = np.empty(n_rooms, np.int32)
+    candidates = np.empty(n_rooms, np.int32)
+    point = min(int(draws[0] * n_rooms), n_rooms - 1)
+    points[0] = point
+    on_path[point] = 1
+    hook = _ANYWHERE
+    moves = 0
+    # the length aimed at; where any will do, points are chosen without regard to distance
+    bounded = most < n_rooms * (n_doors + 1)
+    aim = fewest + draws[1] * (most - fewest)
+    for step in range(1, n_doors + 2):
+        far, which, where = draws[step * DRAWS_PER_POINT : (step + 1) * DRAWS_PER_POINT]
+        _spread(first_edge, neighbors, point, inside, distances, parents, branches)
+        last = step == n_doors + 1
+        # an equal share of what is left, give or take a half
+        share = (aim - moves) / (n_doors + 2 - step) * (0.5 + far)
+        count = 0
+        closest = float(n_rooms)
+        for room in range(n_rooms):
+            distance = distances[room]
+            if distance < 1 or (hook != _ANYWHERE and branches[room] != hook):
+                continue
+            if last:
+                if not fewest <= moves + distance <= most:
+                    continue
+            elif distance < 2 or on_path[room]:
+                continue
+            elif bounded:
+                gap = abs(distance - share)
+                if gap > closest:
+                    continue
+                if gap < closest:
+                    closest = gap
+                    count = 0
+            candidates[count] = room
+            count += 1
+        if count == 0:
+            return 0, points, doors
+        chosen = candidates[min(int(which * count), count - 1)]
+        distance = distances[chosen]
+        moves += distance
+        points[step] = chosen
+        if last:
+            break
+        # the door is not the first passage from the key: there the hook hangs
+        near = parents[chosen]
+        hook = near
+        on_path[chosen] = 1
+        for _ in range(min(int(where * (distance - 1)), distance - 2)):
+            on_path[near] = 1
+            near = parents[near]
+        behind = parents[near]
+        doors[step - 1, 0], doors[step - 1, 1] = near, behind
+        on_path[near] = 1
+        inside[behind] = 0
+        point = chosen
+    return moves, points, doors
+
+
+def warm_up() -> None:
+    """Compile everything here for the types that the generator uses."""
+    spanning_tree(np.array([[0, 1]], np.int32), np.array([0]), 2)
+    maze = corridor()
+    rewind(maze.first_edge, maze.neighbors, 0, 1, 1, np.zeros(2 * DRAWS_PER_POINT))

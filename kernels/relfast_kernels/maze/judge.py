@@ -1,0 +1,279 @@
+"""Is a plan legal in its maze, and how far does it agree with gold?
+
+A plan is a sequence of (action, argument): a room index for START, MOVE and UNLOCK, a key index for
+PICK_UP and USE, 0 for the rescue of the right person; -1 for anything that the maze does not know.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    AFTER_RESCUE,
+    BAD,
+    BAD_ACTION,
+    DOOR_LOCKED,
+    ITEM_END,
+    ITEM_HASH,
+    ITEM_KIND,
+    ITEM_PARAM,
+    JUDGED,
+    KEY_NOT_HELD,
+    KEY_NOT_HERE,
+    LEGAL,
+    MOVE,
+    NO_DOOR,
+    NO_KEY,
+    NO_RESCUE,
+    NO_SUCH_DOOR,
+    NOT_ADJACENT,
+    PICK_UP,
+    RATIOS,
+    RESCUE,
+    START,
+    UNLOCK,
+    USE,
+    WRONG_KEY,
+    WRONG_RESCUE,
+    WRONG_START,
+)
+from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables, corridor, index_names
+from relfast_kernels.text.plans import Plans, lay_out, read_plans
+
+
+@kernel
+def step_code(kind: int, argument: int) -> int:
+    """One number for a step; -1 for a step that no gold plan contains."""
+    return argument * BAD + kind if kind != BAD and argument >= 0 else -1
+
+
+@kernel
+def _edge(maze: MazeTables, room: int, target: int) -> int:
+    """The edge from room to target, or -1."""
+    for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
+        if maze.neighbors[edge] == target:
+            return edge
+    return -1
+
+
+@kernel
+def _first_violation(
+    maze: MazeTables,
+    kinds: NDArray[np.int32],
+    arguments: NDArray[np.int32],
+    opened: NDArray[np.int32],
+    held: NDArray[np.int32],
+    stamp: int,
+) -> tuple[int, int]:
+    """Code and index of the first violation; (LEGAL, -1) for a plan from start to rescue.
+
+    ``opened`` (doors) and ``held`` (keys) are scratch: an entry equal to ``stamp``, which must be new at
+    each call, says opened or held; so nothing has to be cleared between plans.
+    """
+    n_actions = len(kinds)
+    room = maze.start
+    used = NO_KEY
+    rescued = False
+    for index in range(n_actions):
+        kind = kinds[index]
+        argument = arguments[index]
+        if rescued:
+            return AFTER_RESCUE, index
+        if kind == BAD:
+            return BAD_ACTION, index
+        if (kind == START) != (index == 0) or (kind == START and argument != maze.start):
+            return WRONG_START, index
+        key_in_use = used
+        used = NO_KEY
+        if kind == MOVE:
+            edge = _edge(maze, room, argument)
+            if edge < 0:
+                return NOT_ADJACENT, index
+            door = maze.doors[edge]
+            if door != NO_DOOR and opened[door] != stamp:
+                return DOOR_LOCKED, index
+            room = argument
+        elif kind == PICK_UP:
+            if argument < 0 or maze.key_rooms[argument] != room or held[argument] == stamp:
+                return KEY_NOT_HERE, index
+            held[argument] = stamp
+        elif kind == USE:
+            if argument < 0 or held[argument] != stamp:
+                return KEY_NOT_HELD, index
+            used = argument
+        elif kind == UNLOCK:
+            edge = _edge(maze, room, argument)
+            if edge < 0 or maze.doors[edge] == NO_DOOR or opened[maze.doors[edge]] == stamp:
+                return NO_SUCH_DOOR, index
+            door = maze.doors[edge]
+            if key_in_use == NO_KEY or maze.door_keys[door] != key_in_use:
+                return WRONG_KEY, index
+            opened[door] = stamp
+        elif kind == RESCUE:
+            if argument != 0 or room != maze.goal:
+                return WRONG_RESCUE, index
+            rescued = True
+    if not rescued:
+        return NO_RESCUE, n_actions
+    return LEGAL, -1
+
+
+@kernel
+def validate_plans(
+    maze: MazeTables, kinds: NDArray[np.int32], arguments: NDArray[np.int32], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """First violation of each plan offsets[i]:offsets[i+1]: codes (LEGAL = none) and indices, int32."""
+    n_plans = len(offsets) - 1
+    violations = np.empty(n_plans, np.int32)
+    indices = np.empty(n_plans, np.int32)
+    opened = np.zeros(len(maze.door_keys), np.int32)
+    held = np.zeros(len(maze.key_rooms), np.int32)
+    for plan in range(n_plans):
+        low, high = offsets[plan], offsets[plan + 1]
+        violations[plan], indices[plan] = _first_violation(
+            maze, kinds[low:high], arguments[low:high], opened, held, plan + 1
+        )
+    return violations, indices
+
+
+@kernel
+def _find_name(
+    names: NameTables, text: NDArray[np.uint8], begin: int, end: int, value: int, low: int, high: int
+) -> int:
+    """Which of the things low:high is called text[begin:end] (hash ``value``), or -1."""
+    mask = len(names.slots) - 1
+    slot = value & mask
+    while names.slots[slot] >= 0:
+        thing = names.slots[slot]
+        if low <= thing < high:
+            at = names.ends[thing - 1] if thing else 0
+            if names.ends[thing] - at == end - begin:
+                read = begin
+                while read < end and names.text[at] == text[read]:
+                    at += 1
+                    read += 1
+                if read == end:
+                    return int(thing)
+        slot = (slot + 1) & mask
+    return -1
+
+
+@kernel
+def _search(ordered: NDArray[np.int32], value: int) -> int:
+    """Place of a value in an ordered array, or -1."""
+    low, high = 0, len(ordered)
+    while low < high:
+        middle = (low + high) // 2
+        if ordered[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    if low < len(ordered) and ordered[low] == value:
+        return int(low)
+    return -1
+
+
+@kernel
+def judge_plans(
+    maze: MazeTables,
+    names: NameTables,
+    gold: GoldTables,
+    best: int,
+    text: NDArray[np.uint8],
+    plans: Plans,
+    rows: NDArray[np.int64],
+    judged: NDArray[np.int32],
+    ratios: NDArray[np.float64],
+) -> None:
+    """Hold plans against their maze and their gold.
+
+    Parameters
+    ----------
+    best
+        Actions of the shortest plan.
+    text, plans
+        What `read_plans` took and gave.
+    rows
+        Which of the plans belong to this maze (int64).
+    judged, ratios
+        Receive, in these rows, the columns JUDGED and RATIOS. They come in as zeros, which is what a row
+        without a plan keeps.
+    """
+    n_rooms = len(maze.first_edge) - 1
+    n_keys = len(maze.key_rooms)
+    opened = np.zeros(len(maze.door_keys), np.int32)
+    held = np.zeros(n_keys, np.int32)
+    left = np.empty(len(gold.counts), np.int32)
+    longest = 0
+    for row in rows:
+        longest = max(longest, plans.offsets[row + 1] - plans.offsets[row])
+    kinds = np.empty(longest, np.int32)
+    arguments = np.empty(longest, np.int32)
+    n_gold = len(gold.codes)
+    for order in range(len(rows)):
+        row = rows[order]
+        first = plans.offsets[row]
+        n_actions = plans.offsets[row + 1] - first
+        if n_actions == 0:
+            continue
+        left[:] = gold.counts
+        prefix = 0
+        overlap = 0
+        for index in range(n_actions):
+            item = plans.items[first + index]
+            kind = item[ITEM_KIND]
+            argument = -1
+            if kind == PICK_UP or kind == USE:
+                low, high = n_rooms, n_rooms + n_keys
+            elif kind == RESCUE:
+                low, high = n_rooms + n_keys, n_rooms + n_keys + 1
+            else:
+                low, high = 0, n_rooms
+            if kind != BAD:
+                argument = _find_name(
+                    names, text, item[ITEM_PARAM], item[ITEM_END], item[ITEM_HASH], low, high
+                )
+                if argument >= 0:
+                    argument -= low
+            kinds[index] = kind
+            arguments[index] = argument
+            code = step_code(kind, argument)
+            if code < 0:
+                continue
+            if prefix == index and index < n_gold and gold.codes[index] == code:
+                prefix += 1
+                place = gold.places[index]
+            else:
+                place = _search(gold.distinct, code)
+            if place >= 0 and left[place] > 0:
+                left[place] -= 1
+                overlap += 1
+        violation, index = _first_violation(
+            maze, kinds[:n_actions], arguments[:n_actions], opened, held, order + 1
+        )
+        judged[row, 0] = violation
+        judged[row, 1] = index
+        judged[row, 2] = n_actions
+        judged[row, 3] = prefix == n_actions and n_actions == n_gold
+        judged[row, 4] = violation == LEGAL and n_actions <= best
+        precision = overlap / n_actions
+        recall = overlap / n_gold
+        ratios[row, 0] = prefix / n_gold
+        ratios[row, 1] = precision
+        ratios[row, 2] = recall
+        ratios[row, 3] = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
+        ratios[row, 4] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
+
+
+def warm_up() -> None:
+    """Compile everything here for the types that callers use."""
+    text = lay_out([b"['start: A1']"])
+    plans = read_plans(text, np.array([len(text)]))
+    names = index_names(np.frombuffer(b"A1A27Al", np.uint8), np.array([2, 4, 5, 7], np.int32))
+    one = np.zeros(1, np.int32)
+    gold = GoldTables(one, one, one, one)
+    judged, ratios = np.zeros((1, len(JUDGED)), np.int32), np.zeros((1, len(RATIOS)))
+    judge_plans(corridor(), names, gold, 1, text, plans, np.array([0]), judged, ratios)
+    validate_plans(corridor(), one, one, np.array([0, 1]))

@@ -1,0 +1,381 @@
+"""Which bonds RDKit calls aromatic, for the molecules where that is certain.
+
+`perceive` looks at the rings of a graph with single and double bonds as RDKit's default model does: atoms
+that lend 0, 1 or 2 electrons, rings of nothing else, 4k + 2 electrons in a ring or in rings fused by one bond
+each. What depends on which smallest rings RDKit happens to choose is not decided here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    AROMATIC_BOND,
+    BONDS,
+    BRANCHES,
+    DEGREE,
+    HYDROGENS,
+    LABEL,
+    MAX_DEGREE,
+    RINGS,
+    SECTION,
+    UNKNOWN,
+)
+from relfast_kernels.smiles.kekule import BEFORE, QUEUE
+from relfast_kernels.smiles.parser import BORON, CARBON, NITROGEN, OXYGEN, PHOSPHORUS, SULFUR
+
+Ints = npt.NDArray[np.int64]
+
+MAX_RING: Final = 8
+"""Atoms of a ring that is looked for: from nine on RDKit treats oxygen and sulfur in them differently."""
+
+MAX_RINGS: Final = 12
+"""Rings of atoms that may be aromatic, in all of the molecule; drugs have four, rarely six."""
+
+MAX_FUSED: Final = 6
+"""Rings that RDKit looks at together."""
+
+# what reading a text needed is free for other use afterwards
+_FAR: Final = BRANCHES + 2 * SECTION
+_WAYS: Final = BRANCHES + 3 * SECTION
+_RING: Final = RINGS + SECTION
+"""The rings, each as a mask of its atoms."""
+
+
+@kernel
+def _n_bits(mask: int) -> int:
+    n = 0
+    while mask:
+        mask &= mask - 1
+        n += 1
+    return n
+
+
+@kernel
+def _may_lend(graph: Ints, atom: int) -> bool:
+    """Whether an atom could be part of an aromatic ring.
+
+    It has at most three neighbours (hydrogens among them), at most one multiple bond, and a p orbital: carbon
+    with a multiple bond, or a heteroatom.
+    """
+    label, neighbours = graph[LABEL + atom], graph[DEGREE + atom]
+    if neighbours < 2 or neighbours + graph[HYDROGENS + atom] > 3:
+        return False
+    multiple, bonds = 0, 0
+    for at in range(neighbours):
+        order = graph[BONDS + MAX_DEGREE * atom + at] & 7
+        multiple += order > 1
+        bonds += order
+    if label == CARBON:
+        return multiple == 1
+    return multiple <= 1 and (label != SULFUR or bonds <= 2)
+
+
+@kernel
+def _core(graph: Ints, n: int) -> int:
+    """The atoms that could be part of an aromatic ring, as a mask, without what is in no cycle of them."""
+    core = 0
+    for atom in range(n):
+        if _may_lend(graph, atom):
+            core |= 1 << atom
+    peeled = True
+    while peeled and core:
+        peeled = False
+        for atom in range(n):
+            if core >> atom & 1:
+                beside = 0
+                for at in range(graph[DEGREE + atom]):
+                    beside += core >> (graph[BONDS + MAX_DEGREE * atom + at] >> 3) & 1
+                if beside < 2:
+                    core ^= 1 << atom
+                    peeled = True
+    return core
+
+
+@kernel
+def _n_cycles(graph: Ints, n: int, core: int) -> int:
+    """How many independent cycles the core has: bonds, less atoms, plus fragments."""
+    total = 0
+    left = core
+    while left:
+        root = 0
+        while not left >> root & 1:
+            root += 1
+        left ^= 1 << root
+        graph[QUEUE] = root
+        done, queued = 0, 1
+        ends = 0
+        while done < queued:
+            atom = graph[QUEUE + done]
+            done += 1
+            for at in range(graph[DEGREE + atom]):
+                other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
+                ends += core >> other & 1
+                if left >> other & 1:
+                    left ^= 1 << other
+                    graph[QUEUE + queued] = other
+                    queued += 1
+        total += ends // 2 - queued + 1
+    return total
+
+
+@kernel
+def _reach(graph: Ints, a: int, b: int, blocked: int, most: int, n: int) -> int:
+    """Bonds from a to b, not by the bond between them nor through ``blocked``; 0 for more than ``most``.
+
+    Leaves the number of shortest ways in `_WAYS` and one of them in `BEFORE`.
+    """
+    for atom in range(n):
+        graph[BEFORE + atom] = -1
+    graph[BEFORE + a] = a
+    graph[_FAR + a] = 0
+    graph[_WAYS + a] = 1
+    graph[QUEUE] = a
+    done, queued = 0, 1
+    while done < queued:
+        atom = graph[QUEUE + done]
+        done += 1
+        far = graph[_FAR + atom] + 1
+        if atom == b or far > most:
+            break
+        for at in range(graph[DEGREE + atom]):
+            other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
+            if blocked >> other & 1 or (atom == a and other == b):
+                continue
+            if graph[BEFORE + other] < 0:
+                graph[BEFORE + other] = atom
+                graph[_FAR + other] = far
+                graph[_WAYS + other] = graph[_WAYS + atom]
+                graph[QUEUE + queued] = other
+                queued += 1
+            elif graph[_FAR + other] == far:
+                graph[_WAYS + other] += graph[_WAYS + atom]
+    return int(graph[_FAR + b]) if graph[BEFORE + b] >= 0 else 0
+
+
+@kernel
+def _is_in_a_ring(graph: Ints, a: int, b: int, found: int) -> bool:
+    """Whether a bond is in one of the rings that were found."""
+    for ring in range(found):
+        if graph[_RING + ring] >> a & 1 and graph[_RING + ring] >> b & 1:
+            return True
+    return False
+
+
+@kernel
+def _find_rings(graph: Ints, n: int, core: int) -> int:
+    """Find the rings of the core; their number, or `UNKNOWN`.
+
+    The one shortest cycle through a bond is part of every smallest set of smallest rings. Where such cycles
+    are as many as the core has independent ones, no other set has other rings in the core.
+    """
+    wanted = _n_cycles(graph, n, core)
+    if wanted > MAX_RINGS:
+        return UNKNOWN
+    found = 0
+    for again in range(2):
+        for a in range(n):
+            if not core >> a & 1:
+                continue
+            for at in range(graph[DEGREE + a]):
+                b = graph[BONDS + MAX_DEGREE * a + at] >> 3
+                if b < a or not core >> b & 1 or _is_in_a_ring(graph, a, b, found) != (again == 1):
+                    continue
+                if not _reach(graph, a, b, 0, MAX_RING - 1, n) or graph[_WAYS + b] != 1:
+                    continue
+                ring = 1 << a
+                atom = b
+                while atom != a:
+                    ring |= 1 << atom
+                    atom = graph[BEFORE + atom]
+                if ring & ~core:
+                    continue
+                new = True
+                for other in range(found):
+                    new = new and graph[_RING + other] != ring
+                if new:
+                    graph[_RING + found] = ring
+                    found += 1
+                    if found == wanted:
+                        return found
+    return UNKNOWN
+
+
+@kernel
+def _electrons(graph: Ints, atom: int, n: int, found: int) -> int:
+    """Electrons that an atom of a ring lends to it, or `UNKNOWN`."""
+    label = graph[LABEL + atom]
+    if label in (BORON, PHOSPHORUS):
+        return UNKNOWN
+    for at in range(graph[DEGREE + atom]):
+        bond = graph[BONDS + MAX_DEGREE * atom + at]
+        other = bond >> 3
+        if bond & 7 > 1:
+            if _is_in_a_ring(graph, atom, other, found):
+                return 1
+            if graph[DEGREE + other] > 1 and _reach(graph, atom, other, 0, n, n):
+                return 1
+            # the bond leads out of all rings: an atom that draws electrons more than carbon keeps them
+            if label == CARBON and graph[LABEL + other] == CARBON:
+                return 1
+            if label == CARBON and graph[LABEL + other] in (NITROGEN, OXYGEN, SULFUR):
+                return 0
+            return UNKNOWN
+    return 2
+
+
+@kernel
+def _is_in_a_large_ring(graph: Ints, atom: int, ring: int, n: int) -> bool:
+    """Whether an oxygen or sulfur of a ring may be in one of nine or more atoms, too."""
+    if graph[LABEL + atom] not in (OXYGEN, SULFUR):
+        return False
+    a, b = graph[BONDS + MAX_DEGREE * atom] >> 3, graph[BONDS + MAX_DEGREE * atom + 1] >> 3
+    return _reach(graph, a, b, ring & ~(1 << a) & ~(1 << b), n, n) > 0
+
+
+@kernel
+def _is_aromatic(atoms: int, one: int, two: int) -> bool:
+    electrons = _n_bits(atoms & one) + 2 * _n_bits(atoms & two)
+    return electrons == 2 or (electrons >= 6 and electrons % 4 == 2)
+
+
+@kernel
+def _mark(graph: Ints, n: int, rings: int, found: int) -> None:
+    """Make aromatic the bonds that are in one of these rings only."""
+    for a in range(n):
+        for at in range(graph[DEGREE + a]):
+            place = BONDS + MAX_DEGREE * a + at
+            b = graph[place] >> 3
+            times = 0
+            for ring in range(found):
+                if rings >> ring & 1:
+                    times += graph[_RING + ring] >> a & graph[_RING + ring] >> b & 1
+            if times == 1 and graph[place] & 7 != 3:
+                graph[place] = 8 * b + AROMATIC_BOND
+
+
+@kernel
+def _are_all_marked(graph: Ints, n: int, rings: int, found: int) -> bool:
+    """Whether all bonds of these rings are aromatic."""
+    for a in range(n):
+        for at in range(graph[DEGREE + a]):
+            bond = graph[BONDS + MAX_DEGREE * a + at]
+            b = bond >> 3
+            if bond & 7 < 3:
+                for ring in range(found):
+                    if rings >> ring & graph[_RING + ring] >> a & graph[_RING + ring] >> b & 1:
+                        return False
+    return True
+
+
+@kernel
+def _fused_to(graph: Ints, start: int, among: int, found: int) -> int:
+    """The rings of a set that are fused to one of them, directly or through others."""
+    system = start
+    grown = True
+    while grown:
+        grown = False
+        for ring in range(found):
+            if not among >> ring & 1 or system >> ring & 1:
+                continue
+            for other in range(found):
+                if system >> other & 1 and graph[_RING + ring] & graph[_RING + other]:
+                    system |= 1 << ring
+                    grown = True
+                    break
+    return system
+
+
+@kernel
+def _mark_together(graph: Ints, n: int, system: int, found: int, one: int, two: int) -> None:
+    """Look at the rings of a fused system two at a time, three at a time, until all bonds are aromatic."""
+    for size in range(2, min(_n_bits(system), MAX_FUSED) + 1):
+        if _are_all_marked(graph, n, system, found):
+            return
+        rings = system
+        while rings:
+            if _n_bits(rings) == size and _fused_to(graph, rings & -rings, rings, found) == rings:
+                # atoms in three of the rings are inside, and lend nothing
+                once, twice, thrice = 0, 0, 0
+                for ring in range(found):
+                    if rings >> ring & 1:
+                        atoms = graph[_RING + ring]
+                        thrice |= twice & atoms
+                        twice |= once & atoms
+                        once |= atoms
+                if _is_aromatic(once & ~thrice, one, two):
+                    _mark(graph, n, rings, found)
+            rings = (rings - 1) & system
+
+
+@kernel
+def _has_aromatic_triple(graph: Ints, n: int) -> bool:
+    """Whether an aromatic bond was a triple one: RDKit calls it both."""
+    for atom in range(n):
+        aromatic, triple = False, False
+        for at in range(graph[DEGREE + atom]):
+            order = graph[BONDS + MAX_DEGREE * atom + at] & 7
+            aromatic |= order == AROMATIC_BOND
+            triple |= order == 3
+        if aromatic and triple:
+            return True
+    return False
+
+
+@kernel
+def perceive(graph: Ints, n: int) -> int:
+    """Mark the aromatic bonds of a graph whose bonds are single, double and triple; n or `UNKNOWN`.
+
+    Needs the hydrogens of each atom.
+    """
+    core = _core(graph, n)
+    if core == 0:
+        return n
+    found = _find_rings(graph, n, core)
+    certain = found > 0
+    if not certain:
+        if _n_cycles(graph, n, core) != 1:
+            return UNKNOWN
+        # a single cycle, which RDKit may or may not take for a ring: it may be too long, or bridged
+        graph[_RING] = core
+        found = 1
+    in_rings = 0
+    for ring in range(found):
+        atoms = graph[_RING + ring]
+        in_rings |= atoms
+        for other in range(ring):
+            if _n_bits(atoms & graph[_RING + other]) > 2:
+                return UNKNOWN
+        for atom in range(n):
+            if atoms >> atom & 1 and _is_in_a_large_ring(graph, atom, atoms, n):
+                certain = False
+    one, two = 0, 0
+    for atom in range(n):
+        if in_rings >> atom & 1:
+            electrons = _electrons(graph, atom, n, found)
+            if electrons < 0:
+                return UNKNOWN
+            if electrons == 1:
+                one |= 1 << atom
+            elif electrons == 2:
+                two |= 1 << atom
+    aromatic = 0
+    for ring in range(found):
+        if _is_aromatic(graph[_RING + ring], one, two):
+            aromatic |= 1 << ring
+    if not certain:
+        return n if aromatic == 0 and found == 1 else UNKNOWN
+    for ring in range(found):
+        if aromatic >> ring & 1:
+            _mark(graph, n, 1 << ring, found)
+    left = (1 << found) - 1
+    while left:
+        system = _fused_to(graph, left & -left, left, found)
+        left &= ~system
+        if system & ~aromatic:
+            _mark_together(graph, n, system, found, one, two)
+    return UNKNOWN if _has_aromatic_triple(graph, n) else n

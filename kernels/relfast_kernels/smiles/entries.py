@@ -1,0 +1,131 @@
+"""Tables and comparisons as functions over pointers, for `relfast_kernels.compiled.native`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import carray
+
+from relfast_kernels.layouts import (
+    CODE_COLUMNS,
+    COMPARE_SIZE,
+    GRAPH_SIZE,
+    MATCH_SIZE,
+    MAX_CODE,
+    N_COUNTERS,
+    RESULT_COLUMNS,
+    TEXT_COLUMNS,
+    WORK_SIZE,
+)
+from relfast_kernels.smiles.subgraph import compare
+from relfast_kernels.smiles.table import code_of, fingerprint_of, learn, match_lists
+
+
+def _match(
+    data: Any,
+    n_bytes: int,
+    sizes: Any,
+    n_records: int,
+    classes: Any,
+    facts: Any,
+    n_texts: int,
+    results: Any,
+    text_slots: Any,
+    texts_index: Any,
+    texts: Any,
+    max_texts: int,
+    text_bytes: int,
+    code_slots: Any,
+    codes_index: Any,
+    codes: Any,
+    max_codes: int,
+    code_bytes: int,
+    used: Any,
+    graph: Any,
+    work: Any,
+) -> int:
+    match_lists(
+        carray(data, n_bytes, np.uint8),
+        carray(sizes, 2 * n_records, np.int64),
+        carray(classes, n_texts, np.int64),
+        carray(facts, n_texts, np.int64),
+        carray(results, RESULT_COLUMNS * n_records, np.int64),
+        carray(text_slots, 2 * max_texts, np.int32),
+        carray(texts_index, TEXT_COLUMNS * max_texts, np.int64),
+        carray(texts, text_bytes, np.uint8),
+        carray(code_slots, 2 * max_codes, np.int32),
+        carray(codes_index, CODE_COLUMNS * max_codes, np.int64),
+        carray(codes, code_bytes, np.uint8),
+        carray(used, N_COUNTERS, np.int64),
+        carray(graph, GRAPH_SIZE, np.int64),
+        carray(work, WORK_SIZE, np.int64),
+    )
+    return 0
+
+
+def _learn(
+    data: Any,
+    n_bytes: int,
+    code: Any,
+    code_length: int,
+    fingerprint: int,
+    text_slots: Any,
+    texts_index: Any,
+    texts: Any,
+    max_texts: int,
+    text_bytes: int,
+    code_slots: Any,
+    codes_index: Any,
+    codes: Any,
+    max_codes: int,
+    code_bytes: int,
+    used: Any,
+) -> int:
+    return learn(
+        carray(data, n_bytes, np.uint8),
+        carray(code, code_length, np.uint8),
+        fingerprint,
+        carray(text_slots, 2 * max_texts, np.int32),
+        carray(texts_index, TEXT_COLUMNS * max_texts, np.int64),
+        carray(texts, text_bytes, np.uint8),
+        carray(code_slots, 2 * max_codes, np.int32),
+        carray(codes_index, CODE_COLUMNS * max_codes, np.int64),
+        carray(codes, code_bytes, np.uint8),
+        carray(used, N_COUNTERS, np.int64),
+    )
+
+
+def _code(data: Any, n_bytes: int, by_toolkit: int, code: Any, graph: Any, work: Any) -> int:
+    return code_of(
+        carray(data, n_bytes, np.uint8),
+        by_toolkit != 0,
+        carray(code, 2 * MAX_CODE, np.uint8),
+        carray(graph, GRAPH_SIZE, np.int64),
+        carray(work, WORK_SIZE, np.int64),
+    )
+
+
+def _fingerprint(data: Any, n_bytes: int, graph: Any) -> int:
+    return fingerprint_of(carray(data, n_bytes, np.uint8), carray(graph, GRAPH_SIZE, np.int64))
+
+
+def _compare(data: Any, n_bytes: int, n_first: int, first: Any, second: Any, work: Any, result: Any) -> int:
+    return compare(
+        carray(data, n_bytes, np.uint8),
+        n_first,
+        carray(first, GRAPH_SIZE, np.int64),
+        carray(second, GRAPH_SIZE, np.int64),
+        carray(work, MATCH_SIZE, np.int64),
+        carray(result, COMPARE_SIZE, np.int64),
+    )
+
+
+ENTRIES = {
+    "match": (_match, "pipippippppiipppiippp"),
+    "learn": (_learn, "pipiipppiipppiip"),
+    "code": (_code, "piippp"),
+    "fingerprint": (_fingerprint, "pip"),
+    "compare": (_compare, "piipppp"),
+}
+"""Name → function and its arguments (``p`` pointer, ``i`` int64)."""

@@ -1,0 +1,371 @@
+"""Finding plans in text: UTF-8 bytes in, actions out, in one pass.
+
+A plan is a bracketed list whose items are strings ``'action: param'`` or pairs ``('action', 'param')``,
+``['action', 'param']``, ``('action', 7)``, quoted and escaped as in Python or JSON. A list counts if at
+least one item is one of the six actions; the last such list of a text is its plan.
+
+The scanner keeps two open brackets: a list and, inside it, a pair. Pairs in square brackets may
+themselves turn out to be plans (a list of plans), so an inner list is judged on its own when it closes, and
+becomes the list when a third bracket opens within it. Strings with escapes are read from a second copy of
+the text, where each is written without them at its own place (`lay_out`).
+What breaks the grammar drops both, and scanning goes on behind it; only the last string is read again,
+since a stray quote may have swallowed the start of the real list. A quote that opens a string never
+follows a backslash, so no byte lies in more than one string of each quote: time is linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    ACTIONS,
+    BAD,
+    ITEM_COLUMNS,
+    ITEM_END,
+    ITEM_HASH,
+    ITEM_KIND,
+    ITEM_PARAM,
+    ITEM_TEXT,
+)
+from relfast_kernels.text.escapes import BACKSLASH, COLON, undo_escapes
+from relfast_kernels.text.find import find_byte
+
+_NAMES: Final = np.frombuffer("".join(ACTIONS).encode(), np.uint8)
+_NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
+
+_TAB, _NEWLINE, _RETURN, _SPACE = 9, 10, 13, 32
+_DOUBLE, _SINGLE, _COMMA = 34, 39, 44
+_ROUND_OPEN, _ROUND_CLOSE, _SQUARE_OPEN, _SQUARE_CLOSE = 40, 41, 91, 93
+_MINUS, _ZERO, _NINE = 45, 48, 57
+
+_STOPS: Final = np.zeros(256, np.bool_)
+"""The bytes that matter within a string: one look-up a byte, a third faster than four comparisons."""
+_STOPS[[_NEWLINE, _DOUBLE, _SINGLE, COLON, BACKSLASH]] = True
+
+_SHORTEST_ITEM: Final = 3  # two quotes and a comma: how many items a text of given length can hold
+
+_MASK: Final = (1 << 62) - 1
+_MIX: Final = 0x1E3779B97F4A7C15  # an odd number that spreads bits, below 2^63
+
+
+class Plans(NamedTuple):
+    """The plans of some texts, one after the other.
+
+    ``offsets`` (texts + 1, int64): items of text i are offsets[i]:offsets[i+1]; none = no plan found.
+    ``items`` (items × ITEM_COLUMNS, int32). ``lists`` (texts × 3, int64): begin and end of the list, and how
+    many plans the text holds. ``votes`` (texts, int64): equal for equal plans.
+    """
+
+    offsets: NDArray[np.int64]
+    items: NDArray[np.int32]
+    lists: NDArray[np.int64]
+    votes: NDArray[np.int64]
+
+
+def lay_out(parts: Iterable[bytes]) -> NDArray[np.uint8]:
+    """Texts (UTF-8), one after the other, as the kernels here take them (uint8, written to).
+
+    Where there are backslashes, as many bytes follow: strings with escapes are written there without them.
+    """
+    data = bytearray().join(parts)
+    if b"\\" in data:
+        data += bytes(len(data))
+    return np.frombuffer(data, np.uint8)
+
+
+@kernel
+def hash_bytes(text: NDArray[np.uint8], begin: int, end: int) -> int:
+    """30-bit hash of text[begin:end]."""
+    value = 0
+    for at in range(begin, end):
+        value = (value * 131 + int(text[at]) + 1) & 0x3FFFFFFF
+    return value
+
+
+@kernel
+def _is_space(byte: int) -> bool:
+    return byte == _SPACE or byte == _NEWLINE or byte == _RETURN or byte == _TAB
+
+
+@kernel
+def _trim(text: NDArray[np.uint8], begin: int, end: int) -> tuple[int, int]:
+    while begin < end and _is_space(text[begin]):
+        begin += 1
+    while end > begin and _is_space(text[end - 1]):
+        end -= 1
+    return begin, end
+
+
+@kernel
+def _action(text: NDArray[np.uint8], begin: int, end: int) -> int:
+    """Code of the action whose name is text[begin:end]."""
+    length = end - begin
+    for code in range(BAD):
+        name = _NAME_AT[code]
+        if _NAME_AT[code + 1] - name != length or _NAMES[name] != text[begin]:
+            continue
+        same = True
+        for at in range(length):
+            if _NAMES[name + at] != text[begin + at]:
+                same = False
+                break
+        if same:
+            return code
+    return BAD
+
+
+@kernel
+def _put_string(text: NDArray[np.uint8], begin: int, end: int, colon: int, item: NDArray[np.int32]) -> None:
+    """Read a string, whose first colon is at ``colon`` (-1: none), as an item ``action: param``."""
+    begin, end = _trim(text, begin, end)
+    kind = BAD
+    param = begin
+    if colon >= 0:
+        _, name_end = _trim(text, begin, colon)
+        param, _ = _trim(text, colon + 1, end)
+        # an action without its parameter is none
+        if param < end:
+            kind = _action(text, begin, name_end)
+        if kind == BAD:
+            param = begin
+    item[ITEM_KIND] = kind
+    item[ITEM_TEXT] = begin
+    item[ITEM_PARAM] = param
+    item[ITEM_END] = end
+
+
+@kernel
+def _fold(
+    text: NDArray[np.uint8], items: NDArray[np.int32], base: int, count: int, begin: int, end: int
+) -> None:
+    """Make one item, at ``base``, of the ``count`` strings of a pair that fills text[begin:end]."""
+    if count == 1:
+        return
+    item = items[base]
+    kind = BAD
+    if count == 2 and items[base + 1, ITEM_TEXT] < items[base + 1, ITEM_END]:
+        kind = _action(text, item[ITEM_TEXT], item[ITEM_END])
+    if kind == BAD:
+        item[ITEM_TEXT] = begin
+        item[ITEM_PARAM] = begin
+        item[ITEM_END] = end
+    else:
+        item[ITEM_PARAM] = items[base + 1, ITEM_TEXT]
+        item[ITEM_END] = items[base + 1, ITEM_END]
+    item[ITEM_KIND] = kind
+
+
+@kernel
+def _accept(text: NDArray[np.uint8], items: NDArray[np.int32], plan: NDArray[np.int32]) -> int:
+    """Copy items to the plan, with their hashes; returns a 62-bit number that is equal for equal plans."""
+    vote = len(items)
+    for row in range(len(items)):
+        begin, end = items[row, ITEM_PARAM], items[row, ITEM_END]
+        value = hash_bytes(text, begin, end)
+        plan[row, ITEM_KIND] = items[row, ITEM_KIND]
+        plan[row, ITEM_TEXT] = items[row, ITEM_TEXT]
+        plan[row, ITEM_PARAM] = begin
+        plan[row, ITEM_END] = end
+        plan[row, ITEM_HASH] = value
+        vote = ((vote ^ (value * 8 + int(items[row, ITEM_KIND]))) * _MIX) & _MASK
+        vote ^= vote >> 31
+    return vote
+
+
+@kernel
+def scan(
+    text: NDArray[np.uint8],
+    begin: int,
+    end: int,
+    work: NDArray[np.int32],
+    plan: NDArray[np.int32],
+    spans: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Find the plans in text[begin:end].
+
+    Parameters
+    ----------
+    text
+        As `lay_out` has it; its second half is written to.
+    work, plan
+        Room for items (× ITEM_COLUMNS), at least a third of the text's length each; ``plan`` receives the
+        last plan.
+    spans
+        Receives begin, end and vote of as many plans as it has rows (× 3), the last one in row
+        (number of plans - 1) modulo rows.
+
+    Returns
+    -------
+    (items of the last plan, number of plans)
+        (0, 0) where there is none.
+    """
+    n_plans = 0
+    n_items = 0
+    level = 0  # 0: in prose, 1: in a list, 2: in a pair within it
+    after_value = False
+    retry = -1  # where scanning goes on if what follows breaks the grammar
+    outer_at = outer_base = outer_count = outer_known = outer_plans = 0
+    inner_at = inner_base = inner_count = inner_known = inner_plans = 0
+    inner_square = inner_list = False  # whether its bracket, and all within it so far, are those of a list
+    room = text.size // 2
+    at = begin
+    while at < end:
+        if level == 0:
+            at = find_byte(text, at, end, _SQUARE_OPEN)
+            level = 1
+            after_value = False
+            outer_at, outer_base, outer_count, outer_known, outer_plans = at, 0, 0, 0, n_plans
+            at += 1
+            continue
+        byte = int(text[at])
+        if _is_space(byte):
+            at += 1
+            continue
+        if byte == _COMMA and after_value:
+            after_value = False
+            retry = -1
+            at += 1
+            continue
+        if (byte == _SINGLE or byte == _DOUBLE) and not after_value:
+            colon = -1
+            escaped = False
+            close = at + 1
+            while close < end:
+                inside = int(text[close])
+                if _STOPS[inside]:
+                    if inside == byte or inside == _NEWLINE:
+                        break
+                    if inside == BACKSLASH:
+                        escaped = True
+                        close += 1
+                    elif inside == COLON and colon < 0:
+                        colon = close
+                close += 1
+            if close < end and text[close] == byte:
+                row = outer_base + outer_count if level == 1 else inner_base + inner_count
+                if escaped:
+                    if room < end:
+                        raise ValueError("text was not laid out")
+                    to = room + at + 1
+                    last, colon = undo_escapes(text, at + 1, close, to)
+                    _put_string(text, to, last, colon, work[row])
+                else:
+                    _put_string(text, at + 1, close, colon, work[row])
+                known = work[row, ITEM_KIND] != BAD
+                if level == 1:
+                    outer_count += 1
+                    outer_known += known
+                else:
+                    inner_count += 1
+                    inner_known += known
+                after_value = True
+                retry = at + 1
+                at = close + 1
+                continue
+            level = 0
+            at += 1
+            continue
+        opens = (byte == _SQUARE_OPEN or byte == _ROUND_OPEN) and not after_value
+        if opens and level == 2 and inner_list:
+            # a third bracket: the pair becomes the list
+            level = 1
+            outer_at, outer_base, outer_count = inner_at, inner_base, inner_count
+            outer_known, outer_plans = inner_known, inner_plans
+        if opens and level == 1:
+            level = 2
+            inner_square = inner_list = byte == _SQUARE_OPEN
+            inner_at, inner_base, inner_count = at, outer_base + outer_count, 0
+            inner_known, inner_plans = 0, n_plans
+            retry = -1
+            at += 1
+            continue
+        if level == 2 and byte == (_SQUARE_CLOSE if inner_square else _ROUND_CLOSE):
+            at += 1
+            if inner_list and inner_known > 0:
+                n_items = inner_count
+                slot = n_plans % len(spans)
+                spans[slot, 0], spans[slot, 1] = inner_at, at
+                spans[slot, 2] = _accept(text, work[inner_base : inner_base + n_items], plan)
+                n_plans += 1
+            if inner_count == 0:
+                _put_string(text, inner_at, at, -1, work[inner_base])
+            _fold(text, work, inner_base, inner_count, inner_at, at)
+            outer_count += 1
+            outer_known += work[inner_base, ITEM_KIND] != BAD
+            level = 1
+            after_value = True
+            retry = -1
+            continue
+        if level == 1 and byte == _SQUARE_CLOSE:
+            at += 1
+            level = 0
+            if outer_known > 0:
+                n_items = outer_count
+                # plans inside this one were its pairs
+                n_plans = outer_plans
+                slot = n_plans % len(spans)
+                spans[slot, 0], spans[slot, 1] = outer_at, at
+                spans[slot, 2] = _accept(text, work[outer_base : outer_base + n_items], plan)
+                n_plans += 1
+            continue
+        if level == 2 and not after_value and (_ZERO <= byte <= _NINE or byte == _MINUS):
+            close = at + 1
+            while close < end and _ZERO <= text[close] <= _NINE:
+                close += 1
+            _put_string(text, at, close, -1, work[inner_base + inner_count])
+            inner_count += 1
+            inner_list = False
+            after_value = True
+            retry = -1
+            at = close
+            continue
+        level = 0
+        if retry >= 0:
+            at = retry
+            retry = -1
+    return n_items, n_plans
+
+
+@kernel
+def read_plans(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Plans:
+    """The last plan of each of the texts in ``text``, as `lay_out` has it.
+
+    ``ends`` (texts, int64) says where each text ends. At most 2^30 bytes in all. Items are places in
+    ``text``.
+    """
+    n_texts = len(ends)
+    longest = 0
+    begin = 0
+    for row in range(n_texts):
+        longest = max(longest, ends[row] - begin)
+        begin = ends[row]
+    work = np.empty((longest // _SHORTEST_ITEM + 2, ITEM_COLUMNS), np.int32)
+    items = np.empty((begin // _SHORTEST_ITEM + 2 * n_texts + 2, ITEM_COLUMNS), np.int32)
+    offsets = np.zeros(n_texts + 1, np.int64)
+    lists = np.zeros((n_texts, 3), np.int64)
+    votes = np.zeros(n_texts, np.int64)
+    span = np.zeros((1, 3), np.int64)
+    begin = 0
+    total = 0
+    for row in range(n_texts):
+        count, n_plans = scan(text, begin, ends[row], work, items[total:], span)
+        total += count
+        offsets[row + 1] = total
+        if n_plans:
+            lists[row, 0], lists[row, 1], lists[row, 2] = span[0, 0], span[0, 1], n_plans
+            votes[row] = span[0, 2]
+        begin = ends[row]
+    return Plans(offsets, items[:total], lists, votes)
+
+
+def warm_up() -> None:
+    """Compile everything here for the types that callers use."""
+    text = lay_out([b"['start: A1']"])
+    read_plans(text, np.array([len(text)]))
+    room = np.empty((2, len(text), ITEM_COLUMNS), np.int32)
+    scan(text, 0, len(text), room[0], room[1], np.empty((1, 3), np.int64))

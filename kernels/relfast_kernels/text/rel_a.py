@@ -1,0 +1,91 @@
+"""The answer to REL-A by the rule of `relfast.tasks.rel_a.extract` (``reference`` policy)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import CORRECT, FAST, FOUND, LINE_KEY, LINE_VOTE, SLOW
+from relfast_kernels.text.characters import CHUNK
+from relfast_kernels.text.find import ONE, TWO
+from relfast_kernels.text.json_scan import is_digit
+from relfast_kernels.text.words import find_letter, has_digit, is_word, skip_white
+
+MAX_DIGITS = 4000
+"""Digits of an answer number read here; Python refuses more than 4,300, which the exact way reports."""
+
+
+@kernel
+def _find_choice(data: Any, start: int, end: int) -> Any:
+    """The chosen panel, or -1 where nothing names one; -2 where the exact way must decide."""
+    # "answer" in any case, found by its rarest letter where the text has "swe" at all
+    hits = False
+    for j in range(np.uint64(start), np.uint64(max(start, end - 2))):
+        hits |= ((data[j] | 32) == 115) & ((data[j + ONE] | 32) == 119) & ((data[j + TWO] | 32) == 101)
+    at = start if hits else end
+    while True:
+        at = find_letter(data, at, end, 119)
+        if at >= end:
+            break
+        if (
+            at - 3 >= start
+            and at + 2 < end
+            and (data[at - 3] | 32) == 97
+            and (data[at - 2] | 32) == 110
+            and (data[at - 1] | 32) == 115
+            and (data[at + 1] | 32) == 101
+            and (data[at + 2] | 32) == 114
+        ):
+            after = skip_white(data, at + 3, end)
+            if after < end and data[after] == 35:
+                after += 1
+            after = skip_white(data, after, end)
+            if after < end and is_digit(data[after]):
+                value: Any = 0
+                n_digits = 0
+                while after < end and is_digit(data[after]):
+                    value = min(10 * value + np.int64(data[after]) - 48, 1000)
+                    n_digits += 1
+                    after += 1
+                if n_digits > MAX_DIGITS:
+                    return -2
+                return value - 1 if 1 <= value <= 8 else 0
+        at += 1
+    zero = -1
+    for chunk in range(start, end, CHUNK):
+        stop = min(chunk + CHUNK, end)
+        if not has_digit(data, chunk, stop):
+            continue
+        for k in range(chunk, stop):
+            byte = data[k]
+            if byte < 48 or byte > 56:
+                continue
+            before = k > start and is_word(data, k - 1, start)
+            after_is_word = k + 1 < end and is_word(data, k + 1, start)
+            if not before and not after_is_word:
+                if byte == 48:
+                    zero = 0
+                else:
+                    return np.int64(byte) - 49
+    return zero
+
+
+@kernel
+def score_choice(data: Any, start: int, end: int, task: int, target: int, row: Any) -> int:
+    """A response against its gold panel (-1: none): `FAST` with key and vote filled in, or `SLOW`."""
+    if target < 0:
+        return SLOW
+    pred = _find_choice(data, start, end)
+    if pred < -1:
+        return SLOW
+    key, vote = task, 0
+    if pred >= 0:
+        key |= FOUND
+        vote = 2 + pred
+    if max(pred, 0) == target:
+        key |= CORRECT
+    row[LINE_KEY] = key
+    row[LINE_VOTE] = vote
+    return FAST

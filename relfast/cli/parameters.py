@@ -1,0 +1,72 @@
+"""Options of the command line, made of declared parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from relfast.parameters import Choice, Flag, Number, Pair, Parameter, Text, Whole, WrittenKind, parameters_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def options_of(declaring: type, *, without: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """A decorator that gives a command the options that ``declaring`` declares, in that order."""
+    options = [_option(parameter) for parameter in parameters_of(declaring) if parameter.name not in without]
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            if option is not None:
+                function = option(function)
+        return function
+
+    return decorate
+
+
+def _option(parameter: Parameter) -> Callable[[F], F] | None:
+    if parameter.flag is None:
+        return None
+    more: dict[str, Any] = {"default": parameter.default, "show_default": True, "help": parameter.help}
+    if parameter.metavar is not None:
+        more["metavar"] = parameter.metavar
+    match parameter.kind:
+        case Flag():
+            # of a switch that is off nobody needs to be told
+            return click.option(parameter.flag, parameter.name, is_flag=True, help=parameter.help)
+        case Choice(names):
+            more["type"] = click.Choice(list(names))
+        case Whole(low, high):
+            more["type"] = int if low is high is None else click.IntRange(low, high)
+        case Number(low, high):
+            more["type"] = float if low is high is None else click.FloatRange(low, high)
+        case Pair():
+            more |= {"type": float, "nargs": 2}
+        case Text():
+            more["type"] = str
+        case written:
+            more["type"] = _Written(written)  # type: ignore[arg-type]
+            more["default"] = None if parameter.default is None else written.write(parameter.default)  # type: ignore[attr-defined]
+    if parameter.repeat:
+        more["multiple"] = True
+        more["default"] = None if parameter.default is None else (more["default"],)
+    if parameter.default is None:
+        del more["show_default"]
+    return click.option(parameter.flag, parameter.name, **more)
+
+
+class _Written(click.ParamType[Any]):
+    """A kind with a notation of its own."""
+
+    def __init__(self, kind: WrittenKind) -> None:
+        self._kind = kind
+        self.name = kind.metavar
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            return self._kind.parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)

@@ -1,0 +1,23 @@
+"""What environment variables say of embedding."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from relfast_kernels.compiled.cache import Cache, user_cache
+
+THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
+"""Environment variable: threads of a model's session, instead of all usable cores."""
+
+CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
+"""Environment variable: ``1`` keeps vectors in the user's cache directory, a path keeps them there."""
+
+
+def vectors_cache() -> Cache | None:
+    """Where vectors are to be kept on disk; None where that is not asked for."""
+    chosen = os.environ.get(CACHE_VARIABLE, "")
+    if chosen in ("", "0", "off"):
+        return None
+    return user_cache("vectors") if chosen in ("1", "on") else Cache(Path(chosen), variable=CACHE_VARIABLE)

@@ -1,0 +1,261 @@
+"""A block's lines to rows: what a worker does with its task, and what in-process scoring does too."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from relfast.engine.io.blocks import Block, Fault
+from relfast.engine.io.codecs import Damaged
+from relfast.engine.pool.failures import Verdict
+from relfast.engine.scoring import EMBEDDED, Scoring
+from relfast.errors import ReadError
+from relfast.json_text import encode_row
+from relfast.records import Place, Score, unscored
+from relfast.stats.summary import Tally
+
+if TYPE_CHECKING:
+    from relfast.engine.text_lane import ScannedBlock, TextLane
+
+SEGMENT_LINES: Final = 64
+"""Lines reported at a time where records can hang or crash: the most that is done again after a fault."""
+
+FIRST_LINES: Final = 8
+SEGMENT_SECONDS: Final = 0.1
+"""A worker begins with few lines, and reports more at a time unless they take longer than this."""
+
+EMBED_LINES: Final = 1_024
+EMBED_SECONDS: Final = 20.0
+"""The same where texts are embedded: a model is fast on many texts of one length, and nothing hangs."""
+
+LANE_FROM_BYTES: Final = 4 * 2**20
+"""Bytes a process reads before it loads the fast lane, which takes as long as scoring 2 MB without it."""
+
+
+@dataclass(slots=True)
+class Segment:
+    """Rows of consecutive lines: all up to line ``stop`` (exclusive, within the block)."""
+
+    stop: int
+    rows: bytes
+    n_rows: int
+    tally: Tally
+
+
+class _Loader:
+    """Reads blocks into one buffer: fresh memory for each costs as much as reading it."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def load(self, block: Block) -> bytes | memoryview:
+        """The bytes of a block of lines, good until the next call. Raises `ReadError`."""
+        if block.data is not None:
+            return block.data
+        assert block.path is not None
+        if len(self._buffer) < block.size:
+            self._buffer = bytearray(block.size)
+        view = memoryview(self._buffer)
+        length = 0
+        try:
+            descriptor = os.open(block.path, os.O_RDONLY)
+            try:
+                while length < block.size:
+                    got = os.preadv(descriptor, [view[length : block.size]], block.start + length)
+                    if not got:
+                        raise _changed(block)
+                    length += got
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise ReadError(error.strerror or str(error), file=block.path) from error
+        return view[:length]
+
+
+def _changed(block: Block) -> ReadError:
+    return ReadError("it changed while it was read", file=block.path)
+
+
+def split_lines(data: bytes) -> list[bytes]:
+    """Lines without their ends; a vertical tab, U+2028 and the like are data."""
+    lines = data.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+class BlockScoring:
+    """Scores blocks: the fast lane for the lines it reads, the ordinary way for all others."""
+
+    def __init__(self, scoring: Scoring, *, large: bool = False) -> None:
+        self._scoring = scoring
+        self._lane: TextLane | None = None
+        self._bytes_without_lane = LANE_FROM_BYTES if large else 0
+        self._loader = _Loader()
+
+    def segments(
+        self,
+        block: Block,
+        start: int = 0,
+        stop: int | None = None,
+        verdicts: Mapping[Place, Verdict] | None = None,
+        *,
+        one_by_one: bool = False,
+        segment_lines: int | None = None,
+    ) -> Iterator[Segment]:
+        """The segments of lines ``start`` to ``stop`` of a block, in order.
+
+        ``one_by_one`` scores every record under the guard, to find the one that broke a batch.
+        ``segment_lines`` None reports everything at once.
+
+        Raises
+        ------
+        ReadError
+            The file cannot be read, or is not what it was when it was cut into blocks.
+        """
+        stop = block.n_lines if stop is None else min(stop, block.n_lines)
+        if block.faults:
+            yield _faulty(stop, block.faults)
+        elif block.parquet:
+            from relfast.engine.io.parquet import damaged_rows, read_group
+
+            assert block.path is not None
+            try:
+                lines = read_group(block.path, block.group)
+            except Damaged as error:
+                indices = range(block.first_index + start, block.first_index + stop)
+                yield _faulty(stop, damaged_rows(indices, error))
+                return
+            yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
+        else:
+            data = self._loader.load(block)
+            lane = None if one_by_one else self._open_lane(len(data))
+            if lane is not None:
+                yield from self._mixed(block, lane.scan(data, stop), start, stop, verdicts, segment_lines)
+            else:
+                lines = split_lines(bytes(data))
+                yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
+
+    def _open_lane(self, size: int) -> TextLane | None:
+        """The lane, once enough has been read for its 50 ms to pay."""
+        if self._lane is None:
+            self._bytes_without_lane += size
+            if self._bytes_without_lane >= LANE_FROM_BYTES:
+                from relfast.engine.text_lane import TextLane
+
+                self._lane = TextLane.open(self._scoring)
+                # machine code that is being compiled may be there for a later block
+                self._bytes_without_lane = 0
+        return self._lane
+
+    def _plain(
+        self,
+        block: Block,
+        lines: Sequence[bytes],
+        start: int,
+        stop: int,
+        verdicts: Mapping[Place, Verdict] | None,
+        one_by_one: bool,
+        segment_lines: int | None,
+    ) -> Iterator[Segment]:
+        if len(lines) < stop:
+            raise _changed(block)
+        pace = _Pace(segment_lines or max(1, stop - start))
+        at = start
+        while at < stop:
+            end = min(at + pace.step, stop)
+            scores = list(
+                self._scoring.lines(
+                    lines[at:end],
+                    block.first_index + at,
+                    verdicts,
+                    one_by_one=one_by_one,
+                    chosen=block.filter,
+                )
+            )
+            segment = segment_of(end, scores)
+            yield segment
+            pace.next(segment.tally)
+            at = end
+
+    def _mixed(
+        self,
+        block: Block,
+        scanned: ScannedBlock,
+        start: int,
+        stop: int,
+        verdicts: Mapping[Place, Verdict] | None,
+        segment_lines: int | None,
+    ) -> Iterator[Segment]:
+        """Runs of fast lines by template, the slow ones between them the ordinary way."""
+        if scanned.n_lines < stop:
+            raise _changed(block)
+        pace = _Pace(segment_lines or max(1, stop - start))
+        slow_since_report = 0
+        parts = Segment(start, b"", 0, Tally())
+        rows: list[bytes] = []
+        for first, end, slow in scanned.runs(start, stop):
+            if not slow:
+                text, tally = scanned.rows(first, end, block.first_index)
+                rows.append(text)
+                parts.n_rows += tally.rows
+                parts.tally.merge(tally)
+                parts.stop = end
+                continue
+            at = first
+            while at < end:
+                last = min(at + pace.step, end)
+                lines = [scanned.line(number) for number in range(at, last)]
+                scores = self._scoring.lines(lines, block.first_index + at, verdicts, chosen=block.filter)
+                segment = segment_of(last, list(scores))
+                rows.append(segment.rows)
+                parts.n_rows += segment.n_rows
+                parts.tally.merge(segment.tally)
+                parts.stop = last
+                slow_since_report += last - at
+                at = last
+                if segment_lines and slow_since_report >= pace.step:
+                    parts.rows = b"".join(rows)
+                    yield parts
+                    pace.next(parts.tally)
+                    parts, rows, slow_since_report = Segment(last, b"", 0, Tally()), [], 0
+        if parts.n_rows or parts.stop < stop or not rows:
+            parts.rows = b"".join(rows)
+            parts.stop = max(parts.stop, stop)
+            yield parts
+
+
+class _Pace:
+    """How many lines to report at a time: up to ``most``, fewer where they take long."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.step = min(most, FIRST_LINES) if most <= SEGMENT_LINES else most
+        self._began = time.monotonic()
+
+    def next(self, done: Tally) -> None:
+        """A segment is done."""
+        now = time.monotonic()
+        seconds, self._began = now - self._began, now
+        if self._most > 1 and done.tasks and EMBEDDED.issuperset(done.tasks):
+            # the first ones pay for loading the model
+            slow = seconds > EMBED_SECONDS and self.step > SEGMENT_LINES
+            self.step = max(SEGMENT_LINES, self.step // 4) if slow else EMBED_LINES
+        else:
+            slow = seconds > SEGMENT_SECONDS
+            self.step = max(1, self.step // 4) if slow else min(2 * self.step, self._most)
+
+
+def _faulty(stop: int, faults: Mapping[int, Fault]) -> Segment:
+    return segment_of(
+        stop, [unscored(index, None, None, 0, "invalid_record", *fault) for index, fault in faults.items()]
+    )
+
+
+def segment_of(stop: int, scores: Sequence[Score]) -> Segment:
+    """The segment of some rows."""
+    rows = b"".join([encode_row(score.to_row()) for score in scores])
+    return Segment(stop, rows, len(scores), Tally.of(scores))

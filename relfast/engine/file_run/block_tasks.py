@@ -1,0 +1,224 @@
+"""Blocks on a pool: cut into tasks, put together again in order, whatever happens to the workers."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from relfast.engine.file_run.block_scoring import Segment, segment_of
+from relfast.engine.io.blocks import Block
+from relfast.engine.pool.failures import Death, Failures, Verdict, blamed
+from relfast.engine.pool.pool import Pool, Task
+from relfast.engine.pool.protocol import BlockRequest
+from relfast.errors import RelfastError, WorkerError
+from relfast.records import Place, unscored
+
+MAX_UNWRITTEN: Final = 64
+MAX_UNWRITTEN_BYTES: Final = 64 * 2**20
+"""Blocks, and bytes of input in them, that may be scored or under way before the oldest is written: their
+rows, and the lines of what workers cannot read themselves, are in memory. While one block waits out its
+deadlines the workers go on with the others."""
+
+MIN_SPLIT_LINES: Final = 8
+
+_WAIT_SECONDS: Final = 0.5
+
+
+class _BlockState:
+    """A block under way: its tasks share this."""
+
+    def __init__(self, block: Block, changed: threading.Condition) -> None:
+        self.block, self.changed = block, changed
+        self.segments: list[Segment] = []
+        self.verdicts: dict[Place, Verdict] = {}
+        self.failures = Failures()
+        self.failures_at: defaultdict[Place, Failures] = defaultdict(Failures)
+        self.open_tasks = 0
+        self.error: RelfastError | None = None
+
+    @property
+    def done(self) -> bool:
+        return self.open_tasks == 0 or self.error is not None
+
+    def in_order(self) -> list[Segment]:
+        return sorted(self.segments, key=lambda segment: segment.stop)
+
+
+class BlockTask(Task):
+    """Lines ``start`` to ``stop`` of a block.
+
+    ``careful`` (after a death): every record is scored and every line reported by itself, so that whoever
+    kills workers is found, and nothing is lost to him a second time.
+    """
+
+    def __init__(
+        self, state: _BlockState, start: int, stop: int, timeout: float, *, careful: bool = False
+    ) -> None:
+        self._state, self._at, self._stop = state, start, stop
+        self._timeout, self._careful = timeout, careful
+        self._line_failures = Failures()
+        with state.changed:
+            state.open_tasks += 1
+
+    def request(self) -> BlockRequest:
+        state = self._state
+        with state.changed:
+            verdicts = dict(state.verdicts)
+        return BlockRequest(state.block, self._at, self._stop, verdicts, self._careful)
+
+    def answer(self, message: Any) -> None:
+        assert isinstance(message, Segment)
+        self._at = message.stop
+        with self._state.changed:
+            self._state.segments.append(message)
+            self._state.failures.progress()
+
+    def finished(self) -> None:
+        with self._state.changed:
+            self._state.open_tasks -= 1
+            self._state.block.data = None if self._state.done else self._state.block.data
+            self._state.changed.notify_all()
+
+    def failed(self, error: WorkerError) -> None:
+        with self._state.changed:
+            self._state.error = self._state.error or error.original or error
+            self._state.changed.notify_all()
+
+    def died(self, death: Death) -> Sequence[Task]:
+        state = self._state
+        with state.changed:
+            single = self._careful and self._stop - self._at == 1
+            failures = blamed(death, self._failures_at, self._line_failures if single else None)
+            if failures is None:
+                if message := state.failures.idle(death):
+                    state.error = WorkerError(message)
+            elif failures is self._line_failures:
+                self._blame_line(death)
+            elif death.place is not None and (verdict := failures.blame(death, self._timeout)):
+                state.verdicts[death.place] = verdict
+            followers = [] if state.error is not None else self._followers()
+        self.finished()
+        return followers
+
+    def _failures_at(self, place: Place) -> Failures | None:
+        if self._at <= place[0] - self._state.block.first_index < self._stop:
+            return self._state.failures_at[place]
+        return None
+
+    def _blame_line(self, death: Death) -> None:
+        """A line that kills workers before it is a record: not even its id is known."""
+        verdict = self._line_failures.blame(death, None)
+        if verdict is not None:
+            index = self._state.block.first_index + self._at
+            self._at += 1
+            self._state.segments.append(segment_of(self._at, [unscored(index, None, None, 0, *verdict)]))
+
+    def _followers(self) -> list[BlockTask]:
+        """What is left, in two halves: where one record hangs its neighbours often do too, and then they
+        had better wait out their deadlines side by side."""
+        state, left = self._state, self._stop - self._at
+        if left <= 0:
+            return []
+        middle = self._at + (left + 1) // 2
+        parts = [(self._at, self._stop)] if left == 1 else [(self._at, middle), (middle, self._stop)]
+        followers = [BlockTask(state, start, stop, self._timeout, careful=True) for start, stop in parts]
+        followers[0]._line_failures = self._line_failures
+        return followers
+
+
+class _Ahead:
+    """Blocks that may be started now. What stops the reading is kept until the blocks before it are done."""
+
+    def __init__(self, todo: Iterator[Block]) -> None:
+        self._todo = todo
+        self._peeked: deque[Block] = deque()
+        self.exhausted = False
+        self.error: Exception | None = None
+
+    def peek(self, n: int) -> int:
+        """Read up to ``n`` blocks ahead; how many there are."""
+        while len(self._peeked) < n and (block := self._read()) is not None:
+            self._peeked.append(block)
+        return len(self._peeked)
+
+    def next(self) -> Block | None:
+        return self._peeked.popleft() if self._peeked else self._read()
+
+    def _read(self) -> Block | None:
+        block = None
+        if not self.exhausted:
+            try:
+                block = next(self._todo, None)
+            except Exception as error:
+                self.error = error
+            self.exhausted = block is None
+        return block
+
+
+def score_on_pool(pool: Pool, todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
+    """Each block with its segments, in order.
+
+    Where reading fails, what was read before is scored first; where it is interrupted, what is scored
+    comes first.
+
+    Raises
+    ------
+    RelfastError
+        Reading failed, or the machinery gives up.
+    """
+    changed = threading.Condition()
+    under_way: deque[_BlockState] = deque()
+    ahead = _Ahead(todo)
+    enough = 2 * pool.workers
+    try:
+        # so few blocks that whole ones would leave workers idle are cut
+        parts = 4 * pool.workers if ahead.peek(enough) < enough else 1
+        while True:
+            while _room(under_way) and pool.waiting < enough and (block := ahead.next()) is not None:
+                state = _BlockState(block, changed)
+                under_way.append(state)
+                # all made before the first is begun: a block is done when none of its tasks is open
+                tasks = [BlockTask(state, *part, pool.job.timeout) for part in _cut(block, parts)]
+                for task in tasks:
+                    pool.submit(task)
+            if not under_way:
+                break
+            with changed:
+                # woken by any block: when one is done, another may be started
+                changed.wait_for(lambda: _can_go_on(under_way, pool, enough, ahead), _WAIT_SECONDS)
+            yield from _finished(under_way)
+    except (KeyboardInterrupt, SystemExit):
+        yield from _finished(under_way)
+        raise
+    if ahead.error is not None:
+        raise ahead.error
+
+
+def _room(under_way: Sequence[_BlockState]) -> bool:
+    return len(under_way) < MAX_UNWRITTEN and (
+        not under_way or sum(state.block.size for state in under_way) < MAX_UNWRITTEN_BYTES
+    )
+
+
+def _can_go_on(under_way: Sequence[_BlockState], pool: Pool, enough: int, ahead: _Ahead) -> bool:
+    return under_way[0].done or (not ahead.exhausted and pool.waiting < enough and _room(under_way))
+
+
+def _finished(under_way: deque[_BlockState]) -> Iterator[tuple[Block, list[Segment]]]:
+    """Take the finished blocks off the front."""
+    while under_way and under_way[0].done:
+        state = under_way.popleft()
+        if state.error is not None:
+            raise state.error
+        yield state.block, state.in_order()
+
+
+def _cut(block: Block, parts: int) -> list[tuple[int, int]]:
+    step = max(MIN_SPLIT_LINES, -(-block.n_lines // parts))
+    if block.faults or step >= block.n_lines:
+        return [(0, block.n_lines)]
+    starts = range(0, block.n_lines, step)
+    return list(itertools.pairwise([*starts, block.n_lines]))

@@ -1,0 +1,139 @@
+"""Scoring files: inputs found, output opened, blocks scored, shards cut."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from relfast.engine.file_run.run import Progress, in_process, on_pool, open_output, run
+from relfast.engine.file_run.telling import Tell, describe_setting, tell_nobody
+from relfast.engine.io.blocks import Block
+from relfast.engine.io.codecs import CHUNK, Damaged
+from relfast.engine.io.filters import Filters
+from relfast.engine.io.sources import STDIN, Source, find_sources
+from relfast.engine.job import Job
+from relfast.engine.pool.pool import usable_cores
+from relfast.engine.settings import count_of, shard_of, workers_of
+from relfast.engine.text_lane import compile_in_background, serves
+from relfast.errors import InputError, UsageError
+from relfast.stats.summary import Summary
+
+LARGE_BYTES: Final = 32 * 2**20
+"""Input from which workers load the text lane at once, and a first run has its kernels compiled in the
+background (10 s of one core)."""
+
+
+def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:
+    """``INPUT.scored.jsonl`` beside the one input; stdout for stdin.
+
+    Raises
+    ------
+    UsageError
+        There are several inputs, so that no name is the obvious one.
+    """
+    if list(inputs) == [STDIN]:
+        return STDIN
+    if len(inputs) == 1 and Path(inputs[0]).is_dir():
+        return f"{inputs[0].rstrip('/')}.scored.jsonl"
+    if len(sources) != 1:
+        raise UsageError("several inputs: say where the rows go with -o")
+    return f"{sources[0].path}.scored.jsonl"
+
+
+def score_files(
+    inputs: Sequence[str],
+    output: str | None,
+    job: Job,
+    *,
+    workers: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    limit: int | None = None,
+    shard: tuple[int, int] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    tell: Tell = tell_nobody,
+) -> Summary:
+    """See `relfast.score_file`; ``tell`` is told what is done."""
+    if resume and overwrite:
+        raise UsageError("--resume and --overwrite exclude each other")
+    workers, shard = workers_of(workers), shard_of(shard)
+    limit = None if limit is None else count_of("limit", limit)
+    sources = find_sources(inputs, output)
+    output = default_output(inputs, sources) if output is None else output
+    gold = find_sources(job.data)  # gold that is not there is said before an output is made
+    for source in (*sources, *gold):
+        if _same_file(source.path, output):
+            raise UsageError(f"{output} is an input; rows would overwrite it")
+    keep = None if shard is None else _shard(sources, *shard)
+    filters = Filters(sources, job.dialect, job.filter)
+    decided = {"limit": limit, "shard": shard, "filters": [filters[at] for at in range(len(sources))]}
+    writer = open_output(output, job, sources, resume=resume, overwrite=overwrite, **decided)
+    if writer.commits:
+        tell(f"output {output}: continued after {len(writer.commits)} blocks")
+    workers = usable_cores() if workers is None else workers
+    large = sum(Path(source.path).stat().st_size for source in sources if source.seekable) >= LARGE_BYTES
+    if large and workers and serves(job):
+        compile_in_background()
+    if tell is not tell_nobody:
+        for line in describe_setting(job, sources, large=large and workers > 0):
+            tell(line)
+    if not workers:
+        tell("workers: none, scored in this process without deadlines")
+    try:
+        with on_pool(job, workers, large=large, tell=tell) if workers else in_process(job) as score:
+            summary = run(
+                job, sources, writer, score, filters=filters, limit=limit, keep=keep, progress=progress
+            )
+    except (InputError, UsageError):
+        writer.withdraw()  # the command was wrong: it leaves nothing behind
+        raise
+    finally:
+        writer.close()
+    summary.output = output
+    tell(f"{summary.rows:,} rows in {summary.seconds} s")
+    return summary
+
+
+def _same_file(path: str, output: str) -> bool:
+    if STDIN in (path, output) or not (Path(path).is_file() and Path(output).is_file()):
+        return False
+    return Path(path).samefile(output)
+
+
+def _shard(sources: Sequence[Source], number: int, count: int) -> Callable[[Block], bool]:
+    """Which blocks a shard keeps: contiguous ranges of bytes, so that shards concatenate to the whole.
+
+    Raises
+    ------
+    UsageError
+        The input has no known size.
+    """
+    if not all(source.regular for source in sources):
+        raise UsageError("stdin and pipes cannot be cut into shards: name a file")
+    starts, total = [], 0
+    for source in sources:
+        starts.append(total)
+        total += _length(source)
+
+    def keep(block: Block) -> bool:
+        # a block may start at the very end: the row that says where a stream broke
+        return min((starts[block.source] + block.start) * count // max(1, total), count - 1) == number
+
+    return keep
+
+
+def _length(source: Source) -> int:
+    """Length in the unit of its blocks: bytes, decompressed where compressed, or rows."""
+    if source.codec == "parquet":
+        from relfast.engine.io.parquet import count_rows
+
+        return count_rows(source.path)
+    if source.seekable:
+        return Path(source.path).stat().st_size
+    length = 0
+    with contextlib.suppress(Damaged), source.open() as stream:
+        while chunk := stream.read(CHUNK):
+            length += len(chunk)
+    return length

@@ -1,0 +1,225 @@
+"""A whole run: sources → blocks → scores → rows, in order, resumable."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from relfast.engine.file_run.block_scoring import BlockScoring, Segment
+from relfast.engine.file_run.block_tasks import score_on_pool
+from relfast.engine.file_run.telling import Tell, tell_nobody
+from relfast.engine.io.blocks import Block
+from relfast.engine.io.commit_log import Commit
+from relfast.engine.io.file_writer import FileWriter
+from relfast.engine.io.filters import Filters
+from relfast.engine.io.fingerprint import fingerprint
+from relfast.engine.io.reader import blocks
+from relfast.engine.io.sources import STDIN, Source
+from relfast.engine.io.writer import StreamWriter, Writer, is_stream
+from relfast.engine.job import Job
+from relfast.engine.pool.pool import Pool
+from relfast.engine.rows import read_gold
+from relfast.engine.scoring import EMBEDDED, Scoring
+from relfast.engine.signature import signature
+from relfast.errors import ResumeMismatchError, UsageError
+from relfast.records import Score
+from relfast.stats.samples import votes_of, with_votes
+from relfast.stats.summary import Summary, Tally, summarize
+from relfast.tasks import TASKS
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run is; given to the progress callback after each block.
+
+    ``total_bytes`` is 0 where the input's size is not known. What an earlier run had done is in
+    ``resumed_rows`` and ``resumed_bytes``, and in the totals.
+    """
+
+    done_bytes: int = 0
+    total_bytes: int = 0
+    rows: int = 0
+    invalid: int = 0
+    timeouts: int = 0
+    crashes: int = 0
+    resumed_rows: int = 0
+    resumed_bytes: int = 0
+    started: float = 0.0
+
+
+class Blocks(Protocol):
+    """Scores blocks: in-process, or on a pool. Yields each block with its segments, in order."""
+
+    def __call__(self, todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]: ...
+
+
+@contextmanager
+def in_process(job: Job) -> Iterator[Blocks]:
+    """Score in this process (``--workers 0``): nothing can be killed, so a hang stays a hang."""
+    scoring = BlockScoring(Scoring(job, read_gold(job.data)))
+
+    def score(todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
+        for block in todo:
+            yield block, list(scoring.segments(block))
+
+    yield score
+
+
+@contextmanager
+def on_pool(job: Job, workers: int, *, large: bool, tell: Tell = tell_nobody) -> Iterator[Blocks]:
+    """Score on worker processes, which are gone when the context is left."""
+    pool = Pool(job, workers, large=large, tell=tell)
+    try:
+        yield partial(score_on_pool, pool)
+    finally:
+        pool.close()
+        tell(f"workers: {workers}, replaced: {pool.replaced}")
+
+
+def open_output(
+    path: str, job: Job, sources: Sequence[Source], *, resume: bool, overwrite: bool, **more: Any
+) -> Writer:
+    """The writer of an output path; ``-`` is stdout."""
+    if path == STDIN:
+        return StreamWriter.of_stdout()
+    if is_stream(path):
+        return StreamWriter.of_device(path)
+    return FileWriter(path, fingerprint(job, sources, **more), resume=resume, overwrite=overwrite)
+
+
+def run(
+    job: Job,
+    sources: Sequence[Source],
+    writer: Writer,
+    score: Blocks,
+    *,
+    filters: Filters,
+    limit: int | None = None,
+    keep: Callable[[Block], bool] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Summary:
+    """Score what the writer does not have yet; returns the summary of the whole output.
+
+    ``limit`` is a number of input lines, ``keep`` chooses the blocks of a shard. Raises what reading and
+    writing raise; rows written before are whole and committed.
+    """
+    state = Progress(started=time.monotonic())
+    if limit is None and keep is None:
+        state.total_bytes = _total_bytes(sources)
+    todo = blocks(sources, job.max_line_bytes, filters)
+    if limit is not None:
+        todo = _first_lines(todo, limit)
+    if keep is not None:
+        todo = filter(keep, todo)
+    for block in _done_before(todo, writer.commits, sources):
+        state.done_bytes += block.size
+    state.resumed_bytes = state.done_bytes
+    embedder = _embedder_before(writer.commits, job)
+    tally = _tally_of(writer)
+    state.rows = state.resumed_rows = tally.rows
+    for block, segments in score(todo):
+        rows = b"".join([segment.rows for segment in segments])
+        samples = b"".join([segment.tally.samples for segment in segments])
+        for segment in segments:
+            tally.merge(segment.tally)
+        if not embedder and any(EMBEDDED & segment.tally.tasks.keys() for segment in segments):
+            embedder = _embedder_of(job)
+        writer.write(rows, block.then, votes_of(samples), block.checksum, embedder)
+        state.rows += sum(segment.n_rows for segment in segments)
+        state.done_bytes += block.size
+        state.invalid = tally.count("invalid_record")
+        state.timeouts, state.crashes = tally.count("timeout"), tally.count("crashed")
+        if progress is not None:
+            progress(state)
+    if job.filter is not None and not tally.rows and keep is None and limit != 0:
+        raise UsageError(_no_row_of(job, sources))
+    writer.finish(tally.rows)
+    tasks = [name for name in TASKS if name in tally.tasks]
+    summary = summarize(tally, signature(job, tasks, filters.names))
+    if filters.names:
+        summary.notes.append(_filter_note(filters.names))
+    summary.seconds = round(time.monotonic() - state.started, 3)
+    return summary
+
+
+def _no_row_of(job: Job, sources: Sequence[Source]) -> str:
+    there = " and ".join(map(repr, Filters(sources, job.dialect).names))
+    return f"no row has the filter {job.filter!r}" + (f"; the first one is {there}" if there else "")
+
+
+def _filter_note(names: Sequence[str]) -> str:
+    shown = " and ".join(map(repr, names))
+    return f"lm-eval filter {shown} was scored, no other (--filter chooses)"
+
+
+def _embedder_of(job: Job) -> str:
+    """The embedding model; asked for only when it has scored something, since to resolve it takes time."""
+    from relfast.embed import describe
+
+    return describe(job.options.embedder, job.options.device)
+
+
+def _embedder_before(commits: Sequence[Commit], job: Job) -> str:
+    """What scored the rows that are there; raises `ResumeMismatchError` where it would be another one now."""
+    before = next((commit.embedder for commit in reversed(commits) if commit.embedder), "")
+    if before and (now := _embedder_of(job)) != before:
+        raise ResumeMismatchError(f"embedder was {before} and is {now}")
+    return before
+
+
+def _total_bytes(sources: Sequence[Source]) -> int:
+    """Sum of sizes, or 0 where one is not known before it is read."""
+    if not all(source.seekable for source in sources):
+        return 0
+    return sum(os.stat(source.path).st_size for source in sources)
+
+
+def _first_lines(todo: Iterator[Block], limit: int) -> Iterator[Block]:
+    left = limit
+    while left > 0 and (block := next(todo, None)) is not None:
+        block.n_lines = min(block.n_lines, left)
+        left -= block.n_lines
+        yield block
+
+
+def _done_before(
+    todo: Iterator[Block], commits: Sequence[Commit], sources: Sequence[Source]
+) -> Iterator[Block]:
+    """Take the blocks off ``todo`` that an earlier run has scored, seeing that they are still the same."""
+    for commit in commits:
+        block = next(todo, None)
+        if block is None or (block.then, block.checksum) != (commit.position, commit.input_sum):
+            path = sources[commit.position.source].path if commit.position.source < len(sources) else "input"
+            raise ResumeMismatchError(
+                f"{path} has changed before byte {commit.position.offset}, which was scored already"
+            )
+        yield block
+
+
+def _tally_of(writer: Writer) -> Tally:
+    """What the rows written before a resume come to: counted again from the rows, votes from the journal."""
+    tally = Tally()
+    if not writer.commits:
+        return tally
+    commits = iter(writer.commits)
+    commit = next(commits)
+    pending: list[Score] = []
+
+    def flush() -> None:
+        part = Tally.of(pending)
+        part.samples = bytearray(with_votes(part.samples, commit.votes))
+        tally.merge(part)
+        pending.clear()
+
+    for row in writer.written_rows():
+        while row["index"] >= commit.position.index:
+            flush()
+            commit = next(commits)
+        pending.append(Score(**row))
+    flush()
+    return tally

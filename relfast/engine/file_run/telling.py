@@ -1,0 +1,75 @@
+"""What a run says of itself when it is asked to (``relfast score -v``): inputs, kernels, caches.
+
+What happens meanwhile (workers that start, die, or are long at work on a record) is told where it happens.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+
+from relfast.embed import CACHE_VARIABLE
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.sources import Source
+from relfast.engine.job import Job
+from relfast.engine.rows import follow
+from relfast.errors import RelfastError
+from relfast.formats import detect
+from relfast.formats.entry import MISSING
+from relfast.json_text import Undecodable, decode_object
+
+Tell = Callable[[str], None]
+"""Takes one line. Called by any thread; must not raise."""
+
+
+def tell_nobody(line: str) -> None:
+    """The `Tell` of whoever did not ask."""
+
+
+def describe_setting(job: Job, sources: Sequence[Source], *, large: bool) -> Iterator[str]:
+    """Lines on what a run reads and what it has at hand."""
+    for source in sources:
+        yield f"input {source.path}: {_size(source)}{source.codec}, {_dialect(source, job)}"
+    yield f"kernels: {_kernels(job, large=large)}"
+    yield f"embedding cache ({CACHE_VARIABLE}): {os.environ.get(CACHE_VARIABLE) or 'off'}"
+
+
+def _size(source: Source) -> str:
+    return f"{os.stat(source.path).st_size:,} bytes, " if source.regular else ""
+
+
+def _dialect(source: Source, job: Job) -> str:
+    if job.dialect != "auto":
+        return f"read as {job.dialect} (--input-format)"
+    if not source.regular:
+        return "dialect seen row by row"
+    try:
+        row = decode_object(_first_line(source))
+    except (Undecodable, RelfastError, OSError):
+        return "its first line is no record"
+    mapped = {field: follow(row, path) for field, path in job.field_map.items()}
+    row = {key: value for key, value in {**row, **mapped}.items() if value is not MISSING}
+    return f"first record read as {detect(row)}"
+
+
+def _first_line(source: Source) -> bytes:
+    with closing(lines_of(source)) as lines:
+        return next((line for line in lines if line.strip()), b"")
+
+
+def _kernels(job: Job, *, large: bool) -> str:
+    from relfast_kernels.compiled import native
+    from relfast_kernels.compiled.cache import base_directory
+
+    from relfast.engine.file_run.block_scoring import LANE_FROM_BYTES
+    from relfast.engine.text_lane import serves
+
+    missing = [unit for unit in native.UNITS if not native.is_built(unit)]
+    where = f"in {base_directory() / 'native'}"
+    if missing:
+        return f"not compiled: {', '.join(missing)} (relfast warmup compiles them {where})"
+    if not serves(job):
+        return f"compiled {where}; these options score all lines the ordinary way"
+    start = "at once" if large else f"after a process has read {LANE_FROM_BYTES >> 20} MB"
+    return f"compiled {where}; lines of the text tasks take the fast lane {start}"

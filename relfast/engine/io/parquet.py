@@ -1,0 +1,247 @@
+"""Parquet in and out (extra ``parquet``): a row is a record."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+
+from relfast.engine.io.blocks import Block, Fault
+from relfast.engine.io.codecs import Damaged
+from relfast.engine.io.cutting import StreamCutter
+from relfast.errors import InputError, MissingExtraError
+from relfast.json_text import encode_json
+
+_ROWS: Final = 4_096
+"""Rows turned into Python objects at a time."""
+
+GROUP_ROWS: Final = 8_192
+GROUP_BYTES: Final = 32 * 2**20
+"""Largest row group (rows, uncompressed bytes) that a worker reads as a whole. Larger ones (pandas puts a
+million rows into one) cannot be read in parts by several, so the parent reads them forward."""
+
+_BUFFER: Final = 1 << 20
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("reading or writing Parquet", "parquet") from None
+    return pyarrow
+
+
+def require_parquet() -> None:
+    """Raises `MissingExtraError` where Parquet cannot be read or written."""
+    _pyarrow()
+
+
+def _file(path: str) -> Any:
+    pyarrow = _pyarrow()
+    try:
+        # with a buffer, columns are read as they are needed, not whole
+        return pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise InputError(f"not a readable Parquet file: {_one_line(error)}", file=path) from None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+def count_rows(path: str) -> int:
+    """Number of rows. Raises `InputError` where the file is no Parquet."""
+    with _file(path) as file:
+        return int(file.metadata.num_rows)
+
+
+def cut_parquet(path: str, max_line: int) -> Iterator[Block]:
+    """The blocks of a file; ``start`` and ``end`` count rows."""
+    at = 0
+    with _file(path) as file:
+        for group in range(file.num_row_groups):
+            described = file.metadata.row_group(group)
+            n_rows = described.num_rows
+            if n_rows <= GROUP_ROWS and described.total_byte_size <= GROUP_BYTES:
+                whole = os.path.abspath(path)
+                yield Block(0, 0, 0, n_rows, at, at + n_rows, path=whole, parquet=True, group=group)
+                at += n_rows
+                continue
+            done = 0
+            try:
+                for lines in _batches(file, group):
+                    done += len(lines)
+                    for block in _as_blocks(lines, max_line):
+                        block.start, block.end = at, at + block.n_lines
+                        at += block.n_lines
+                        yield block
+            except Damaged as error:
+                for n in _portions(n_rows - done):
+                    faults = damaged_rows(range(n), error)
+                    yield Block(0, 0, 0, n, at, at + n, data=b"", faults=faults)
+                    at += n
+
+
+def _batches(file: Any, group: int) -> Iterator[list[bytes]]:
+    """Rows of a row group as lines of JSON; raises `Damaged`."""
+    batches = file.iter_batches(_ROWS, row_groups=[group], use_threads=False)
+    while True:
+        try:
+            batch = next(batches, None)
+            lines = None if batch is None else [_line(row) for row in batch.to_pylist()]
+        except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors or OSErrors
+            raise Damaged(f"row group {group} cannot be read: {_one_line(error)}") from None
+        if lines is None:
+            return
+        yield lines
+
+
+def _as_blocks(lines: list[bytes], max_line: int) -> Iterator[Block]:
+    cutter = StreamCutter(max_line)
+    yield from cutter.feed(b"\n".join(lines) + b"\n")
+    yield from cutter.finish()
+
+
+def _portions(n: int) -> Iterator[int]:
+    while n > 0:
+        yield min(n, _ROWS)
+        n -= _ROWS
+
+
+def damaged_rows(indices: Iterable[int], error: Damaged) -> dict[int, Fault]:
+    """What is said of the rows of a row group that cannot be read."""
+    return dict.fromkeys(indices, ("DamagedInput", str(error)))
+
+
+def read_group(path: str, group: int) -> list[bytes]:
+    """The rows of a row group as lines of JSON.
+
+    Raises
+    ------
+    Damaged
+        It cannot be read.
+    """
+    with _file(path) as file:
+        return [line for lines in _batches(file, group) for line in lines]
+
+
+def first_rows(path: str, n: int, *, columns: Sequence[str]) -> list[bytes]:
+    """The first rows as lines of JSON; none where a column is missing, or where they cannot be read."""
+    with _file(path) as file:
+        if not set(columns) <= set(file.schema_arrow.names):
+            return []
+        try:
+            return [_line(row) for row in next(file.iter_batches(n, use_threads=False)).to_pylist()]
+        except (StopIteration, OSError, ValueError):
+            return []
+
+
+def iterate_rows(path: str) -> Iterator[bytes]:
+    """All rows as lines of JSON.
+
+    Raises
+    ------
+    InputError
+        A row group cannot be read.
+    """
+    with _file(path) as file:
+        for group in range(file.num_row_groups):
+            try:
+                for lines in _batches(file, group):
+                    yield from lines
+            except Damaged as error:
+                raise InputError(str(error), file=path) from None
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    # a struct column holds the union of all rows' keys, the absent ones null: absent is what they are
+    answer = row.get("answer")
+    if isinstance(answer, dict):
+        row["answer"] = {key: value for key, value in answer.items() if value is not None}
+    # no newline can occur in it: JSON escapes them
+    return orjson.dumps(row, default=str)
+
+
+_TEXT_COLUMNS: Final = ("id", "task", "status")
+
+
+def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
+    """Write output rows as Parquet, a chunk at a time, whole or not at all; returns their number.
+
+    ``metrics`` is a column of JSON text, since tasks do not share their metrics; so is an ``id`` that is
+    no text. Parquet holds no lone surrogates: they become ``?``.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    pyarrow = _pyarrow()
+    schema = pyarrow.schema(
+        [
+            ("index", pyarrow.int64()),
+            ("id", pyarrow.string()),
+            ("task", pyarrow.string()),
+            ("sample", pyarrow.int64()),
+            ("status", pyarrow.string()),
+            ("correct", pyarrow.bool_()),
+            ("reward", pyarrow.float64()),
+            ("metrics", pyarrow.string()),
+            ("error", pyarrow.struct([("type", pyarrow.string()), ("message", pyarrow.string())])),
+        ]
+    )
+    part = f"{path}.part"
+    n_rows = 0
+    try:
+        with pyarrow.parquet.ParquetWriter(part, schema) as writer:
+            for chunk in _chunks(rows):
+                writer.write_table(pyarrow.Table.from_pylist(chunk, schema))
+                n_rows += len(chunk)
+        descriptor = os.open(part, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(part, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise
+    return n_rows
+
+
+def _chunks(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    chunk: list[dict[str, Any]] = []
+    for row in rows:
+        chunk.append(_storable(row))
+        if len(chunk) == _ROWS:
+            yield chunk
+            chunk = []
+    yield chunk
+
+
+def _storable(row: Mapping[str, Any]) -> dict[str, Any]:
+    stored = {**row, "metrics": encode_json(row["metrics"]).decode()}
+    if not isinstance(row["id"], str | None):
+        stored["id"] = encode_json(row["id"]).decode()
+    for name in _TEXT_COLUMNS:
+        stored[name] = _clean(stored[name])
+    if row["error"] is not None:
+        stored["error"] = {name: _clean(text) for name, text in row["error"].items()}
+    return stored
+
+
+def _clean(text: Any) -> Any:
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else text
+
+
+def output_rows(path: str) -> Iterator[dict[str, Any]]:
+    """The rows of an output that `write_rows` wrote."""
+    for line in iterate_rows(path):
+        row = orjson.loads(line)
+        row["metrics"] = json.loads(row["metrics"])
+        yield row

@@ -1,0 +1,160 @@
+"""Inputs named on the command line: files, globs, folders, stdin; and what codec each is in."""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final, Literal
+
+from relfast.engine.io.codecs import Expanding, Gunzip, Plain, Stream, Unzstd
+from relfast.errors import InputError, UsageError
+
+Codec = Literal["plain", "gz", "zst", "parquet"]
+
+STDIN: Final = "-"
+
+_FOLDER_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".parquet")
+_MAGIC: Final[tuple[tuple[bytes, Codec], ...]] = (
+    (b"\x1f\x8b", "gz"),
+    (b"\x28\xb5\x2f\xfd", "zst"),
+    (b"PAR1", "parquet"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One input.
+
+    Attributes
+    ----------
+    path
+        As it was named; ``-`` is stdin.
+    codec
+        What it is in; of what can be read only once, the codec is seen when it is opened.
+    seekable
+        A plain regular file, of which workers read byte ranges themselves.
+    """
+
+    path: str
+    codec: Codec
+    seekable: bool = False
+
+    @property
+    def regular(self) -> bool:
+        """A file that can be looked at twice; stdin and named pipes cannot."""
+        return self.path != STDIN and _is_regular(self.path)
+
+    def open(self) -> Stream:
+        """The decompressed bytes, to be read forward.
+
+        Raises
+        ------
+        InputError
+            It cannot be opened.
+        MissingExtraError
+            It is zst and zstandard is not installed.
+        """
+        file = _open(self.path)
+        head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
+        stream = Plain(file, head)
+        if codec == "plain":
+            return stream
+        return Expanding(stream, Gunzip() if codec == "gz" else Unzstd())
+
+
+def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Source]:
+    """The sources that some inputs name, in order. Folders and patterns leave ``output`` out: it may stand
+    among the inputs when a run is resumed.
+
+    Raises
+    ------
+    InputError
+        One of them names nothing that can be read.
+    UsageError
+        Stdin is named twice.
+    """
+    if list(inputs).count(STDIN) > 1:
+        raise UsageError("stdin (-) can be read only once")
+    return [_source(path) for name in inputs for path in _paths(name, output)]
+
+
+def _paths(name: str, output: str | None) -> list[str]:
+    if name == STDIN:
+        return [name]
+    path = Path(name)
+    if path.is_dir():
+        found = sorted(str(child) for child in path.iterdir() if child.name.endswith(_FOLDER_SUFFIXES))
+        found = [child for child in found if ".scored." not in os.path.basename(child)]
+        found = _without(output, found)
+        if not found:
+            raise InputError(f"no input in this folder (looked for {', '.join(_FOLDER_SUFFIXES)})", file=name)
+        return found
+    if path.exists():
+        return [name]
+    matches = _without(output, sorted(match for match in glob.glob(name) if os.path.isfile(match)))
+    if not matches:
+        what = "nothing matches this pattern" if glob.has_magic(name) else "no such file"
+        raise InputError(what, file=name)
+    return matches
+
+
+def _without(output: str | None, paths: list[str]) -> list[str]:
+    if output in (None, STDIN):
+        return paths
+    own = os.path.realpath(output or "")
+    return [path for path in paths if os.path.realpath(path) != own]
+
+
+def _source(path: str) -> Source:
+    if path == STDIN or not _is_regular(path):
+        return Source(path, "plain")
+    try:
+        # opened even where the name says the codec: an input that cannot be read should be known at once
+        with open(path, "rb") as file:
+            head = file.read(4)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=path) from error
+    by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
+    codec = by_name.get(Path(path).suffix) or _by_magic(head)
+    return Source(path, codec, seekable=codec == "plain")
+
+
+def _is_regular(path: str) -> bool:
+    # /dev/stdin and /dev/fd/N are files of *this* process: no worker can open them
+    if path.startswith(("/dev/", "/proc/")):
+        return False
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _by_magic(head: bytes) -> Codec:
+    return next((codec for magic, codec in _MAGIC if head.startswith(magic)), "plain")
+
+
+def _open(path: str) -> IO[bytes]:
+    if path == STDIN:
+        if sys.stdin is None:
+            raise InputError("it is closed", file="stdin")
+        return sys.stdin.buffer
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=path) from error
+
+
+def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
+    """The first bytes of what can be read only once, and the codec they speak of."""
+    head = b""
+    while len(head) < 4 and (more := file.read(4 - len(head))):
+        head += more
+    codec = _by_magic(head)
+    if codec == "parquet":
+        raise InputError("Parquet cannot be read from a pipe: name the file", file=path)
+    return head, codec

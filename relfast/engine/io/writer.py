@@ -1,0 +1,107 @@
+"""Where rows go: what every writer does, and the writer for pipes and devices."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+import sys
+from collections.abc import Iterator
+from typing import IO, Any, Protocol
+
+from relfast.engine.io.blocks import Position
+from relfast.engine.io.commit_log import Commit
+from relfast.errors import OutputError
+
+
+class ConsumerGone(Exception):
+    """Whoever read the rows has gone (``| head``): there is nobody left to write to."""
+
+
+class Writer(Protocol):
+    """Where rows go."""
+
+    commits: list[Commit]
+    """Blocks whose rows are there from before."""
+
+    def write(
+        self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""
+    ) -> None:
+        """Append a block's rows; ``then`` is where the input goes on."""
+
+    def written_rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of ``commits``."""
+
+    def finish(self, n_rows: int) -> None:
+        """All rows are written."""
+
+    def withdraw(self) -> None:
+        """Take back the files that this run has made, if no rows are in them."""
+
+    def close(self) -> None: ...
+
+
+class StreamWriter:
+    """Rows to stdout, a named pipe or a device: nothing to lock, nothing to resume.
+
+    ``stream`` must be unbuffered, so that nothing is left to be flushed when it fails.
+    """
+
+    def __init__(self, name: str, stream: IO[bytes]) -> None:
+        self.commits: list[Commit] = []
+        self._name, self._stream = name, stream
+        self._written = 0
+
+    @classmethod
+    def of_stdout(cls) -> StreamWriter:
+        if sys.stdout is None:
+            raise OutputError("stdout", "it is closed")
+        sys.stdout.flush()
+        return cls("stdout", getattr(sys.stdout.buffer, "raw", sys.stdout.buffer))
+
+    @classmethod
+    def of_device(cls, path: str) -> StreamWriter:
+        try:
+            return cls(path, open(path, "wb", buffering=0))
+        except OSError as error:
+            raise OutputError(path, error.strerror or str(error)) from error
+
+    def write(
+        self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""
+    ) -> None:
+        view = memoryview(rows)
+        try:
+            while view:
+                done = self._stream.write(view)
+                if done is None:  # somebody made it non-blocking, and it is full
+                    select.select([], [self._stream], [])
+                    continue
+                view = view[done:]
+                self._written += done
+        except BrokenPipeError:
+            raise ConsumerGone from None
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise OutputError(self._name, f"{reason} after {self._written} bytes") from error
+
+    def written_rows(self) -> Iterator[dict[str, Any]]:
+        return iter(())
+
+    def finish(self, n_rows: int) -> None:
+        pass
+
+    def withdraw(self) -> None:
+        pass
+
+    def close(self) -> None:
+        if self._name != "stdout":
+            self._stream.close()
+
+
+def is_stream(path: str) -> bool:
+    """Whether an output path is a pipe or a device, which can be neither locked nor continued."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

@@ -1,0 +1,1 @@
+"""Scoring as one is asked: single calls and batches, from any thread."""

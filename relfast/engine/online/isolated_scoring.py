@@ -1,0 +1,174 @@
+"""Tasks whose scoring can hang or crash, for a `relfast.Scorer`: answers scored before, answers that a kernel
+can judge here, and workers for the others."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+from relfast.engine.online.counts import Counts
+from relfast.engine.online.entry_tasks import EntryQueue
+from relfast.engine.online.incoming import plain
+from relfast.engine.online.pending_score import PendingScore
+from relfast.engine.online.score_cache import ScoreCache, for_record, key_of
+from relfast.engine.pool.pool import Pool, usable_cores
+from relfast.engine.scoring import Scoring, failed
+from relfast.records import Extracted, Record, Score
+from relfast.tasks.base import Task
+
+HERE_CHARS: Final = 20_000
+"""Longest response that a kernel judges in the host: 1,000 molecules, some 5 ms in which no other thread of
+the host runs. Longer ones go to a worker."""
+
+
+class IsolatedScoring:
+    """Thread-safe; its workers start with the first record that needs one, and end with `close`, with the
+    object, or with the process. A closed lane starts anew when it is used again.
+
+    Parameters
+    ----------
+    scoring
+        The job.
+    workers
+        Worker processes; None: usable cores.
+    counts
+        Told of answers ``scored_before`` and ``shared``.
+    """
+
+    def __init__(self, scoring: Scoring, workers: int | None, counts: Counts) -> None:
+        self._scoring, self._n_workers, self._counts = scoring, workers, counts
+        self._lock = threading.Lock()
+        self._queue: EntryQueue | None = None
+        self._finalizer: weakref.finalize[Any, Any] | None = None
+        self._seen = ScoreCache()
+        self._replaced = 0
+
+    def start(self) -> None:
+        """Start the workers, if they are not running."""
+        self._workers()
+
+    def close(self) -> None:
+        """End the workers. Calls under way get their rows, unscored."""
+        with self._lock:
+            queue, self._queue = self._queue, None
+            finalizer, self._finalizer = self._finalizer, None
+        if queue is not None and finalizer is not None:
+            finalizer()
+            self._replaced += queue.pool.replaced
+
+    def abandon(self) -> None:
+        """In a forked child: the workers are the parent's, and its threads are not here."""
+        if self._finalizer is not None:
+            # it would kill the parent's workers when the child ends
+            self._finalizer.detach()
+        if self._queue is not None:
+            self._queue.abandon()
+
+    def stats(self) -> dict[str, int]:
+        """``workers`` (running now) and ``workers_replaced``."""
+        with self._lock:
+            queue, replaced = self._queue, self._replaced
+        return {
+            "workers": len(queue.pool.pids()) if queue is not None else 0,
+            "workers_replaced": replaced + (queue.pool.replaced if queue is not None else 0),
+        }
+
+    @contextmanager
+    def new_tickets(self) -> Iterator[list[PendingScore]]:
+        """A list for new tickets, submitted at the end. Where the caller is interrupted (Ctrl-C), they get
+        their score here: whoever asks for an equal answer meanwhile or later waits for them."""
+        new: list[PendingScore] = []
+        try:
+            yield new
+            self.submit(new)
+        except BaseException:
+            for ticket in new:
+                ticket.set_score(ticket.unscored("crashed", "Interrupted", "its caller was interrupted"))
+            raise
+
+    def begin(self, task: Task, record: Record, new: list[PendingScore]) -> Score | PendingScore:
+        """The score of an equal answer, its ticket, or a new one (also added to ``new``)."""
+        response = record.response if isinstance(record.response, str) else None
+        try:
+            answer = plain(record.answer)
+            extracted = task.room.extract(record, self._scoring.options)
+            key = key_of(task.name, answer, extracted)
+        except Exception as error:
+            return failed(record, error)
+
+        # what a worker gets is plain text and JSON values: reading it cannot fail there
+        told = Record(0, None, task.name, answer, response)
+        if self._scoring.job.details:
+            # gold and answer as texts would fill the memory
+            new.append(PendingScore(told))
+            return new[-1]
+        begun = self._seen.find(key)
+        if isinstance(begun, Score):
+            self._counts.add("scored_before")
+            return for_record(begun, record)
+        if begun is not None:
+            self._counts.add("shared")
+            return begun
+        score = self._without_worker(task, told, extracted)
+        if score is not None:
+            self._seen.remember(key, score)
+            return for_record(score, record)
+        new.append(PendingScore(told))
+        first = self._seen.begin(key, new[-1])
+        if first is not new[-1]:
+            new.pop()
+            self._counts.add("shared")
+        return first
+
+    def begin_alone(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
+        """The ticket (also added to ``new``) of a record that is left whole to a worker.
+
+        To extract the answer from a response of megabytes takes time that nothing can cut short here.
+        """
+        try:
+            values = [
+                None if value is None else plain(value)
+                for value in (record.answer, record.question, record.row)
+            ]
+        except Exception as error:
+            return failed(record, error)
+        answer, question, row = values
+        new.append(PendingScore(Record(0, None, record.task, answer, record.response, question, row=row)))
+        return new[-1]
+
+    def _without_worker(self, task: Task, record: Record, extracted: Extracted[Any]) -> Score | None:
+        """The score of a record that a kernel can judge, in microseconds and certain to end; else None."""
+        judge = task.score_fast
+        if judge is None or record.response is None or len(record.response) > HERE_CHARS:
+            return None
+        try:
+            (outcome,) = judge([(record, extracted)], self._scoring.options)
+            return None if outcome is None else self._scoring.score_of(task, record, outcome)
+        except Exception:
+            return None  # a worker says what is wrong with it
+
+    def submit(self, tickets: Sequence[PendingScore]) -> None:
+        """Have workers score them; where none can be had, the scores say so."""
+        if not tickets:
+            return
+        try:
+            self._workers().submit(tickets)
+        except (OSError, RuntimeError) as error:
+            # no thread or no process can be had
+            for ticket in tickets:
+                ticket.set_score(ticket.unscored("crashed", "WorkerError", f"no workers: {error}"))
+
+    def _workers(self) -> EntryQueue:
+        queue = self._queue
+        if queue is not None:
+            return queue
+        with self._lock:
+            if self._queue is None:
+                n_workers = usable_cores() if self._n_workers is None else self._n_workers
+                self._queue = EntryQueue(Pool(self._scoring.job, n_workers))
+                # runs with `close`, when the lane is collected, and before the interpreter ends
+                self._finalizer = weakref.finalize(self, self._queue.close)
+            return self._queue

@@ -1,0 +1,124 @@
+"""Answers that were scored before, and answers that are being scored: neither goes to a worker again."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections import OrderedDict
+from hashlib import blake2b
+from typing import Any, Final
+
+from relfast.engine.online.pending_score import PendingScore
+from relfast.records import Extracted, Record, Score
+from relfast.tasks import TASKS
+
+REMEMBERED: Final = 10_000
+"""Scores kept; about 1 kB each, so 10 MB. A GRPO step has 1,000 to 10,000 rollouts."""
+
+MAX_VOTE_CHARS: Final = 4_000
+"""Longest ``vote`` of a remembered score: REL-C3's is a list of molecules as long as the model likes."""
+
+_HASHED_WITH_GIL: Final = 2047
+"""hashlib lets go of the interpreter lock for more bytes than these, and getting it back from busy threads
+takes a thousand times as long as the hash."""
+
+_UNSETTLED: Final = {
+    name: tuple(metric.name for metric in task.metric_objects if metric.unsettled)
+    for name, task in TASKS.items()
+}
+"""By task: metrics that say that a clock decided the row."""
+
+Key = bytes
+
+
+def key_of(task: str, answer: Any, extracted: Extracted[Any]) -> Key:
+    """A digest equal for records of one task with the same gold and the same extracted answer.
+
+    That is all a chemistry room's ``score`` looks at, so two responses that reason differently and end in
+    the same molecule share a key.
+
+    Raises
+    ------
+    Exception
+        ``answer`` cannot be pickled (whatever its own methods raise).
+    """
+    told = (task, answer, extracted.value, extracted.found, extracted.reason, extracted.error)
+    text = pickle.dumps(told, protocol=5)
+    digest = blake2b(digest_size=16)
+    for at in range(0, len(text), _HASHED_WITH_GIL):
+        digest.update(text[at : at + _HASHED_WITH_GIL])
+    return digest.digest()
+
+
+class ScoreCache:
+    """A bounded memory of scores, least recently used first out, and the tickets under way.
+
+    Thread-safe without a lock: every step is one operation of a dictionary whose keys are bytes, which the
+    interpreter does whole. Between two steps another thread may do its own; the worst that comes of it is
+    an answer that is scored twice. (Behind a lock, 64 callers would queue up whenever its holder is switched
+    out, and stay queued.)
+    """
+
+    def __init__(self, size: int = REMEMBERED) -> None:
+        self._size = size
+        self._scores: OrderedDict[Key, Score] = OrderedDict()
+        self._under_way: dict[Key, PendingScore] = {}
+
+    def find(self, key: Key) -> Score | PendingScore | None:
+        """The score, the ticket of whoever asked first, or None."""
+        score = self._scores.get(key)
+        if score is None:
+            return self._under_way.get(key)
+        with contextlib.suppress(KeyError):  # gone meanwhile
+            self._scores.move_to_end(key)
+        return score
+
+    def begin(self, key: Key, ticket: PendingScore) -> PendingScore:
+        """Note that a ticket is under way; returns it, or the one of whoever was faster."""
+        first = self._under_way.setdefault(key, ticket)
+        if first is ticket:
+            # it is told at once if the ticket has its score already
+            ticket.when_done(lambda score: self._arrived(key, score))
+        return first
+
+    def remember(self, key: Key, score: Score) -> None:
+        """Keep a score, if scoring the answer again would give it again."""
+        if not _lasting(score):
+            return
+        self._scores[key] = score
+        while len(self._scores) > self._size:
+            with contextlib.suppress(KeyError):
+                self._scores.popitem(last=False)
+
+    def _arrived(self, key: Key, score: Score) -> None:
+        # in this order: nobody finds neither
+        self.remember(key, score)
+        self._under_way.pop(key, None)
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+
+def _lasting(score: Score) -> bool:
+    """Whether scoring it again would give the same: what a clock or a fault decided is not kept."""
+    if score.status in ("timeout", "crashed"):
+        return False
+    if any(score.metrics.get(name) for name in _UNSETTLED.get(score.task or "", ())):
+        return False
+    return not isinstance(score.vote, str) or len(score.vote) <= MAX_VOTE_CHARS
+
+
+def for_record(score: Score, record: Record) -> Score:
+    """The score of an equal answer as the row of this record."""
+    return Score(
+        record.index,
+        record.id,
+        score.task,
+        record.sample,
+        score.status,
+        score.correct,
+        score.reward,
+        dict(score.metrics),
+        score.error,
+        score.vote,
+    )

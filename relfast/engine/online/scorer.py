@@ -1,0 +1,360 @@
+"""`Scorer`: scoring as an object that keeps workers and answers between calls. What rewards run on.
+
+Text and mazes are scored where they are asked for, in microseconds; so are solutions that are embedded, in
+steps between which each record's deadline is looked at. Chemistry can hang or crash, and a response of
+megabytes takes seconds in one go, so they are scored in workers, which a timer ends; only answers that were
+scored before are decided here. Everything else of a training loop follows: any thread may call, calls of many
+threads share the workers' round trips, the object travels by pickle and survives a fork without its workers.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import nullcontext
+from typing import Any, Final, Unpack
+
+from relfast.engine.job import Job, make_job
+from relfast.engine.online.counts import Counts
+from relfast.engine.online.incoming import text_in
+from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.online.micro_batching import MicroBatcher
+from relfast.engine.online.pending_score import PendingScore
+from relfast.engine.online.score_cache import for_record
+from relfast.engine.rows import read_gold
+from relfast.engine.scoring import Scoring, failed
+from relfast.engine.settings import workers_of
+from relfast.errors import UnscoredError, UsageError
+from relfast.formats import filter_of
+from relfast.json_text import once_decoded
+from relfast.keywords import JobKeywords, OnError
+from relfast.records import STATUSES, Record, Score, unscored
+from relfast.results import ScoreBatch
+from relfast.tasks import TASKS, find_task, infer_task
+from relfast.tasks.base import Task
+
+HOST_CHARS: Final = 1_000_000
+"""Longest response scored in the host: at worst 0.1 s, which nothing there could cut short."""
+
+SUBMIT_EVERY: Final = 32
+"""Records of a batch that are prepared before workers are given them: they start while we go on."""
+
+
+class Scorer:
+    """Scores records and batches; a context manager.
+
+    Thread-safe. Picklable: options travel, workers and what was remembered do not. After a fork the child
+    has a scorer without workers. Workers are started by the first record that needs one, and end with
+    `close`, with the object, or with the process. A closed scorer starts anew when it is used again.
+
+    Parameters
+    ----------
+    workers
+        Worker processes for what can hang (REL-C2, REL-C3) and for responses of more than a million
+        characters; default: usable cores; 0: score them in this process, where nothing can stop them.
+    on_error
+        What `reward` and `rewards` give for a response without a score (``invalid_record``, ``timeout``,
+        ``crashed``): None, a number, or ``"raise"``.
+    **options
+        As `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring; 0 or None:
+        no limit), ``rewards``, ``details``, ``task``, and the fields of `relfast.tasks.options.AllOptions`.
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        An option that cannot be used.
+    """
+
+    def __init__(
+        self, *, workers: int | None = None, on_error: OnError = None, **options: Unpack[JobKeywords]
+    ) -> None:
+        if not (on_error is None or on_error == "raise" or isinstance(on_error, int | float)):
+            raise UsageError(f"on_error must be None, a number or 'raise', not {on_error!r}")
+        self.job: Job = make_job(**options)
+        self.workers = workers_of(workers)
+        self.on_error: OnError = on_error
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._scoring = Scoring(self.job, read_gold(self.job.data))
+        self._start_anew()
+        _alive.add(self)
+
+    def _start_anew(self) -> None:
+        """All that a fork or a pickle does not carry over."""
+        self._counts = Counts()
+        self._lane = IsolatedScoring(self._scoring, self.workers, self._counts)
+        scoring = self._scoring
+        # an embedding model is fastest on many texts, and one call fills all cores
+        self._embedding = MicroBatcher(lambda records: list(scoring.entries(records)), _embedding_turn)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"job": self.job, "workers": self.workers, "on_error": self.on_error}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.job, self.workers, self.on_error = state["job"], state["workers"], state["on_error"]
+        self._prepare()
+
+    def __enter__(self) -> Scorer:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers; it can be called more than once. Calls under way get their rows, unscored."""
+        self._lane.close()
+
+    def start(self) -> None:
+        """Start the workers now rather than with the first record that needs them (0.5 s)."""
+        if self.workers != 0:
+            self._lane.start()
+
+    # one response
+
+    def score_one(self, task: str | None, answer: object, response: object, question: object = None) -> Score:
+        """The score of one response.
+
+        Parameters
+        ----------
+        task
+            Task name in any case; None: inferred from the keys of ``answer``.
+        answer
+            Gold: a dict, or its JSON text.
+        response
+            The model's text, or chat messages of which the last of the assistant counts.
+        question
+            The question's text; REL-B1 (strict) and SeqBench look at it.
+        """
+        entry = self._record(0, task, answer, response, question)
+        score = _delivered(self._begin(entry), entry) if isinstance(entry, Record) else entry
+        self._counts.add(score.status)
+        return score
+
+    def reward(
+        self, task: str | None, answer: object, response: object, question: object = None
+    ) -> float | None:
+        """The reward of one response; ``on_error`` where it has none.
+
+        Raises
+        ------
+        UnscoredError
+            It has none and ``on_error`` is ``"raise"``.
+        """
+        return self.value_of(self.score_one(task, answer, response, question))
+
+    def submit(
+        self, task: str | None, answer: object, response: object, question: object = None
+    ) -> Future[Score]:
+        """Like `score_one`, without waiting for workers: what an event loop awaits with
+        ``asyncio.wrap_future``. Tasks that need no worker are done when it returns."""
+        future: Future[Score] = Future()
+        future.set_running_or_notify_cancel()
+        entry = self._record(0, task, answer, response, question)
+        begun = self._begin(entry) if isinstance(entry, Record) else entry
+
+        def deliver(begun: Score | PendingScore) -> None:
+            score = _delivered(begun, entry)
+            self._counts.add(score.status)
+            future.set_result(score)
+
+        if isinstance(begun, PendingScore):
+            begun.when_done(lambda _: deliver(begun))
+        else:
+            deliver(begun)
+        return future
+
+    # many
+
+    def score(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
+        """One `Score` per sample of each record (a dict in any input dialect), in order.
+
+        Rows of lm-evaluation-harness count if they are of the option ``filter``, or of the first filter that
+        comes; those of others have no `Score`.
+        """
+        entries: list[Record | Score] = []
+        chosen = self.job.filter
+        for index, row in enumerate(records):
+            if isinstance(row, Mapping):
+                chosen = chosen or filter_of(row, self.job.dialect)
+                entries += self._scoring.row(row, index, chosen)
+            else:
+                kind = type(row).__name__
+                entries.append(
+                    unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
+                )
+        return self._score_all(entries)
+
+    def score_batch(
+        self,
+        tasks: str | Sequence[str | None] | None,
+        answers: Sequence[object],
+        responses: Sequence[object],
+        *,
+        questions: Sequence[object] | None = None,
+    ) -> ScoreBatch:
+        """Results in input order, of input length, always.
+
+        Raises
+        ------
+        UsageError
+            The sequences differ in length.
+        """
+        n = len(responses)
+        names = [tasks] * n if isinstance(tasks, str) or tasks is None else list(tasks)
+        asked = [None] * n if questions is None else list(questions)
+        if not len(names) == len(answers) == len(asked) == n:
+            raise UsageError(
+                f"lengths differ: {len(names)} tasks, {len(answers)} answers, {n} responses,"
+                f" {len(asked)} questions"
+            )
+        columns = zip(names, answers, responses, asked, strict=True)
+        return ScoreBatch.of(self._score_all([self._record(at, *row) for at, row in enumerate(columns)]))
+
+    def rewards(
+        self,
+        tasks: str | Sequence[str | None] | None,
+        answers: Sequence[object],
+        responses: Sequence[object],
+        *,
+        questions: Sequence[object] | None = None,
+    ) -> list[float | None]:
+        """The rewards of a batch, in order; ``on_error`` where there is none.
+
+        Raises
+        ------
+        UnscoredError
+            A response has none and ``on_error`` is ``"raise"``.
+        UsageError
+            The sequences differ in length.
+        """
+        batch = self.score_batch(tasks, answers, responses, questions=questions)
+        return [self.value_of(score) for score in batch.scores]
+
+    def value_of(self, score: Score) -> float | None:
+        """The reward of a score, ``on_error`` applied. Raises `UnscoredError` if that says so."""
+        return value_of(score, self.on_error)
+
+    def stats(self) -> dict[str, int]:
+        """Responses so far by status, and what the machinery did: ``scored_before`` (answers known from
+        an earlier call), ``shared`` (equal answers scored at the same time), ``workers`` (running now) and
+        ``workers_replaced``."""
+        names = (*STATUSES, "scored_before", "shared")
+        return {**{name: self._counts[name] for name in names}, **self._lane.stats()}
+
+    # inside
+
+    def _record(
+        self, index: int, name: object, answer: object, response: object, question: object
+    ) -> Record | Score:
+        if name is None:
+            name = self.job.task
+        if isinstance(answer, str):
+            answer = once_decoded(answer)
+        task = infer_task(answer) if name is None else find_task(name)
+        if task is None:
+            known = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
+            return unscored(index, None, None, 0, "invalid_record", "UnknownTask", known)
+        if type(response) is not str:
+            response = text_in(response)
+        return Record(index, None, task.name, answer, response, question)
+
+    def _in_process(self, task: Task, record: Record) -> Score:
+        try:
+            return self._scoring.score_of(task, record, self._scoring.outcomes(task, [record])[0])
+        except Exception as error:
+            return failed(record, error)
+
+    def _score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
+        begun: list[Score | PendingScore | None] = [None] * len(entries)
+        here: list[int] = []
+        with self._lane.new_tickets() as new:
+            for at, entry in enumerate(entries):
+                if isinstance(entry, Score):
+                    begun[at] = entry
+                elif self._goes_to_workers(entry):
+                    begun[at] = self._begin_on_workers(entry, new)
+                    if len(new) >= SUBMIT_EVERY:
+                        self._lane.submit(new)
+                        new.clear()
+                else:
+                    here.append(at)
+        embeds = any(TASKS[entries[at].task or ""].embeds for at in here)
+        with self._embedding.room if embeds else nullcontext():
+            for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
+                begun[at] = score
+        scores = [_delivered(*pair) for pair in zip(begun, entries, strict=True)]
+        self._counts.add_all([score.status for score in scores])
+        return scores
+
+    def _goes_to_workers(self, record: Record) -> bool:
+        if self.workers == 0:
+            return False
+        return TASKS[record.task].can_hang or _is_long(record)
+
+    def _begin_on_workers(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
+        if _is_long(record):
+            return self._lane.begin_alone(record, new)
+        return self._lane.begin(TASKS[record.task], record, new)
+
+    def _begin(self, record: Record) -> Score | PendingScore:
+        if self._goes_to_workers(record):
+            with self._lane.new_tickets() as new:
+                return self._begin_on_workers(record, new)
+        task = TASKS[record.task]
+        return self._embedding(record) if task.embeds else self._in_process(task, record)
+
+    def _after_fork(self) -> None:
+        """In a forked child, which has none of the parent's threads and workers."""
+        self._lane.abandon()
+        self._start_anew()
+
+
+def value_of(score: Score, on_error: OnError) -> float | None:
+    """The reward of a score, or what ``on_error`` says of one that has none.
+
+    Raises
+    ------
+    UnscoredError
+        It has none and ``on_error`` is ``"raise"``.
+    """
+    if score.reward is not None:
+        return score.reward
+    if on_error is None:
+        return None
+    if isinstance(on_error, str):
+        raise UnscoredError(score.task, score.status, score.error["message"] if score.error else "no reward")
+    return float(on_error)
+
+
+def _is_long(record: Record) -> bool:
+    return type(record.response) is str and len(record.response) > HOST_CHARS
+
+
+_embedding_turn = threading.Lock()
+"""Held by whoever embeds in this process. A model takes all cores: two scorers at once would each pay with
+their records' time for the other's."""
+
+_alive: weakref.WeakSet[Scorer] = weakref.WeakSet()
+
+
+def _renew_all() -> None:
+    global _embedding_turn
+    _embedding_turn = threading.Lock()
+    for scorer in list(_alive):
+        scorer._after_fork()
+
+
+os.register_at_fork(after_in_child=_renew_all)
+
+
+def _delivered(begun: Score | PendingScore | None, entry: Record | Score) -> Score:
+    """The row of an entry, waited for if need be."""
+    if isinstance(begun, PendingScore):
+        assert isinstance(entry, Record)
+        return for_record(begun.score(), entry)
+    assert begun is not None
+    return begun

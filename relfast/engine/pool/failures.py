@@ -1,0 +1,143 @@
+"""What follows when a worker dies: who is blamed, who is tried again, and what the row says.
+
+One rule for the blocks of a file (`block_tasks`) and for the records of rewards (`entry_tasks`):
+
+- The record in flight is blamed. Where none was, the one record or line that the worker had is, unless
+  somebody else ended the worker.
+- Who meets the deadline is a ``timeout`` at once; who ends its worker otherwise is tried again, alone, and is
+  ``crashed`` the second time. What happened while this process was stopped (Ctrl-Z) does not count, once.
+- Where nobody is blamed all are tried again, until it has happened too often.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable
+from typing import Final, Literal, TypeVar
+
+from relfast.records import Place
+
+ATTEMPTS: Final = 2
+"""Workers a record may kill before it is given up."""
+
+IDLE_DEATHS: Final = 50
+"""Deaths without progress and without a record to blame before a run is given up: no record does that."""
+
+OUT_OF_MEMORY: Final = 86
+"""Exit status of a worker that ran out of memory and could say so."""
+
+LOST: Final = 1 << 16
+"""Status of a worker that ended because the fork server did."""
+
+FROM_OUTSIDE: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+"""Signals that others send; what a record does to its worker ends in another one."""
+
+Verdict = tuple[Literal["timeout", "crashed"], str, str]
+"""A status decided outside: what a record that hung or crashed its worker gets (status, type, message)."""
+
+
+def timed_out_verdict(timeout: float) -> Verdict:
+    """What a record gets that took longer than the seconds it may."""
+    return "timeout", "Timeout", f"scoring it took longer than {timeout:g} s and was stopped"
+
+
+class Death:
+    """How a worker ended.
+
+    Attributes
+    ----------
+    status
+        Exit status, negative for a signal.
+    place
+        The record to blame; None if it was none, a whole batch, or a record that happened to be there.
+    timed_out
+        It was the deadline.
+    excused
+        This process was stopped meanwhile (Ctrl-Z): the deadline says nothing.
+    """
+
+    def __init__(
+        self, status: int, place: Place | None, *, silent: bool = False, excused: bool = False
+    ) -> None:
+        self.status, self.place, self.excused = status, place, excused
+        self.timed_out = silent or status == -signal.SIGALRM
+
+    @property
+    def guilty(self) -> bool:
+        """Whether the worker's own work ended it, for all one can tell; not so for what others do to it."""
+        return self.status != LOST and -self.status not in FROM_OUTSIDE
+
+    def describe(self) -> str:
+        """The cause, for the row's error: ``killed by SIGSEGV``."""
+        if self.status == OUT_OF_MEMORY:
+            return "ran out of memory"
+        if self.status == LOST:
+            return "ended with its fork server"
+        if self.status < 0:
+            with contextlib.suppress(ValueError):
+                return f"killed by {signal.Signals(-self.status).name}"
+        return f"ended with status {self.status}"
+
+
+class Failures:
+    """The deaths that are held against one record, line or block.
+
+    Attributes
+    ----------
+    attempts
+        Workers it ended.
+    """
+
+    __slots__ = ("_excused", "_idle", "attempts")
+
+    def __init__(self) -> None:
+        self.attempts = 0
+        self._idle = 0
+        self._excused = False
+
+    def blame(self, death: Death, timeout: float | None) -> Verdict | None:
+        """The verdict on whom a death is blamed on; None: it is tried again.
+
+        ``timeout`` are the seconds it may take; None where it has no deadline, since it is a line that is no
+        record yet.
+        """
+        if timeout is not None:
+            if death.excused and not self._excused:
+                self._excused = True
+                return None
+            if death.timed_out:
+                return timed_out_verdict(timeout)
+        self.attempts += 1
+        if self.attempts < ATTEMPTS:
+            return None
+        return "crashed", "WorkerDied", f"it ended its worker {ATTEMPTS} times ({death.describe()})"
+
+    def idle(self, death: Death) -> str | None:
+        """Count a death that nobody is blamed for; why all is given up, once there were too many."""
+        self._idle += 1
+        if self._idle <= IDLE_DEATHS:
+            return None
+        return f"workers keep dying ({death.describe()}) on no record at all"
+
+    def progress(self) -> None:
+        """Something was scored: the idle deaths before it do not count."""
+        self._idle = 0
+
+
+_T = TypeVar("_T")
+
+
+def blamed(death: Death, find: Callable[[Place], _T | None], alone: _T | None) -> _T | None:
+    """Whom a death is blamed on.
+
+    Parameters
+    ----------
+    find
+        What the worker had at a place; None where that is not its own.
+    alone
+        What the worker had, if it was one thing.
+    """
+    if death.place is not None:
+        return find(death.place)
+    return alone if death.guilty else None

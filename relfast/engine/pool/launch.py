@@ -1,0 +1,151 @@
+"""Starting worker processes, and starting them early.
+
+A worker needs 0.15 s to come up, and so does the command that will use it. `prestart` begins with the
+former before anything else is imported; the pool takes such workers over. Whoever is not taken reads end
+of file on its stdin and leaves. Imports the standard library only, and what does so too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import mmap
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+from relfast_kernels.compiled.cache import QUIET_VARIABLE
+
+from relfast import interrupts
+
+_PIPE_BYTES: Final = 1 << 20
+
+
+class Process(Protocol):
+    """What is asked of a process: what `subprocess.Popen` and a forked worker have in common."""
+
+    pid: int
+    returncode: int | Any
+
+    def kill(self) -> None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+
+class Launched(NamedTuple):
+    """A process that waits for its `protocol.Setup`: our ends of its pipes, and its page."""
+
+    process: Process
+    requests: int
+    answers: int
+    page: int
+
+
+_early: list[Launched] = []
+
+
+def prestart(workers: int) -> None:
+    """Start workers now, for the pool that this process is about to open."""
+    for _ in range(workers):
+        try:
+            _early.append(_launch())
+        except OSError:
+            return  # the pool will meet the same error and report it
+
+
+def launch() -> Launched:
+    """A worker process: one started early if there is one left.
+
+    Raises
+    ------
+    OSError
+        The process or its pipes cannot be made.
+    """
+    return _early.pop() if _early else _launch()
+
+
+def dismiss() -> None:
+    """Let workers that were started early and not used go."""
+    while _early:
+        launched = _early.pop()
+        os.close(launched.requests)
+        os.close(launched.answers)
+        os.close(launched.page)
+        launched.process.kill()
+        launched.process.wait()
+
+
+def _launch() -> Launched:
+    return launch_with(
+        lambda requests, answers, page: start(
+            "relfast.engine.pool.worker", page, stdin=requests, stdout=answers, pass_fds=(page,)
+        )
+    )
+
+
+def launch_with(begin: Callable[[int, int, int], Process]) -> Launched:
+    """Pipes and a page, and a process that ``begin`` starts on them: it is given the end to read requests
+    from, the end to write answers to, and the page. Raises `OSError`."""
+    with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
+        page = _above_stdio(os.memfd_create("relfast-in-flight"))
+        ours.callback(os.close, page)
+        os.ftruncate(page, mmap.PAGESIZE)
+        requests_out, requests = os.pipe()
+        ours.callback(os.close, requests)
+        theirs.callback(os.close, requests_out)
+        answers, answers_in = os.pipe()
+        ours.callback(os.close, answers)
+        theirs.callback(os.close, answers_in)
+        for end in (requests, answers):
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        launched = Launched(begin(requests_out, answers_in, page), requests, answers, page)
+        ours.pop_all()
+        return launched
+
+
+def _above_stdio(descriptor: int) -> int:
+    """The same file under a number above 2: where the caller has closed its stdin, a child's own stdin
+    would take its place."""
+    if descriptor > 2:
+        return descriptor
+    higher = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(descriptor)
+    return higher
+
+
+def start(module: str, *arguments: int, stdin: int, **more: Any) -> subprocess.Popen[bytes]:
+    """``python -m MODULE OUR_PID ARGUMENTS…``: by exec, so that nothing of the caller is in it.
+
+    Raises
+    ------
+    OSError
+        It cannot be started.
+    """
+    if not sys.executable:
+        raise OSError("this interpreter does not know its own program (sys.executable is empty)")
+    # -P: the caller's directory may hold a module that shadows one of ours. -S: the caller's path is
+    # handed over whole, so that looking for site packages again (20 ms) would find nothing new.
+    command = [sys.executable, "-P", "-S", "-m", module, *map(str, (os.getpid(), *arguments))]
+    # a child inherits what its starter blocks: Ctrl-C while it imports must not fill the terminal with its
+    # traceback. It arranges its signals itself when it is up.
+    with interrupts.uninterrupted():
+        return subprocess.Popen(command, stdin=stdin, env=environment(), **more)
+
+
+def environment() -> dict[str, str]:
+    """The caller's environment, with every package findable where the caller finds it."""
+    here = Path(__file__).parent.parent.parent.parent
+    roots = [str(here), str(here / "kernels")] if (here / "kernels").is_dir() else [str(here)]
+    path = [entry or os.getcwd() for entry in sys.path]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys([*roots, *path])),
+        # numpy's linear algebra would start a thread per core in each worker, and none is ever used
+        "OPENBLAS_NUM_THREADS": "1",
+        # the pool says it, once for all of them
+        QUIET_VARIABLE: "1",
+    }

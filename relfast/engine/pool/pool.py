@@ -1,0 +1,365 @@
+"""A pool of workers that cannot be hung or killed for good.
+
+One thread per worker feeds it and waits for it. A worker that dies (deadline, signal, out of memory) is
+replaced; what it had reported is kept, the record it was working on is judged, the rest goes back into
+the queue.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final, Protocol
+
+from relfast_kernels.compiled.cache import report
+
+from relfast.embed import vectors_cache
+from relfast.engine.file_run.telling import Tell, tell_nobody
+from relfast.engine.job import Job
+from relfast.engine.pool import protocol as wire
+from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death
+from relfast.engine.pool.forkserver import ForkServer
+from relfast.engine.pool.worker_process import Worker, failure_of, shield_thread
+from relfast.errors import WorkerError
+from relfast.memo import create_shared, path_of
+from relfast.records import Place
+
+STACK_BYTES: Final = 64 * 2**20
+"""Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
+
+MEMORY_BYTES: Final = 4 * 2**30
+"""Address space of a worker; a ring of 20,000 atoms would take 11 GB."""
+
+GRACE_SECONDS: Final = 10.0
+"""How long past its deadline a worker may stay silent before the parent kills it itself. The kernel's
+timer has done so long before; this is for a worker stopped by somebody else."""
+
+SILENT_SECONDS: Final = 300.0
+"""Longest silence without a record in flight: the worker reads and decodes, at worst from a slow disk."""
+
+START_SECONDS: Final = 120.0
+"""Longest start of a worker; imports take 0.3 s, and a minute from a cold network disk."""
+
+MAX_STARTS: Final = 5
+"""Starts in a row that may fail by themselves before the pool gives up: the installation is broken then."""
+
+MAX_KILLED_STARTS: Final = 50
+"""Starts in a row that may be ended by a signal: somebody kills workers, and may stop doing so."""
+
+BLAME_SECONDS: Final = 0.1
+"""A record is blamed for a SIGKILL only when it had been at work for so long. The kernel kills for memory,
+which takes longer to fill; everybody else who sends SIGKILL does not know the record."""
+
+_SERVER_EVERY: Final = 2.0
+"""Least time between two starts of a fork server, which somebody may keep killing."""
+
+_CHECK_SECONDS: Final = 1.0
+
+SLOW_SECONDS: Final = 0.5
+"""A record that takes longer is told of; nearly all take less than 10 ms."""
+
+_CLOSE_SECONDS: Final = 1.5
+
+
+class Task(Protocol):
+    """What a worker is asked to do. All methods are called by the pool's threads, one at a time."""
+
+    def request(self) -> Any:
+        """The message to the worker."""
+
+    def answer(self, message: Any) -> None:
+        """A message from the worker."""
+
+    def finished(self) -> None:
+        """The worker is done with it."""
+
+    def died(self, death: Death) -> Sequence[Task]:
+        """The worker died on it; what is left to do, as new tasks."""
+
+    def failed(self, error: WorkerError) -> None:
+        """It cannot be done."""
+
+
+class Pool:
+    """Workers for one job.
+
+    Parameters
+    ----------
+    job
+        What the workers score with.
+    workers
+        How many.
+    memory
+        Address space of each, in bytes; 0 = no limit.
+    large
+        A large input is coming: load what pays only then.
+    tell
+        Is told of workers that start or die, and of records that take long.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        workers: int,
+        memory: int = MEMORY_BYTES,
+        *,
+        large: bool = False,
+        tell: Tell = tell_nobody,
+    ) -> None:
+        self._tell = tell
+        report(*filter(None, [vectors_cache()]))
+        # workers that are started later should find the files, wherever the caller has gone by then
+        self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
+        self.workers = workers
+        self._memo = create_shared()
+        cores = max(1, usable_cores() // max(1, workers))
+        self._setup = wire.Setup(self.job, memory, STACK_BYTES, large, path_of(self._memo), cores)
+        self._queue: deque[Task] = deque()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._live: dict[int, Worker] = {}
+        self._server: ForkServer | None = None
+        self._server_after = 0.0
+        self.replaced = 0
+        self._threads = [
+            threading.Thread(target=self._serve, args=(slot,), name=f"relfast-{slot}", daemon=True)
+            for slot in range(workers)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, task: Task, *, first: bool = False) -> None:
+        """Queue a task, at the end or before all others. Raises `WorkerError` once the pool is closed."""
+        with self._changed:
+            if self._closing:
+                raise WorkerError("the pool is closed")
+            (self._queue.appendleft if first else self._queue.append)(task)
+            self._changed.notify()
+
+    @property
+    def waiting(self) -> int:
+        """Tasks that no worker has begun."""
+        return len(self._queue)
+
+    def pids(self) -> list[int]:
+        """Process ids of the live workers."""
+        return [worker.pid for worker in list(self._live.values())]
+
+    def in_flight(self) -> set[Place]:
+        """The records that workers are scoring at this moment."""
+        with self._changed:
+            places = {worker.in_flight.read() for worker in self._live.values()}
+        return {place for place in places if place is not None}
+
+    def abandon(self) -> None:
+        """In a forked child: let go of the parent's workers without touching them."""
+        # without the lock: a thread that is not here may have held it
+        for worker in list(self._live.values()):
+            worker.abandon()
+        self._live.clear()
+        self._server = None
+
+    def close(self) -> None:
+        """End all workers now; tasks that are not finished are dropped."""
+        with self._changed:
+            self._closing = True
+            self._queue.clear()
+            self._changed.notify_all()
+            for worker in self._live.values():
+                worker.kill()
+        until = time.monotonic() + _CLOSE_SECONDS
+        for thread in self._threads:
+            if thread is not threading.current_thread():
+                thread.join(max(0.0, until - time.monotonic()))
+        # after its children, so that it has told how they ended
+        if self._server is not None:
+            self._server.close()
+        if self._memo >= 0:
+            os.close(self._memo)
+            self._memo = -1
+
+    # the life of a slot
+
+    def _serve(self, slot: int) -> None:
+        shield_thread()
+        worker, error = self._start(slot)
+        while (task := self._next_task()) is not None:
+            if worker is None:
+                worker, error = self._start(slot)
+            if worker is None:
+                self._cannot_start(task, error)
+            elif not self._work(slot, worker, task):
+                worker = None
+        if worker is not None:
+            self._end(slot, worker)
+
+    def _next_task(self) -> Task | None:
+        with self._changed:
+            while not self._queue and not self._closing:
+                self._changed.wait()
+            return None if self._closing else self._queue.popleft()
+
+    def _put_back(self, tasks: Sequence[Task]) -> None:
+        with self._changed:
+            if not self._closing:
+                self._queue.extendleft(reversed(tasks))
+                self._changed.notify(len(tasks))
+
+    def _cannot_start(self, task: Task, error: WorkerError) -> None:
+        with self._changed:
+            if self._live and not self._closing:
+                # the others go on; the machine may have room for one more later
+                self._queue.appendleft(task)
+                self._changed.notify()
+                self._changed.wait(_CHECK_SECONDS)
+                return
+        task.failed(error)
+
+    def _start(self, slot: int) -> tuple[Worker | None, WorkerError]:
+        """A worker that is ready, or why there is none."""
+        error = WorkerError("the pool is closed")
+        failures = kills = 0
+        while not self._closing and failures < MAX_STARTS and kills < MAX_KILLED_STARTS:
+            asked = time.monotonic()
+            try:
+                worker = Worker(self._setup, self._server)
+            except OSError as reason:
+                error = WorkerError(f"cannot start a worker: {reason.strerror or reason}")
+                failures += 1
+                with self._changed:
+                    self._changed.wait(0.1 * 2**failures)
+                continue
+            with self._changed:
+                self._live[slot] = worker
+                if self._closing:
+                    worker.kill()
+            hello = self._hello(worker)
+            if isinstance(hello, wire.Ready):
+                self._tell(f"worker {worker.pid} ready after {time.monotonic() - asked:.2f} s")
+                return worker, error
+            status = self._end(slot, worker)
+            if isinstance(hello, wire.Failure):
+                return None, failure_of(hello, "a worker could not start: ")
+            error = WorkerError(f"a worker {Death(status, None).describe()} before it was ready")
+            failures += status >= 0
+            kills += status < 0
+        return None, error
+
+    def _hello(self, worker: Worker) -> Any:
+        with contextlib.suppress(EOFError, OSError):
+            if worker.wait_answer(START_SECONDS):
+                return worker.receive()
+        return None
+
+    def _end(self, slot: int, worker: Worker) -> int:
+        with self._changed:
+            # from here on its pipes are closed, and `close` must not touch it
+            self._live.pop(slot, None)
+        return worker.end()
+
+    # a task on a worker
+
+    def _work(self, slot: int, worker: Worker, task: Task) -> bool:
+        """Have a task done; False if the worker is no more."""
+        worker.frozen = False
+        try:
+            for message in self._answers(worker, task.request()):
+                if isinstance(message, wire.Failure):
+                    task.failed(failure_of(message))
+                    return True
+                task.answer(message)
+            task.finished()
+            return True
+        except _Died as died:
+            death = self._death(slot, worker, silent=died.silent)
+            if self._closing:
+                return False
+            self.replaced += 1
+            why = "met the deadline" if death.timed_out else death.describe()
+            self._tell(f"worker {worker.pid} {why}{_at(death.place)}; another one takes over")
+            self._ensure_server()
+            self._put_back(task.died(death))
+        except Exception as error:
+            # a fault of ours must not leave anybody waiting for ever
+            worker.kill()
+            self._end(slot, worker)
+            task.failed(WorkerError(f"{type(error).__name__}: {error}"))
+        return False
+
+    def _answers(self, worker: Worker, request: Any) -> Iterator[Any]:
+        """The answers to a request, up to the None that ends them. Raises `_Died`."""
+        try:
+            worker.send(request)
+        except OSError:
+            raise _Died from None
+        slow: Place | None = None
+        while True:
+            waited = 0.0
+            while not worker.wait_answer(_CHECK_SECONDS):
+                waited += _CHECK_SECONDS
+                slow = self._tell_slow(worker, slow)
+                if self._is_stuck(worker, waited):
+                    worker.kill()
+                    raise _Died(silent=True)
+            try:
+                message = worker.receive()
+            except Exception:
+                # the end of the pipe, or what a process with broken memory writes before it dies
+                worker.kill()
+                raise _Died from None
+            if message is None:
+                return
+            yield message
+
+    def _tell_slow(self, worker: Worker, told: Place | None) -> Place | None:
+        """Tell once of a record that has been at work for long; the one that was told of last."""
+        place, seconds = worker.in_flight.read(), worker.in_flight.seconds()
+        if place is None or place == told or seconds is None or seconds < SLOW_SECONDS:
+            return told
+        self._tell(f"worker {worker.pid} has been at work for {seconds:.1f} s{_at(place)}")
+        return place
+
+    def _is_stuck(self, worker: Worker, waited: float) -> bool:
+        if not self.job.timeout:
+            return False
+        overdue = worker.in_flight.overdue()
+        return waited > SILENT_SECONDS if overdue is None else overdue > GRACE_SECONDS
+
+    def _death(self, slot: int, worker: Worker, *, silent: bool) -> Death:
+        place, seconds = worker.in_flight.read(), worker.in_flight.seconds() or 0.0
+        overdue = worker.in_flight.overdue()
+        status = self._end(slot, worker)
+        if status == LOST or (-status in FROM_OUTSIDE and not silent and seconds < BLAME_SECONDS):
+            place = None
+        # where the caller ignores SIGCHLD nobody learns a status; the clock says it too
+        late = status == 0 and overdue is not None and overdue >= 0
+        return Death(status, place, silent=silent or late, excused=worker.frozen)
+
+    def _ensure_server(self) -> None:
+        with self._changed:
+            if self._closing or time.monotonic() < self._server_after:
+                return
+            if self._server is None or self._server.gone:
+                self._server_after = time.monotonic() + _SERVER_EVERY
+                self._server = ForkServer(self.job.data)
+
+
+def _at(place: Place | None) -> str:
+    return "" if place is None else f" on index {place[0]}, sample {place[1]}"
+
+
+class _Died(Exception):
+    """A worker ended before it had answered; ``silent`` if it had to be ended for its silence."""
+
+    def __init__(self, *, silent: bool = False) -> None:
+        self.silent = silent
+
+
+def usable_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0))

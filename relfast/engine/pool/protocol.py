@@ -1,0 +1,152 @@
+"""Parent and worker: frames on pipes, and the page of shared memory that says which record is in flight.
+
+The frames are ours, not those of `multiprocessing.connection`: its 20 modules would take a tenth of a
+worker's start, and it needs half as long again for a block's rows.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import struct
+import time
+from typing import Any, Final, NamedTuple
+
+from relfast.engine.io.blocks import Block
+from relfast.engine.job import Job
+from relfast.engine.pool.failures import Verdict
+from relfast.errors import RelfastError
+from relfast.records import Place, Record, Score
+
+_LENGTH: Final = struct.Struct("<Q")
+_IN_FLIGHT: Final = struct.Struct("<qqqq")
+_NOTHING: Final = (-1, -1)
+_BATCH: Final = (-2, -2)
+
+PAGE: Final = mmap.PAGESIZE
+
+
+class Setup(NamedTuple):
+    """The first frame a worker gets: what to score with, its limits (bytes; 0 = none), whether a large
+    input is coming, where the memory is that the workers remember answers in, and how many of the cores
+    are its own."""
+
+    job: Job
+    memory: int
+    stack: int
+    large: bool
+    memo: str
+    cores: int
+
+
+class BlockRequest(NamedTuple):
+    """Score lines ``start`` to ``stop`` of a block; answered by `Segment` frames and None."""
+
+    block: Block
+    start: int
+    stop: int
+    verdicts: dict[Place, Verdict]
+    one_by_one: bool
+
+
+class EntriesRequest(NamedTuple):
+    """Score records; answered by lists of scores and None."""
+
+    entries: list[Record | Score]
+    verdicts: dict[Place, Verdict]
+    one_by_one: bool
+
+
+class Ready(NamedTuple):
+    """A worker's first frame."""
+
+    pid: int
+
+
+class Failure(NamedTuple):
+    """The machinery failed, not a record; ``error`` where it is one that relfast raises on purpose."""
+
+    kind: str
+    message: str
+    error: RelfastError | None = None
+
+    @classmethod
+    def of(cls, error: Exception) -> Failure:
+        return cls(type(error).__name__, str(error), error if isinstance(error, RelfastError) else None)
+
+
+def send(descriptor: int, message: Any) -> None:
+    """Write a message as one frame; blocks while the pipe is full."""
+    payload = pickle.dumps(message, protocol=5)
+    view = memoryview(_LENGTH.pack(len(payload)) + payload)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def receive(descriptor: int) -> Any:
+    """The next message.
+
+    Raises
+    ------
+    EOFError
+        The other side is gone; a frame it had not finished is dropped.
+    """
+    (length,) = _LENGTH.unpack(_exactly(descriptor, _LENGTH.size))
+    return pickle.loads(_exactly(descriptor, length))
+
+
+def _exactly(descriptor: int, length: int) -> bytearray:
+    data = bytearray(length)
+    view = memoryview(data)
+    while view:
+        got = os.readv(descriptor, [view])
+        if not got:
+            raise EOFError
+        view = view[got:]
+    return data
+
+
+class InFlight:
+    """The record that a worker is scoring, and since when, in memory that outlives the worker.
+
+    An anonymous file (no name, nothing to clean up) mapped by both sides. Times are those of the kernel's
+    monotonic clock, which all processes share.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._page = mmap.mmap(descriptor, PAGE)
+        self.nothing()
+
+    def enter(self, place: Place | None, seconds: float) -> None:
+        """A record starts or goes on, or with None something that is no single record's. It should be over
+        in ``seconds``; 0 = no limit."""
+        now = time.monotonic_ns()
+        what = _BATCH if place is None else place
+        *before, since, _ = _IN_FLIGHT.unpack_from(self._page, 0)
+        due = now + int(1e9 * seconds) if seconds else 0
+        _IN_FLIGHT.pack_into(self._page, 0, *what, since if tuple(before) == what else now, due)
+
+    def nothing(self) -> None:
+        _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING, 0, 0)
+
+    def read(self) -> Place | None:
+        """The record in flight, or None where it was a batch or nothing."""
+        index, sample, *_ = _IN_FLIGHT.unpack_from(self._page, 0)
+        return None if (index, sample) in (_NOTHING, _BATCH) else (index, sample)
+
+    def seconds(self) -> float | None:
+        """How long it has been in flight; None where there is nothing."""
+        _, _, since, _ = _IN_FLIGHT.unpack_from(self._page, 0)
+        return (time.monotonic_ns() - since) / 1e9 if since else None
+
+    def overdue(self) -> float | None:
+        """Seconds since it should have ended, negative before that; None where there is nothing, or no
+        limit."""
+        *_, due = _IN_FLIGHT.unpack_from(self._page, 0)
+        return (time.monotonic_ns() - due) / 1e9 if due else None
+
+    def close(self) -> None:
+        self._page.close()
+        os.close(self.descriptor)

@@ -1,0 +1,168 @@
+"""A worker: ``python -m relfast.engine.pool.worker``, requests on stdin, answers on stdout.
+
+It is started by exec, never by fork of the caller, so it works from threads, daemonic processes, event
+loops and scripts without a ``__main__`` guard. It dies with its parent, ignores the terminal's Ctrl-C
+(the parent decides), and lets the kernel kill it when a record takes too long: C++ that never returns
+cannot be interrupted in any other way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Final
+
+from relfast import interrupts
+from relfast.embed import THREADS_VARIABLE
+from relfast.engine.file_run.block_scoring import SEGMENT_LINES, BlockScoring
+from relfast.engine.online.entry_scoring import score_entries
+from relfast.engine.pool.failures import OUT_OF_MEMORY
+from relfast.engine.pool.protocol import (
+    BlockRequest,
+    EntriesRequest,
+    Failure,
+    InFlight,
+    Ready,
+    Setup,
+    receive,
+    send,
+)
+from relfast.engine.rows import Gold, read_gold
+from relfast.engine.scoring import Scoring
+from relfast.memo import use_shared
+from relfast.records import Place
+
+_PR_SET_PDEATHSIG: Final = 1
+
+_gold_at_hand: dict[tuple[str, ...], Gold] = {}
+
+
+def keep_gold(paths: tuple[str, ...]) -> None:
+    """Read gold before this process is forked, so that its workers share it."""
+    _gold_at_hand[paths] = read_gold(paths)
+
+
+class KernelGuard:
+    """Arms the kernel's timer around a record; at its default action SIGALRM ends the process."""
+
+    def __init__(self, in_flight: InFlight) -> None:
+        self._in_flight = in_flight
+
+    def enter(self, place: Place | None, seconds: float) -> None:
+        self._in_flight.enter(place, seconds)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+    def leave(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self._in_flight.nothing()
+
+
+class RunningClock:
+    """Monotonic seconds of a process that may be stopped (Ctrl-Z): what it was at then costs no time.
+
+    Made by the first thread; the kernel does not tell how long a stop was, so that all since the clock was
+    last read is left out.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now, self._last, self._left_out = now, now(), 0.0
+        signal.signal(signal.SIGCONT, self._continued)
+
+    def __call__(self) -> float:
+        self._last = self._now()
+        return self._last - self._left_out
+
+    def _continued(self, *_: object) -> None:
+        now = self._now()
+        self._left_out += now - self._last
+        self._last = now
+
+
+def die_with(parent: int) -> None:
+    """Have the kernel end this process when the thread that started it is gone."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)  # it died before we asked
+
+
+def _limit(what: int, value: int) -> None:
+    if not value:
+        return
+    _, hard = resource.getrlimit(what)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(what, (value, hard))
+
+
+def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
+    blocks = BlockScoring(scoring, large=large)
+    while True:
+        try:
+            request = receive(0)
+        except EOFError:
+            return
+        try:
+            if isinstance(request, BlockRequest):
+                for segment in blocks.segments(
+                    request.block,
+                    request.start,
+                    request.stop,
+                    request.verdicts,
+                    one_by_one=request.one_by_one,
+                    segment_lines=1 if request.one_by_one else SEGMENT_LINES,
+                ):
+                    send(answers, segment)
+            elif isinstance(request, EntriesRequest):
+                for scores in score_entries(request, scoring):
+                    send(answers, scores)
+            send(answers, None)
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)
+        except BrokenPipeError:
+            return
+        except Exception as error:
+            send(answers, Failure.of(error))
+
+
+def main(parent: int, page: int) -> None:
+    """Serve process ``parent``: requests on stdin, answers on stdout, ``page`` is the in-flight page."""
+    die_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    interrupts.block_for_good()
+    answers = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 1)  # what a library prints must not land between frames
+    try:
+        setup = receive(0)
+    except EOFError:
+        return
+    assert isinstance(setup, Setup)
+    _limit(resource.RLIMIT_CORE, 1)
+    _limit(resource.RLIMIT_STACK, setup.stack)
+    _limit(resource.RLIMIT_AS, setup.memory)
+    use_shared(setup.memo)
+    # an embedding model would else start a thread per core in every worker
+    os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
+    try:
+        guard = KernelGuard(InFlight(page))
+        paths = setup.job.data
+        gold = _gold_at_hand.get(paths)
+        clock = RunningClock()
+        scoring = Scoring(setup.job, read_gold(paths) if gold is None else gold, guard, clock=clock)
+    except Exception as error:
+        send(answers, Failure.of(error))
+        return
+    send(answers, Ready(os.getpid()))
+    os.dup2(nowhere, 2)  # the toolkit can write gigabytes about one bad answer
+    _serve(answers, scoring, large=setup.large)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

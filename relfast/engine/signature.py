@@ -1,0 +1,79 @@
+"""What was run, in one line: the numbers of two papers compare only if their signatures do."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from relfast import __version__
+from relfast.engine.job import Job
+from relfast.parameters import parameters_of
+from relfast.tasks import TASKS, Task
+
+
+def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> str:
+    """``relfast 0.1.0 | tasks REL-C2:1 | policy strict | rdkit 2026.9.1 | timeout 5s | …``.
+
+    A task's number is its scorer revision; it changes whenever a score can. ``filters`` are those of
+    lm-evaluation-harness whose rows were scored.
+    """
+    options = [
+        (parameter, parameter.write(getattr(job.options, parameter.name)))
+        for parameter in parameters_of(type(job.options))
+        if parameter.shown
+    ]
+    named = [TASKS[name] for name in tasks if name in TASKS]
+    parts = [
+        f"relfast {__version__}",
+        "tasks " + (",".join(f"{task.name}:{task.revision}" for task in named) or "none"),
+        f"policy {job.options.policy}",
+    ]
+    if job.options.strip_reasoning:
+        parts.append("reasoning stripped")
+    if filters:
+        parts.append("filter " + ",".join(filters))
+    if job.options.strict:
+        parts += [shown for parameter, shown in options if parameter.strict_only]
+    rewards = [f"{name}={metric}" for name, metric in sorted(job.rewards.items())]
+    if rewards:
+        parts.append("reward " + ",".join(rewards))
+    parts += [f"{package} {version(package)}" for package in packages_of(named)]
+    if any(task.embeds for task in named):
+        parts.append(f"embedder {_embedder(job)}")
+    owned = {p.name for task in named for p in parameters_of(task.options)}
+    parts += [shown for parameter, shown in options if not parameter.strict_only and parameter.name in owned]
+    parts.append(f"timeout {job.timeout:g}s")
+    return " | ".join(parts)
+
+
+def packages_of(tasks: Iterable[Task]) -> tuple[str, ...]:
+    """The distributions whose versions can change a score of these tasks, each once."""
+    return tuple(dict.fromkeys(package for task in tasks for package in task.packages))
+
+
+@cache
+def version(package: str) -> str:
+    """The installed version of a package, or ``missing``; imports nothing of it.
+
+    Read off the name of its metadata folder; importlib.metadata, which takes 20 ms to import, is asked
+    only where there is none.
+    """
+    stem = package.replace("-", "_")
+    for entry in sys.path:
+        for folder in glob.iglob(f"{glob.escape(entry)}/{stem}-*.dist-info"):
+            return os.path.basename(folder).removesuffix(".dist-info").rpartition("-")[2]
+    from importlib import metadata
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "missing"
+
+
+def _embedder(job: Job) -> str:
+    from relfast.embed import describe
+
+    return describe(job.options.embedder, job.options.device)

@@ -1,0 +1,60 @@
+"""The keywords of `relfast.score` and its kin as types, for editors and type checkers.
+
+A function adds ``**options: Unpack[…]`` of what it passes on. What is accepted is what `Job` and the tasks'
+options declare; a test holds the two against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from relfast.records import Policy
+from relfast.tasks.options import OptionKeywords, TaskKeywords
+
+__all__ = [
+    "AdapterKeywords",
+    "JobKeywords",
+    "OnError",
+    "OptionKeywords",
+    "Policy",
+    "ScorerKeywords",
+    "TaskKeywords",
+]
+
+OnError = float | None | Literal["raise"]
+"""What an unscored response is worth: a number, None (left out), or an `UnscoredError`."""
+
+
+class JobKeywords(OptionKeywords, total=False):
+    """What decides the rows of a run: see `relfast.engine.job.Job`.
+
+    ``reward``, ``input_format`` and ``map`` are the command line's names of ``rewards``, ``dialect`` and
+    ``field_map``.
+    """
+
+    task: str | None
+    rewards: Mapping[str, str]
+    reward: Mapping[str, str]
+    details: bool
+    timeout: float | None
+    dialect: str
+    input_format: str
+    field_map: Mapping[str, str]
+    map: Mapping[str, str]
+    data: str | Path | Iterable[str | Path]
+    filter: str | None
+    max_line_bytes: int
+
+
+class AdapterKeywords(JobKeywords, total=False):
+    """What the reward functions of trainers take beside ``on_error``."""
+
+    workers: int | None
+
+
+class ScorerKeywords(AdapterKeywords, total=False):
+    """The keywords of `relfast.Scorer`."""
+
+    on_error: OnError

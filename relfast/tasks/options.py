@@ -1,0 +1,32 @@
+"""The options of all tasks together: what a run is given, and what its parts take their own from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relfast.records import Options, Policy
+from relfast.tasks.realign.options import RealignKeywords, RealignOptions
+from relfast.tasks.rel_b.options import RelBKeywords, RelBOptions
+from relfast.tasks.rel_c.options import RelCKeywords, RelCOptions
+
+__all__ = ["AllOptions", "OptionKeywords", "TaskKeywords"]
+
+
+@dataclass(frozen=True)
+class AllOptions(RealignOptions, RelCOptions, RelBOptions, Options):
+    """Every task's options. Immutable and picklable.
+
+    A dataclass has the fields of its last base first: the bases stand in reverse order of the table of tasks.
+    """
+
+
+class TaskKeywords(RelBKeywords, RelCKeywords, RealignKeywords, total=False):
+    """`AllOptions` as keywords, without the policy, which many functions name themselves."""
+
+    strip_reasoning: bool
+
+
+class OptionKeywords(TaskKeywords, total=False):
+    """`AllOptions` as keywords."""
+
+    policy: Policy

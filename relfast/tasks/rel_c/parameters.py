@@ -1,0 +1,137 @@
+"""What runs of new REL-C1, C2 and C3 records are made with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
+
+from relfast.parameters import Choice, Number, Pair, Sizes, Text, Whole, parameter
+
+if TYPE_CHECKING:
+    from relfast.chem.bank import Bank
+    from relfast.chem.isomers import RingFilter
+
+PUBLISHED_SIZES: Final = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
+
+MIN_ATOMS: Final = 8
+TANIMOTO: Final = (0.35, 0.90)
+"""Bounds of the published records."""
+
+MCS_STEPS: Final = 500
+"""Steps of a motif search before its group is given up, some 10 ms. Groups that take longer are mostly large
+fused ring systems."""
+
+Strategy = Literal["similarity", "scaffold", "mixed"]
+
+
+@dataclass(frozen=True)
+class UniverseParameters:
+    """What REL-C1 and C3 share: which universes of isomers are drawn from.
+
+    Attributes
+    ----------
+    formulas
+        Formulas to draw from, else `relfast.tasks.rel_c.formulas.DEFAULT_FORMULAS`; also those of the odd
+        molecule of REL-C1.
+    universe_min, universe_max
+        Bounds of the number of isomers of a formula.
+    keep
+        Which isomers count, see `relfast.chem.isomers.isomers`.
+    """
+
+    formulas: Sequence[str] | None = parameter(
+        None,
+        Text(),
+        "Draw from these, e.g. C5H8Br2 (repeatable).  [default: 105 small organic formulas]",
+        flag="--formula",
+        metavar="FORMULA",
+        repeat=True,
+    )
+    universe_min: int = parameter(8, Whole(), "Fewest isomers of a formula.")
+    universe_max: int = parameter(100, Whole(), "Most isomers of a formula.")
+    keep: RingFilter = parameter(
+        "all",
+        Choice(("all", "unstrained")),
+        "unstrained: no triple or cumulated double bonds in rings.",
+    )
+
+
+@dataclass(frozen=True)
+class IsomerSetParameters(UniverseParameters):
+    """Parameters of REL-C1.
+
+    Attributes
+    ----------
+    sizes
+        Molecules of a question, gone through in turn within each class.
+    yes_fraction
+        Share of yes records, 0 to 1; kept to within one record in any prefix of the run.
+    """
+
+    about: ClassVar[str] = "Make REL-C1 records: are these molecules constitutional isomers?"
+
+    sizes: Sequence[int] = parameter(PUBLISHED_SIZES, Sizes(), "Molecules of a question, in turn.")
+    yes_fraction: float = parameter(0.5, Number(0, 1), "Share of yes records.")
+
+
+@dataclass(frozen=True)
+class MissingIsomersParameters(UniverseParameters):
+    """Parameters of REL-C3.
+
+    Attributes
+    ----------
+    given
+        Molecules given in a question, gone through in turn; a formula with more isomers is drawn for each.
+    """
+
+    about: ClassVar[str] = "Make REL-C3 records: name the isomers that a list leaves out."
+
+    given: Sequence[int] = parameter(PUBLISHED_SIZES, Sizes(), "Molecules given in a question, in turn.")
+
+
+@dataclass(frozen=True)
+class MotifParameters:
+    """Parameters of REL-C2.
+
+    Attributes
+    ----------
+    bank
+        File of one SMILES a line (plain or gzip), or a bank already read; default: the molecules of the
+        published records.
+    sizes
+        Molecules of a question, gone through in turn.
+    strategy
+        ``similarity`` (to one of the group), ``scaffold`` (one Murcko scaffold) or ``mixed``, half and half.
+    min_atoms
+        Fewest heavy atoms of gold.
+    tanimoto
+        Lowest and highest similarity to that molecule.
+    mcs_steps
+        Steps after which a motif search is given up and its group with it: more steps, larger motifs.
+    """
+
+    about: ClassVar[str] = "Make REL-C2 records: the largest connected motif of similar molecules."
+
+    bank: str | Path | Bank | None = parameter(
+        None,
+        Text(),
+        "One SMILES a line, plain or gzip.  [default: the molecules of the published records]",
+        metavar="FILE",
+    )
+    sizes: Sequence[int] = parameter(PUBLISHED_SIZES, Sizes(), "Molecules of a question, in turn.")
+    strategy: Strategy = parameter(
+        "similarity",
+        Choice(get_args(Strategy)),
+        "What the molecules of a group have in common.",
+    )
+    min_atoms: int = parameter(MIN_ATOMS, Whole(), "Fewest heavy atoms of gold.")
+    tanimoto: tuple[float, float] = parameter(
+        TANIMOTO, Pair(), "Similarity to the group's first molecule.", metavar="LOW HIGH"
+    )
+    mcs_steps: int = parameter(
+        MCS_STEPS,
+        Whole(),
+        "Search steps after which a group is given up; more steps, larger motifs.",
+    )

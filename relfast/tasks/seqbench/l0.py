@@ -1,0 +1,237 @@
+"""L0: how fast success decays with logical depth, P(L) = exp(-L / L0).
+
+The law and its name are SeqBench's (arXiv 2509.16866). Here it is fitted by maximum likelihood to the single
+outcomes, with a profile-likelihood interval, and, for comparison, by least squares to binned success rates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+CHI2_95: Final = 3.841458820694124
+"""The 95 % quantile of chi-squared with one degree of freedom."""
+
+BIN_WIDTH: Final = 5
+"""Width of the bins of logical depth, as on the dataset card."""
+
+_SLOWEST, _FASTEST = 1e-9, 1e3  # decay rates 1/L0 looked at: L0 from a thousandth of an action to 10^9
+_HALVINGS: Final = 100  # of an interval of log rates: down to the last bit of a double
+
+
+@dataclass(frozen=True, slots=True)
+class L0Fit:
+    """L0 with its 95 % interval, in actions.
+
+    ``l0`` is the maximum likelihood estimate: 0 if nothing is correct, infinite if everything is.
+    ``low`` and ``high`` bound the values whose likelihood ratio to the best one is within `CHI2_95`.
+    ``least_squares`` fits the success rates of bins ``bin_width`` actions wide, all bins alike; NaN where
+    everything or nothing is correct. ``n`` outcomes, ``n_correct`` of them correct.
+    """
+
+    l0: float
+    low: float
+    high: float
+    least_squares: float
+    bin_width: int
+    n: int
+    n_correct: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, with null for what is infinite or not a number (JSON has neither)."""
+        return {name: value if math.isfinite(value) else None for name, value in asdict(self).items()}
+
+
+def fit_l0(
+    L: ArrayLike, correct: ArrayLike, n: ArrayLike | None = None, *, bin_width: int = BIN_WIDTH
+) -> L0Fit:
+    """Fit P(L) = exp(-L / L0).
+
+    Parameters
+    ----------
+    L
+        Logical depth of each problem, in actions, positive.
+    correct
+        Whether each was solved, same length; with ``n``, how often.
+    n
+        How often each was tried, where outcomes are counted already; else once.
+
+    Raises
+    ------
+    ValueError
+        The lengths differ, there is no outcome, or a depth is not positive.
+    """
+    depths = np.asarray(L, np.float64).ravel()
+    solved = np.asarray(correct).ravel().astype(bool if n is None else np.int64).astype(np.int64)
+    tried = np.ones(len(solved), np.int64) if n is None else np.asarray(n, np.int64).ravel()
+    if not len(depths) == len(solved) == len(tried):
+        raise ValueError(f"{len(depths)} depths and {len(solved)} outcomes: the lengths differ")
+    if not tried.sum():
+        raise ValueError("no outcomes to fit L0 to")
+    if (solved < 0).any() or (solved > tried).any():
+        raise ValueError("more problems solved than tried")
+    if not (depths > 0).all() or not np.isfinite(depths).all():
+        raise ValueError("every logical depth must be a positive number")
+    gain = float((depths * solved).sum())
+    failed = tried > solved
+    missed, places = np.unique(depths[failed], return_inverse=True)
+    counts = np.bincount(places, (tried - solved)[failed])
+
+    def log_likelihood(rate: float) -> float:
+        return float(-rate * gain + (counts * np.log(-np.expm1(-rate * missed))).sum())
+
+    def slope(rate: float) -> float:
+        with np.errstate(over="ignore"):
+            return float(-gain + (counts * missed / np.expm1(rate * missed)).sum())
+
+    # the likelihood is concave in the rate; without failures it falls from rate 0 on, without successes it
+    # rises for ever
+    if not len(missed):
+        best, least = 0.0, 0.0
+    elif gain == 0:
+        best, least = math.inf, 0.0
+    else:
+        best = _root(slope, _SLOWEST, _FASTEST)
+        least = log_likelihood(best)
+    drop = least - CHI2_95 / 2
+
+    def excess(rate: float) -> float:
+        return log_likelihood(rate) - drop
+
+    slowest = 0.0 if best == 0.0 else _root(lambda rate: -excess(rate), _SLOWEST, min(best, _FASTEST))
+    fastest = math.inf if best == math.inf else _root(excess, max(best, _SLOWEST), _FASTEST)
+    return L0Fit(
+        l0=_inverse(best),
+        low=_inverse(fastest),
+        high=_inverse(slowest),
+        least_squares=_least_squares(depths, solved, tried, bin_width),
+        bin_width=bin_width,
+        n=int(tried.sum()),
+        n_correct=int(solved.sum()),
+    )
+
+
+def _inverse(rate: float) -> float:
+    return math.inf if rate == 0 else 1 / rate
+
+
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Where a function that is positive before and negative after crosses zero, by bisection of log rates."""
+    low, high = math.log(low), math.log(high)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if function(math.exp(middle)) > 0:
+            low = middle
+        else:
+            high = middle
+    return math.exp((low + high) / 2)
+
+
+def _least_squares(
+    depths: NDArray[np.float64], solved: NDArray[np.int64], tried: NDArray[np.int64], bin_width: int
+) -> float:
+    """L0 of least squared distance between the bins' success rates and the curve at their mean depths."""
+    if not 0 < solved.sum() < tried.sum():
+        return math.nan
+    depths, solved, tried = depths[tried > 0], solved[tried > 0], tried[tried > 0]
+    _, bins = np.unique(depths // bin_width, return_inverse=True)
+    sizes = np.bincount(bins, tried)
+    centres = np.bincount(bins, depths * tried) / sizes
+    rates = np.bincount(bins, solved) / sizes
+
+    def misfit(log_rate: float) -> float:
+        return float(((rates - np.exp(-math.exp(log_rate) * centres)) ** 2).sum())
+
+    # a coarse grid first, since the sum of squares has flat ends; then golden sections
+    grid = np.linspace(math.log(_SLOWEST), math.log(_FASTEST), 600)
+    curves = np.exp(-np.exp(grid)[:, None] * centres)
+    at = int(np.argmin(((rates - curves) ** 2).sum(axis=1)))
+    low, high = float(grid[max(at - 1, 0)]), float(grid[min(at + 1, len(grid) - 1)])
+    golden = (math.sqrt(5) - 1) / 2
+    for _ in range(60):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        if misfit(left) < misfit(right):
+            high = right
+        else:
+            low = left
+    return math.exp(-(low + high) / 2)
+
+
+def by_complexity(
+    L: Sequence[float | None],
+    B: Sequence[float | None],
+    N: Sequence[float | None],
+    exact_match: Sequence[float],
+    progress_ratio: Sequence[float],
+    n: Sequence[int] | None = None,
+    *,
+    bin_width: int = BIN_WIDTH,
+) -> dict[str, Any]:
+    """SeqBench's aggregates: Pass@1 and progress by logical depth, backtracking and noise, and L0.
+
+    Parameters
+    ----------
+    L, B, N
+        Complexity of each scored response; None (or NaN) where the record does not say.
+    exact_match, progress_ratio
+        Its metrics; with ``n``, their sums.
+    n
+        How many responses each entry stands for, where those of one complexity are summed up already (as a
+        run does that must merge with others); else one.
+
+    Returns
+    -------
+    dict
+        JSON-able. ``by_L`` (bins ``"0-4"``, ``"5-9"``, …), ``by_B``, ``by_N``: per value ``n``,
+        ``pass_at_1``, ``progress_ratio``; ``l0``: `L0Fit.to_dict` of all responses with an L, or None
+        without any; ``l0_by_B_N``: the same per ``"B=2,N=0.0"``, the form in which L0 is published.
+    """
+    depth, doors, noise = (np.array(values, np.float64) for values in (L, B, N))
+    solved = np.asarray(exact_match, np.int64)
+    progress = np.asarray(progress_ratio, np.float64)
+    tried = np.ones(len(solved), np.int64) if n is None else np.asarray(n, np.int64)
+
+    def table(values: NDArray[np.float64], name: Callable[[float], str]) -> dict[str, dict[str, Any]]:
+        rows = {}
+        for value in np.unique(values[np.isfinite(values)]).tolist():
+            here = values == value
+            count = int(tried[here].sum())
+            rows[name(value)] = {
+                "n": count,
+                "pass_at_1": float(solved[here].sum() / count),
+                "progress_ratio": float(progress[here].sum() / count),
+            }
+        return rows
+
+    def fit(here: NDArray[np.bool_]) -> dict[str, Any] | None:
+        here = here & (depth > 0)
+        if not here.any():
+            return None
+        return fit_l0(depth[here], solved[here], tried[here], bin_width=bin_width).to_dict()
+
+    known = np.isfinite(doors) & np.isfinite(noise)
+    cells = sorted(set(zip(doors[known].tolist(), noise[known].tolist(), strict=True)))
+    return {
+        "by_L": table(depth // bin_width, lambda value: _bin_name(int(value), bin_width)),
+        "by_B": table(doors, lambda value: f"{value:g}"),
+        "by_N": table(noise, str),
+        "l0": fit(np.ones(len(depth), bool)),
+        "l0_by_B_N": {f"B={b:g},N={n}": fit((doors == b) & (noise == n)) for b, n in cells},
+    }
+
+
+def aggregate(cells: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """`by_complexity` of a run's cells: ``"L/B/N"`` → rows, sums of exact_match and of progress_ratio."""
+    keys = [[float(part) if part else None for part in name.split("/")] for name in cells]
+    depth, doors, noise = zip(*keys, strict=True)
+    n, exact, progress = zip(*cells.values(), strict=True)
+    return by_complexity(depth, doors, noise, exact, progress, [int(count) for count in n])
+
+
+def _bin_name(number: int, width: int) -> str:
+    return f"{number * width}-{number * width + width - 1}"

@@ -1,0 +1,187 @@
+"""What a run of new SeqBench rows is made with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from relfast.errors import UsageError
+from relfast.parameters import Flag, Number, Whole, parameter
+
+SMALLEST_SIDE: Final = 10
+"""Rows and columns where neither they nor L are given."""
+
+ANY_LENGTH: Final = 1 << 30
+
+MAX_SIDE: Final = 200
+"""Rows or columns of the largest grid."""
+
+MAX_DOORS: Final = 20
+"""Locked doors of a maze; the published ones have at most 6."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A whole number, or bounds of it: both of a pair count. Written ``40`` or ``40:60``."""
+
+    metavar: str = "L | LOW:HIGH"
+
+    def check(self, name: str, value: object) -> int | tuple[int, int]:
+        if not isinstance(value, Sequence):
+            return Whole().check(name, value)
+        low, high = (Whole().check(name, bound) for bound in value)
+        return low, high
+
+    def parse(self, text: str) -> tuple[int, int]:
+        low, colon, high = text.partition(":")
+        try:
+            return int(low), int(high if colon else low)
+        except ValueError:
+            raise ValueError(f"{text!r} is neither a number nor bounds such as 40:60") from None
+
+    def write(self, value: int | tuple[int, int]) -> str:
+        return str(value) if isinstance(value, int) else f"{value[0]}:{value[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """Names of agent and target, or ``random``. Written ``AGENT,TARGET``."""
+
+    metavar: str = "TEXT"
+
+    def check(self, name: str, value: object) -> object:
+        if value != "random" and not _are_names(value):
+            raise UsageError(
+                f"{name} must be 'random' or two different names without line breaks, full stops or"
+                f" ' is in room ', not {value!r}"
+            )
+        return value
+
+    def parse(self, text: str) -> tuple[str, str] | str:
+        if text == "random":
+            return text
+        parts = text.split(",")
+        if len(parts) != 2:
+            raise UsageError(f"--names takes AGENT,TARGET or random, not {text!r}")
+        return parts[0].strip(), parts[1].strip()
+
+    def write(self, value: Any) -> str:
+        return value if isinstance(value, str) else ",".join(value)
+
+
+def _are_names(names: object) -> bool:
+    return (
+        isinstance(names, Sequence)
+        and len(names) == 2
+        and all(isinstance(name, str) and name.strip() == name != "" for name in names)
+        and not any(bad in name for name in names for bad in (".", "\n", "\r", " is in room ", "\\"))
+        and not any(name.startswith(("Key ", "Room ", "Door ", "The locked door ")) for name in names)
+        and names[0] != names[1]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """What the rows of a run have in common.
+
+    Attributes
+    ----------
+    rows, cols
+        Size of the grid. None takes the other one's value, or both as L and B need (10 × 10 at least).
+    L
+        Logical depth: a number, bounds (both included), or None for whatever comes. Hit exactly.
+    B
+        Backtracking count: locked doors on the way, each with a detour to its key. Hit exactly.
+    N
+        Noise ratio: the share of the distracting facts that is kept, rounded to whole facts.
+    shuffle
+        Mix the facts of the context; without it supporting facts come first, in the order of the path.
+    names
+        Agent and target, or ``"random"``.
+    remove_keys
+        Open so many of the B doors and take their keys away. L and B of the row are then what is left:
+        L and B above are the whole maze's, which is that of the same seed without removals.
+    """
+
+    about: ClassVar[str] = (
+        "Make SeqBench instances: mazes with keys and doors, their facts, and the shortest plan."
+    )
+    unit: ClassVar[str] = "mazes"
+
+    rows: int | None = parameter(None, Whole(), "Rows of the grid. [default: as L and B need]")
+    cols: int | None = parameter(None, Whole(), "Columns of the grid. [default: as L and B need]")
+    L: int | tuple[int, int] | None = parameter(
+        None, Bounds(), "Logical depth: actions of the shortest plan, hit exactly.", flag="-L"
+    )
+    B: int = parameter(2, Whole(), "Locked doors on the way.", flag="-B")
+    N: float = parameter(
+        0.0,
+        Number(),
+        "Share of the distracting facts that is kept. Repeatable: each maze once per value.",
+        flag="-N",
+        repeat=True,
+    )
+    shuffle: bool = parameter(False, Flag(), "Mix the facts. [default: supporting ones first, in path order]")
+    names: tuple[str, str] | str = parameter(
+        ("Bob", "Alice"), People(), "AGENT,TARGET, or random: others in each maze."
+    )
+    remove_keys: int = parameter(
+        0,
+        Whole(),
+        "Open so many doors and take their keys away. Repeatable: each maze once per value.",
+        repeat=True,
+    )
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.B, int) or not 0 <= self.B <= MAX_DOORS:
+            raise UsageError(f"B must be a whole number from 0 to {MAX_DOORS}, not {self.B!r}")
+        for name, value in (("rows", self.rows), ("cols", self.cols)):
+            if value is not None and not (isinstance(value, int) and 1 <= value <= MAX_SIDE):
+                raise UsageError(f"{name} must be a whole number from 1 to {MAX_SIDE}, not {value!r}")
+        if not 0 <= self.remove_keys <= self.B:
+            raise UsageError(f"remove_keys must be from 0 to B = {self.B}, not {self.remove_keys!r}")
+        if not 0 <= self.N <= 1:
+            raise UsageError(f"N must be from 0 to 1, not {self.N!r}")
+        low, high = self.moves
+        if high < low:
+            raise UsageError(
+                f"no maze with B={self.B} has L={self.L}: with start, rescue, and detours, keys and doors it"
+                f" takes {self.extra + self.fewest_moves} actions at least"
+            )
+        rows, cols = self.size
+        if low > (self.B + 1) * (rows * cols - 1):
+            raise UsageError(f"a {rows} × {cols} maze with B={self.B} is too small for L={self.L}")
+        People().check("names", self.names)
+
+    @property
+    def extra(self) -> int:
+        """Actions that are no moves: start, rescue; pick up, use and unlock for each door."""
+        return 2 + 3 * self.B
+
+    @property
+    def moves(self) -> tuple[int, int]:
+        """Bounds of the moves of the shortest plan."""
+        if self.L is None:
+            return self.fewest_moves, ANY_LENGTH
+        low, high = (self.L, self.L) if isinstance(self.L, int) else self.L
+        return max(low - self.extra, self.fewest_moves), high - self.extra
+
+    @property
+    def fewest_moves(self) -> int:
+        """One move, and two for each detour: into the key's room and out again."""
+        return 1 + 2 * self.B
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns of the grid."""
+        rows, cols = self.rows or self.cols, self.cols or self.rows
+        if rows is not None and cols is not None:
+            return rows, cols
+        side = SMALLEST_SIDE
+        if self.L is not None:
+            # one leg of the walk is a path in a random tree, whose length grows like side^1.25
+            leg = self.moves[1] / (self.B + 1)
+            side = max(side, round(2 * leg**0.7), round(math.sqrt(3 * self.moves[1])))
+        return min(side, MAX_SIDE), min(side, MAX_SIDE)

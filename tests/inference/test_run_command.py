@@ -1,0 +1,297 @@
+"""``relfast run``: records to responses against a server that fails, killed and resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai_server import Server, running
+from patience import until
+
+from relfast.cli.main import main
+
+RECORDS = [
+    {"id": f"r{n}", "task": "REL-A1", "question": f"What is {n} + 1?", "answer": {"target": 0}}
+    for n in range(40)
+]
+
+
+EXIT_CODES = {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}
+
+
+def write(path: Path, rows: Sequence[Any]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def solve(prompt: str) -> str:
+    return f"<answer>{prompt}</answer>"
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as left:
+        main(["run", *map(str, arguments)])
+    return int(left.value.code or 0)
+
+
+def options(server: Server, output: Path) -> list[object]:
+    return ["--api", server.url, "--model", "m", "-o", output, "--backoff", 0.01, "--timeout", 1, "-q"]
+
+
+def responses(path: Path) -> list[Any]:
+    return [row["response"] for row in read(path)]
+
+
+def test_each_record_comes_back_with_its_response_in_order(tmp_path: Path) -> None:
+    records, output = write(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
+    with running(Server(solve=solve, failing=1)) as server:
+        assert run(records, *options(server, output)) == 0
+        assert len(server.met) > 4
+    rows = read(output)
+    assert [{key: row[key] for key in RECORDS[0]} for row in rows] == RECORDS
+    assert [row["response"] for row in rows] == [solve(record["question"]) for record in RECORDS]
+    assert {row["error"] for row in rows} == {None}
+    assert rows[7]["generation"]["model"] == "m"
+
+
+def test_gold_keeps_all_its_digits(tmp_path: Path) -> None:
+    gold = {"label": "yes", "taxa": [3, 12345678901234567891]}
+    record = {"id": 98765432109876543210, "task": "REL-B1", "question": "Which taxa?", "answer": gold}
+    records, output = write(tmp_path / "in.jsonl", [record]), tmp_path / "out.jsonl"
+    with running(Server(solve=solve)) as server:
+        assert run(records, *options(server, output)) == 0
+    (row,) = read(output)
+    assert {key: row[key] for key in record} == record
+    assert type(row["id"]) is type(row["answer"]["taxa"][1]) is int
+
+
+def test_failures_are_rows_and_are_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records, output = write(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
+    with running(Server(solve=solve, broken="is 7 ")) as server:
+        arguments = [records, *options(server, output), "--attempts", 2]
+        assert run(*arguments) == 0
+        assert "1 records have no response" in capsys.readouterr().err
+        assert run(*arguments, "--resume", "--fail-on-error") == 1  # all that was asked failed
+        failed = [row for row in read(output) if row["error"]]
+        assert [(row["id"], row["response"]) for row in failed] == [("r7", None)]
+        assert failed[0]["error"]["type"] == "InternalServerError"
+        assert [row["id"] for row in read(output)] == [record["id"] for record in RECORDS]
+        asked = server.asked.total()
+        server.broken = None
+        assert run(*arguments, "--resume") == 0
+        assert server.asked.total() == asked + 1
+    assert responses(output) == [solve(record["question"]) for record in RECORDS]
+
+
+ATTEMPTS = re.compile(rb',"attempts":\d+')
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path) -> None:
+    records_ = [{"id": n, "question": f"What is {n} + 2?"} for n in range(120)]
+    records, output = write(tmp_path / "in.jsonl", records_), tmp_path / "out.jsonl"
+    command = [sys.executable, "-m", "relfast.cli.main", "run", str(records)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    with running(Server(solve=solve, delay=0.02)) as server:
+        arguments = [*map(str, options(server, output)), "--concurrency", "2"]
+        for number, sent in enumerate((signal.SIGKILL, signal.SIGINT, signal.SIGTERM)):
+            before = server.asked.total()
+            child = subprocess.Popen(
+                [*command, *arguments, *(["--resume"] if number else [])],
+                env=environment,
+                stderr=subprocess.DEVNULL,
+            )
+            until(lambda before=before: server.asked.total() >= before + 22)  # type: ignore[misc]
+            child.send_signal(sent)
+            assert child.wait(timeout=30) == EXIT_CODES[sent]
+            rows = len(output.read_bytes().splitlines())
+            assert 16 * (number + 1) <= rows < len(records_)
+            if sent is not signal.SIGKILL:
+                # asked to stop: all that had been answered is kept, but for what was under way
+                assert rows >= server.asked.total() - 16 - 2 * 3
+        server.delay = 0
+        assert run(records, *arguments, "--resume") == 0
+        assert server.asked.total() <= len(records_) + 16 + 2 * 3
+        whole = tmp_path / "whole.jsonl"
+        assert run(records, *options(server, whole)) == 0
+    # a request that an interrupt cut off counts as an attempt: only that may differ
+    first, second = (ATTEMPTS.sub(b"", path.read_bytes()) for path in (output, whole))
+    assert first == second
+
+
+def test_what_was_asked_differently_is_not_continued(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records, output = write(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
+    with running(Server(solve=solve)) as server:
+        assert run(records, *options(server, output)) == 0
+        assert run(records, *options(server, output)) == 2
+        assert run(records, *options(server, output), "--resume", "--temperature", 1) == 1
+        assert "temperature was 0.0 and is 1.0" in capsys.readouterr().err
+        write(records, [*RECORDS[:2], RECORDS[5]])
+        assert run(records, *options(server, output), "--resume") == 1
+        assert "record 2 of the input has another question now" in capsys.readouterr().err
+        assert run(records, *options(server, output), "--overwrite") == 0
+    assert [row["id"] for row in read(output)] == ["r0", "r1", "r5"]
+
+
+def test_records_that_cannot_be_asked(tmp_path: Path) -> None:
+    rows = [
+        {"id": 1},
+        {"id": 2, "question": "  "},
+        {"id": 3, "question": [{"role": "user", "content": "hello"}]},
+        {"id": 4, "problem": "1 + 1"},
+        {"id": 5, "question": 5, "error": "of old", "response": "of old"},
+    ]
+    records, output = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
+    records.write_text(records.read_text() + "\n  \n")
+    with running(Server(solve=solve)) as server:
+        assert run(records, *options(server, output), "--fail-on-error") == 3
+    found = {row["id"]: (row["response"], (row["error"] or {}).get("message")) for row in read(output)}
+    assert found == {
+        1: (None, "question is missing"),
+        2: (None, "question is neither text nor chat messages"),
+        3: (solve("hello"), None),
+        4: (solve("1 + 1"), None),
+        5: (None, "question is neither text nor chat messages"),
+    }
+
+
+def test_several_samples_are_a_list(tmp_path: Path) -> None:
+    counts: dict[str, int] = {}
+
+    def numbered(prompt: str) -> str:
+        counts[prompt] = counts.get(prompt, 0) + 1
+        return str(counts[prompt])
+
+    records, output = write(tmp_path / "in.jsonl", RECORDS[:4]), tmp_path / "out.jsonl"
+    with running(Server(solve=numbered)) as server:
+        arguments = [*options(server, output), "--samples", 3, "--temperature", 0.7, "--system", "Brief."]
+        assert run(records, *arguments, "--limit", 3) == 0
+        assert {request["temperature"] for request in server.requests} == {0.7}
+    assert [sorted(texts) for texts in responses(output)] == [["1", "2", "3"]] * 3
+
+
+def test_inputs_that_cannot_be_read(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"id": 1}\nnonsense\n')
+    for arguments in ([tmp_path / "missing.jsonl"], [bad]):
+        assert run(*arguments, "--api", "http://127.0.0.1:9/v1", "--model", "m", "-o", tmp_path / "o") == 2
+    good = write(tmp_path / "in.jsonl", RECORDS[:1])
+    assert run(good, "--api", "nonsense", "--model", "m", "-o", tmp_path / "o") == 2
+
+
+def test_the_output_can_be_scored(tmp_path: Path) -> None:
+    records, output = write(tmp_path / "in.jsonl", RECORDS[:5]), tmp_path / "out.jsonl"
+    with running(Server(solve=lambda prompt: "Answer #1", broken="is 3 ")) as server:
+        assert run(records, *options(server, output), "--attempts", 1) == 0
+    with pytest.raises(SystemExit) as left:
+        main(["score", str(output), "-o", str(tmp_path / "scored.jsonl"), "--workers", "0", "-q"])
+    assert not left.value.code
+    rows = read(tmp_path / "scored.jsonl")
+    assert [row["correct"] for row in rows] == [True, True, True, None, True]
+    assert rows[3]["status"] == "invalid_record"
+
+
+def score_rows(output: Path) -> list[dict[str, Any]]:
+    scored = output.with_suffix(".scored.jsonl")
+    with pytest.raises(SystemExit):
+        main(["score", str(output), "-o", str(scored), "--workers", "0", "--overwrite", "-q"])
+    return read(scored)
+
+
+MAZES = [
+    {
+        "instance_id": f"{n}_rkc0_n0.0",
+        "context": "Bob is in room A1. Alice is in room A1.",
+        "question": f"Bob is in room A1. Alice is in room A1. Maze {n}: how does Bob reach Alice?",
+        "completion": "['start: A1', 'rescue: Alice']",
+    }
+    for n in range(3)
+]
+
+
+def test_a_server_that_is_not_there_is_no_wrong_answer(tmp_path: Path) -> None:
+    """What has no score is what is asked for again, no more and no less."""
+    records, output = write(tmp_path / "in.jsonl", MAZES), tmp_path / "out.jsonl"
+    with running(Server(solve=lambda prompt: "['start: A1', 'rescue: Alice']", broken="Maze 1")) as server:
+        arguments = [records, *options(server, output), "--attempts", 1]
+        assert run(*arguments) == 0
+        rows = score_rows(output)
+        assert [row["correct"] for row in rows] == [True, None, True]
+        assert (rows[1]["status"], rows[1]["reward"]) == ("invalid_record", None)
+        assert rows[1]["error"] == read(output)[1]["error"]
+        server.broken = None
+        server.asked.clear()
+        assert run(*arguments, "--resume") == 0
+        assert [prompt for prompt in server.asked if "Maze 1" in prompt] == list(server.asked)
+    assert [row["correct"] for row in score_rows(output)] == [True, True, True]
+
+
+def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
+    """Three samples each; the second request of one prompt and all of another fail."""
+    records, output = write(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
+    met: dict[str, int] = {}
+    failing = True
+
+    def answer(prompt: str) -> str:
+        met[prompt] = met.get(prompt, 0) + 1
+        if failing and ("is 1 " in prompt or ("is 0 " in prompt and met[prompt] == 2)):
+            raise OSError("the model crashed")
+        return f"Answer {met[prompt]}"
+
+    with running(Server(solve=answer)) as server:
+        arguments = [records, *options(server, output), "--samples", 3, "--attempts", 1, "--concurrency", 1]
+        assert run(*arguments) == 0
+        first, second, third = read(output)
+        assert [first["response"][0], first["response"][2]] == ["Answer 1", "Answer 3"]
+        assert first["response"][1] is None
+        assert [error and error["type"] for error in first["error"]] == [None, "APIConnectionError", None]
+        assert second["response"] == [None] * 3
+        assert (third["response"], third["error"]) == (["Answer 1", "Answer 2", "Answer 3"], None)
+        rows = score_rows(output)
+        assert [(row["id"], row["sample"]) for row in rows] == [
+            (f"r{n}", k) for n in range(3) for k in range(3)
+        ]
+        assert [row["status"] for row in rows[:6]] == [
+            "ok",
+            *["invalid_record"] * 1,
+            "ok",
+            *["invalid_record"] * 3,
+        ]
+        assert rows[1]["error"] == first["error"][1]
+        failing = False
+        server.requests.clear()
+        assert run(*arguments, "--resume") == 0
+        assert len(server.requests) == 4
+    resumed = read(output)
+    assert resumed[0]["response"] == ["Answer 1", "Answer 4", "Answer 3"]
+    assert resumed[0]["generation"]["attempts"] == 4
+    assert resumed[2] == third
+    assert {row["error"] for row in resumed} == {None}
+    assert [row["generation"]["index"] for row in resumed] == [0, 1, 2]
+
+
+def test_a_refusal_is_no_response_and_is_asked_once(tmp_path: Path) -> None:
+    records, output = write(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
+    refusals = {"is 0 ": {"refusal": "I'm sorry.", "content": None}, "is 1 ": {"content": ""}}
+    with running(Server(solve=solve, says=refusals)) as server:
+        assert run(records, *options(server, output), "--attempts", 3) == 0
+        assert len(server.requests) == 3
+    rows = read(output)
+    assert [row["error"] and row["error"]["type"] for row in rows] == ["RefusalError", "RefusalError", None]
+    assert "I'm sorry." in rows[0]["error"]["message"]
+    assert "content filter" in rows[1]["error"]["message"]
+    assert [row["status"] for row in score_rows(output)][:2] == ["invalid_record"] * 2

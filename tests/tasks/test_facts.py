@@ -1,0 +1,213 @@
+"""What is known of a benchmark stands with its task: the house around the tasks names none of it."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpora import ROOT
+
+from relfast.engine.job import Job
+from relfast.engine.scoring import Scoring
+from relfast.json_text import decode_object
+from relfast.records import Batch, Options, Outcome, Record
+from relfast.stats.samples import FURTHER, TASK_NUMBERS
+from relfast.stats.summary import Tally, summarize
+from relfast.tasks import EXACT_FIELDS, TASKS, infer_task
+from relfast.tasks.base import resolve
+from relfast.tasks.options import AllOptions
+
+PACKAGE = ROOT / "relfast"
+
+NAMELESS = ("engine", "stats", "validate", "json_text", "formats", "serve", "inference", "outputs")
+"""Parts that name no benchmark."""
+
+DIALECTS_OF_BENCHMARKS = {"formats/__init__.py", "formats/seqbench.py", "formats/realign.py"}
+"""Two benchmarks have a dialect of their own, which the table of dialects lists."""
+
+FACTS = {
+    *TASKS,
+    *(metric for task in TASKS.values() for metric in task.metric_by_name),
+    *(key for task in TASKS.values() for keys in task.gold.keys for key in keys),
+    *EXACT_FIELDS,
+    *(task.gold.domain for task in TASKS.values() if task.gold.domain is not None),
+    *(task.fast_path for task in TASKS.values() if task.fast_path is not None),
+}
+OTHER_MEANINGS = {
+    "reason": ("engine", "formats"),  # every task's under strict
+    "completion": ("formats",),  # a response, in OpenAI's words
+    "label": ("stats",),  # a kind of metric
+}
+"""Words that are no fact of a benchmark in some parts."""
+
+NAMES = re.compile(r"\b(REL-[A-C]|SeqBench|ReAlign)", re.IGNORECASE)
+MODULES = re.compile(
+    r"\brelfast\.(chem|tasks\.(" + "|".join({task.module.split(".")[2] for task in TASKS.values()}) + r"))\b"
+)
+
+
+def sources() -> Iterator[Path]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        relative = path.relative_to(PACKAGE)
+        if relative.parts[0].removesuffix(".py") in NAMELESS and str(relative) not in DIALECTS_OF_BENCHMARKS:
+            yield path
+
+
+def words(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Texts and imported names of the code, with their lines; docstrings are no code, nor are the summaries,
+    descriptions and examples of an API."""
+    shown: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            shown.add(id(node.value))
+        elif isinstance(node, ast.keyword) and node.arg in ("summary", "description", "examples"):
+            shown |= {id(part) for part in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in shown:
+            yield node.lineno, node.value
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+
+
+def facts_in(code: str, part: str) -> list[tuple[int, str]]:
+    return sorted(
+        (line, text)
+        for line, text in words(ast.parse(code))
+        if (text in FACTS and part not in OTHER_MEANINGS.get(text, ()))
+        or NAMES.search(text)
+        or MODULES.search(text)
+    )
+
+
+@pytest.mark.parametrize("path", list(sources()), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_benchmark_is_named(path: Path) -> None:
+    part = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    assert not facts_in(path.read_text("utf-8"), part)
+
+
+def test_a_name_would_be_found() -> None:
+    code = 'x = row["target"]\nif name == "REL-C1": import relfast.chem.mcs\nraise E("no SeqBench here")'
+    assert [line for line, _ in facts_in(code, "engine")] == [1, 2, 2, 3]
+    assert len(list(sources())) > 30
+
+
+def test_what_a_task_points_to_is_there() -> None:
+    for task in TASKS.values():
+        task.import_modules()
+        if task.fast_path is not None:
+            assert callable(task.score_fast)
+        gold, kernel, breakdown = task.gold, task.text_kernel, task.breakdown
+        functions = [
+            gold.check,
+            gold.check_metadata,
+            kernel and kernel.metrics,
+            breakdown and breakdown.aggregate,
+        ]
+        for name in filter(None, functions):
+            assert callable(resolve(name)), name
+        for name in task.kernels:
+            assert callable(importlib.import_module(f"relfast_kernels.{name}").warm_up)
+        assert (gold.domain is None) == (gold.check is None)
+        for reward in (task.default_reward("reference"), task.default_reward("strict")):
+            assert reward in task.reward_metrics
+            assert reward == "correct" or task.metric_by_name[reward].higher_is_better
+        if breakdown is not None:
+            assert {*breakdown.by, *breakdown.sums} <= set(task.metrics)
+
+
+def test_a_task_declares_the_metrics_of_its_rows() -> None:
+    records = {
+        "REL-A1": ({"target": 3}, "Answer 4"),
+        "REL-B1": ({"label": "yes", "taxa": [1]}, "yes 1"),
+        "REL-C1": ({"label": "Yes"}, "<Yes>"),
+        "REL-C2": ({"smiles": "CCO"}, "<smiles>CCN</smiles>"),
+        "REL-C3": ({"missing_smiles": ["CCO"]}, "<smiles>COC</smiles>"),
+        "SeqBench": ({"actions": "['start: A', 'rescue: B']"}, "['start: A', 'rescue: B']"),
+        "ReAlign": ({"benchmark_solution": "\\boxed{1}"}, ""),
+    }
+    for (name, (answer, response)), policy in itertools.product(records.items(), ("reference", "strict")):
+        task, options = TASKS[name], AllOptions(policy=policy)  # type: ignore[arg-type]
+        record = Record(0, None, name, answer, response)
+        (outcome,) = task.room.score([(record, task.room.extract(record, options))], options)
+        if outcome.error is None:
+            assert outcome.metrics.keys() <= task.metric_by_name.keys()
+            assert set(task.metrics) <= outcome.metrics.keys()
+
+
+INFERRED = [
+    ({"label": "yes", "taxa": []}, "REL-B1"),
+    ({"label": "Yes"}, "REL-C1"),
+    ({"label": "Yes", "target": 1}, "REL-C1"),
+    ({"label": "Yes", "smiles": "C", "missing_smiles": ["C"]}, "REL-C1"),
+    ({"smiles": "C", "missing_smiles": ["C"]}, "REL-C2"),
+    ({"missing_smiles": ["C"], "target": 1}, "REL-C3"),
+    ({"target": 1, "actions": []}, "REL-A1"),
+    ({"actions": []}, "SeqBench"),
+    ({"completion": "", "solution": ""}, "SeqBench"),
+    ({"structural_details": ""}, "SeqBench"),
+    ({"solution": ""}, "ReAlign"),
+    ({"benchmark_steps": []}, "ReAlign"),
+    ({"label": None, "taxa": None, "smiles": None, "target": 2}, "REL-A1"),
+    ({"label": None, "taxa": None}, "REL-B1"),
+    ({"taxa": [1]}, None),
+]
+
+
+@pytest.mark.parametrize(("answer", "name"), INFERRED)
+def test_inference(answer: dict[str, Any], name: str | None) -> None:
+    task = infer_task(answer)
+    assert (None if task is None else task.name) == name
+
+
+def test_numbers_of_samples_fit_their_byte() -> None:
+    assert len(set(TASK_NUMBERS.values())) == len(TASKS)
+    # one bit marks further samples of a line, another one right ones where samples are counted
+    assert max(TASK_NUMBERS.values()) < FURTHER // 2
+
+
+def test_summaries_keep_the_order_of_the_table() -> None:
+    tally = Tally()
+    for name in ("(unknown)", *reversed(TASKS)):
+        tally.tasks[name] = type(next(iter(_one().tasks.values())))()
+    assert list(summarize(tally, "").tasks) == [*TASKS, "(unknown)"]
+
+
+def _one() -> Tally:
+    from relfast.records import unscored
+
+    return Tally.of([unscored(0, None, None, 0, "crashed", "X", "x")])
+
+
+@pytest.mark.parametrize("name", EXACT_FIELDS)
+def test_exact_fields_keep_their_digits(name: str) -> None:
+    for value in (2**70 + 1, [1, 2**70 + 1]):
+        line = json.dumps({"answer": {name: value}}).encode()
+        assert decode_object(line, EXACT_FIELDS)["answer"][name] == value
+        assert decode_object(line)["answer"][name] != value
+
+
+def test_any_task_may_have_a_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    met: list[str] = []
+
+    def short_ones(batch: Batch, options: Options) -> list[Outcome | None]:
+        met.extend(record.response for record, _ in batch)
+        return [Outcome(True) if record.response == "4" else None for record, _ in batch]
+
+    task = dataclasses.replace(TASKS["REL-A1"], fast_path="short_ones")
+    monkeypatch.setattr("relfast.tasks.rel_a.score.short_ones", short_ones, raising=False)
+    monkeypatch.setattr("relfast.engine.scoring.TASKS", {"REL-A1": task})
+    texts = ["Answer 3", "4", "Answer 4"]
+    records = [Record(n, None, "REL-A1", {"target": 3}, text) for n, text in enumerate(texts)]
+    scores = list(Scoring(Job()).entries(records))
+    assert met == texts
+    assert [(score.index, score.correct) for score in scores] == [(0, False), (1, True), (2, True)]
