@@ -134,6 +134,7 @@ def test_hostile_responses_are_rows(live: Live) -> None:
 
 
 def test_health_docs_and_metrics(live: Live) -> None:
+    assert live.ask("/score", {"records": RECORDS})[0] == 200
     assert live.ask("/health")[1]["status"] == "ok"
     status, page = live.ask("/metrics")
     assert status == 200
