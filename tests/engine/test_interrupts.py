@@ -22,7 +22,6 @@ import pytest
 from corpora import rel_records
 from engine_runs import PYTHONPATH, Run, rows_of, wait_for_blocks, write_dump
 from patience import until
-from reward_cases import workers_of
 
 import relfast
 
@@ -73,7 +72,7 @@ def test_workers_do_not_hear_it() -> None:
         quiet = scorer.score(records)
     with relfast.Scorer(workers=2) as scorer:
         scorer.start()
-        until(lambda: len(workers_of()) == 2, "two workers")
+        until(lambda: scorer.stats()["workers"] == 2, "two workers")
         with _rain(*(child.pid for child in psutil.Process().children(recursive=True))):
             wet = scorer.score(records)
         assert scorer.stats()["workers_replaced"] == 0

@@ -71,7 +71,7 @@ def test_from_a_thread(scorer: relfast.Scorer) -> None:
 def test_from_64_threads_at_once(scorer: relfast.Scorer) -> None:
     """All of them start the workers together, too."""
     assert _in_threads(64, lambda at: _calls(scorer, 100, at * 10)) == 6_400
-    assert len(workers_of()) <= 2
+    assert scorer.stats()["workers"] <= 2
 
 
 def test_from_an_event_loop(scorer: relfast.Scorer) -> None:

@@ -203,9 +203,9 @@ def test_a_pickled_scorer_starts_afresh_with_its_options() -> None:
 def test_workers_end_with_close_and_start_again() -> None:
     before = {worker.pid for worker in workers_of()}
     scorer = relfast.Scorer(workers=2)
-    assert {worker.pid for worker in workers_of()} == before  # none before they are needed
+    assert {worker.pid for worker in workers_of()} <= before  # none before they are needed
     assert scorer.reward("REL-C1", {"label": "Yes"}, "<Yes>") == 1.0
-    assert {worker.pid for worker in workers_of()} == before  # nor for text
+    assert {worker.pid for worker in workers_of()} <= before  # nor for text
     for _ in range(2):
         assert scorer.reward("REL-C2", {"smiles": "CCO"}, "<smiles>CCO</smiles>") == 1.0
         scorer.start()
