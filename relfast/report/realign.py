@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -65,6 +65,16 @@ class Report:
     directory: Path
     files: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def write_texts(self, texts: Mapping[str, str]) -> None:
+        """Write files by name and text, in the report's directory. Raises `OutputError`."""
+        for name, text in texts.items():
+            path = self.directory / name
+            try:
+                path.write_text(text, encoding="utf-8", errors="replace")
+            except OSError as error:
+                raise OutputError(path, error.strerror or str(error)) from error
+            self.files.append(path)
 
 
 def generate_heatmap(
@@ -326,13 +336,7 @@ def _write_tables(table: Any, solved: Solved, report: Report) -> None:
         "latex_table.txt": table.to_latex(float_format="%.2f", escape=True, na_rep="--"),
         "correlations.txt": "".join(f"{_correlation_line(*item)}\n" for item in correlations(solved)),
     }
-    for name, text in texts.items():
-        path = report.directory / name
-        try:
-            path.write_text(text, encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise OutputError(path, error.strerror or str(error)) from error
-        report.files.append(path)
+    report.write_texts(texts)
 
 
 def _number(value: Any) -> str:

@@ -6,7 +6,6 @@ import csv
 import io
 from typing import Final
 
-from relfast.errors import OutputError
 from relfast.records import STATUSES
 from relfast.report.page import Table
 from relfast.report.realign import Report
@@ -81,13 +80,7 @@ def write_tables(summary: Summary, report: Report) -> None:
         "metrics.csv": metrics.getvalue(),
         "latex_table.txt": _latex(summary),
     }
-    for name, text in texts.items():
-        path = report.directory / name
-        try:
-            path.write_text(text, encoding="utf-8", errors="replace")
-        except OSError as error:
-            raise OutputError(path, error.strerror or str(error)) from error
-        report.files.append(path)
+    report.write_texts(texts)
 
 
 def _latex(summary: Summary) -> str:
