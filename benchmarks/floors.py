@@ -21,7 +21,7 @@ def decode(path: Path) -> None:
     subprocess.run([sys.executable, "-c", _DECODE, str(path)], check=True)
 
 
-_TOOLKIT = """
+_RDKIT = """
 import sys
 from rdkit import Chem, RDLogger
 from rdkit.Chem import rdFMCS
@@ -38,8 +38,8 @@ for line in open(sys.argv[1], encoding="utf-8"):
 _TAG = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
 
 
-def write_toolkit_work(dump: Path, processes: int) -> list[Path]:
-    """What the toolkit must do for a dump, dealt out to processes: a distinct SMILES a line, and, for REL-C2,
+def write_rdkit_work(dump: Path, processes: int) -> list[Path]:
+    """What RDKit must do for a dump, dealt out to processes: a distinct SMILES a line, and, for REL-C2,
     two molecules a line for each distinct pair where neither contains the other."""
     from rdkit import Chem, RDLogger
 
@@ -67,10 +67,10 @@ def write_toolkit_work(dump: Path, processes: int) -> list[Path]:
     return paths
 
 
-def toolkit(work: list[Path]) -> None:
-    """The toolkit floor: parse and canonicalise each distinct SMILES once, search each pair that needs it
+def rdkit_alone(work: list[Path]) -> None:
+    """The RDKit floor: parse and canonicalise each distinct SMILES once, search each pair that needs it
     once, log off, in as many processes as there are files of work."""
-    running = [subprocess.Popen([sys.executable, "-c", _TOOLKIT, str(path)]) for path in work]
+    running = [subprocess.Popen([sys.executable, "-c", _RDKIT, str(path)]) for path in work]
     for process in running:
         if process.wait():
-            raise RuntimeError("the toolkit floor failed")
+            raise RuntimeError("the RDKit floor failed")

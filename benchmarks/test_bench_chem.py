@@ -1,4 +1,4 @@
-"""The chemistry lanes: whole commands against the toolkit floor, and two workers against one."""
+"""Chemistry: whole commands against the RDKit floor, and two workers against one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from naive_rel import score_c3
 
 from . import workloads_chem
-from .floors import toolkit, write_toolkit_work
+from .floors import rdkit_alone, write_rdkit_work
 from .measure import against, size
 
 WORKERS = 2
@@ -23,18 +23,18 @@ def dump_of(task: str, n: int, path: Path) -> int:
 
 
 @pytest.mark.parametrize(("task", "quick", "full"), [("REL-C3", 6_000, 20_000), ("REL-C2", 4_000, 16_000)])
-def test_against_toolkit_floor(
+def test_against_rdkit_floor(
     task: str, quick: int, full: int, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
     n = size(benchmark, smoke=60, quick=quick, full=full)
     path, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
     dump_of(task, n, path)
-    work = write_toolkit_work(path, WORKERS)
+    work = write_rdkit_work(path, WORKERS)
     against(
         benchmark,
         lambda: relfast_command("score", path, "-o", out, "--overwrite", "-q", "--workers", WORKERS),
-        lambda: toolkit(work),
-        task=f"relfast score, {task}, {n:,} records, against the toolkit floor",
+        lambda: rdkit_alone(work),
+        task=f"relfast score, {task}, {n:,} records, against the RDKit floor",
         items=n,
         n_bytes=path.stat().st_size,
         workers=WORKERS,

@@ -25,8 +25,8 @@ from .workloads_rewards import (
     missing_isomers,
     motifs,
     prepare_half,
+    rdkit_floor,
     run_half,
-    toolkit_floor,
 )
 
 WORKERS: Final = 2
@@ -41,17 +41,17 @@ TEXT_CALLS: Final = {
 
 @pytest.mark.parametrize("task", TEXT_CALLS)
 def test_one_text_call(task: str, benchmark: Any) -> None:
-    """`Scorer.reward` against the room alone: reading the response and judging it."""
+    """`Scorer.reward` against the task alone: reading the response and judging it."""
     n = size(benchmark, smoke=50, quick=10_000, full=50_000)
     answer, response = TEXT_CALLS[task]
-    room, options = TASKS[task].room, AllOptions(policy="strict")
+    module, options = TASKS[task].scorer, AllOptions(policy="strict")
     scorer = relfast.Scorer(policy="strict")
     scorer.reward(task, answer, response)
 
     def bare() -> bool:
         for _ in range(n):
             record = Record(0, None, task, answer, response)
-            (outcome,) = room.score([(record, room.extract(record, options))], options)
+            (outcome,) = module.score([(record, module.extract(record, options))], options)
         return outcome.correct
 
     def ours() -> float | None:
@@ -63,7 +63,7 @@ def test_one_text_call(task: str, benchmark: Any) -> None:
         benchmark,
         ours,
         bare,
-        task=f"one reward call, {task} (against the room alone)",
+        task=f"one reward call, {task} (against the task alone)",
         items=n,
         check=lambda reward, correct: reward == float(correct) == 1.0,
     )
@@ -87,7 +87,7 @@ def _latencies(seconds: Any) -> dict[str, float]:
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 @pytest.mark.parametrize("make", [motifs, missing_isomers], ids=["C2", "C3"])
 def test_a_warm_batch(make: Callable[[int, int], Batch], policy: Any, benchmark: Any) -> None:
-    """512 rewards a batch on two workers, against half of the toolkit's floor in one process."""
+    """512 rewards a batch on two workers, against half of RDKit's floor in one process."""
     n = size(benchmark, smoke=16, quick=512, full=512)
     seeds = itertools.count(1)
     at_hand: list[Batch] = []
@@ -99,7 +99,7 @@ def test_a_warm_batch(make: Callable[[int, int], Batch], policy: Any, benchmark:
         def floor() -> float:
             at_hand.append(make(n, next(seeds)))
             started = time.perf_counter()
-            toolkit_floor(at_hand[-1], strict=policy == "strict")
+            rdkit_floor(at_hand[-1], strict=policy == "strict")
             return time.perf_counter() - started
 
         seconds: list[tuple[float, float]] = []
@@ -121,7 +121,7 @@ def test_a_warm_batch(make: Callable[[int, int], Batch], policy: Any, benchmark:
             benchmark,
             ours,
             timed_floor,
-            task=f"{n} rewards, {warm.task}, {policy}, warm, two workers (against toolkit floor / 2)",
+            task=f"{n} rewards, {warm.task}, {policy}, warm, two workers (against the RDKit floor / 2)",
             items=n,
             workers=WORKERS,
             limit=1.3,
@@ -136,8 +136,8 @@ def test_a_warm_batch(make: Callable[[int, int], Batch], policy: Any, benchmark:
 
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 def test_two_bare_processes(policy: Any, benchmark: Any) -> None:
-    """The toolkit alone, each of two processes with half of a batch: how much of the second core the machine
-    gives, which no scorer on top of the toolkit can better."""
+    """RDKit alone, each of two processes with half of a batch: how much of the second core the machine
+    gives, which no scorer on top of RDKit can better."""
     n = size(benchmark, smoke=16, quick=512, full=512)
     strict = policy == "strict"
     seeds = itertools.count(1)
@@ -155,7 +155,7 @@ def test_two_bare_processes(policy: Any, benchmark: Any) -> None:
             both(prepare_half, (n, n), (seed, seed), (0, 1))
             batch = motifs(n, seed)
             started = time.perf_counter()
-            toolkit_floor(batch, strict=strict)
+            rdkit_floor(batch, strict=strict)
             times.append((time.perf_counter() - started, 0.0))
 
         def together() -> None:
@@ -167,7 +167,7 @@ def test_two_bare_processes(policy: Any, benchmark: Any) -> None:
             benchmark,
             together,
             alone,
-            task=f"the toolkit alone, {n} REL-C2 pairs, {policy}, halved between two processes (against floor / 2)",
+            task=f"RDKit alone, {n} REL-C2 pairs, {policy}, halved between two processes (against floor / 2)",
             items=n,
             workers=WORKERS,
         )

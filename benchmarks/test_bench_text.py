@@ -1,4 +1,4 @@
-"""The text lane: whole commands against the decode floor, and two workers against one."""
+"""The text fast path: whole commands against the decode floor, and two workers against one."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_two_workers_against_one(
         benchmark,
         lambda: run(2),
         lambda: run(1),
-        task="2 workers against 1, text tasks, ordinary lane",
+        task="2 workers against 1, text tasks, ordinary way",
         items=n,
         n_bytes=n_bytes * n // most,
         workers=2,

@@ -77,8 +77,8 @@ def motifs(n: int, seed: int) -> Batch:
     return batch
 
 
-def toolkit_floor(batch: Batch, *, strict: bool) -> int:
-    """What the toolkit cannot do less of: each distinct SMILES parsed and made canonical once, and one
+def rdkit_floor(batch: Batch, *, strict: bool) -> int:
+    """What RDKit cannot do less of: each distinct SMILES parsed and made canonical once, and one
     common substructure for each distinct pair of which neither contains the other."""
     from relfast.chem.matching import contains
     from relfast.chem.mcs import common_substructure, strict_common_substructure
@@ -110,4 +110,4 @@ def prepare_half(n: int, seed: int, part: int) -> None:
 
 def run_half(strict: bool) -> None:
     """The floor of what `prepare_half` made."""
-    toolkit_floor(_half[0], strict=strict)
+    rdkit_floor(_half[0], strict=strict)

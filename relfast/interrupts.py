@@ -1,4 +1,4 @@
-"""Keeping Ctrl-C away from the toolkit.
+"""Keeping Ctrl-C away from RDKit.
 
 While RDKit searches for a substructure it puts a SIGINT handler of its own in place of Python's. A Ctrl-C in
 those microseconds is lost, and worse: the search ends early with a wrong answer (2026.09: a molecule is then

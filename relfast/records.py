@@ -1,4 +1,4 @@
-"""The data that flows: a `Record` comes in, a room makes an `Outcome` of it, a `Score` goes out.
+"""The data that flows: a `Record` comes in, a task makes an `Outcome` of it, a `Score` goes out.
 
 Nothing here knows a benchmark; everything here is plain data and cheap to make by the million.
 """
@@ -64,7 +64,7 @@ class Record:
 
     ``index`` is the 0-based line number in the run, ``sample`` the place among the samples of one prompt.
     ``task`` is a canonical name of `relfast.tasks.TASKS`. ``answer`` is the record's gold, ``response``
-    whatever stood in the dump (text if all is well), ``row`` the whole input row for rooms whose gold
+    whatever stood in the dump (text if all is well), ``row`` the whole input row for tasks whose gold
     is spread over it (SeqBench, ReAlign), or None.
     """
 
@@ -88,7 +88,7 @@ class Extracted(Generic[T]):
     Attributes
     ----------
     value
-        The answer in the room's own form.
+        The answer in the task's own form.
     found
         Whether anything in the response could be read as an answer; without it the row is ``no_answer``.
     reason
@@ -105,12 +105,12 @@ class Extracted(Generic[T]):
 
 @dataclass(slots=True)
 class Outcome:
-    """What a room says of one record.
+    """What a task says of one record.
 
     ``metrics`` are the published scorer's keys without the texts, ``details`` its texts (``pred``,
     ``gold``, …). ``error`` is the published error message of unusable gold or response: such a record
     is not scored. ``vote`` (maj@k) is equal for responses that give the same answer: a text, or a number
-    from 2 to 2³²−1 in rooms whose answers a kernel reads.
+    from 2 to 2³²−1 in tasks whose answers a kernel reads.
     """
 
     correct: bool
@@ -163,4 +163,4 @@ def unscored(
 
 
 Batch = Sequence[tuple[Record, Extracted[Any]]]
-"""What a room scores at once: records with what was extracted from their responses."""
+"""What a task scores at once: records with what was extracted from their responses."""

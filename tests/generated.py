@@ -39,7 +39,7 @@ def gold_response(record: Rec) -> str:
 def outcome(record: Rec, response: str, policy: str) -> Outcome:
     task, options = get_task(record["task"]), AllOptions(policy=policy)  # type: ignore[arg-type]
     asked = Record(0, record["id"], task.name, record["answer"], response, record["question"])
-    (judged,) = task.room.score([(asked, task.room.extract(asked, options))], options)
+    (judged,) = task.scorer.score([(asked, task.scorer.extract(asked, options))], options)
     return judged
 
 

@@ -85,7 +85,7 @@ def _head(ending: str) -> str:
 
 def forget(scorer: relfast.Scorer) -> None:
     """Have a scorer ask its workers again."""
-    scorer._lane._seen._scores.clear()
+    scorer._isolated._cache._scores.clear()
     memo._memo = None
 
 

@@ -1,4 +1,4 @@
-"""What every task owes, over the whole table. A room that does not exist yet is skipped by name."""
+"""What every task owes, over the whole table."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_bad_gold_never_raises(task: str, policy: str) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_batch_gives_what_singles_give(task: str, policy: str) -> None:
-    room, options = TASKS[task].room, AllOptions(policy=policy)  # type: ignore[arg-type]
+    scorer, options = TASKS[task].scorer, AllOptions(policy=policy)  # type: ignore[arg-type]
     pairs = []
     for record, response in gold(task):
         for text in (
@@ -125,12 +125,12 @@ def test_batch_gives_what_singles_give(task: str, policy: str) -> None:
             "yes 4",
         ):
             one = Record(len(pairs), "x", task, record["answer"], text, record["question"], row=record)
-            pairs.append((one, room.extract(one, options)))
-    together = room.score(pairs, options)
+            pairs.append((one, scorer.extract(one, options)))
+    together = scorer.score(pairs, options)
     assert len(together) == len(pairs)
-    assert together == [room.score([pair], options)[0] for pair in pairs]
-    assert room.score(pairs[::-1], options) == together[::-1]
-    assert room.score([], options) == []
+    assert together == [scorer.score([pair], options)[0] for pair in pairs]
+    assert scorer.score(pairs[::-1], options) == together[::-1]
+    assert scorer.score([], options) == []
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -174,7 +174,7 @@ def test_a_task_sees_its_own_options_and_the_common_ones() -> None:
 
 
 @pytest.mark.parametrize(("timeout", "seconds"), [(0, 5), (5, 4), (2, 1), (0.5, 1), (60, 5)])
-def test_the_toolkit_s_search_ends_before_the_record_does(timeout: float, seconds: int) -> None:
+def test_rdkit_s_search_ends_before_the_record_does(timeout: float, seconds: int) -> None:
     assert AllOptions().within(timeout) == AllOptions(mcs_timeout=seconds)
 
 

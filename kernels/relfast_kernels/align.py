@@ -214,16 +214,16 @@ def align_batch(
     matches = np.empty(pairs, np.int64)
     total = np.empty(pairs, np.float64)
     diverged = np.empty(pairs, np.int64)
-    room = 0
+    size = 0
     most_columns = 0
     most_cells = 0
     for p in range(pairs):
-        room += rows[p] + columns[p]
-        end[p] = room
+        size += rows[p] + columns[p]
+        end[p] = size
         most_columns = max(most_columns, columns[p])
         if rows[p] * columns[p] > LANE_CELLS:
             most_cells = max(most_cells, rows[p] * columns[p])
-    path = np.empty(room, np.uint8)
+    path = np.empty(size, np.uint8)
     codes = np.empty(max(most_cells, LANE_CELLS * LANES), np.uint8)
     mixed = np.zeros(LANE_CELLS * LANES, np.float32)
     table = np.empty((2, (most_columns + 1) * LANES), np.float64)

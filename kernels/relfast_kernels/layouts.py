@@ -37,9 +37,9 @@ SAMPLE_BYTES: Final = 14
 # SMILES: the graph of a molecule (`relfast_kernels.smiles.parser`)
 
 UNKNOWN: Final = -1
-"""Instead of a result: only the toolkit can say."""
+"""Instead of a result: only RDKit can say."""
 INVALID: Final = -2
-"""Instead of a result: no molecule, the toolkit would refuse it too."""
+"""Instead of a result: no molecule, RDKit would refuse it too."""
 
 MAX_ATOMS: Final = 60
 """Atoms of a graph; the published REL-C3 golds have 7 at most, drug-like answers 20 to 50."""

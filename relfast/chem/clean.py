@@ -65,7 +65,7 @@ def parse_clean(smiles: Any) -> tuple[Molecule | None, str | None]:
 
 def vote_of(molecule: Molecule) -> int:
     """32 bits for a clean molecule, equal for equal ones: those that a kernel has for it where its
-    graph is all there is to it, which is how one decides without the toolkit."""
+    graph is all there is to it, which is how one decides without RDKit."""
     key = _settled(molecule.key)
     by_graph = is_settled(key) and not molecule.has_radicals
     return molecule.fingerprint if by_graph else crc32(key.encode())

@@ -2,7 +2,7 @@
 
 Without stereo, each must be a substructure of the other. For molecules without wildcards that is
 equality of graphs labelled with elements, charges and bond orders, hydrogens left out, which a canonical
-code decides. Wildcards (``*``, ``~``), radicals and other rarities are compared in pairs by the toolkit's
+code decides. Wildcards (``*``, ``~``), radicals and other rarities are compared in pairs by RDKit's
 own search, and so is everything where the kernel that makes codes is missing.
 """
 
@@ -24,24 +24,24 @@ def flat_molecule(smiles: object) -> Molecule | None:
     """The molecule without stereo.
 
     None for no molecule, and for one that is not even the same as itself: what does not parse again
-    without stereo, what has no atoms. Raises what the toolkit raises.
+    without stereo, what has no atoms. Raises what RDKit raises.
     """
     molecule = parse(smiles)
     flat = None if molecule is None else molecule.flat
     return None if flat is None or flat.n_atoms == 0 else flat
 
 
-def _toolkit_code(table: SmilesTable, smiles: str) -> bytes | None:
+def _rdkit_code(table: SmilesTable, smiles: str) -> bytes | None:
     flat = flat_molecule(smiles)
     if flat is None:
         return None
-    code = table.code_of(flat.key, by_toolkit=False)
+    code = table.code_of(flat.key, by_rdkit=False)
     if code is None and not flat.has_radicals:
-        code = table.code_of(flat.key, by_toolkit=True)
+        code = table.code_of(flat.key, by_rdkit=True)
     return code
 
 
-_cached_toolkit_code = lru_cache(maxsize=CACHED_CODES)(_toolkit_code)
+_cached_rdkit_code = lru_cache(maxsize=CACHED_CODES)(_rdkit_code)
 
 
 def _code_of(smiles: str) -> bytes | None:
@@ -49,14 +49,14 @@ def _code_of(smiles: str) -> bytes | None:
     table = simple_table()
     if table is None:
         return None
-    code = table.code_of(smiles, by_toolkit=False)
+    code = table.code_of(smiles, by_rdkit=False)
     if code is not None:
         return code
-    return (_cached_toolkit_code if len(smiles) <= CACHED_CHARS else _toolkit_code)(table, smiles)
+    return (_cached_rdkit_code if len(smiles) <= CACHED_CHARS else _rdkit_code)(table, smiles)
 
 
 def same(a: str, b: object) -> bool:
-    """Whether two texts are the same molecule. Raises what the toolkit raises."""
+    """Whether two texts are the same molecule. Raises what RDKit raises."""
     mol_a, mol_b = parse(a), parse(b)
     if mol_a is None or mol_b is None or not isinstance(b, str):
         return False
@@ -68,7 +68,7 @@ def same(a: str, b: object) -> bool:
 
 
 def teach(table: SmilesTable, smiles: object) -> None:
-    """Tell the table what the toolkit says of a text, if it says anything that decides."""
+    """Tell the table what RDKit says of a text, if it says anything that decides."""
     if not isinstance(smiles, str):
         return
     try:

@@ -103,7 +103,7 @@ class Molecule:
         """32 bits equal for equal graphs: those of `relfast_kernels.smiles.graph_code.fingerprint`."""
         table = simple_table()
         if table is not None:
-            # the kernel reads what the toolkit writes in a fifth of the time that walking its atoms takes
+            # the kernel reads what RDKit writes in a fifth of the time that walking its atoms takes
             text = Chem.MolToSmiles(self.mol, isomericSmiles=False, canonical=False)
             known = table.fingerprint_of(text)
             if known is not None:
@@ -140,7 +140,7 @@ class Molecule:
 
 
 def _parse(smiles: str) -> Molecule | None:
-    # the toolkit takes UTF-8, which has no lone surrogates
+    # RDKit takes UTF-8, which has no lone surrogates
     mol = Chem.MolFromSmiles(smiles) if smiles and _SURROGATE.search(smiles) is None else None
     return None if mol is None else Molecule(mol, smiles)
 

@@ -1,8 +1,8 @@
-"""Simple molecules without the toolkit: the process's table of SMILES.
+"""Simple molecules without RDKit: the process's table of SMILES.
 
 Nearly every answer to REL-C3 is a small molecule without charges, and most to REL-C2 are drugs without:
 `relfast.chem.smiles_table` judges them. It is used only where its machine code has been compiled
-(`relfast_kernels.compiled.native`); without it the toolkit does everything, with the same results.
+(`relfast_kernels.compiled.native`); without it RDKit does everything, with the same results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from relfast.chem.smiles_text import certainly_clean
 UNIT: Final = "smiles"
 
 _HAS_GIL: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
-"""What `SmilesTable` relies on; an interpreter without it does everything by the toolkit."""
+"""What `SmilesTable` relies on; an interpreter without it does everything by RDKit."""
 
 _RETRY_SECONDS: Final = 2.0
 """How often a process without the kernel looks whether it has been compiled meanwhile."""

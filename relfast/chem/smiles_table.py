@@ -1,8 +1,8 @@
-"""Lists of SMILES held against each other by a kernel, without the toolkit.
+"""Lists of SMILES held against each other by a kernel, without RDKit.
 
-A kernel reads a SMILES into a graph with a canonical code, aromatic bonds as the toolkit perceives them, and
-equal codes are the same molecule exactly where the toolkit, asked whether each is a substructure of the
-other, says so. What the kernel cannot read it leaves to the toolkit, and `SmilesTable.learn` then tells it
+A kernel reads a SMILES into a graph with a canonical code, aromatic bonds as RDKit perceives them, and
+equal codes are the same molecule exactly where RDKit, asked whether each is a substructure of the
+other, says so. What the kernel cannot read it leaves to RDKit, and `SmilesTable.learn` then tells it
 the answer.
 """
 
@@ -42,7 +42,7 @@ CACHED_BYTES: Final = 1 << 23
 most (pages never written take no memory)."""
 
 MAX_CANONICAL: Final = 1_000
-"""Longest text by the toolkit that is worth a try: graphs of 60 atoms take 200 characters at most."""
+"""Longest text by RDKit that is worth a try: graphs of 60 atoms take 200 characters at most."""
 
 
 def vote_of_place(place: int) -> int:
@@ -60,7 +60,7 @@ class Match(NamedTuple):
     vote
         32 bits for the predictions, whatever their order: where each found its gold, or its fingerprint.
     unknown
-        Texts that only the toolkit can judge; nothing else is decided while there are any.
+        Texts that only RDKit can judge; nothing else is decided while there are any.
     """
 
     true_positives: int
@@ -210,24 +210,24 @@ class SmilesTable:
         return told, results
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
-        """Remember what the toolkit said of a text: the code of its molecule, empty for no molecule."""
+        """Remember what RDKit said of a text: the code of its molecule, empty for no molecule."""
         data = text.encode("utf-8", "surrogatepass")
         self._learn(data, len(data), code, len(code), fingerprint, *self._table)
 
-    def code_of(self, text: str, *, by_toolkit: bool) -> bytes | None:
+    def code_of(self, text: str, *, by_rdkit: bool) -> bytes | None:
         """The canonical code of a molecule, None for one that the kernel cannot read.
 
-        ``by_toolkit``: the text is a canonical SMILES without stereo; its aromatic bonds are taken at their
+        ``by_rdkit``: the text is a canonical SMILES without stereo; its aromatic bonds are taken at their
         word then, and its charges are labels of the graph. Otherwise a molecule with charges is not read.
         """
         if not 0 < len(text) <= MAX_SMILES or not text.isascii():
             return None
         code = ctypes.create_string_buffer(2 * MAX_CODE)
-        length = self._code(text.encode(), len(text), by_toolkit, code, self._graph, self._work)
+        length = self._code(text.encode(), len(text), by_rdkit, code, self._graph, self._work)
         return code.raw[:length] if length > 0 else None
 
     def fingerprint_of(self, text: str) -> int | None:
-        """The fingerprint of the graph that a SMILES by the toolkit describes, None if it cannot be read."""
+        """The fingerprint of the graph that a SMILES by RDKit describes, None if it cannot be read."""
         if not 0 < len(text) <= MAX_CANONICAL or not text.isascii():
             return None
         fingerprint = self._fingerprint(text.encode(), len(text), self._graph)
@@ -235,7 +235,7 @@ class SmilesTable:
 
     def compare(self, first: str, second: str) -> Comparison | Literal["invalid"] | None:
         """Hold two molecules against each other; ``invalid`` where one certainly is none, None where only
-        the toolkit can say."""
+        RDKit can say."""
         if not (0 < len(first) <= MAX_SMILES and 0 < len(second) <= MAX_SMILES):
             return None
         data = first + second

@@ -27,7 +27,7 @@ _SETTLED_KEY: Final = re.compile(
 
 def is_settled(key: str) -> bool:
     """Whether the graph of a molecule without radicals, of which this is the canonical SMILES, decides where
-    its hydrogens are: the kernel's rule, seen from the toolkit (which writes ``[nH]``)."""
+    its hydrogens are: the kernel's rule, seen from RDKit (which writes ``[nH]``)."""
     return _SETTLED_KEY.fullmatch(key) is not None
 
 

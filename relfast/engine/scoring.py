@@ -1,4 +1,4 @@
-"""Records to scores: grouping by task, one call to a room per group, and no failure that spreads.
+"""Records to scores: grouping by task, one call to a task's scorer per group, and no failure that spreads.
 
 A `Guard` watches what may hang or crash. In a worker it arms the kernel's timer and notes the record in
 flight; in-process it does nothing. Records that reach RDKit are watched one by one, texts and mazes by the
@@ -21,7 +21,7 @@ from relfast.errors import RelfastError
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Outcome, Place, Record, Score, Status, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
-from relfast.tasks.base import EmbeddingRoom, Task
+from relfast.tasks.base import EmbeddingTaskScorer, Task
 
 EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.embeds)
 """Tasks that run an embedding model."""
@@ -180,13 +180,13 @@ class Scoring:
         deadlines = Deadlines(
             len(records), timeout, before_step=before_step, before_loading=before_loading, clock=self.clock
         )
-        room = cast(EmbeddingRoom, task.room)
+        scorer = cast(EmbeddingTaskScorer, task.scorer)
         batch = []
         try:
             for k, record in enumerate(records):
                 with deadlines.step({k: 1}):
-                    batch.append((record, room.extract(record, self.options)))
-            outcomes = room.score_within(batch, self.options, deadlines)
+                    batch.append((record, scorer.extract(record, self.options)))
+            outcomes = scorer.score_within(batch, self.options, deadlines)
         finally:
             self.guard.leave()
         return [
@@ -209,7 +209,7 @@ class Scoring:
         self._make_ready(task)
         try:
             with self._guarding(None):
-                batch = [(record, task.room.extract(record, self.options)) for record in records]
+                batch = [(record, task.scorer.extract(record, self.options)) for record in records]
                 outcomes = score_fast(batch, self.options)
         except Exception:
             return slow(task, records)
@@ -253,10 +253,10 @@ class Scoring:
         self._ready.add(task.name)
 
     def outcomes(self, task: Task, records: Sequence[Record]) -> list[Outcome]:
-        """What the room says; raises what the room raises."""
-        room, options = task.room, self.options
-        batch = [(record, room.extract(record, options)) for record in records]
-        outcomes = room.score(batch, options)
+        """What the scorer says; raises what it raises."""
+        scorer, options = task.scorer, self.options
+        batch = [(record, scorer.extract(record, options)) for record in records]
+        outcomes = scorer.score(batch, options)
         if len(outcomes) != len(records):
             raise RuntimeError(f"{task.name} gave {len(outcomes)} scores for {len(records)} records")
         return outcomes

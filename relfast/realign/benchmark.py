@@ -19,7 +19,7 @@ from relfast.realign.mock import mock_solution, mock_verdict
 from relfast.realign.problems import Problem
 from relfast.realign.prompts import answer_of, parse_verdict, problem_prompt, verdict_prompt
 from relfast.records import Record
-from relfast.tasks.realign import score as room
+from relfast.tasks.realign import score as realign_scorer
 from relfast.tasks.realign.options import RealignOptions
 
 ENTRIES_PER_BATCH: Final = 32
@@ -196,7 +196,9 @@ def align_entries(
         )
         for number, (problem, completion) in enumerate(pairs)
     ]
-    outcomes = room.score([(record, room.extract(record, options)) for record in records], options)
+    outcomes = realign_scorer.score(
+        [(record, realign_scorer.extract(record, options)) for record in records], options
+    )
     entries = []
     for (problem, completion), outcome in zip(pairs, outcomes, strict=True):
         alignment = outcome.details.get("alignment", [])

@@ -1,26 +1,26 @@
-"""What a task is, and the functions every room has.
+"""What a task is, and the functions every task's modules have.
 
 A `Task` holds all that is known of a benchmark outside its own folder: engine, statistics, validation and
 signature ask it and name no benchmark themselves. What it points to is a dotted name, loaded at first use.
 
-A room is a folder of this package that knows one benchmark. The module a `Task` names has
+A benchmark is a folder of this package. The scorer, the module a `Task` names has
 
 ``extract(record, options) -> Extracted``
     Total: any response gives an `Extracted`. No third-party engine, linear time.
 ``score(batch, options) -> list[Outcome]``
     Same length and order as the batch; a batch gives exactly what its records give one by one.
 
-A room may have a fast path, a function that its `Task` names,
+A scorer may have a fast path, a function that its `Task` names,
 ``(batch, options) -> list[Outcome | None]``
     What can be judged quickly and can neither hang nor crash: the same outcomes as ``score`` would give,
     None for the others.
 
-A room that embeds has
+A scorer that embeds has
 ``score_within(batch, options, deadlines) -> list[Outcome | None]``
     The same as ``score`` with a `Deadlines` for the batch, which it charges for what it does; None for a
     record whose time is up. A batch that embeds takes long without hanging, so no timer can be set for it.
 
-and the room's ``generate`` module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
+and the generator module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
 whose keywords are the fields of the task's ``parameters``.
 """
 
@@ -37,16 +37,16 @@ from relfast.errors import UsageError
 from relfast.records import Batch, Extracted, Options, Outcome, Policy, Record
 
 
-class Room(Protocol):
-    """The scoring half of a room."""
+class TaskScorer(Protocol):
+    """The module that scores a task."""
 
     def extract(self, record: Record, options: Options) -> Extracted[Any]: ...
 
     def score(self, batch: Batch, options: Options) -> list[Outcome]: ...
 
 
-class EmbeddingRoom(Room, Protocol):
-    """The scoring half of a room that embeds."""
+class EmbeddingTaskScorer(TaskScorer, Protocol):
+    """The same of a task that embeds."""
 
     def score_within(self, batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]: ...
 
@@ -55,7 +55,7 @@ FastPath = Callable[[Batch, Options], list[Outcome | None]]
 
 
 class Generator(Protocol):
-    """The generating half of a room. ``tell`` hears in words of what takes long."""
+    """The module that generates a task's records. ``tell`` hears in words of what takes long."""
 
     def generate(
         self, task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
@@ -214,7 +214,7 @@ class Task:
     revision
         Bumped whenever a score can change; part of the signature and of resume.
     module, generator
-        Dotted names of the room's modules; loaded at first use, so that the table costs nothing.
+        Dotted names of the scorer and the generator; loaded at first use, so that the table costs nothing.
     gold
         What its gold looks like.
     options
@@ -276,13 +276,13 @@ class Task:
         return {metric.name: metric for metric in (*self.metric_objects, REASON)}
 
     @cached_property
-    def room(self) -> Room:
-        return cast(Room, importlib.import_module(self.module))
+    def scorer(self) -> TaskScorer:
+        return cast(TaskScorer, importlib.import_module(self.module))
 
     @cached_property
     def score_fast(self) -> FastPath | None:
         """The fast path, or None."""
-        return None if self.fast_path is None else cast(FastPath, getattr(self.room, self.fast_path))
+        return None if self.fast_path is None else cast(FastPath, getattr(self.scorer, self.fast_path))
 
     def problems(self, answer: Any, metadata: Any) -> Iterator[Problem]:
         """What is wrong with a record's gold and metadata, as far as they are objects that can be checked."""
@@ -296,7 +296,7 @@ class Task:
             importlib.import_module(name)
 
     def load(self) -> None:
-        """Load the room and its kernels (compiled where no cache has them), so that no record pays for it."""
+        """Load the scorer and its kernels (compiled if need be), so that no record pays for it."""
         self.import_modules()
         for name in self.kernels:
             importlib.import_module(f"relfast_kernels.{name}").warm_up()

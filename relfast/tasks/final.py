@@ -1,4 +1,4 @@
-"""Which of several answers in a text is the final one. Shared by the rooms' ``strict`` extractors.
+"""Which of several answers in a text is the final one. Shared by the tasks' ``strict`` extractors.
 
 The last answer counts, earlier ones are reasoning. But answers with nothing between them that sets one
 above the other ("Answer 4 or Answer 1", two of them on two lines) are one statement; if they differ, the

@@ -1,4 +1,4 @@
-"""What the generators of all rooms share: random streams, balanced plans, gold that our scorer confirms."""
+"""What the generators of all benchmarks share: random streams, balanced plans, gold that scoring confirms."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def confirm(task: Task, record: dict[str, Any], response: str) -> dict[str, Any]
     """The record, once the response that states its gold is correct under both policies."""
     for options in _OPTIONS:
         asked = Record(0, record["id"], task.name, record["answer"], response, record["question"])
-        (outcome,) = task.room.score([(asked, task.room.extract(asked, options))], options)
+        (outcome,) = task.scorer.score([(asked, task.scorer.extract(asked, options))], options)
         if outcome.error is not None or not outcome.correct:
             why = outcome.error or outcome.metrics
             raise UnconfirmedGoldError(f"{record['id']}: gold is not correct under {options.policy}: {why}")

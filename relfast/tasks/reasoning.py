@@ -1,4 +1,4 @@
-"""Text of a response without the model's reasoning. Shared by every room; knows no benchmark."""
+"""Text of a response without the model's reasoning. Shared by every task; knows no benchmark."""
 
 from __future__ import annotations
 

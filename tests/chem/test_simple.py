@@ -73,7 +73,7 @@ def aromatic() -> list[str]:
 
 def check(table: SmilesTable, text: str) -> bool:
     """Hold what the kernel says of a text against RDKit; whether it says anything."""
-    code = table.code_of(text, by_toolkit=False)
+    code = table.code_of(text, by_rdkit=False)
     known = table.match([([text], [text])])[0]
     mol = Chem.MolFromSmiles(text) if text else None
     if code is None:
@@ -82,17 +82,17 @@ def check(table: SmilesTable, text: str) -> bool:
         return not known.unknown
     assert mol is not None, f"{text!r} is read"
     assert not any(atom.GetNumRadicalElectrons() or atom.GetFormalCharge() for atom in mol.GetAtoms()), text
-    # the toolkit's own graph, bond for bond
+    # RDKit's own graph, bond for bond
     written = Chem.MolToSmiles(mol, isomericSmiles=False, canonical=False)
-    assert table.code_of(written, by_toolkit=True) == code, text
+    assert table.code_of(written, by_rdkit=True) == code, text
     molecule = parse(text)
     assert molecule is not None
     flat = molecule.flat
     assert flat is not None
     assert flat.n_atoms == molecule.n_atoms, text
-    # what the toolkit writes of it is the same graph, and read as the toolkit's text too
-    assert table.code_of(molecule.key, by_toolkit=False) in (code, None), text
-    assert table.code_of(flat.key, by_toolkit=True) == code, text
+    # what RDKit writes of it is the same graph, and read as RDKit's text too
+    assert table.code_of(molecule.key, by_rdkit=False) in (code, None), text
+    assert table.code_of(flat.key, by_rdkit=True) == code, text
     # a record whose only prediction is wrong votes with the fingerprint
     assert table.match([([], [text])])[0].vote == flat.fingerprint == molecule._walked_fingerprint(), text
     return True
@@ -138,7 +138,7 @@ def test_aromatic_molecules(table: SmilesTable) -> None:
         if rng.random() < 0.5:
             text = mutations(rng, text)
         said += check(table, text)
-        read += table.code_of(text, by_toolkit=False) is not None
+        read += table.code_of(text, by_rdkit=False) is not None
     print(f"\nSMILES kernel: {read:,} of {n:,} texts around aromatic rings read as RDKit does", end="")
     assert read > n // 3
     assert said > read
@@ -253,7 +253,7 @@ TAUTOMERS = [("Cc1c[nH]cn1", "Cc1cnc[nH]1"), ("c1c[nH]nn1", "c1cn[nH]n1"), ("O=c
 def test_strict_motifs_with_and_without_the_kernel(
     table: SmilesTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it recognises is right for the toolkit too, tautomers included."""
+    """What it recognises is right for RDKit too, tautomers included."""
     monkeypatch.setattr(simple, "_table", table)
     rng = fresh(9)
     bank = molecules()
@@ -276,7 +276,7 @@ def test_strict_motifs_with_and_without_the_kernel(
 @pytest.mark.slow
 @pytest.mark.fuzz
 def test_fingerprints_by_kernel(table: SmilesTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of molecules that only the toolkit can read: aromatic, charged, odd."""
+    """Of molecules that only RDKit can read: aromatic, charged, odd."""
     monkeypatch.setattr(simple, "_table", table)
     rng = fresh(6)
     known = 0
@@ -379,14 +379,14 @@ def test_strict_lists_with_and_without_the_kernel(table: SmilesTable) -> None:
             results.append([(score.to_row(), score.vote) for score in scoring.entries(entries)])
             records = [entry for entry in entries if isinstance(entry, Record)]
             batch = [(record, missing_isomers.extract(record, scoring.options)) for record in records]
-            lane = missing_isomers.score_without_rdkit(batch, scoring.options)
-            decided = sum(outcome is not None for outcome in lane)
+            fast_path = missing_isomers.score_without_rdkit(batch, scoring.options)
+            decided = sum(outcome is not None for outcome in fast_path)
             assert decided == 0 if known is None else decided > 1_000, decided
     assert results[0] == results[1]
 
 
-def test_nearly_everything_is_decided_without_the_toolkit(table: SmilesTable) -> None:
-    """Otherwise the tests above would compare the toolkit with itself."""
+def test_nearly_everything_is_decided_without_rdkit(table: SmilesTable) -> None:
+    """Otherwise the tests above would compare RDKit with itself."""
     small = [smiles for smiles in molecules() if len(smiles) <= 17 and not any(c in smiles for c in "cnos")]
     unknown = table.match([(small, [])])[0].unknown
     assert len(unknown) <= max(2, 0.01 * len(small)), unknown

@@ -57,21 +57,21 @@ def test_a_deadline_counts_at_once(death: Death) -> None:
 @pytest.mark.parametrize("status", [-signal.SIGALRM, -signal.SIGSEGV])
 def test_a_stop_of_this_process_excuses_once(status: int) -> None:
     failures = Failures()
-    excused = Death(status, PLACE, excused=True)
-    assert failures.blame(excused, 5.0) is None
+    frozen = Death(status, PLACE, frozen=True)
+    assert failures.blame(frozen, 5.0) is None
     assert failures.attempts == 0
-    if excused.timed_out:
-        verdict = failures.blame(excused, 5.0)
+    if frozen.timed_out:
+        verdict = failures.blame(frozen, 5.0)
         assert verdict is not None
         assert verdict[0] == "timeout"
     else:
-        assert failures.blame(excused, 5.0) is None
+        assert failures.blame(frozen, 5.0) is None
         assert failures.attempts == 1
 
 
 def test_a_line_that_is_no_record_has_no_deadline() -> None:
     failures = Failures()
-    late = Death(-signal.SIGALRM, None, excused=True)
+    late = Death(-signal.SIGALRM, None, frozen=True)
     assert failures.blame(late, None) is None
     verdict = failures.blame(late, None)
     assert verdict is not None

@@ -1,4 +1,4 @@
-"""SIGINT while the toolkit searches, which for that time has a handler of its own: nobody's Ctrl-C may be
+"""SIGINT while RDKit searches, which for that time has a handler of its own: nobody's Ctrl-C may be
 lost, and nobody's score may be another for it."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import relfast
 
 
 def _searches(n: int, seed: int, **more: Any) -> list[dict[str, Any]]:
-    """REL-C2 records for which the toolkit must search, since no kernel reads charges: for a part of the motif,
+    """REL-C2 records for which RDKit must search, since no kernel reads charges: for a part of the motif,
     or for what two motifs have in common."""
     motifs = sorted(
         {row["answer"]["smiles"] for row in rel_records("REL-C2")}, key=lambda smiles: (len(smiles), smiles)

@@ -236,7 +236,7 @@ def test_whom_a_death_is_blamed_on(signum: signal.Signals, monkeypatch: pytest.M
     with _closing(Pool(Job(timeout=2 * PATIENCE), 1)) as workers:
         for a_while, blamed in ((PATIENCE, signum != signal.SIGKILL), (0.0, True)):
             monkeypatch.setattr(pool, "BLAME_SECONDS", a_while)
-            easy = _Wait(_record(**EASY))  # the toolkit is loaded
+            easy = _Wait(_record(**EASY))  # RDKit is loaded
             workers.submit(easy)
             easy.wait()
             task = _Wait(_record())

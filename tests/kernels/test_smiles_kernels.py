@@ -22,10 +22,10 @@ GRAPH = np.zeros(layouts.GRAPH_SIZE, np.int64)
 WORK = np.zeros(layouts.WORK_SIZE, np.int64)
 
 
-def code_of(text: str, *, by_toolkit: bool = False) -> bytes | int:
+def code_of(text: str, *, by_rdkit: bool = False) -> bytes | int:
     code = np.zeros(2 * layouts.MAX_CODE, np.uint8)
     data = np.frombuffer(text.encode(), np.uint8)
-    length = tables.code_of(data, by_toolkit, code, GRAPH, WORK)
+    length = tables.code_of(data, by_rdkit, code, GRAPH, WORK)
     return code[:length].tobytes() if length > 0 else length
 
 
@@ -108,7 +108,7 @@ def test_the_search_is_given_up_and_the_graph_is_what_decides() -> None:
     assert code_of(write(many, rng)) == UNKNOWN
 
 
-def test_ways_of_writing_that_are_left_to_the_toolkit() -> None:
+def test_ways_of_writing_that_are_left_to_rdkit() -> None:
     for text in (
         "", "c1cccc1", "c1cccc[nH]1", "c1ccpcc1", "C%01CC%01", "C%(12)CC%(12)", "[CH5]", "[CH2]", "[13CH4]", "[CH3:1]C", "[NH4+]", "C~C",
         "C*", "C$C", "CC name", "C(C)1CC1", "(C)C", "C()C", "C((C))C", "C=", "=C", "C==C", "C..C", ".C", "C.", "C11", "C12CC12",
@@ -168,26 +168,24 @@ def test_bonds_that_are_aromatic() -> None:
         assert bonds(text) == others + [layouts.AROMATIC_BOND] * aromatic, text
 
 
-def test_what_the_toolkit_wrote() -> None:
-    benzene = code_of("c1ccccc1", by_toolkit=True)
+def test_what_rdkit_wrote() -> None:
+    benzene = code_of("c1ccccc1", by_rdkit=True)
     assert isinstance(benzene, bytes)
-    assert benzene != code_of("C1CCCCC1", by_toolkit=True)
-    assert code_of("Cc1c[nH]cn1", by_toolkit=True) == code_of("Cc1cnc[nH]1", by_toolkit=True)
-    assert code_of("C[NH3+]", by_toolkit=True) != code_of("CN", by_toolkit=True)
-    assert code_of("c1ccc(-c2ccccc2)cc1", by_toolkit=True) != code_of(
-        "c1ccc2c(c1)ccc1ccccc12", by_toolkit=True
-    )
-    assert code_of("CCO", by_toolkit=True) == code_of("OCC")
-    assert code_of("C~C", by_toolkit=True) == code_of("*C", by_toolkit=True) == UNKNOWN
+    assert benzene != code_of("C1CCCCC1", by_rdkit=True)
+    assert code_of("Cc1c[nH]cn1", by_rdkit=True) == code_of("Cc1cnc[nH]1", by_rdkit=True)
+    assert code_of("C[NH3+]", by_rdkit=True) != code_of("CN", by_rdkit=True)
+    assert code_of("c1ccc(-c2ccccc2)cc1", by_rdkit=True) != code_of("c1ccc2c(c1)ccc1ccccc12", by_rdkit=True)
+    assert code_of("CCO", by_rdkit=True) == code_of("OCC")
+    assert code_of("C~C", by_rdkit=True) == code_of("*C", by_rdkit=True) == UNKNOWN
 
 
 @settings(max_examples=300, deadline=None)
 @given(
     text=st.text(st.sampled_from("CCNOc1234(()=#-[]H@/\\%.+*~BrlSFPI \n:"), max_size=30),
-    by_toolkit=st.booleans(),
+    by_rdkit=st.booleans(),
 )
-def test_any_text_is_read(text: str, by_toolkit: bool) -> None:
-    result = code_of(text, by_toolkit=by_toolkit)
+def test_any_text_is_read(text: str, by_rdkit: bool) -> None:
+    result = code_of(text, by_rdkit=by_rdkit)
     assert isinstance(result, bytes) or result in (UNKNOWN, INVALID)
 
 

@@ -170,7 +170,7 @@ if not child:
     # leaving runs atexit: what it ends must be the child's own workers
     sys.exit(0 if ok and len(mine) == 2 and not set(mine) & set(pids) else 1)
 _, status = os.waitpid(child, 0)
-scorer._lane._seen._scores.clear()
+scorer._isolated._cache._scores.clear()
 assert os.waitstatus_to_exitcode(status) == 0
 assert sorted(p.pid for p in psutil.Process().children()) == pids
 assert scorer.reward(*row) == first and scorer.stats()["workers_replaced"] == 0

@@ -185,9 +185,9 @@ def test_chemistry_looks_at_nothing_but_gold_and_answer(policy: str) -> None:
             for text in ("<smiles>OCC</smiles>", "x", "<smiles>C~C</smiles>", *HOSTILE_TEXTS[:3]):
                 full = Record(0, "id", task.name, gold, text, "a question")
                 bare = Record(5, None, task.name, gold, None)
-                extracted = task.room.extract(full, here._scoring.options)
-                first = task.room.score([(full, extracted)], here._scoring.options)
-                assert task.room.score([(bare, extracted)], here._scoring.options) == first
+                extracted = task.scorer.extract(full, here._scoring.options)
+                first = task.scorer.score([(full, extracted)], here._scoring.options)
+                assert task.scorer.score([(bare, extracted)], here._scoring.options) == first
 
 
 def test_a_pickled_scorer_starts_afresh_with_its_options() -> None:

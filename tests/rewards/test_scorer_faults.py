@@ -86,9 +86,10 @@ def test_a_timeout_is_the_callers_on_error() -> None:
 def _kill_whoever_is_at_work(scorer: relfast.Scorer) -> None:
     """Kill the worker that has a record in flight, as soon as there is one."""
     until(
-        lambda: scorer._lane._queue is not None and scorer._lane._queue.pool.in_flight(), "a record in flight"
+        lambda: scorer._isolated._queue is not None and scorer._isolated._queue.pool.in_flight(),
+        "a record in flight",
     )
-    queue = scorer._lane._queue
+    queue = scorer._isolated._queue
     assert queue is not None
     for worker in list(queue.pool._live.values()):
         if worker.in_flight.read() is not None:
@@ -112,7 +113,7 @@ def test_a_record_that_kills_two_workers_is_given_up(monkeypatch: pytest.MonkeyP
 
 
 def _kill_one(scorer: relfast.Scorer) -> None:
-    queue = scorer._lane._queue
+    queue = scorer._isolated._queue
     for pid in queue.pool.pids()[:1] if queue is not None else ():
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

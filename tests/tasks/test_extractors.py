@@ -1,4 +1,4 @@
-"""What every room's extractor owes: total on any text, in time linear in its length."""
+"""What every task's extractor owes: total on any text, in time linear in its length."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ VALUE = st.recursive(
 
 
 def extract(task: str, response: Any, policy: str) -> Any:
-    return TASKS[task].room.extract(record_with(task, response), POLICIES[policy])
+    return TASKS[task].scorer.extract(record_with(task, response), POLICIES[policy])
 
 
 def record_with(task: str, response: Any) -> Record:
@@ -78,7 +78,7 @@ def test_anything_else(task: str, policy: str, response: Any) -> None:
         assert (found.found, found.reason) == (False, "not_text")
 
 
-ROOMS = sorted(set(TASKS) - {f"REL-A{n}" for n in range(2, 8)})
+DISTINCT_TASKS = sorted(set(TASKS) - {f"REL-A{n}" for n in range(2, 8)})
 """A task of each extractor: A2 to A7 are read as A1 is."""
 
 
@@ -86,7 +86,7 @@ ROOMS = sorted(set(TASKS) - {f"REL-A{n}" for n in range(2, 8)})
 @pytest.mark.parametrize("name", UNITS)
 def test_linear_time(name: str) -> None:
     """Up to the longest text that strict reads."""
-    for task in ROOMS:
+    for task in DISTINCT_TASKS:
         for policy in ("reference", "strict"):
             assert_linear(
                 lambda n, task=task, policy=policy: partial(extract, task, nasty_text(name, n), policy),  # type: ignore[misc]

@@ -138,7 +138,7 @@ def test_a_task_declares_the_metrics_of_its_rows() -> None:
     for (name, (answer, response)), policy in itertools.product(records.items(), ("reference", "strict")):
         task, options = TASKS[name], AllOptions(policy=policy)  # type: ignore[arg-type]
         record = Record(0, None, name, answer, response)
-        (outcome,) = task.room.score([(record, task.room.extract(record, options))], options)
+        (outcome,) = task.scorer.score([(record, task.scorer.extract(record, options))], options)
         if outcome.error is None:
             assert outcome.metrics.keys() <= task.metric_by_name.keys()
             assert set(task.metrics) <= outcome.metrics.keys()

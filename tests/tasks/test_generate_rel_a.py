@@ -256,10 +256,10 @@ def test_other_sizes(task: str, parameters: dict[str, int], distractors: str) ->
     ],
 )
 def test_parameters_that_cannot_be(task: str, parameters: dict[str, Any], complaint: str) -> None:
-    from relfast.tasks.rel_a.generate import generate as room_generate
+    from relfast.tasks.rel_a.generate import generate as generate_records
 
     with pytest.raises(UsageError, match=complaint):
-        room_generate(task, 1, 0, **parameters)
+        generate_records(task, 1, 0, **parameters)
 
 
 def test_no_room_for_hard_distractors_is_said() -> None:

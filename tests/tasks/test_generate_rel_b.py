@@ -15,7 +15,7 @@ import pytest
 from generated import Rec, check_run, generate, outcome, published
 
 from relfast.errors import UsageError
-from relfast.tasks.rel_b.generate import generate as room_generate
+from relfast.tasks.rel_b.generate import generate as generate_records
 from relfast.tasks.rel_b.generate import joins_only
 from relfast.tasks.rel_b.tree import Tree, distant_clades, distant_leaves, evolve, random_tree, spell
 
@@ -354,7 +354,7 @@ def test_the_checker_sees_every_flaw() -> None:
 )
 def test_parameters_that_cannot_be(parameters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
-        room_generate(TASK, 1, 0, **parameters)
+        generate_records(TASK, 1, 0, **parameters)
 
 
 def test_what_cannot_be_made_is_said() -> None:

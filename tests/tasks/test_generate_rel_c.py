@@ -23,7 +23,7 @@ from relfast.chem.molecule import parse
 from relfast.chem.motif import largest_motif
 from relfast.errors import InputError, UsageError
 from relfast.tasks.rel_c.formulas import DEFAULT_FORMULAS
-from relfast.tasks.rel_c.generate import generate as room_generate
+from relfast.tasks.rel_c.generate import generate as generate_records
 
 SIZES = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 
@@ -172,7 +172,7 @@ def test_layout_is_that_of_the_published_records(task: str) -> None:
 )
 def test_parameters_that_cannot_be(task: str, parameters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
-        room_generate(task, 1, 0, **parameters)
+        generate_records(task, 1, 0, **parameters)
 
 
 # C2

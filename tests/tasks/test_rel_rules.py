@@ -334,7 +334,7 @@ BOMB = "<smiles>CC |atomProp:0.molAtomMapNumber.x|</smiles>"
     ("missing", "fails"),
     [(["CC"], True), (["C", "CC"], True), ([], False), (["C1CC("], False)],
 )
-def test_c3_where_the_toolkit_raises(missing: list[str], fails: bool) -> None:
+def test_c3_where_rdkit_raises(missing: list[str], fails: bool) -> None:
     """RDKit reads this molecule and cannot write it: the published scorer raises once it compares it."""
     result = relfast.evaluate_response("", {"missing_smiles": missing}, BOMB, "REL-C3")
     assert ("error" in result) is fails

@@ -96,10 +96,10 @@ def _learn(
     )
 
 
-def _code(data: Any, n_bytes: int, by_toolkit: int, code: Any, graph: Any, work: Any) -> int:
+def _code(data: Any, n_bytes: int, by_rdkit: int, code: Any, graph: Any, work: Any) -> int:
     return code_of(
         carray(data, n_bytes, np.uint8),
-        by_toolkit != 0,
+        by_rdkit != 0,
         carray(code, 2 * MAX_CODE, np.uint8),
         carray(graph, GRAPH_SIZE, np.int64),
         carray(work, WORK_SIZE, np.int64),

@@ -261,7 +261,7 @@ def fingerprint(graph: Ints, n: int) -> int:
     """32 bits equal for equal graphs: labels, degrees and bonds as far as two bonds away.
 
     Different graphs may share one (it tells wrong answers apart for majority votes, nothing else). Simple
-    enough to be made from the toolkit's molecule too (`relfast.chem.molecule`), bit for bit.
+    enough to be made from RDKit's molecule too (`relfast.chem.molecule`), bit for bit.
     """
     total = 0
     for atom in range(n):

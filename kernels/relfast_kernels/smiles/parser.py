@@ -3,8 +3,8 @@
 A graph lives in one int64 array (`graph`), cut into sections of `SECTION` places as
 `relfast_kernels.layouts` has them: the label of each atom (element and charge), its number of bonds, its
 neighbours and the orders of the bonds to them. Hydrogens are no atoms. `relfast_kernels.smiles.plain` takes
-text that a model wrote and returns a graph only where the toolkit would see exactly that graph;
-`read_canonical` takes text that the toolkit wrote.
+text that a model wrote and returns a graph only where RDKit would see exactly that graph;
+`read_canonical` takes text that RDKit wrote.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _default_order(graph: Ints, a: int, b: int) -> int:
 
 
 @kernel
-def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph: Ints) -> int:
+def read_text(text: Bytes, start: int, end: int, written_by_rdkit: bool, graph: Ints) -> int:
     """The number of atoms, `UNKNOWN`, or `INVALID` (brackets or rings left open).
 
     Bonds between lower-case atoms that have no sign are aromatic here, whatever they turn out to be.
@@ -125,7 +125,7 @@ def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph
                     at += 1
                 hydrogens = 0
                 if at < end and text[at] == 64:
-                    if aromatic and not written_by_toolkit:
+                    if aromatic and not written_by_rdkit:
                         return UNKNOWN
                     at += 2 if at + 1 < end and text[at + 1] == 64 else 1
                 if at < end and text[at] == 72:
@@ -134,7 +134,7 @@ def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph
                     if at < end and 48 <= text[at] <= 57:
                         hydrogens = int(text[at]) - 48
                         at += 1
-                if written_by_toolkit:
+                if written_by_rdkit:
                     if at < end and (text[at] == 43 or text[at] == 45):
                         charge = 1 if text[at] == 43 else -1
                         at += 1
@@ -156,10 +156,10 @@ def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph
             elif c >= 97:
                 aromatic = True
                 first -= 32
-            if aromatic and not written_by_toolkit and (second or first not in (67, 78, 79, 83)):
+            if aromatic and not written_by_rdkit and (second or first not in (67, 78, 79, 83)):
                 return UNKNOWN
             element = (first - 64) * LETTERS + (second - 96 if second else 0)
-            if (c != 91 or not written_by_toolkit) and not _ORGANIC[element]:
+            if (c != 91 or not written_by_rdkit) and not _ORGANIC[element]:
                 return UNKNOWN
             if n >= MAX_ATOMS:
                 return UNKNOWN
@@ -167,7 +167,7 @@ def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph
             graph[DEGREE + n] = 0
             graph[HYDROGENS + n] = hydrogens
             graph[AROMATIC + n] = 1 if aromatic else 0
-            if slash and aromatic and not written_by_toolkit and graph[AROMATIC + previous]:
+            if slash and aromatic and not written_by_rdkit and graph[AROMATIC + previous]:
                 return UNKNOWN
             if previous >= 0:
                 if order == 0:
@@ -205,7 +205,7 @@ def read_text(text: Bytes, start: int, end: int, written_by_toolkit: bool, graph
                 open_rings -= 1
             order = 0
             before = _ATOM
-        elif c in (45, 61, 35, 47, 92) or (c == 58 and not written_by_toolkit):
+        elif c in (45, 61, 35, 47, 92) or (c == 58 and not written_by_rdkit):
             if before in (_BOND, _START, _DOT) or (c == 58 and not graph[AROMATIC + previous]):
                 return UNKNOWN
             order = 2 if c == 61 else 3 if c == 35 else COLON_BOND if c == 58 else 1
@@ -291,7 +291,7 @@ def check_valences(graph: Ints, n: int) -> int:
 
 @kernel
 def read_canonical(text: Bytes, start: int, end: int, graph: Ints) -> int:
-    """Read a SMILES without stereo that the toolkit wrote, its aromatic letters taken at their word.
+    """Read a SMILES without stereo that RDKit wrote, its aromatic letters taken at their word.
 
     Returns the number of atoms, or `UNKNOWN` for wildcards and bonds that are none of the ordinary four.
     """

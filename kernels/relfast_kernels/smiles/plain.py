@@ -1,4 +1,4 @@
-"""SMILES that a model wrote, read as the toolkit reads them, or left to it."""
+"""SMILES that a model wrote, read as RDKit reads them, or left to it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Ints = npt.NDArray[np.int64]
 def read_plain(text: Bytes, start: int, end: int, graph: Ints) -> int:
     """Read ``text[start:end]``: atoms of the organic subset, no charges, stereo dropped.
 
-    Returns the number of atoms; `INVALID` where the toolkit certainly refuses it; `UNKNOWN` where there is
+    Returns the number of atoms; `INVALID` where RDKit certainly refuses it; `UNKNOWN` where there is
     anything else in it: names, charges, isotopes, maps, radicals, wildcards, lower-case letters other than
-    c, n, o, s, rings that the toolkit may or may not find aromatic, ways of writing that it may not take.
+    c, n, o, s, rings that RDKit may or may not find aromatic, ways of writing that it may not take.
     """
     n = read_text(text, start, end, False, graph)
     if n <= 0:

@@ -37,7 +37,7 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 MAX_STEPS: Final = 20_000
-"""Images tried before the toolkit is asked: real pairs need some hundreds; this is 0.1 ms."""
+"""Images tried before RDKit is asked: real pairs need some hundreds; this is 0.1 ms."""
 
 # sections of the workspace
 _ORDER: Final = 0
@@ -169,7 +169,7 @@ def compare(data: Bytes, n_first: int, first: Ints, second: Ints, work: Ints, re
     Returns
     -------
     int
-        0; `INVALID` where one of them certainly is no molecule; `UNKNOWN` where only the toolkit can say.
+        0; `INVALID` where one of them certainly is no molecule; `UNKNOWN` where only RDKit can say.
     """
     n_a = read_plain(data, 0, n_first, first)
     n_b = read_plain(data, n_first, len(data), second)

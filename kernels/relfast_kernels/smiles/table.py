@@ -335,12 +335,12 @@ def match_lists(
 
 
 @kernel
-def code_of(data: Bytes, by_toolkit: bool, code: Bytes, graph: Ints, work: Ints) -> int:
+def code_of(data: Bytes, by_rdkit: bool, code: Bytes, graph: Ints, work: Ints) -> int:
     """Write the code of a text at ``code[0:]`` (`code` has room for twice `MAX_CODE`); its length.
 
-    `UNKNOWN` or `INVALID` where there is none. ``by_toolkit`` reads it with `read_canonical`.
+    `UNKNOWN` or `INVALID` where there is none. ``by_rdkit`` reads it with `read_canonical`.
     """
-    n = read_canonical(data, 0, len(data), graph) if by_toolkit else read_plain(data, 0, len(data), graph)
+    n = read_canonical(data, 0, len(data), graph) if by_rdkit else read_plain(data, 0, len(data), graph)
     if n < 0:
         return n
     length = write_code(graph, n, work, code, 0)
@@ -349,7 +349,7 @@ def code_of(data: Bytes, by_toolkit: bool, code: Bytes, graph: Ints, work: Ints)
 
 @kernel
 def fingerprint_of(data: Bytes, graph: Ints) -> int:
-    """The fingerprint of a text that the toolkit wrote, or `UNKNOWN`."""
+    """The fingerprint of a text that RDKit wrote, or `UNKNOWN`."""
     n = read_canonical(data, 0, len(data), graph)
     return fingerprint(graph, n) if n > 0 else UNKNOWN
 

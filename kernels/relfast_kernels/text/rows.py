@@ -68,7 +68,7 @@ def write_rows(
         Keys of the known templates, and where each one's text lies in ``blob`` (uint8): the row after
         its id, line end included.
     out, samples : uint8
-        Filled; large enough (see `relfast.engine.text_lane`).
+        Filled; large enough (see `relfast.engine.text_fast_path`).
     counts : int64, shape (t,)
         Rows per template, added to.
     written : int64, shape (2,)

@@ -18,7 +18,7 @@ from relfast.records import Place, Score, unscored
 from relfast.stats.summary import Tally
 
 if TYPE_CHECKING:
-    from relfast.engine.text_lane import ScannedBlock, TextLane
+    from relfast.engine.text_fast_path import ScannedBlock, TextFastPath
 
 SEGMENT_LINES: Final = 64
 """Lines reported at a time where records can hang or crash: the most that is done again after a fault."""
@@ -31,8 +31,8 @@ EMBED_LINES: Final = 1_024
 EMBED_SECONDS: Final = 20.0
 """The same where texts are embedded: a model is fast on many texts of one length, and nothing hangs."""
 
-LANE_FROM_BYTES: Final = 4 * 2**20
-"""Bytes a process reads before it loads the fast lane, which takes as long as scoring 2 MB without it."""
+FAST_PATH_FROM_BYTES: Final = 4 * 2**20
+"""Bytes a process reads before it loads the fast path, which takes as long as scoring 2 MB without it."""
 
 
 @dataclass(slots=True)
@@ -88,12 +88,12 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 class BlockScoring:
-    """Scores blocks: the fast lane for the lines it reads, the ordinary way for all others."""
+    """Scores blocks: the fast path for the lines it reads, the ordinary way for all others."""
 
     def __init__(self, scoring: Scoring, *, large: bool = False) -> None:
         self._scoring = scoring
-        self._lane: TextLane | None = None
-        self._bytes_without_lane = LANE_FROM_BYTES if large else 0
+        self._fast_path: TextFastPath | None = None
+        self._bytes_without_fast_path = FAST_PATH_FROM_BYTES if large else 0
         self._loader = _Loader()
 
     def segments(
@@ -132,24 +132,26 @@ class BlockScoring:
             yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
         else:
             data = self._loader.load(block)
-            lane = None if one_by_one else self._open_lane(len(data))
-            if lane is not None:
-                yield from self._mixed(block, lane.scan(data, stop), start, stop, verdicts, segment_lines)
+            fast_path = None if one_by_one else self._open_fast_path(len(data))
+            if fast_path is not None:
+                yield from self._mixed(
+                    block, fast_path.scan(data, stop), start, stop, verdicts, segment_lines
+                )
             else:
                 lines = split_lines(bytes(data))
                 yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
 
-    def _open_lane(self, size: int) -> TextLane | None:
-        """The lane, once enough has been read for its 50 ms to pay."""
-        if self._lane is None:
-            self._bytes_without_lane += size
-            if self._bytes_without_lane >= LANE_FROM_BYTES:
-                from relfast.engine.text_lane import TextLane
+    def _open_fast_path(self, size: int) -> TextFastPath | None:
+        """The fast path, once enough has been read for its 50 ms to pay."""
+        if self._fast_path is None:
+            self._bytes_without_fast_path += size
+            if self._bytes_without_fast_path >= FAST_PATH_FROM_BYTES:
+                from relfast.engine.text_fast_path import TextFastPath
 
-                self._lane = TextLane.open(self._scoring)
+                self._fast_path = TextFastPath.open(self._scoring)
                 # machine code that is being compiled may be there for a later block
-                self._bytes_without_lane = 0
-        return self._lane
+                self._bytes_without_fast_path = 0
+        return self._fast_path
 
     def _plain(
         self,

@@ -16,12 +16,12 @@ from relfast.engine.io.sources import STDIN, Source, find_sources
 from relfast.engine.job import Job
 from relfast.engine.pool.pool import usable_cores
 from relfast.engine.settings import count_of, shard_of, workers_of
-from relfast.engine.text_lane import compile_in_background, serves
+from relfast.engine.text_fast_path import compile_in_background, serves
 from relfast.errors import InputError, UsageError
 from relfast.stats.summary import Summary
 
 LARGE_BYTES: Final = 32 * 2**20
-"""Input from which workers load the text lane at once, and a first run has its kernels compiled in the
+"""Input from which workers load the text fast path at once, and a first run has its kernels compiled in the
 background (10 s of one core)."""
 
 

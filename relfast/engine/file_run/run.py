@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from relfast.engine.file_run.block_scoring import BlockScoring, Segment
-from relfast.engine.file_run.block_tasks import score_on_pool
+from relfast.engine.file_run.block_work import score_on_pool
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.commit_log import Commit

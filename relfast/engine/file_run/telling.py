@@ -62,8 +62,8 @@ def _kernels(job: Job, *, large: bool) -> str:
     from relfast_kernels.compiled import native
     from relfast_kernels.compiled.cache import base_directory
 
-    from relfast.engine.file_run.block_scoring import LANE_FROM_BYTES
-    from relfast.engine.text_lane import serves
+    from relfast.engine.file_run.block_scoring import FAST_PATH_FROM_BYTES
+    from relfast.engine.text_fast_path import serves
 
     missing = [unit for unit in native.UNITS if not native.is_built(unit)]
     where = f"in {base_directory() / 'native'}"
@@ -71,5 +71,5 @@ def _kernels(job: Job, *, large: bool) -> str:
         return f"not compiled: {', '.join(missing)} (relfast warmup compiles them {where})"
     if not serves(job):
         return f"compiled {where}; these options score all lines the ordinary way"
-    start = "at once" if large else f"after a process has read {LANE_FROM_BYTES >> 20} MB"
-    return f"compiled {where}; lines of the text tasks take the fast lane {start}"
+    start = "at once" if large else f"after a process has read {FAST_PATH_FROM_BYTES >> 20} MB"
+    return f"compiled {where}; lines of the text tasks take the fast path {start}"

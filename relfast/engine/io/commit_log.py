@@ -80,7 +80,7 @@ class Commit:
 
 
 @dataclass(slots=True)
-class Journal:
+class CommitLog:
     """What a journal says.
 
     Attributes
@@ -101,7 +101,7 @@ class Journal:
     header_size: int
 
     @classmethod
-    def read(cls, lines: Iterator[bytes]) -> Journal:
+    def read(cls, lines: Iterator[bytes]) -> CommitLog:
         header = next(lines, b"")
         journal = cls(_run_of(header), [], None, len(header))
         for line in lines:

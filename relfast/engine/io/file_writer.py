@@ -17,7 +17,7 @@ from typing import Any, Final
 from zlib import crc32
 
 from relfast.engine.io.blocks import Position
-from relfast.engine.io.commit_log import JOURNAL_SUFFIX, Commit, Journal, finished_line, header_line
+from relfast.engine.io.commit_log import JOURNAL_SUFFIX, Commit, CommitLog, finished_line, header_line
 from relfast.engine.io.fingerprint import compare_runs
 from relfast.engine.io.lines import iterate_lines
 from relfast.errors import (
@@ -150,7 +150,7 @@ class FileWriter:
         """Find the last block whose rows are all there, and cut both files back to it."""
         size = os.fstat(self._out).st_size
         with os.fdopen(os.dup(self._journal), "rb") as lines:
-            journal = Journal.read(lines)
+            journal = CommitLog.read(lines)
         there = size or (self._is_parquet and os.path.exists(self.target))
         if journal.run is None:
             if there:
@@ -175,7 +175,7 @@ class FileWriter:
         self._journal_size = journal.header_size + sum(len(commit.to_line()) for commit in self.commits)
         self._cut_back()
 
-    def _is_finished_parquet(self, journal: Journal, size: int) -> bool:
+    def _is_finished_parquet(self, journal: CommitLog, size: int) -> bool:
         if not self._is_parquet or size or journal.finished_rows is None or not os.path.exists(self.target):
             return False
         from relfast.engine.io.parquet import count_rows

@@ -1,4 +1,4 @@
-"""What Python callers hand over, as the JSON values and texts that rooms are written for."""
+"""What Python callers hand over, as the JSON values and texts that tasks are written for."""
 
 from __future__ import annotations
 

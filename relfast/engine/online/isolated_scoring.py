@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.entry_tasks import EntryQueue
+from relfast.engine.online.entry_work import EntryQueue
 from relfast.engine.online.incoming import plain
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import ScoreCache, for_record, key_of
@@ -26,7 +26,7 @@ the host runs. Longer ones go to a worker."""
 
 class IsolatedScoring:
     """Thread-safe; its workers start with the first record that needs one, and end with `close`, with the
-    object, or with the process. A closed lane starts anew when it is used again.
+    object, or with the process. A closed one starts anew when it is used again.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class IsolatedScoring:
         self._lock = threading.Lock()
         self._queue: EntryQueue | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
-        self._seen = ScoreCache()
+        self._cache = ScoreCache()
         self._replaced = 0
 
     def start(self) -> None:
@@ -77,24 +77,24 @@ class IsolatedScoring:
         }
 
     @contextmanager
-    def new_tickets(self) -> Iterator[list[PendingScore]]:
-        """A list for new tickets, submitted at the end. Where the caller is interrupted (Ctrl-C), they get
+    def pending_batch(self) -> Iterator[list[PendingScore]]:
+        """New pending scores, submitted at the end. Where the caller is interrupted (Ctrl-C), they get
         their score here: whoever asks for an equal answer meanwhile or later waits for them."""
         new: list[PendingScore] = []
         try:
             yield new
             self.submit(new)
         except BaseException:
-            for ticket in new:
-                ticket.set_score(ticket.unscored("crashed", "Interrupted", "its caller was interrupted"))
+            for each in new:
+                each.set_score(each.unscored("crashed", "Interrupted", "its caller was interrupted"))
             raise
 
     def begin(self, task: Task, record: Record, new: list[PendingScore]) -> Score | PendingScore:
-        """The score of an equal answer, its ticket, or a new one (also added to ``new``)."""
+        """The score of an equal answer, its pending score, or a new one (also added to ``new``)."""
         response = record.response if isinstance(record.response, str) else None
         try:
             answer = plain(record.answer)
-            extracted = task.room.extract(record, self._scoring.options)
+            extracted = task.scorer.extract(record, self._scoring.options)
             key = key_of(task.name, answer, extracted)
         except Exception as error:
             return failed(record, error)
@@ -105,7 +105,7 @@ class IsolatedScoring:
             # gold and answer as texts would fill the memory
             new.append(PendingScore(told))
             return new[-1]
-        begun = self._seen.find(key)
+        begun = self._cache.find(key)
         if isinstance(begun, Score):
             self._counts.add("scored_before")
             return for_record(begun, record)
@@ -114,17 +114,17 @@ class IsolatedScoring:
             return begun
         score = self._without_worker(task, told, extracted)
         if score is not None:
-            self._seen.remember(key, score)
+            self._cache.remember(key, score)
             return for_record(score, record)
         new.append(PendingScore(told))
-        first = self._seen.begin(key, new[-1])
+        first = self._cache.begin(key, new[-1])
         if first is not new[-1]:
             new.pop()
             self._counts.add("shared")
         return first
 
     def begin_alone(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
-        """The ticket (also added to ``new``) of a record that is left whole to a worker.
+        """The pending score (also added to ``new``) of a record that is left whole to a worker.
 
         To extract the answer from a response of megabytes takes time that nothing can cut short here.
         """
@@ -150,16 +150,16 @@ class IsolatedScoring:
         except Exception:
             return None  # a worker says what is wrong with it
 
-    def submit(self, tickets: Sequence[PendingScore]) -> None:
+    def submit(self, pending: Sequence[PendingScore]) -> None:
         """Have workers score them; where none can be had, the scores say so."""
-        if not tickets:
+        if not pending:
             return
         try:
-            self._workers().submit(tickets)
+            self._workers().submit(pending)
         except (OSError, RuntimeError) as error:
             # no thread or no process can be had
-            for ticket in tickets:
-                ticket.set_score(ticket.unscored("crashed", "WorkerError", f"no workers: {error}"))
+            for each in pending:
+                each.set_score(each.unscored("crashed", "WorkerError", f"no workers: {error}"))
 
     def _workers(self) -> EntryQueue:
         queue = self._queue
@@ -169,6 +169,6 @@ class IsolatedScoring:
             if self._queue is None:
                 n_workers = usable_cores() if self._n_workers is None else self._n_workers
                 self._queue = EntryQueue(Pool(self._scoring.job, n_workers))
-                # runs with `close`, when the lane is collected, and before the interpreter ends
+                # runs with `close`, when this object is collected, and before the interpreter ends
                 self._finalizer = weakref.finalize(self, self._queue.close)
             return self._queue

@@ -24,21 +24,21 @@ class MicroBatcher:
     ----------
     score
         Scores of records, in order; may raise.
-    room
+    lock
         Held by whoever scores; hold it to score many without waiting callers. Those that share it take
         turns.
     """
 
-    def __init__(self, score: Callable[[Sequence[Record]], list[Score]], room: threading.Lock) -> None:
+    def __init__(self, score: Callable[[Sequence[Record]], list[Score]], lock: threading.Lock) -> None:
         self._score = score
-        self.room = room
+        self.lock = lock
         self._waiting: deque[tuple[Record, Future[Score]]] = deque()
 
     def __call__(self, record: Record) -> Score:
         """The record's score. Raises what scoring raised."""
         mine: Future[Score] = Future()
         self._waiting.append((record, mine))
-        with self.room:
+        with self.lock:
             while not mine.done():
                 self._score_some()
         return mine.result()

@@ -1,7 +1,7 @@
 """A record on its way to its score, and whoever waits for it.
 
 `concurrent.futures.Future` would do, but making one takes 15 µs (a condition with its own lock and queue),
-a quarter of what a host spends on a molecule. A ticket has one lock, and makes another only for a thread
+a quarter of what a host spends on a molecule. A pending score has one lock, and makes another for a thread
 that really has to wait.
 """
 

@@ -34,7 +34,7 @@ Key = bytes
 def key_of(task: str, answer: Any, extracted: Extracted[Any]) -> Key:
     """A digest equal for records of one task with the same gold and the same extracted answer.
 
-    That is all a chemistry room's ``score`` looks at, so two responses that reason differently and end in
+    That is all a chemistry task's ``score`` looks at, so two responses that reason differently and end in
     the same molecule share a key.
 
     Raises
@@ -51,7 +51,7 @@ def key_of(task: str, answer: Any, extracted: Extracted[Any]) -> Key:
 
 
 class ScoreCache:
-    """A bounded memory of scores, least recently used first out, and the tickets under way.
+    """A bounded memory of scores, least recently used first out, and the pending ones.
 
     Thread-safe without a lock: every step is one operation of a dictionary whose keys are bytes, which the
     interpreter does whole. Between two steps another thread may do its own; the worst that comes of it is
@@ -65,7 +65,7 @@ class ScoreCache:
         self._under_way: dict[Key, PendingScore] = {}
 
     def find(self, key: Key) -> Score | PendingScore | None:
-        """The score, the ticket of whoever asked first, or None."""
+        """The score, the pending score of whoever asked first, or None."""
         score = self._scores.get(key)
         if score is None:
             return self._under_way.get(key)
@@ -73,12 +73,12 @@ class ScoreCache:
             self._scores.move_to_end(key)
         return score
 
-    def begin(self, key: Key, ticket: PendingScore) -> PendingScore:
-        """Note that a ticket is under way; returns it, or the one of whoever was faster."""
-        first = self._under_way.setdefault(key, ticket)
-        if first is ticket:
-            # it is told at once if the ticket has its score already
-            ticket.when_done(lambda score: self._arrived(key, score))
+    def begin(self, key: Key, pending: PendingScore) -> PendingScore:
+        """Note that a score is pending; returns it, or the one of whoever was faster."""
+        first = self._under_way.setdefault(key, pending)
+        if first is pending:
+            # it is told at once if it has its score already
+            pending.when_done(lambda score: self._arrived(key, score))
         return first
 
     def remember(self, key: Key, score: Score) -> None:

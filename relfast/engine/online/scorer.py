@@ -86,7 +86,7 @@ class Scorer:
     def _start_anew(self) -> None:
         """All that a fork or a pickle does not carry over."""
         self._counts = Counts()
-        self._lane = IsolatedScoring(self._scoring, self.workers, self._counts)
+        self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts)
         scoring = self._scoring
         # an embedding model is fastest on many texts, and one call fills all cores
         self._embedding = MicroBatcher(lambda records: list(scoring.entries(records)), _embedding_turn)
@@ -106,12 +106,12 @@ class Scorer:
 
     def close(self) -> None:
         """End the workers; it can be called more than once. Calls under way get their rows, unscored."""
-        self._lane.close()
+        self._isolated.close()
 
     def start(self) -> None:
         """Start the workers now rather than with the first record that needs them (0.5 s)."""
         if self.workers != 0:
-            self._lane.start()
+            self._isolated.start()
 
     # one response
 
@@ -243,7 +243,7 @@ class Scorer:
         an earlier call), ``shared`` (equal answers scored at the same time), ``workers`` (running now) and
         ``workers_replaced``."""
         names = (*STATUSES, "scored_before", "shared")
-        return {**{name: self._counts[name] for name in names}, **self._lane.stats()}
+        return {**{name: self._counts[name] for name in names}, **self._isolated.stats()}
 
     # inside
 
@@ -271,19 +271,19 @@ class Scorer:
     def _score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
         begun: list[Score | PendingScore | None] = [None] * len(entries)
         here: list[int] = []
-        with self._lane.new_tickets() as new:
+        with self._isolated.pending_batch() as new:
             for at, entry in enumerate(entries):
                 if isinstance(entry, Score):
                     begun[at] = entry
                 elif self._goes_to_workers(entry):
                     begun[at] = self._begin_on_workers(entry, new)
                     if len(new) >= SUBMIT_EVERY:
-                        self._lane.submit(new)
+                        self._isolated.submit(new)
                         new.clear()
                 else:
                     here.append(at)
         embeds = any(TASKS[entries[at].task or ""].embeds for at in here)
-        with self._embedding.room if embeds else nullcontext():
+        with self._embedding.lock if embeds else nullcontext():
             for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
                 begun[at] = score
         scores = [_delivered(*pair) for pair in zip(begun, entries, strict=True)]
@@ -297,19 +297,19 @@ class Scorer:
 
     def _begin_on_workers(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
         if _is_long(record):
-            return self._lane.begin_alone(record, new)
-        return self._lane.begin(TASKS[record.task], record, new)
+            return self._isolated.begin_alone(record, new)
+        return self._isolated.begin(TASKS[record.task], record, new)
 
     def _begin(self, record: Record) -> Score | PendingScore:
         if self._goes_to_workers(record):
-            with self._lane.new_tickets() as new:
+            with self._isolated.pending_batch() as new:
                 return self._begin_on_workers(record, new)
         task = TASKS[record.task]
         return self._embedding(record) if task.embeds else self._in_process(task, record)
 
     def _after_fork(self) -> None:
         """In a forked child, which has none of the parent's threads and workers."""
-        self._lane.abandon()
+        self._isolated.abandon()
         self._start_anew()
 
 

@@ -1,6 +1,6 @@
 """What follows when a worker dies: who is blamed, who is tried again, and what the row says.
 
-One rule for the blocks of a file (`block_tasks`) and for the records of rewards (`entry_tasks`):
+One rule for the blocks of a file (`block_work`) and for the records of rewards (`entry_work`):
 
 - The record in flight is blamed. Where none was, the one record or line that the worker had is, unless
   somebody else ended the worker.
@@ -53,18 +53,18 @@ class Death:
         The record to blame; None if it was none, a whole batch, or a record that happened to be there.
     timed_out
         It was the deadline.
-    excused
+    frozen
         This process was stopped meanwhile (Ctrl-Z): the deadline says nothing.
     """
 
     def __init__(
-        self, status: int, place: Place | None, *, silent: bool = False, excused: bool = False
+        self, status: int, place: Place | None, *, silent: bool = False, frozen: bool = False
     ) -> None:
-        self.status, self.place, self.excused = status, place, excused
+        self.status, self.place, self.frozen = status, place, frozen
         self.timed_out = silent or status == -signal.SIGALRM
 
     @property
-    def guilty(self) -> bool:
+    def by_own_work(self) -> bool:
         """Whether the worker's own work ended it, for all one can tell; not so for what others do to it."""
         return self.status != LOST and -self.status not in FROM_OUTSIDE
 
@@ -89,12 +89,12 @@ class Failures:
         Workers it ended.
     """
 
-    __slots__ = ("_excused", "_idle", "attempts")
+    __slots__ = ("_frozen", "_idle", "attempts")
 
     def __init__(self) -> None:
         self.attempts = 0
         self._idle = 0
-        self._excused = False
+        self._frozen = False
 
     def blame(self, death: Death, timeout: float | None) -> Verdict | None:
         """The verdict on whom a death is blamed on; None: it is tried again.
@@ -103,8 +103,8 @@ class Failures:
         record yet.
         """
         if timeout is not None:
-            if death.excused and not self._excused:
-                self._excused = True
+            if death.frozen and not self._frozen:
+                self._frozen = True
                 return None
             if death.timed_out:
                 return timed_out_verdict(timeout)
@@ -140,4 +140,4 @@ def blamed(death: Death, find: Callable[[Place], _T | None], alone: _T | None) -
     """
     if death.place is not None:
         return find(death.place)
-    return alone if death.guilty else None
+    return alone if death.by_own_work else None

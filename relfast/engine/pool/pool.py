@@ -66,7 +66,7 @@ SLOW_SECONDS: Final = 0.5
 _CLOSE_SECONDS: Final = 1.5
 
 
-class Task(Protocol):
+class WorkItem(Protocol):
     """What a worker is asked to do. All methods are called by the pool's threads, one at a time."""
 
     def request(self) -> Any:
@@ -78,8 +78,8 @@ class Task(Protocol):
     def finished(self) -> None:
         """The worker is done with it."""
 
-    def died(self, death: Death) -> Sequence[Task]:
-        """The worker died on it; what is left to do, as new tasks."""
+    def died(self, death: Death) -> Sequence[WorkItem]:
+        """The worker died on it; what is left to do, as new items."""
 
     def failed(self, error: WorkerError) -> None:
         """It cannot be done."""
@@ -119,7 +119,7 @@ class Pool:
         self._memo = create_shared()
         cores = max(1, usable_cores() // max(1, workers))
         self._setup = wire.Setup(self.job, memory, STACK_BYTES, large, path_of(self._memo), cores)
-        self._queue: deque[Task] = deque()
+        self._queue: deque[WorkItem] = deque()
         self._changed = threading.Condition()
         self._closing = False
         self._live: dict[int, Worker] = {}
@@ -133,12 +133,12 @@ class Pool:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, task: Task, *, first: bool = False) -> None:
-        """Queue a task, at the end or before all others. Raises `WorkerError` once the pool is closed."""
+    def submit(self, item: WorkItem, *, first: bool = False) -> None:
+        """Queue an item, at the end or before all others. Raises `WorkerError` once the pool is closed."""
         with self._changed:
             if self._closing:
                 raise WorkerError("the pool is closed")
-            (self._queue.appendleft if first else self._queue.append)(task)
+            (self._queue.appendleft if first else self._queue.append)(item)
             self._changed.notify()
 
     @property
@@ -165,7 +165,7 @@ class Pool:
         self._server = None
 
     def close(self) -> None:
-        """End all workers now; tasks that are not finished are dropped."""
+        """End all workers now; items that are not finished are dropped."""
         with self._changed:
             self._closing = True
             self._queue.clear()
@@ -188,37 +188,37 @@ class Pool:
     def _serve(self, slot: int) -> None:
         shield_thread()
         worker, error = self._start(slot)
-        while (task := self._next_task()) is not None:
+        while (item := self._next_item()) is not None:
             if worker is None:
                 worker, error = self._start(slot)
             if worker is None:
-                self._cannot_start(task, error)
-            elif not self._work(slot, worker, task):
+                self._cannot_start(item, error)
+            elif not self._work(slot, worker, item):
                 worker = None
         if worker is not None:
             self._end(slot, worker)
 
-    def _next_task(self) -> Task | None:
+    def _next_item(self) -> WorkItem | None:
         with self._changed:
             while not self._queue and not self._closing:
                 self._changed.wait()
             return None if self._closing else self._queue.popleft()
 
-    def _put_back(self, tasks: Sequence[Task]) -> None:
+    def _put_back(self, items: Sequence[WorkItem]) -> None:
         with self._changed:
             if not self._closing:
-                self._queue.extendleft(reversed(tasks))
-                self._changed.notify(len(tasks))
+                self._queue.extendleft(reversed(items))
+                self._changed.notify(len(items))
 
-    def _cannot_start(self, task: Task, error: WorkerError) -> None:
+    def _cannot_start(self, item: WorkItem, error: WorkerError) -> None:
         with self._changed:
             if self._live and not self._closing:
                 # the others go on; the machine may have room for one more later
-                self._queue.appendleft(task)
+                self._queue.appendleft(item)
                 self._changed.notify()
                 self._changed.wait(_CHECK_SECONDS)
                 return
-        task.failed(error)
+        item.failed(error)
 
     def _start(self, slot: int) -> tuple[Worker | None, WorkerError]:
         """A worker that is ready, or why there is none."""
@@ -262,18 +262,18 @@ class Pool:
             self._live.pop(slot, None)
         return worker.end()
 
-    # a task on a worker
+    # an item on a worker
 
-    def _work(self, slot: int, worker: Worker, task: Task) -> bool:
-        """Have a task done; False if the worker is no more."""
+    def _work(self, slot: int, worker: Worker, item: WorkItem) -> bool:
+        """Have an item done; False if the worker is no more."""
         worker.frozen = False
         try:
-            for message in self._answers(worker, task.request()):
+            for message in self._answers(worker, item.request()):
                 if isinstance(message, wire.Failure):
-                    task.failed(failure_of(message))
+                    item.failed(failure_of(message))
                     return True
-                task.answer(message)
-            task.finished()
+                item.answer(message)
+            item.finished()
             return True
         except _Died as died:
             death = self._death(slot, worker, silent=died.silent)
@@ -283,12 +283,12 @@ class Pool:
             why = "met the deadline" if death.timed_out else death.describe()
             self._tell(f"worker {worker.pid} {why}{_at(death.place)}; another one takes over")
             self._ensure_server()
-            self._put_back(task.died(death))
+            self._put_back(item.died(death))
         except Exception as error:
             # a fault of ours must not leave anybody waiting for ever
             worker.kill()
             self._end(slot, worker)
-            task.failed(WorkerError(f"{type(error).__name__}: {error}"))
+            item.failed(WorkerError(f"{type(error).__name__}: {error}"))
         return False
 
     def _answers(self, worker: Worker, request: Any) -> Iterator[Any]:
@@ -338,7 +338,7 @@ class Pool:
             place = None
         # where the caller ignores SIGCHLD nobody learns a status; the clock says it too
         late = status == 0 and overdue is not None and overdue >= 0
-        return Death(status, place, silent=silent or late, excused=worker.frozen)
+        return Death(status, place, silent=silent or late, frozen=worker.frozen)
 
     def _ensure_server(self) -> None:
         with self._changed:

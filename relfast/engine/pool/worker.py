@@ -160,7 +160,7 @@ def main(parent: int, page: int) -> None:
         send(answers, Failure.of(error))
         return
     send(answers, Ready(os.getpid()))
-    os.dup2(nowhere, 2)  # the toolkit can write gigabytes about one bad answer
+    os.dup2(nowhere, 2)  # RDKit can write gigabytes about one bad answer
     _serve(answers, scoring, large=setup.large)
 
 

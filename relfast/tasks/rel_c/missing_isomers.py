@@ -129,7 +129,7 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> tuple[int, 
 
     table = simple_table()
     if table is not None:
-        # most often what it does not know is no molecule, or one that it can take from the toolkit
+        # most often what it does not know is no molecule, or one that it can take from RDKit
         for smiles in table.match([(gold, pred)])[0].unknown:
             teach(table, smiles)
         match = table.match([(gold, pred)])[0]
@@ -148,7 +148,7 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> tuple[int, 
             try:
                 molecule = flat_molecule(smiles)
             except RuntimeError:
-                # the toolkit reads it but cannot write it: only a comparison may fail for that
+                # RDKit reads it but cannot write it: only a comparison may fail for that
                 vote += crc32(smiles.encode("utf-8", "surrogatepass"))
             else:
                 vote += INVALID_VOTE if molecule is None else molecule.fingerprint

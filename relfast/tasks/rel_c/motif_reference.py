@@ -1,7 +1,7 @@
 """REL-C2 as published: what a pair (gold, response) is worth, found out once.
 
 A pair is looked up in the memo that the workers share; then a kernel compares the two if it can read both and
-one of them contains the other, which most answers do; the rest is the toolkit's.
+one of them contains the other, which most answers do; the rest is RDKit's.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def metrics_of(in_gold: bool, in_response: bool, overlap: float) -> dict[str, An
 
 
 def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome | None:
-    """The outcome of a pair, if it can be had without the toolkit."""
+    """The outcome of a pair, if it can be had without RDKit."""
     response = extracted.value
     if not isinstance(gold, str) or not isinstance(response, str):
         return None

@@ -1,4 +1,4 @@
-"""A tiny embedding model for the room's tests; no figure of theirs depends on what it thinks."""
+"""A tiny embedding model for the task's tests; no figure of theirs depends on what it thinks."""
 
 from __future__ import annotations
 

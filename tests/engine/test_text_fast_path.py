@@ -1,4 +1,4 @@
-"""The fast lane writes the bytes that the ordinary way writes, for any line."""
+"""The fast path writes the bytes that the ordinary way writes, for any line."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from relfast_kernels.text import characters
 
-from relfast.engine import text_lane
+from relfast.engine import text_fast_path
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
-from relfast.engine.text_lane import TextLane
+from relfast.engine.text_fast_path import TextFastPath
 from relfast.stats.samples import SAMPLE
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
@@ -79,17 +79,19 @@ def lines(draw: st.DrawFn) -> bytes:
 
 
 @pytest.fixture(scope="session")
-def lane() -> TextLane:
+def fast_path() -> TextFastPath:
     if native.load("text") is None:
         native.build("text")
-    opened = TextLane.open(Scoring(Job()))
+    opened = TextFastPath.open(Scoring(Job()))
     assert opened is not None
     return opened
 
 
-def rows_of(lane: TextLane | None, data: bytes, n_lines: int) -> tuple[bytes, dict[str, object], bytes]:
+def rows_of(
+    fast_path: TextFastPath | None, data: bytes, n_lines: int
+) -> tuple[bytes, dict[str, object], bytes]:
     blocks = BlockScoring(Scoring(Job()))
-    blocks._lane = lane
+    blocks._fast_path = fast_path
     block = Block(0, 0, 7, n_lines, 0, len(data), data=data)
     segments = list(blocks.segments(block, segment_lines=3))
     rows = b"".join(segment.rows for segment in segments)
@@ -111,12 +113,12 @@ def rows_of(lane: TextLane | None, data: bytes, n_lines: int) -> tuple[bytes, di
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(block=st.lists(lines(), min_size=1, max_size=8))  # fmt: skip
-def test_both_lanes_write_the_same(lane: TextLane, block: list[bytes]) -> None:
+def test_both_ways_write_the_same(fast_path: TextFastPath, block: list[bytes]) -> None:
     data = b"\n".join(block) + b"\n"
-    assert rows_of(lane, data, len(block)) == rows_of(None, data, len(block))
+    assert rows_of(fast_path, data, len(block)) == rows_of(None, data, len(block))
 
 
-def test_the_fast_lane_takes_plain_lines(lane: TextLane) -> None:
+def test_the_fast_path_takes_plain_lines(fast_path: TextFastPath) -> None:
     """Otherwise the test above would compare the ordinary way with itself."""
     rng = random.Random(0)
     rows = []
@@ -138,10 +140,10 @@ def test_the_fast_lane_takes_plain_lines(lane: TextLane) -> None:
         row["metadata"] = {"panels": [[1.5, -2e-3], []], "ok": True}
         rows.append(json.dumps(row).encode())
     data = b"\n".join(rows)
-    scanned = lane.scan(data, len(rows))
+    scanned = fast_path.scan(data, len(rows))
     slow = sum(end - start for start, end, slow in scanned.runs(0, len(rows)) if slow)
     assert slow == 0
-    assert rows_of(lane, data, len(rows)) == rows_of(None, data, len(rows))
+    assert rows_of(fast_path, data, len(rows)) == rows_of(None, data, len(rows))
 
 
 @pytest.mark.parametrize(
@@ -156,19 +158,21 @@ def test_the_fast_lane_takes_plain_lines(lane: TextLane) -> None:
         (b'"status_code":500', False),
     ],
 )
-def test_failed_requests_take_the_ordinary_way(lane: TextLane, fields: bytes, fast: bool) -> None:
+def test_failed_requests_take_the_ordinary_way(fast_path: TextFastPath, fields: bytes, fast: bool) -> None:
     record = b'{"id":"a","task":"REL-A1","answer":{"target":3},%b,"response":"Answer 4"}' % fields
-    assert list(lane.scan(record, 1).runs(0, 1)) == [(0, 1, not fast)]
-    assert rows_of(lane, record, 1) == rows_of(None, record, 1)
+    assert list(fast_path.scan(record, 1).runs(0, 1)) == [(0, 1, not fast)]
+    assert rows_of(fast_path, record, 1) == rows_of(None, record, 1)
 
 
 @pytest.mark.parametrize(
     ("taxa", "n_gold"), [(["A", "a", 1], 2), (["É", "é", 1], 2), (["a", "b", 1], 3), ([None, "none", 1], 2)]
 )
-def test_gold_taxa_are_compared_in_lower_case(lane: TextLane, taxa: list[object], n_gold: int) -> None:
+def test_gold_taxa_are_compared_in_lower_case(
+    fast_path: TextFastPath, taxa: list[object], n_gold: int
+) -> None:
     row = {"id": 1, "task": "REL-B1", "answer": {"label": "yes", "taxa": taxa}, "response": "yes 1"}
     for line in (json.dumps(row), json.dumps(row, ensure_ascii=False)):
-        written = rows_of(lane, line.encode(), 1)
+        written = rows_of(fast_path, line.encode(), 1)
         assert written == rows_of(None, line.encode(), 1)
         assert json.loads(written[0])["metrics"]["recall"] == 1 / n_gold
 
@@ -215,7 +219,7 @@ def test_keys_and_samples_number_tasks_alike() -> None:
     ],
 )
 def test_other_settings_take_the_ordinary_way(job: Job) -> None:
-    assert not text_lane.serves(job)
+    assert not text_fast_path.serves(job)
 
 
 @pytest.mark.slow
@@ -244,7 +248,7 @@ def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytes
     assert sorted(child.name for child in path.parent.iterdir()) == [path.name]
     functions = native.load("text")
     assert functions is not None
-    opened = TextLane(Scoring(Job()), functions)
+    opened = TextFastPath(Scoring(Job()), functions)
     record = b'{"id":"a","task":"REL-A1","answer":{"target":3},"response":"Answer: 4"}\n'
     scanned = opened.scan(record, 1)
     assert list(scanned.runs(0, 1)) == [(0, 1, False)]

@@ -1,4 +1,4 @@
-"""Blocks on a pool: cut into tasks, put together again in order, whatever happens to the workers."""
+"""Blocks on a pool: cut into items, put together again in order, whatever happens to the workers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 from relfast.engine.file_run.block_scoring import Segment, segment_of
 from relfast.engine.io.blocks import Block
 from relfast.engine.pool.failures import Death, Failures, Verdict, blamed
-from relfast.engine.pool.pool import Pool, Task
+from relfast.engine.pool.pool import Pool, WorkItem
 from relfast.engine.pool.protocol import BlockRequest
 from relfast.errors import RelfastError, WorkerError
 from relfast.records import Place, unscored
@@ -28,7 +28,7 @@ _WAIT_SECONDS: Final = 0.5
 
 
 class _BlockState:
-    """A block under way: its tasks share this."""
+    """A block under way: its items share this."""
 
     def __init__(self, block: Block, changed: threading.Condition) -> None:
         self.block, self.changed = block, changed
@@ -47,7 +47,7 @@ class _BlockState:
         return sorted(self.segments, key=lambda segment: segment.stop)
 
 
-class BlockTask(Task):
+class BlockWork(WorkItem):
     """Lines ``start`` to ``stop`` of a block.
 
     ``careful`` (after a death): every record is scored and every line reported by itself, so that whoever
@@ -87,7 +87,7 @@ class BlockTask(Task):
             self._state.error = self._state.error or error.original or error
             self._state.changed.notify_all()
 
-    def died(self, death: Death) -> Sequence[Task]:
+    def died(self, death: Death) -> Sequence[WorkItem]:
         state = self._state
         with state.changed:
             single = self._careful and self._stop - self._at == 1
@@ -116,7 +116,7 @@ class BlockTask(Task):
             self._at += 1
             self._state.segments.append(segment_of(self._at, [unscored(index, None, None, 0, *verdict)]))
 
-    def _followers(self) -> list[BlockTask]:
+    def _followers(self) -> list[BlockWork]:
         """What is left, in two halves: where one record hangs its neighbours often do too, and then they
         had better wait out their deadlines side by side."""
         state, left = self._state, self._stop - self._at
@@ -124,7 +124,7 @@ class BlockTask(Task):
             return []
         middle = self._at + (left + 1) // 2
         parts = [(self._at, self._stop)] if left == 1 else [(self._at, middle), (middle, self._stop)]
-        followers = [BlockTask(state, start, stop, self._timeout, careful=True) for start, stop in parts]
+        followers = [BlockWork(state, start, stop, self._timeout, careful=True) for start, stop in parts]
         followers[0]._line_failures = self._line_failures
         return followers
 
@@ -180,10 +180,10 @@ def score_on_pool(pool: Pool, todo: Iterator[Block]) -> Iterator[tuple[Block, li
             while _room(under_way) and pool.waiting < enough and (block := ahead.next()) is not None:
                 state = _BlockState(block, changed)
                 under_way.append(state)
-                # all made before the first is begun: a block is done when none of its tasks is open
-                tasks = [BlockTask(state, *part, pool.job.timeout) for part in _cut(block, parts)]
-                for task in tasks:
-                    pool.submit(task)
+                # all made before the first is begun: a block is done when none of its items is open
+                items = [BlockWork(state, *part, pool.job.timeout) for part in _cut(block, parts)]
+                for item in items:
+                    pool.submit(item)
             if not under_way:
                 break
             with changed:

@@ -1,4 +1,4 @@
-"""The room: published values against a plain twin, both policies, hostile records, batches and singles."""
+"""Scoring: published values against a plain twin, both policies, hostile records, batches and singles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from relfast.records import Outcome, Record
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import alignment
-from relfast.tasks.realign import score as room
+from relfast.tasks.realign import score as realign_scorer
 from relfast.tasks.realign.steps import MAX_STEPS
 
 GOLD = "First add 2 and 3.\nThen double the sum.\nNow subtract one.\nSo the answer is $\\boxed{9}$."
@@ -75,7 +75,7 @@ def outcome_of(
     response: Any, options: AllOptions, gold: Any = GOLD, row: dict[str, Any] | None = None
 ) -> Outcome:
     item = record(response, gold, row=row)
-    (outcome,) = room.score([(item, room.extract(item, options))], options)
+    (outcome,) = realign_scorer.score([(item, realign_scorer.extract(item, options))], options)
     return outcome
 
 
@@ -133,13 +133,13 @@ def test_a_batch_is_its_singles(tiny_options: AllOptions, monkeypatch: pytest.Mo
         items[3] = record(None, GOLD, 3)
         items[5] = record("x y", {}, 5)
         items[7] = record("", GOLD, 7)
-        batch = [(item, room.extract(item, options)) for item in items]
-        together = room.score(batch, options)
-        assert together == [room.score([pair], options)[0] for pair in batch]
+        batch = [(item, realign_scorer.extract(item, options)) for item in items]
+        together = realign_scorer.score(batch, options)
+        assert together == [realign_scorer.score([pair], options)[0] for pair in batch]
         # whatever memory allows to be held at once
         with monkeypatch.context() as patch:
             patch.setattr(alignment, "STEPS_PER_WINDOW", 30)
-            assert room.score(batch, options) == together
+            assert realign_scorer.score(batch, options) == together
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,9 @@ def test_math_verify_is_a_column_of_its_own(tiny_options: AllOptions) -> None:
         "\\boxed{" + "9" * 5000 + "}",
     ]
     items = [record(text, gold, k) for k, text in enumerate(responses)]
-    outcomes = room.score([(item, room.extract(item, options)) for item in items], options)
+    outcomes = realign_scorer.score(
+        [(item, realign_scorer.extract(item, options)) for item in items], options
+    )
     assert [outcome.metrics["verified_correct"] for outcome in outcomes] == [True, False, True, None, None]
     assert [outcome.correct for outcome in outcomes] == [False] * 5
 

@@ -1,8 +1,8 @@
-"""The fast lane of the text tasks: rows from a block's bytes, without decoding its lines.
+"""The fast path of the text tasks: rows from a block's bytes, without decoding its lines.
 
 `relfast_kernels.text` reads the lines it understands exactly and writes their rows by template; a
-template is made here, by the ordinary way from outcome to row, so both lanes write the same bytes. All
-other lines take the ordinary way and are put in their places. The lane serves the default settings
+template is made here, by the ordinary way from outcome to row, so both ways write the same bytes. All
+other lines take the ordinary way and are put in their places. The fast path serves the default settings
 (``reference``, no details, no joins); it is taken only where its machine code has been compiled.
 """
 
@@ -62,7 +62,7 @@ MAX_TEMPLATES: Final = 4_096
 
 
 def serves(job: Job) -> bool:
-    """Whether a job's settings are those that the lane reads lines under."""
+    """Whether a job's settings are those that the fast path reads lines under."""
     options = job.options
     plain = not (job.rewards or job.details or job.field_map or job.data or options.strip_reasoning)
     return plain and not options.strict and job.dialect in ("auto", "native")
@@ -95,7 +95,7 @@ def _at_least(buffer: ctypes.Array[ctypes.c_char], size: int) -> ctypes.Array[ct
     return buffer if len(buffer) >= size else _buffer(size + size // 4)
 
 
-class TextLane:
+class TextFastPath:
     """Scans blocks and writes rows; keeps its templates and work space between blocks."""
 
     def __init__(self, scoring: Scoring, functions: Mapping[str, Callable[..., int]]) -> None:
@@ -111,8 +111,8 @@ class TextLane:
         self._scores: list[Score] = []
 
     @classmethod
-    def open(cls, scoring: Scoring) -> TextLane | None:
-        """The lane, or None where the job or the missing machine code does not allow it."""
+    def open(cls, scoring: Scoring) -> TextFastPath | None:
+        """The fast path, or None where the job or the missing machine code does not allow it."""
         if not serves(scoring.job):
             return None
         functions = native.load(UNIT)
@@ -197,13 +197,13 @@ class ScannedBlock:
 
     def __init__(
         self,
-        lane: TextLane,
+        fast_path: TextFastPath,
         data: bytes | memoryview,
         address: bytes | ctypes.Array[ctypes.c_char],
         lines: ctypes.Array[ctypes.c_int64],
         n_lines: int,
     ) -> None:
-        self._lane = lane
+        self._fast_path = fast_path
         self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
 
     def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
@@ -228,4 +228,4 @@ class ScannedBlock:
         return bytes(self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]])
 
     def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
-        return self._lane.rows(self, start, stop, first_index)
+        return self._fast_path.rows(self, start, stop, first_index)
