@@ -75,7 +75,7 @@ def _open_files() -> dict[str, str]:
     return files
 
 
-class _Wait(pool.Task):
+class _Wait(pool.WorkItem):
     """A task that notes what becomes of it."""
 
     def __init__(self, *records: Record) -> None:
@@ -94,7 +94,7 @@ class _Wait(pool.Task):
     def finished(self) -> None:
         self.over.set()
 
-    def died(self, death: Death) -> list[pool.Task]:
+    def died(self, death: Death) -> list[pool.WorkItem]:
         self.deaths.append(death)
         self.over.set()
         return []
