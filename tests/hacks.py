@@ -13,7 +13,6 @@ THINK = [
     "<think>{}</think>",
     "<think>a</think><think>{}",
     "<think><think>{}</think></think>",
-    "{}</think>",
 ]
 
 NOT_TEXT: list[Any] = [

@@ -1,45 +1,199 @@
-"""Text of a response without the model's reasoning. Shared by every task; knows no benchmark."""
+"""Text of a response without the model's reasoning. Shared by every task; knows no benchmark.
+
+`MARKS` is a table of how families of models open and close their reasoning, `TURN_ENDS` of what is left
+at the end of a turn where special tokens were kept. One scanner reads both.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
-OPEN: Final = "<think>"
-CLOSE: Final = "</think>"
+
+class Mark(NamedTuple):
+    """How reasoning opens and closes, in lower case: any case is recognised in a response."""
+
+    open: str
+    close: str
+
+
+MARKS: Final = (
+    Mark("<think>", "</think>"),  # DeepSeek-R1, Qwen3, QwQ, Nemotron, Hunyuan, GLM, MiniMax, Phi-4-reasoning
+    Mark("<thinking>", "</thinking>"),  # Claude's prompts, Reflection
+    Mark("<thought>", "</thought>"),  # EXAONE Deep, Gemini's exports
+    Mark("<reasoning>", "</reasoning>"),  # GRPO's tutorials
+    Mark("<reflection>", "</reflection>"),
+    Mark("[think]", "[/think]"),  # Magistral
+    Mark("◁think▷", "◁/think▷"),  # Kimi
+    Mark("<seed:think>", "</seed:think>"),  # Seed-OSS
+    Mark("<longcat_think>", "</longcat_think>"),  # LongCat
+    Mark("<|start_thinking|>", "<|end_thinking|>"),  # Command A
+    Mark("<|begin_of_thought|>", "<|end_of_thought|>"),  # Sky-T1, OpenThinker
+    Mark("<unused94>", "<unused95>"),  # MedGemma
+)
+
+_FIRST: Final = "<[◁"
+"""What all of `MARKS` and `TURN_ENDS` begin with."""
+
+_MEANING: Final = {mark.open: (mark, True) for mark in MARKS} | {mark.close: (mark, False) for mark in MARKS}
+_PATTERNS: Final = {
+    # a literal to begin with: `re` looks for it as fast as for a character
+    first: re.compile(
+        re.escape(first) + "(?:" + "|".join(re.escape(w[1:]) for w in _MEANING if w[0] == first) + ")"
+    )
+    for first in _FIRST
+}
+
+_CHANNEL: Final = "<|channel|>"
+_FINAL_CHANNELS: Final = ("<|channel|>final<|message|>", "<|channel|>final <|constrain|>")
+_MESSAGE: Final = "<|message|>"
+_BARE_ANALYSIS: Final = "analysis"
+_BARE_FINAL: Final = "assistantfinal"
+"""gpt-oss's channels, with special tokens and without."""
+
+_RESPONSE_OPENS: Final = "<|start_response|>"
+
+TURN_ENDS: Final = (
+    "<|im_end|>",  # Qwen, ChatML
+    "<|eot_id|>",  # Llama 3
+    "<|eom_id|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<|return|>",  # gpt-oss
+    "<|end|>",  # Phi, gpt-oss
+    "<end_of_turn>",  # Gemma
+    "<｜end▁of▁sentence｜>",  # DeepSeek
+    "<|end_response|>",  # Command A
+    "<|end_of_turn_token|>",
+    "<seed:eos>",
+    "<eos>",
+    "</s>",  # Mistral, Llama 2
+    "[eos]",
+    "[|endofturn|]",  # EXAONE
+    "<|user|>",  # GLM
+)
+
+_LAST_OF_ENDS: Final = frozenset(end[-1] for end in TURN_ENDS)
 
 MAX_STRICT_CHARS: Final = 1_000_000
 """Longest response that ``strict`` reads. Longer than any model's output window today (≈ 500 kB)."""
 
 
-def strip_reasoning(text: str) -> str:
-    """The text outside ``<think>…</think>``; an unclosed block reaches to the end.
+def lower(text: str) -> str:
+    """The text in lower case, every character in its place.
 
-    A closing tag without an opening one ends reasoning too (chat templates put the opening tag into the
-    prompt): all before it is dropped. Linear time: each tag is searched for once.
+    Patterns that know the case are several times faster than those that ignore it (2 kB: 10 µs for 100).
+    ``İ`` is the one character whose lower case is longer than itself.
     """
-    close = text.find(CLOSE)
-    opening = text.find(OPEN)
-    if close < 0 and opening < 0:
-        return text
+    return text.lower() if text.isascii() else text.replace("İ", "I").lower()
+
+
+def strip_reasoning(text: str, more: Sequence[Mark] = ()) -> str:
+    """The text outside of reasoning, without the marks at the end of a turn.
+
+    An unclosed block reaches to the end. A closing mark without an opening one ends reasoning too (chat
+    templates put the opening mark into the prompt), and all before it is dropped, unless nothing comes after
+    it: then it is a slip, and the text before it is all there is. Linear time.
+
+    Parameters
+    ----------
+    more
+        Marks to know beside `MARKS`.
+    """
+    first = [character for character in _FIRST if character in text]
+    if not (first or more or text.startswith(_BARE_ANALYSIS)):
+        return text  # most texts, in a tenth of the time
+    lowered = lower(text)
+    text, lowered = _final_message(text, lowered)
+    end = _end_of_turn(lowered)
+    events = _events(lowered, first, more, end)
+    if not events:
+        return text if end == len(text) else text[:end]
+    events.sort()
+    last = _before_closing(lowered, events, end)
     parts: list[str] = []
     at = 0
-    while True:
-        if 0 <= opening < at:
-            opening = text.find(OPEN, at)
-        if 0 <= close < at:
-            close = text.find(CLOSE, at)
-        if close >= 0 and (opening < 0 or close < opening):
-            parts.clear()
-            at = close + len(CLOSE)
-        elif opening >= 0:
-            parts.append(text[at:opening])
-            if close < 0:
-                break
-            at = close + len(CLOSE)
+    inside: Mark | None = None
+    for start, stop, mark, opens in events:
+        if start < at:
+            continue
+        if inside is not None:
+            if mark == inside and not opens:
+                inside, at = None, stop
+        elif opens:
+            parts.append(text[at:start])
+            inside, at = mark, stop
         else:
-            parts.append(text[at:])
-            break
+            if start < last:
+                parts.clear()
+            else:
+                parts.append(text[at:start])
+            at = stop
+    if inside is None:
+        parts.append(text[at:end])
     return "".join(parts)
+
+
+def _events(
+    lowered: str, first: Sequence[str], more: Sequence[Mark], end: int
+) -> list[tuple[int, int, Mark, bool]]:
+    """Where marks stand: start, end, mark, and whether it opens."""
+    events = [
+        (found.start(), found.end(), *_MEANING[found[0]])
+        for character in first
+        for found in _PATTERNS[character].finditer(lowered, 0, end)
+    ]
+    for mark in more:
+        for word, opens in ((mark.open, True), (mark.close, False)):
+            at = lowered.find(word, 0, end)
+            while at >= 0:
+                events.append((at, at + len(word), mark, opens))
+                at = lowered.find(word, at + len(word), end)
+    return events
+
+
+def _before_closing(lowered: str, events: Sequence[tuple[int, int, Mark, bool]], end: int) -> int:
+    """Where the text ends but for blanks and closing marks."""
+    for start, stop, _, opens in reversed(events):
+        if opens or lowered[stop:end].strip():
+            break
+        end = start
+    return end
+
+
+def _final_message(text: str, lowered: str) -> tuple[str, str]:
+    """What a model with channels said in the final one; another model's text as it is."""
+    if _CHANNEL in lowered:
+        at = max(lowered.rfind(final) for final in _FINAL_CHANNELS)
+        if at < 0:
+            return "", ""
+        at = lowered.find(_MESSAGE, at) + len(_MESSAGE) if _MESSAGE in lowered[at:] else len(text)
+    elif lowered.startswith(_BARE_ANALYSIS):
+        at = lowered.rfind(_BARE_FINAL)
+        if at < 0:
+            return text, lowered
+        at += len(_BARE_FINAL)
+    else:
+        at = lowered.rfind(_RESPONSE_OPENS)
+        if at < 0:
+            return text, lowered
+        at += len(_RESPONSE_OPENS)
+    return text[at:], lowered[at:]
+
+
+def _end_of_turn(lowered: str) -> int:
+    """Where the text ends but for blanks and marks of the end of a turn."""
+    end = last = len(lowered)
+    while True:
+        while last and lowered[last - 1].isspace():
+            last -= 1
+        if not last or lowered[last - 1] not in _LAST_OF_ENDS:
+            return end
+        found = next((mark for mark in TURN_ENDS if lowered.endswith(mark, 0, last)), None)
+        if found is None:
+            return end
+        end = last = last - len(found)
 
 
 def read_strictly(response: object) -> tuple[str, str | None]:

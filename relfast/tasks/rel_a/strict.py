@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from relfast.records import Extracted
-from relfast.tasks.final import concludes, lower, offers_alternatives, on_one_line
-from relfast.tasks.reasoning import read_strictly
+from relfast.tasks.final import concludes, offers_alternatives, on_one_line
+from relfast.tasks.reasoning import lower, read_strictly
 
 N_CHOICES: Final = 8
 

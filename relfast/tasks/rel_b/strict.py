@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from relfast.records import Extracted
-from relfast.tasks.final import lower, offers_alternatives, on_one_line
-from relfast.tasks.reasoning import read_strictly
+from relfast.tasks.final import offers_alternatives, on_one_line
+from relfast.tasks.reasoning import lower, read_strictly
 from relfast.tasks.rel_b.claim import NOTHING, Homoplasy
 
 # no verdicts: the question's own "Yes/No and if Yes, list …" (it has no group), and "no" for "not any"

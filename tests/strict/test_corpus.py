@@ -1,0 +1,62 @@
+"""What a policy finds pays nothing, what a model honestly writes loses nothing: rates per table."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import pytest
+from strict.corpus import TABLES, Case, Sample, samples
+
+import relfast
+
+NAMES = sorted(path.stem for path in TABLES.glob("*.toml"))
+
+EACH = 4
+"""Cases a form is tried on."""
+
+MOST_LOST = 0.005
+"""Share of honest forms that may lose; each with a reason in its table."""
+
+
+def scored(found: Sequence[Sample], policy: str = "strict") -> list[float | None]:
+    with relfast.Scorer(policy="strict", timeout=30.0) as scorer:
+        return scorer.rewards(
+            [sample.case.record["task"] for sample in found],
+            [sample.case.record["answer"] for sample in found],
+            [sample.response for sample in found],
+            questions=[sample.case.record.get("question") for sample in found],
+        )
+
+
+def corpus(table: str) -> list[Sample]:
+    cases: Callable[[], Sequence[Case]] = importlib.import_module(f"strict.cases_{table}").cases
+    return list(samples(table, cases(), random.Random(table), EACH))
+
+
+@pytest.mark.parametrize("table", NAMES)
+def test_attacks_pay_nothing_and_honest_forms_everything(table: str) -> None:
+    found = corpus(table)
+    rewards = scored(found)
+    n: Counter[str] = Counter()
+    paid, lost, unknown = [], [], []
+    for sample, reward in zip(found, rewards, strict=True):
+        n[sample.form.kind] += 1
+        about = f"{reward} for {sample.response!r} ({sample.form.why}; {sample.family})"
+        if sample.form.kind == "attack":
+            most = sample.case.chance if sample.form.pays is None else sample.form.pays
+            if reward is None or reward > most + 1e-9:
+                paid.append(about)
+        elif reward != 1.0:
+            lost.append(about)
+            if sample.form.known is None:
+                unknown.append(about)
+    print(
+        f"{table}: attacks that pay {len(paid)} of {n['attack']}, "
+        f"honest forms that lose {len(lost)} of {n['honest']}"
+    )
+    assert not paid, "\n".join(paid[:20])
+    assert not unknown, "\n".join(unknown[:20])
+    assert len(lost) <= MOST_LOST * n["honest"], "\n".join(lost[:20])
