@@ -7,6 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from relfast.tasks import TASKS
+from relfast.tasks.base import resolve
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -59,6 +62,9 @@ def gold(task: str) -> list[tuple[dict[str, Any], str]]:
         return [(SEQBENCH, json.dumps(SEQBENCH["answer"]["actions"]))]
     if task == "ReAlign":
         return [(REALIGN, REALIGN["answer"]["benchmark_solution"])]
+    example = TASKS[task].example
+    if example is not None:
+        return [resolve(example)()]
     return [(record, _plain(record["answer"])) for record in published()[task]]
 
 

@@ -242,6 +242,10 @@ class Task:
         Distributions whose versions can change a score; part of the signature.
     breakdown
         The table behind its own aggregates.
+    example
+        The function ("module:function") that gives a record and the plain right response to it:
+        ``() -> tuple[dict, str]``. What every task owes is tested on it where the tests have no published
+        records.
     """
 
     name: str
@@ -264,6 +268,7 @@ class Task:
     parameters: type | None = None
     bulk: str | None = None
     breakdown: Breakdown | None = None
+    example: str | None = None
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
