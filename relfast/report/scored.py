@@ -9,9 +9,11 @@ from relfast.errors import OutputError
 from relfast.records import SCORED
 from relfast.report.page import Page, Section, write_page
 from relfast.report.realign import OnStep, Report, ignore_step
-from relfast.report.scored_figures import draw_figures, realign_section
-from relfast.report.scored_rows import REALIGN, read_scored
+from relfast.report.scored_figures import draw_figures
+from relfast.report.scored_rows import read_scored
 from relfast.report.scored_tables import page_tables, write_tables
+from relfast.tasks import TASKS
+from relfast.tasks.base import resolve
 
 
 def generate_report(
@@ -53,8 +55,10 @@ def generate_report(
         Section("Summary", [*text, *summary.notes], page_tables(summary)),
         Section("Figures", pictures=draw_figures(scored, report)),
     ]
-    if REALIGN in summary.tasks and scored.aligned.scores:
-        page.sections.append(realign_section(scored.aligned, report))
+    for name, drawn in scored.drawn.items():
+        own = TASKS[name].figures
+        if own is not None:
+            page.sections.append(resolve(own.section)(drawn.columns, drawn.correct, report))
     write_tables(summary, report)
     report.files.append(write_page(page, report.directory))
     return report

@@ -9,12 +9,11 @@ import numpy as np
 
 from relfast.records import STATUSES
 from relfast.report import figures
-from relfast.report.page import Picture, Section
+from relfast.report.page import Picture
 from relfast.report.realign import Report
-from relfast.report.scored_rows import REALIGN, Aligned, Scored
+from relfast.report.scored_rows import Scored
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import LABELS
-from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
 
 def draw_figures(scored: Scored, report: Report) -> list[Picture]:
@@ -92,40 +91,3 @@ def _draw_labels(
         f"Share of each {label} among the rows that have one.",
         lambda path: figures.stacked(path, f"{label.capitalize()} by task", groups, order),
     )
-
-
-def realign_section(aligned: Aligned, report: Report) -> Section:
-    """Draw what only ReAlign's rows have."""
-    scores, correct = np.array(aligned.scores, np.float64), np.array(aligned.correct, np.bool_)
-    high = scores >= DIVERGENCE_THRESHOLD
-    shares = {
-        "robust": float((high & correct).mean()),
-        "lucky": float((~high & correct).mean()),
-        "hallucination": float((high & ~correct).mean()),
-        "failure": float((~high & ~correct).mean()),
-    }
-    places = [place for place in aligned.divergence if place]
-    directory = report.directory
-    figures.distribution(
-        directory / "alignment_distribution.png",
-        "Alignment scores by correctness",
-        scores,
-        correct,
-        "alignment score",
-    )
-    figures.quadrants(directory / "quadrant_analysis.png", scores, correct, DIVERGENCE_THRESHOLD, shares)
-    figures.divergence(
-        directory / "divergence_step_distribution.png",
-        places,
-        len(scores) - len(places),
-        DIVERGENCE_THRESHOLD,
-    )
-    pictures = [
-        Picture("alignment_distribution.png", "Alignment scores", "Mean similarity of the matched steps."),
-        Picture("quadrant_analysis.png", "Quadrants", "Each point is a response, spread vertically."),
-        Picture(
-            "divergence_step_distribution.png", "Divergence", "Where responses first leave the reference."
-        ),
-    ]
-    report.files += [directory / picture.file for picture in pictures]
-    return Section(REALIGN, pictures=pictures)

@@ -6,24 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from relfast.records import SCORED, Score
 from relfast.report.inputs import SharedRows, check_summaries, find_inputs, is_summary_of, read_scores
 from relfast.report.realign import OnStep, ignore_step
 from relfast.stats.summary import Summary, Tally, add_majorities, summarize
+from relfast.tasks import TASKS
+from relfast.tasks.base import Figures
 
 ROWS_AT_A_TIME: Final = 10_000
-REALIGN: Final = "ReAlign"
 
 
 @dataclass
-class Aligned:
-    """What ReAlign's figures need of its rows."""
+class Drawn:
+    """What a task's own figures (`relfast.tasks.base.Figures`) need of its rows, in their order."""
 
-    scores: list[float] = field(default_factory=list)
+    columns: dict[str, list[Any]]
     correct: list[bool] = field(default_factory=list)
-    divergence: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Scored:
 
     summary: Summary
     rewards: dict[str, list[float]]
-    aligned: Aligned
+    drawn: dict[str, Drawn]
     inputs: list[str]
 
 
@@ -40,7 +40,7 @@ def read_scored(inputs: Sequence[str], *, shards: bool = False, on_step: OnStep 
     """Read and add up scored files and summaries; see `relfast.report.scored.generate_report`."""
     found = find_inputs(inputs)
     summaries = [(item.path, item.summary) for item in found if item.summary is not None]
-    scored = Scored(summarize(Tally(), ""), {}, Aligned(), [Path(item.path).name for item in found])
+    scored = Scored(summarize(Tally(), ""), {}, {}, [Path(item.path).name for item in found])
     shared = SharedRows(shards=shards)
     whole = Tally()
     parts: list[tuple[str, Summary]] = []
@@ -70,8 +70,8 @@ def _read_rows(scores: Iterator[Score], scored: Scored) -> Tally:
         for score in pending:
             if score.reward is not None and score.task is not None:
                 scored.rewards.setdefault(score.task, []).append(score.reward)
-            if score.task == REALIGN and score.status in SCORED:
-                _add_aligned(scored.aligned, score)
+            if score.task is not None and score.task in TASKS and score.status in SCORED:
+                _add_drawn(scored.drawn, score, TASKS[score.task].figures)
     return tally
 
 
@@ -110,9 +110,14 @@ def _take_over(whole: Summary, own: Mapping[str, Summary], parts: Sequence[tuple
         whole.notes.append("rows and their own summaries are counted once")
 
 
-def _add_aligned(aligned: Aligned, score: Score) -> None:
-    value = score.metrics.get("alignment_score")
-    if isinstance(value, (int, float)) and isinstance(score.correct, bool):
-        aligned.scores.append(float(value))
-        aligned.correct.append(score.correct)
-        aligned.divergence.append(int(score.metrics.get("first_divergence") or 0))
+def _add_drawn(drawn: dict[str, Drawn], score: Score, figures: Figures | None) -> None:
+    if figures is None or not isinstance(score.correct, bool):
+        return
+    values = [score.metrics.get(name) for name in figures.metrics]
+    if not isinstance(values[0], int | float):
+        return
+    assert score.task is not None
+    kept = drawn.setdefault(score.task, Drawn({name: [] for name in figures.metrics}))
+    kept.correct.append(score.correct)
+    for name, value in zip(figures.metrics, values, strict=True):
+        kept.columns[name].append(value)

@@ -191,6 +191,24 @@ class Breakdown:
     aggregate: str
 
 
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A task's own section in a report on scored rows.
+
+    Attributes
+    ----------
+    metrics
+        Metrics whose values are kept, of rows in which the first one is a number.
+    section
+        The function ("module:function") that draws them:
+        ``(Mapping[str, list], list[bool], Report) -> Section``, the columns in order of the rows, and which
+        rows are correct (`relfast.report`).
+    """
+
+    metrics: tuple[str, ...]
+    section: str
+
+
 def resolve(name: str) -> Callable[..., Any]:
     """The function that ``module:function`` names."""
     module, _, function = name.partition(":")
@@ -242,6 +260,8 @@ class Task:
         Distributions whose versions can change a score; part of the signature.
     breakdown
         The table behind its own aggregates.
+    figures
+        What a report draws of its rows beside what all tasks have.
     example
         The function ("module:function") that gives a record and the plain right response to it:
         ``() -> tuple[dict, str]``. What every task owes is tested on it where the tests have no published
@@ -268,6 +288,7 @@ class Task:
     parameters: type | None = None
     bulk: str | None = None
     breakdown: Breakdown | None = None
+    figures: Figures | None = None
     example: str | None = None
 
     @cached_property

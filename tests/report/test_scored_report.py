@@ -93,7 +93,7 @@ def test_several_files_are_one_run(tmp_path: Path) -> None:
     merged = read_scored([str(path) for path in parts])
     assert merged.summary.to_dict() == whole.summary.to_dict()
     assert merged.rewards == whole.rewards
-    assert merged.aligned == whole.aligned
+    assert merged.drawn == whole.drawn
 
 
 def test_a_run_its_rows_and_its_summary(tmp_path: Path) -> None:

@@ -112,6 +112,8 @@ def test_what_a_task_points_to_is_there() -> None:
             gold.check_metadata,
             kernel and kernel.metrics,
             breakdown and breakdown.aggregate,
+            task.figures and task.figures.section,
+            task.example,
         ]
         for name in filter(None, functions):
             assert callable(resolve(name)), name

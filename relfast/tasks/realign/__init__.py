@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Gold, Metric, Task
+from relfast.tasks.base import Figures, Gold, Metric, Task
 from relfast.tasks.realign.options import RealignOptions
 
 TASK: Final = Task(
@@ -33,4 +33,5 @@ TASK: Final = Task(
     embeds=True,
     options=RealignOptions,
     kernels=("align",),
+    figures=Figures(("alignment_score", "first_divergence"), "relfast.report.alignment_section:draw"),
 )
