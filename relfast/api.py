@@ -79,7 +79,7 @@ def evaluate_response(
 def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords]) -> list[Score]:
     """Score records (dicts in any input dialect); one `Score` per sample, in order.
 
-    ``workers`` (default 0 for chemistry-free records, else usable cores), ``timeout``, ``policy``,
+    ``workers`` (default: usable cores, started by the first record that needs one), ``timeout``, ``policy``,
     ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.options.AllOptions` are accepted.
     """
     from relfast.engine.online.scorer import Scorer

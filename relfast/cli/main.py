@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "validate": _Command(
         "relfast.cli.validate", "Check records against the REL record format, line by line."
     ),
+    "audit": _Command("relfast.cli.audit", "What blind strategies earn on records: constants and leaks."),
     "show": _Command("relfast.cli.show", "Draw a maze of SeqBench with the gold plan and the model's."),
     "report": _Command("relfast.cli.report", "Figures, tables and one HTML page from scored rows."),
     "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),

@@ -16,6 +16,7 @@ from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
 from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
+from relfast.formats import DIALECTS
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="Only the first N lines.")
 @click.option("--shard", metavar="I/N", help="Only part I (from 0) of N; the parts' outputs concatenate to the whole.")  # fmt: skip
 @click.option("--summary", "summary_path", metavar="FILE.json", help="Write the summary as JSON.")
-@click.option("--input-format", "dialect", type=click.Choice(["auto", "native", "openai-batch", "lm-eval", "verl", "seqbench", "realign"]), default="auto", show_default=True, help="How the dump is written.")  # fmt: skip
+@click.option("--input-format", "dialect", type=click.Choice(["auto", *DIALECTS]), default="auto", show_default=True, help="How the dump is written.")  # fmt: skip
 @click.option("--filter", metavar="NAME", help="Filter of lm-evaluation-harness whose samples are scored.  [default: the first in the file]")  # fmt: skip
 @click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices.0.message.content.")  # fmt: skip
 @options_of(AllOptions)

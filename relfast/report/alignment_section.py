@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from relfast.report import figures
+from relfast.report.base import Report
 from relfast.report.page import Picture, Section
-from relfast.report.realign import Report
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
 

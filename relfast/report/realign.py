@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -17,6 +16,7 @@ from relfast.errors import InputError, OutputError, UsageError
 from relfast.inference.request_log import SETTINGS_SUFFIX
 from relfast.json_text import Undecodable, decode_object
 from relfast.report import figures
+from relfast.report.base import OnStep, Report, ignore_step
 from relfast.report.page import Page, Picture, Section, Table, write_page
 from relfast.report.statistics import (
     TOTAL,
@@ -40,14 +40,6 @@ _QUADRANT_WORDS: Final = {
 _MAX_FAILURES_SHOWN: Final = 20
 
 
-OnStep = Callable[[str], None]
-"""Is told what a report is doing from now on."""
-
-
-def ignore_step(text: str) -> None:
-    """The `OnStep` of whoever does not want to know."""
-
-
 class Aligner(Protocol):
     """What a heatmap needs; `relfast.realign.StepAligner` is one."""
 
@@ -56,25 +48,6 @@ class Aligner(Protocol):
     def align_steps(
         self, steps_benchmark: Sequence[str], steps_llm: Sequence[str]
     ) -> tuple[list[dict[str, Any]], float]: ...
-
-
-@dataclass
-class Report:
-    """The files a report wrote, in order, and what it could not show and why."""
-
-    directory: Path
-    files: list[Path] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def write_texts(self, texts: Mapping[str, str]) -> None:
-        """Write files by name and text, in the report's directory. Raises `OutputError`."""
-        for name, text in texts.items():
-            path = self.directory / name
-            try:
-                path.write_text(text, encoding="utf-8", errors="replace")
-            except OSError as error:
-                raise OutputError(path, error.strerror or str(error)) from error
-            self.files.append(path)
 
 
 def generate_heatmap(

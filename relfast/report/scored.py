@@ -7,8 +7,8 @@ from pathlib import Path
 
 from relfast.errors import OutputError
 from relfast.records import SCORED
+from relfast.report.base import OnStep, Report, ignore_step
 from relfast.report.page import Page, Section, write_page
-from relfast.report.realign import OnStep, Report, ignore_step
 from relfast.report.scored_figures import draw_figures
 from relfast.report.scored_rows import read_scored
 from relfast.report.scored_tables import page_tables, write_tables

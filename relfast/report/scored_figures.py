@@ -9,8 +9,8 @@ import numpy as np
 
 from relfast.records import STATUSES
 from relfast.report import figures
+from relfast.report.base import Report
 from relfast.report.page import Picture
-from relfast.report.realign import Report
 from relfast.report.scored_rows import Scored
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import LABELS

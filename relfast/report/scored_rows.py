@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from relfast.records import SCORED, Score
+from relfast.report.base import OnStep, ignore_step
 from relfast.report.inputs import SharedRows, check_summaries, find_inputs, is_summary_of, read_scores
-from relfast.report.realign import OnStep, ignore_step
 from relfast.stats.summary import Summary, Tally, add_majorities, summarize
 from relfast.tasks import TASKS
 from relfast.tasks.base import Figures

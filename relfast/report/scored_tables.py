@@ -7,8 +7,8 @@ import io
 from typing import Final
 
 from relfast.records import STATUSES
+from relfast.report.base import Report
 from relfast.report.page import Table
-from relfast.report.realign import Report
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import Summary, TaskSummary
 

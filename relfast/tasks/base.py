@@ -27,6 +27,7 @@ whose keywords are the fields of the task's ``parameters``.
 from __future__ import annotations
 
 import importlib
+import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -60,6 +61,16 @@ class Generator(Protocol):
     def generate(
         self, task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
     ) -> Iterator[dict[str, Any]]: ...
+
+
+BlindStrategy = Callable[[Mapping[str, Any], random.Random], str]
+"""A response made from a record without its gold (``id``, ``task``, ``question``) and chance."""
+
+
+class BlindStrategies(Protocol):
+    """The module that knows how a task's records are answered without solving them."""
+
+    def strategies(self, task: str) -> Mapping[str, BlindStrategy]: ...
 
 
 class BulkGenerator(Protocol):
@@ -260,6 +271,9 @@ class Task:
         Distributions whose versions can change a score; part of the signature.
     breakdown
         The table behind its own aggregates.
+    blind
+        Dotted name of the module with ``strategies(task) -> dict[str, BlindStrategy]``: constants and leaks
+        that earn something without an answer (`relfast.audit`).
     figures
         What a report draws of its rows beside what all tasks have.
     example
@@ -288,6 +302,7 @@ class Task:
     parameters: type | None = None
     bulk: str | None = None
     breakdown: Breakdown | None = None
+    blind: str | None = None
     figures: Figures | None = None
     example: str | None = None
 
@@ -338,6 +353,12 @@ class Task:
     @cached_property
     def bulk_source(self) -> BulkGenerator | None:
         return None if self.bulk is None else cast(BulkGenerator, importlib.import_module(self.bulk))
+
+    def blind_strategies(self) -> Mapping[str, BlindStrategy]:
+        """Ways to answer without solving, by name."""
+        if self.blind is None:
+            return {}
+        return cast(BlindStrategies, importlib.import_module(self.blind)).strategies(self.name)
 
     def default_reward(self, policy: Policy) -> str:
         if policy == "strict" and self.strict_reward_metric is not None:

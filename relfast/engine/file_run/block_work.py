@@ -36,12 +36,12 @@ class _BlockState:
         self.verdicts: dict[Place, Verdict] = {}
         self.failures = Failures()
         self.failures_at: defaultdict[Place, Failures] = defaultdict(Failures)
-        self.open_tasks = 0
+        self.open_items = 0
         self.error: RelfastError | None = None
 
     @property
     def done(self) -> bool:
-        return self.open_tasks == 0 or self.error is not None
+        return self.open_items == 0 or self.error is not None
 
     def in_order(self) -> list[Segment]:
         return sorted(self.segments, key=lambda segment: segment.stop)
@@ -61,7 +61,7 @@ class BlockWork(WorkItem):
         self._timeout, self._careful = timeout, careful
         self._line_failures = Failures()
         with state.changed:
-            state.open_tasks += 1
+            state.open_items += 1
 
     def request(self) -> BlockRequest:
         state = self._state
@@ -78,7 +78,7 @@ class BlockWork(WorkItem):
 
     def finished(self) -> None:
         with self._state.changed:
-            self._state.open_tasks -= 1
+            self._state.open_items -= 1
             self._state.block.data = None if self._state.done else self._state.block.data
             self._state.changed.notify_all()
 

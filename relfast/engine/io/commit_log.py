@@ -35,7 +35,7 @@ class Commit:
         CRC-32 of the bytes this block added to the output: a power failure may keep the journal and lose
         what it speaks of.
     input_sum
-        `relfast.engine.io.reader.Block.checksum`: the input may have changed since.
+        `relfast.engine.io.blocks.Block.checksum`: the input may have changed since.
     embedder
         What scored the block's rows, where that was an embedding model.
     """

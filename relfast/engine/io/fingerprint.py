@@ -21,7 +21,7 @@ _SAMPLES: Final = 64
 _SAMPLE_BYTES: Final = 1 << 14
 """A file of up to 16 MB is known by all of its bytes (5 ms), a larger one by its size, 64 pieces of 16 kB
 spread evenly and including both ends (1 ms), and by where its lines end: a resumed run counts them again.
-Streams are checked as they come (`relfast.engine.io.reader.Block.checksum`)."""
+Streams are checked as they come (`relfast.engine.io.blocks.Block.checksum`)."""
 
 
 PATHS: Final = "paths"

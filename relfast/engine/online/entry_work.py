@@ -19,7 +19,7 @@ from relfast.engine.pool.protocol import EntriesRequest
 from relfast.errors import WorkerError
 from relfast.records import Place, Score
 
-MAX_TASK: Final = 16
+MAX_ITEM_RECORDS: Final = 16
 """Records a worker gets at most at once: at 0.3 ms a record an item outweighs its 0.1 ms on the pipes by far,
 and few are held up by a neighbour that takes long."""
 
@@ -84,7 +84,7 @@ class EntryQueue:
         if closed:
             self._settle_all(entries, WorkerError("the scorer was closed"))
         else:
-            self._ensure_tasks()
+            self._ensure_items()
 
     def close(self) -> None:
         """End the workers; what is under way is unscored."""
@@ -113,11 +113,11 @@ class EntryQueue:
             if not self._at_work:
                 self._changed.notify_all()
             self._at_work.add(item)
-        self._ensure_tasks()
+        self._ensure_items()
 
     def _next_pending(self) -> list[PendingScore]:
         """What a free worker gets: fewer as the queue runs dry, so that the last ones end together."""
-        fair = max(1, min(MAX_TASK, len(self._pending) // (2 * self.pool.workers)))
+        fair = max(1, min(MAX_ITEM_RECORDS, len(self._pending) // (2 * self.pool.workers)))
         chosen: list[PendingScore] = []
         while self._pending and len(chosen) < fair:
             entry = self._pending[0]
@@ -150,7 +150,7 @@ class EntryQueue:
         with self._changed:
             self._at_work.discard(item)
             self._requeue(item)
-        self._ensure_tasks()
+        self._ensure_items()
 
     def _judge(self, item: EntryWork, death: Death) -> None:
         settled: list[tuple[PendingScore, Score]] = []
@@ -168,7 +168,7 @@ class EntryQueue:
                         self._settle(entry, entry.unscored("crashed", "WorkerError", message), settled)
             self._requeue(item)
         _tell(settled)
-        self._ensure_tasks()
+        self._ensure_items()
 
     def _fail(self, item: EntryWork, error: WorkerError) -> None:
         with self._changed:
@@ -180,7 +180,7 @@ class EntryQueue:
                 entries += self._pending
                 self._pending.clear()
         self._settle_all(entries, error)
-        self._ensure_tasks()
+        self._ensure_items()
 
     # inside
 
@@ -206,7 +206,7 @@ class EntryQueue:
                 self._pending.appendleft(entry)
         item.entries.clear()
 
-    def _ensure_tasks(self) -> None:
+    def _ensure_items(self) -> None:
         """As many items waiting for a worker as can be used."""
         with self._changed:
             missing = min(self.pool.workers, len(self._pending)) - self._unclaimed
@@ -232,7 +232,7 @@ class EntryQueue:
                 for item in self._at_work:
                     if item.last_heard < late:
                         self._double(item, self.pool.in_flight())
-            self._ensure_tasks()
+            self._ensure_items()
 
     def _double(self, item: EntryWork, in_flight: set[Place]) -> None:
         # all but the one that takes long: those before it are scored, and lost if it ends its worker

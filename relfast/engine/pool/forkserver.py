@@ -7,7 +7,7 @@ that its forks are sound; the caller itself is never forked.
 
 Over a socket of packets the pool sends ``fork`` with a worker's three descriptors, or ``kill`` with a pid;
 the helper answers with the pid, and later with the exit status. The kernel keeps packets and their
-descriptors together, so that they need no frames (`wire`). Workers die with the helper, and the helper
+descriptors together, so that they need no frames (`protocol`). Workers die with the helper, and the helper
 with the pool's process.
 """
 

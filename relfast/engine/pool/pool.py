@@ -143,7 +143,7 @@ class Pool:
 
     @property
     def waiting(self) -> int:
-        """Tasks that no worker has begun."""
+        """Work items that no worker has begun."""
         return len(self._queue)
 
     def pids(self) -> list[int]:

@@ -1,0 +1,156 @@
+"""What can be earned without an answer: blind strategies on anybody's records, under both policies.
+
+A blind strategy looks at the question as text, never at gold, and answers by a leak of the records
+("the shortest option") or by a constant ("No"). What it earns is what a policy in training finds first; right
+answers should earn far more.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from relfast.engine.online.scorer import Scorer
+from relfast.formats import Entry, read_row
+from relfast.json_text import decode_text
+from relfast.records import POLICIES, Policy
+from relfast.tasks import TASKS, find_task, infer_task
+
+RIGHT: Final = "responses that are right"
+WRONG: Final = "responses that are wrong"
+"""The records' own responses, where they have any, told apart by ``strict``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one strategy earns on the records of a task.
+
+    Attributes
+    ----------
+    task, strategy
+        Names; `RIGHT` and `WRONG` are the records' own responses.
+    n
+        Responses.
+    rewards, correct
+        By policy: the mean of the task's reward metric, and the share of correct responses; a response
+        without a score counts as 0.
+    """
+
+    task: str
+    strategy: str
+    n: int
+    rewards: Mapping[Policy, float]
+    correct: Mapping[Policy, float]
+
+
+def audit(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    limit: int = 200,
+    seed: int = 0,
+    workers: int | None = None,
+) -> list[Finding]:
+    """Hold each task's blind strategies against records, as dumps or data sets have them.
+
+    Parameters
+    ----------
+    rows
+        Rows of any input dialect, with or without responses. The first ``limit`` of each task are taken;
+        rows without a known task or an answer are passed over.
+    seed
+        Of the strategies' guesses.
+    workers
+        As `relfast.Scorer`.
+
+    Returns
+    -------
+    list of Finding
+        By task in the table's order; own responses first, then strategies, best first under ``strict``.
+    """
+    taken: dict[str, list[Entry]] = {}
+    for row in rows:
+        entry = read_row(row, "auto")
+        answer = entry.answer
+        if isinstance(answer, str):
+            answer = decode_text(answer)
+        task = find_task(entry.task) or infer_task(answer)
+        if task is None or not isinstance(answer, Mapping):
+            continue
+        entry.answer = answer
+        of_task = taken.setdefault(task.name, [])
+        if len(of_task) < limit:
+            of_task.append(entry)
+    findings: list[Finding] = []
+    scorers = {policy: Scorer(policy=policy, workers=workers) for policy in POLICIES}
+    try:
+        for name in TASKS:
+            if name in taken:
+                findings += _audit_task(name, taken[name], scorers, random.Random(f"{seed}/{name}"))
+    finally:
+        for scorer in scorers.values():
+            scorer.close()
+    return findings
+
+
+def _audit_task(
+    name: str, entries: Sequence[Entry], scorers: Mapping[Policy, Scorer], rng: random.Random
+) -> list[Finding]:
+    findings = _own_responses(name, entries, scorers)
+    blind = []
+    for strategy, respond in TASKS[name].blind_strategies().items():
+        responses = [respond(_without_gold(name, entry), rng) for entry in entries]
+        blind.append(_finding(name, strategy, entries, responses, scorers))
+    return findings + sorted(blind, key=lambda finding: -finding.rewards["strict"])
+
+
+def _own_responses(name: str, entries: Sequence[Entry], scorers: Mapping[Policy, Scorer]) -> list[Finding]:
+    answered = [(entry, sample) for entry in entries for sample in entry.samples() if isinstance(sample, str)]
+    if not answered:
+        return []
+    verdicts = scorers["strict"].score_batch(
+        name,
+        [entry.answer for entry, _ in answered],
+        [sample for _, sample in answered],
+        questions=[_text(entry.question) for entry, _ in answered],
+    )
+    findings = []
+    for strategy, wanted in ((RIGHT, True), (WRONG, False)):
+        chosen = [
+            pair for pair, score in zip(answered, verdicts.scores, strict=True) if score.correct is wanted
+        ]
+        if chosen:
+            own, samples = zip(*chosen, strict=True)
+            findings.append(_finding(name, strategy, own, samples, scorers))
+    return findings
+
+
+def _finding(
+    name: str,
+    strategy: str,
+    entries: Sequence[Entry],
+    responses: Sequence[Any],
+    scorers: Mapping[Policy, Scorer],
+) -> Finding:
+    rewards, correct = {}, {}
+    for policy, scorer in scorers.items():
+        batch = scorer.score_batch(
+            name,
+            [entry.answer for entry in entries],
+            responses,
+            questions=[_text(entry.question) for entry in entries],
+        )
+        rewards[policy] = float(np.nan_to_num(batch.reward).mean())
+        correct[policy] = sum(score.correct is True for score in batch.scores) / len(entries)
+    return Finding(name, strategy, len(entries), rewards, correct)
+
+
+def _without_gold(name: str, entry: Entry) -> dict[str, Any]:
+    return {"id": _text(entry.id), "task": name, "question": _text(entry.question)}
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

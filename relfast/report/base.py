@@ -1,0 +1,35 @@
+"""What all reports have in common: the files they write, and who is told of their steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from relfast.errors import OutputError
+
+OnStep = Callable[[str], None]
+"""Is told what a report is doing from now on."""
+
+
+def ignore_step(text: str) -> None:
+    """The `OnStep` of whoever does not want to know."""
+
+
+@dataclass
+class Report:
+    """The files a report wrote, in order, and what it could not show and why."""
+
+    directory: Path
+    files: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def write_texts(self, texts: Mapping[str, str]) -> None:
+        """Write files by name and text, in the report's directory. Raises `OutputError`."""
+        for name, text in texts.items():
+            path = self.directory / name
+            try:
+                path.write_text(text, encoding="utf-8", errors="replace")
+            except OSError as error:
+                raise OutputError(path, error.strerror or str(error)) from error
+            self.files.append(path)
