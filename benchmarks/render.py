@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,13 @@ ROOT = Path(__file__).parent.parent
 START, END = "<!-- benchmarks:start -->", "<!-- benchmarks:end -->"
 
 
-def newest_run() -> dict[str, Any]:
-    """The last saved run, by the number that pytest-benchmark gives it."""
-    runs = sorted((ROOT / ".benchmarks").glob("*/*.json"), key=lambda path: path.name[:4])
+def newest_run(folder: Path = ROOT / ".benchmarks") -> dict[str, Any]:
+    """The last saved run by its date: pytest-benchmark's numbers begin anew on another machine."""
+    runs = [json.loads(path.read_text()) for path in folder.glob("*/*.json")]
     if not runs:
         sys.exit("no saved run under .benchmarks: make bench")
-    loaded: dict[str, Any] = json.loads(runs[-1].read_text())
-    return loaded
+    newest: dict[str, Any] = max(runs, key=lambda run: datetime.fromisoformat(run["datetime"]))
+    return newest
 
 
 def rows(run: dict[str, Any]) -> list[dict[str, Any]]:
@@ -39,7 +40,7 @@ def ratio_of(info: dict[str, Any]) -> float | None:
 
 def within(info: dict[str, Any]) -> bool:
     """Whether a ratio keeps its limit; one without a limit does."""
-    ratio, limit = ratio_of(info), info.get("limit")
+    ratio, limit = info.get("value", ratio_of(info)), info.get("limit")
     if ratio is None or limit is None:
         return True
     return ratio >= limit if info.get("limit_is") == "at least" else ratio <= limit
@@ -47,6 +48,20 @@ def within(info: dict[str, Any]) -> bool:
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _ratio(info: dict[str, Any]) -> str:
+    """A row's ratio, or what it measured instead, with its unit."""
+    ratio = ratio_of(info)
+    if ratio is not None:
+        return f"{ratio:.3g} ×"
+    return f"{_number(info['value'])} {info['unit']}" if "value" in info else "–"
+
+
+def _latencies(info: dict[str, Any]) -> str:
+    if "p50_us" not in info:
+        return "–"
+    return ", ".join(_number(info[name]) for name in ("p50_us", "p99_us", "max_us")) + " µs"
 
 
 def table(run: dict[str, Any]) -> str:
@@ -57,11 +72,10 @@ def table(run: dict[str, Any]) -> str:
         f"{cpu}, {machine.get('cpu', {}).get('count', '?')} cores, Python {machine['python_version']},"
         f" {run['datetime'][:10]}; ratios are medians of runs taken in turn with their floor or rival.",
         "",
-        "| what | items/s | MB/s | ratio | target |",
-        "|---|---:|---:|---:|---:|",
+        "| what | items/s | MB/s | a call: p50, p99, max | ratio | target |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
     for info in rows(run):
-        ratio = ratio_of(info)
         limit = (
             f"{'≥' if info.get('limit_is') == 'at least' else '≤'} {info['limit']:g}"
             if "limit" in info
@@ -70,7 +84,7 @@ def table(run: dict[str, Any]) -> str:
         missed = "" if within(info) else " (missed)"
         lines.append(
             f"| {info['task']} | {_number(info.get('items_per_s'))} | {_number(info.get('mb_per_s'))}"
-            f" | {'–' if ratio is None else f'{ratio:.3g} ×'} | {limit}{missed} |"
+            f" | {_latencies(info)} | {_ratio(info)} | {limit}{missed} |"
         )
     return "\n".join(lines)
 

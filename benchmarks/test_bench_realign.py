@@ -177,7 +177,8 @@ def test_memory_over_the_loaded_model(minilm: Model, benchmark: Any) -> None:
         "task": "memory that embedding adds to a loaded MiniLM",
         "items": len(texts),
         "correct": True,
-        "added_mb": round(added, 1),
+        "value": round(added, 1),
+        "unit": "MB",
         "limit": 100,
         "limit_is": "at most",
     }

@@ -1,0 +1,223 @@
+"""Dumps as other programs write them, of published records and the prose of real model solutions.
+
+Each `Dump` is a way in which people's files differ from our own: its dialect, how JSON was written, what stands in
+gold, reasoning, samples, and the options of the command. Seeded, so that everybody measures the same.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from corpora import rel_records, solutions
+
+Json = dict[str, Any]
+
+N_CHARS: Final = 2_000
+"""Characters of a response, about: a solution or two."""
+
+_TYPOGRAPHIC: Final = {"'": "’", "->": "→", " - ": " — ", "times": "×", "approximately": "≈", "...": "…"}
+"""What models write without being asked, and `json.dumps` escapes."""
+
+_MARK: Final = "≈ "
+_SAMPLES: Final = 8
+
+
+@cache
+def _bodies() -> tuple[str, ...]:
+    """Prose of real model solutions, each of about `N_CHARS` characters, in ASCII."""
+    rng = random.Random(0)
+    texts = [row["llm_solution"] for row in solutions()]
+    texts = [text for text in texts if text.isascii() and len(text) > 200]
+    bodies = []
+    for _ in range(500):
+        body = ""
+        while len(body) < N_CHARS - 200:
+            body += rng.choice(texts).strip()[:N_CHARS] + "\n\n"
+        bodies.append(body.rstrip())
+    return tuple(bodies)
+
+
+def _final(task: str, answer: Json, rng: random.Random) -> str:
+    """How a response ends: right about half of the time."""
+    right = rng.random() < 0.5
+    if task.startswith("REL-A"):
+        number = answer["target"] + 1 if right else rng.randint(1, 8)
+        return rng.choice(("**Answer: {}**", "Answer {}", "The missing panel is Answer {}.")).format(number)
+    if task == "REL-B1":
+        if answer["label"] == "no" or not right:
+            return "No"
+        return "Yes. " + ", ".join(f"taxon_{taxon}" for taxon in answer["taxa"])
+    label = answer["label"] if right else rng.choice(("Yes", "No"))
+    return f"<{label}>"
+
+
+@dataclass(frozen=True)
+class Dump:
+    """One kind of dump.
+
+    Attributes
+    ----------
+    row
+        A record, its responses and its number → the row (``answer`` as gold stands in the record).
+    options
+        Of ``relfast score``; ``{data}`` stands for a file of the records.
+    tasks
+        Which tasks, with repetition for their shares.
+    samples
+        Responses a row.
+    escapes
+        Share of responses with characters that ``json.dumps`` escapes.
+    ascii
+        Whether they are escaped (``ensure_ascii``), or written as UTF-8.
+    body
+        What becomes of a response's prose and its final answer.
+    """
+
+    row: Callable[[Json, list[str], int], Json]
+    options: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ("REL-A1", "REL-A2", "REL-C1")
+    samples: int = 1
+    escapes: float = 0.0
+    ascii: bool = True
+    body: Callable[[str, str], str] = field(default=lambda prose, final: f"{prose}\n\n{final}")
+
+    def write(self, path: Path, n: int, *, seed: int = 0) -> int:
+        """Write ``n`` rows, and the records they are of beside it; returns the file's size."""
+        gold: dict[str, Json] = {}
+        with path.open("w", encoding="utf-8") as file:
+            for number, (record, responses) in enumerate(self._responses(n, seed)):
+                gold[record["id"]] = record
+                file.write(json.dumps(self.row(record, responses, number), ensure_ascii=self.ascii) + "\n")
+        data_of(path).write_text("".join(json.dumps(row) + "\n" for row in gold.values()), "utf-8")
+        return path.stat().st_size
+
+    def arguments(self, path: Path) -> list[str]:
+        """The options of the command for a written dump."""
+        return [option.format(data=data_of(path)) for option in self.options]
+
+    def _responses(self, n: int, seed: int) -> Iterator[tuple[Json, list[str]]]:
+        rng = random.Random(seed)
+        pools = {task: rel_records(task) for task in self.tasks}
+        bodies = _bodies()
+        for _ in range(n):
+            task = rng.choice(self.tasks)
+            record = rng.choice(pools[task])
+            responses = []
+            for _ in range(self.samples):
+                prose = rng.choice(bodies)
+                if rng.random() < self.escapes:
+                    for plain, typographic in _TYPOGRAPHIC.items():
+                        prose = prose.replace(plain, typographic)
+                    prose = _MARK + prose
+                responses.append(self.body(prose, _final(task, record["answer"], rng)))
+            yield record, responses
+
+
+def data_of(path: Path) -> Path:
+    """The file of records that belongs to a dump."""
+    return path.with_suffix(".records.jsonl")
+
+
+def _native(record: Json, responses: list[str], number: int) -> Json:
+    return {
+        "id": record["id"],
+        "task": record["task"],
+        "answer": record["answer"],
+        "response": responses[0] if len(responses) == 1 else responses,
+    }
+
+
+def _with_question(record: Json, responses: list[str], number: int) -> Json:
+    return {**record, "model": "a-model", "response": responses[0]}
+
+
+def _gold_as_text(record: Json, responses: list[str], number: int) -> Json:
+    return {**_native(record, responses, number), "answer": json.dumps(record["answer"])}
+
+
+def _chat(record: Json, responses: list[str], number: int) -> Json:
+    messages = [
+        {"role": "user", "content": record["question"]},
+        {"role": "assistant", "content": responses[0]},
+    ]
+    return {**_native(record, responses, number), "response": messages}
+
+
+def _without_gold(record: Json, responses: list[str], number: int) -> Json:
+    return {"id": record["id"], "response": responses[0]}
+
+
+def _openai_batch(record: Json, responses: list[str], number: int) -> Json:
+    message = {"role": "assistant", "content": responses[0], "refusal": None}
+    body = {
+        "id": f"chatcmpl-{number:012x}",
+        "object": "chat.completion",
+        "created": 1_790_000_000 + number,
+        "model": "a-model",
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 812, "completion_tokens": 611, "total_tokens": 1_423},
+    }
+    response = {"status_code": 200, "request_id": f"req_{number:012x}", "body": body}
+    return {"id": f"batch_req_{number:012x}", "custom_id": record["id"], "response": response, "error": None}
+
+
+def _lm_eval(record: Json, responses: list[str], number: int) -> Json:
+    return {
+        "doc_id": number,
+        "doc": {name: record[name] for name in ("id", "task", "question", "answer")},
+        "target": json.dumps(record["answer"]),
+        "arguments": {"gen_args_0": {"arg_0": record["question"], "arg_1": {"until": ["</s>"]}}},
+        "resps": [responses],
+        "filtered_resps": responses[:1],
+        "filter": "none",
+        "metrics": ["exact_match"],
+        "doc_hash": f"{number:064x}",
+        "prompt_hash": f"{number + 1:064x}",
+        "target_hash": f"{number + 2:064x}",
+        "exact_match": 0.0,
+    }
+
+
+def _verl(record: Json, responses: list[str], number: int) -> Json:
+    return {
+        "input": record["question"],
+        "output": responses[0],
+        "gts": json.dumps(record["answer"]),
+        "score": 0.0,
+        "step": number // 1_024,
+        "data_source": record["task"],
+    }
+
+
+DUMPS: Final = {
+    "native": Dump(_native),
+    "native, strict": Dump(_native, ("--policy", "strict")),
+    "native with questions": Dump(_with_question),
+    "details": Dump(_native, ("--details",)),
+    "strip-reasoning": Dump(
+        _native, ("--strip-reasoning",), body=lambda prose, final: f"<think>\n{prose}\n</think>\n\n{final}"
+    ),
+    "thinking, strict": Dump(
+        _native,
+        ("--policy", "strict"),
+        body=lambda prose, final: f"<think>\n{prose}\n</think>\n\n**Final answer**\n\n{final}",
+    ),
+    "answer as JSON text": Dump(_gold_as_text),
+    "8 samples a line": Dump(_native, samples=_SAMPLES),
+    "chat messages": Dump(_chat),
+    "--data join": Dump(_without_gold, ("--data", "{data}")),
+    "OpenAI batch with --data": Dump(_openai_batch, ("--data", "{data}")),
+    "lm-eval samples": Dump(_lm_eval),
+    "verl rollouts": Dump(_verl),
+    r"native, 15 % with \uXXXX, 20 % REL-B1": Dump(
+        _native, tasks=("REL-A1", "REL-A2", "REL-C1", "REL-C1", "REL-B1"), escapes=0.15
+    ),
+    "native in UTF-8": Dump(_native, escapes=0.5, ascii=False),
+}
+"""By what the dump is, as benchmarks and README name it."""
