@@ -12,9 +12,16 @@ from relfast.parameters import Choice, Flag, Number, Pair, Parameter, Text, Whol
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def options_of(declaring: type, *, without: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """A decorator that gives a command the options that ``declaring`` declares, in that order."""
-    options = [_option(parameter) for parameter in parameters_of(declaring) if parameter.name not in without]
+def options_of(
+    declaring: type, *, without: tuple[str, ...] = (), only: tuple[str, ...] | None = None
+) -> Callable[[F], F]:
+    """A decorator that gives a command the options that ``declaring`` declares, in that order; all of them,
+    or those in ``only``."""
+    options = [
+        _option(parameter)
+        for parameter in parameters_of(declaring)
+        if parameter.name not in without and (only is None or parameter.name in only)
+    ]
 
     def decorate(function: F) -> F:
         for option in reversed(options):
@@ -50,8 +57,9 @@ def _option(parameter: Parameter) -> Callable[[F], F] | None:
             more["default"] = None if parameter.default is None else written.write(parameter.default)  # type: ignore[attr-defined]
     if parameter.repeat:
         more["multiple"] = True
-        more["default"] = None if parameter.default is None else (more["default"],)
-    if parameter.default is None:
+        several = (more["default"],) if parameter.default not in (None, ()) else None
+        more["default"] = several
+    if parameter.default in (None, ()):
         del more["show_default"]
     return click.option(parameter.flag, parameter.name, **more)
 

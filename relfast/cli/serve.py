@@ -10,9 +10,11 @@ from typing import Any
 import click
 
 from relfast.cli.checks import check_timeout
+from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT
 from relfast.errors import MissingExtraError, UsageError
 from relfast.records import POLICIES, Policy
+from relfast.tasks.options import AllOptions
 
 
 @click.command(name="serve")
@@ -23,6 +25,7 @@ from relfast.records import POLICIES, Policy
 @click.option("--policy", type=click.Choice(POLICIES), default="strict", show_default=True, help="Of requests that do not say; strict, since rewards are what servers are for.")  # fmt: skip
 @click.option("--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task.")  # fmt: skip
 @click.option("--on-error", type=float, metavar="NUMBER", help="Reward of a response without a score.  [default: null]")  # fmt: skip
+@options_of(AllOptions, only=("reasoning",))
 @click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes.  [default: usable cores]")  # fmt: skip
 @click.option("--timeout", type=float, callback=check_timeout, default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
 @click.option("--max-body-bytes", type=click.IntRange(1), metavar="N", help="Longest request.  [default: 67108864]")  # fmt: skip
@@ -35,6 +38,7 @@ def command(
     token_file: Path | None,
     policy: Policy,
     reward: tuple[str, ...],
+    reasoning: tuple[tuple[str, str], ...],
     on_error: float | None,
     workers: int | None,
     timeout: float,
@@ -52,7 +56,7 @@ def command(
         from relfast.serve.server import serve
     except ImportError:
         raise MissingExtraError("relfast serve", "serve") from None
-    options: dict[str, Any] = {"workers": workers, "timeout": timeout}
+    options: dict[str, Any] = {"workers": workers, "timeout": timeout, "reasoning": reasoning}
     if reward:
         options["rewards"] = dict(_pair(text) for text in reward)
     settings = Settings(
