@@ -211,6 +211,11 @@ class Task:
         What stands in ``metrics`` of a row, in order; `REASON`, which every task has, is not listed.
     reward_metric, strict_reward_metric
         The metric that becomes ``reward`` (``correct`` is the row's own field).
+    lowest_reward
+        What a response is worth under ``strict`` that hangs or crashes its scoring.
+    strict_needs
+        What the rules of ``strict`` look at beside gold and response; any of these does: ``question``, or
+        keys of gold. Without it they read a response as if it had done its worst.
     revision
         Bumped whenever a score can change; part of the signature and of resume.
     module, generator
@@ -264,6 +269,8 @@ class Task:
     parameters: type | None = None
     bulk: str | None = None
     breakdown: Breakdown | None = None
+    lowest_reward: float = 0.0
+    strict_needs: tuple[str, ...] = ()
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:

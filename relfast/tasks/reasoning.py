@@ -112,7 +112,7 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
         return text  # most texts, in a tenth of the time
     lowered = lower(text)
     text, lowered = _final_message(text, lowered)
-    end = _end_of_turn(lowered)
+    end = end_of_turn(lowered)
     events = _events(lowered, first, _lowered(more) if more else (), end)
     if not events:
         return text if end == len(text) else text[:end]
@@ -188,7 +188,7 @@ def _final_message(text: str, lowered: str) -> tuple[str, str]:
     return text[at:], lowered[at:]
 
 
-def _end_of_turn(lowered: str) -> int:
+def end_of_turn(lowered: str) -> int:
     """Where the text ends but for blanks and marks of the end of a turn."""
     end = last = len(lowered)
     while True:

@@ -338,7 +338,7 @@ class Pool:
             place = None
         # where the caller ignores SIGCHLD nobody learns a status; the clock says it too
         late = status == 0 and overdue is not None and overdue >= 0
-        return Death(status, place, silent=silent or late, frozen=worker.frozen)
+        return Death(status, place, silent=silent, late=late, frozen=worker.frozen)
 
     def _ensure_server(self) -> None:
         with self._changed:
