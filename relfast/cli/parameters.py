@@ -12,16 +12,9 @@ from relfast.parameters import Choice, Flag, Number, Pair, Parameter, Text, Whol
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def options_of(
-    declaring: type, *, without: tuple[str, ...] = (), only: tuple[str, ...] | None = None
-) -> Callable[[F], F]:
-    """A decorator that gives a command the options that ``declaring`` declares, in that order; all of them,
-    or those in ``only``."""
-    options = [
-        _option(parameter)
-        for parameter in parameters_of(declaring)
-        if parameter.name not in without and (only is None or parameter.name in only)
-    ]
+def options_of(declaring: type, *, without: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """A decorator that gives a command the options that ``declaring`` declares, in that order."""
+    options = [_option(parameter) for parameter in parameters_of(declaring) if parameter.name not in without]
 
     def decorate(function: F) -> F:
         for option in reversed(options):

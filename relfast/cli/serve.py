@@ -27,7 +27,7 @@ from relfast.tasks.options import AllOptions
 @click.option("--policy", type=click.Choice(POLICIES), default="strict", show_default=True, help="Of requests that do not say; strict, since rewards are what servers are for.")  # fmt: skip
 @click.option("--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task.")  # fmt: skip
 @click.option("--on-error", multiple=True, metavar="[KIND=]NUMBER", help="Reward of a response without a score. KIND says by whose fault: response (it hung or crashed its scoring; strict: the task's lowest reward), machinery (all others).  [default: null]")  # fmt: skip
-@options_of(AllOptions, only=("reasoning",))
+@options_of(AllOptions, without=("policy",))
 @click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes.  [default: usable cores]")  # fmt: skip
 @click.option("--timeout", type=float, callback=check_timeout, default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
 @click.option("--max-body-bytes", type=click.IntRange(1), metavar="N", help="Longest request.  [default: 67108864]")  # fmt: skip
@@ -40,13 +40,13 @@ def command(
     token_file: Path | None,
     policy: Policy,
     reward: tuple[str, ...],
-    reasoning: tuple[tuple[str, str], ...],
     on_error: tuple[str, ...],
     workers: int | None,
     timeout: float,
     max_body_bytes: int | None,
     max_records: int | None,
     quiet: bool,
+    **scoring: Any,
 ) -> int:
     """Serve rewards over HTTP: /score, /get_reward (OpenRLHF, slime), /health, /metrics, /docs.
 
@@ -58,7 +58,7 @@ def command(
         from relfast.serve.server import serve
     except ImportError:
         raise MissingExtraError("relfast serve", "serve") from None
-    options: dict[str, Any] = {"workers": workers, "timeout": timeout, "reasoning": reasoning}
+    options: dict[str, Any] = {"workers": workers, "timeout": timeout, **scoring}
     if reward:
         options["rewards"] = dict(_pair(text) for text in reward)
     settings = Settings(

@@ -32,8 +32,8 @@ Key = bytes
 
 
 def key_of(task: str, answer: Any, extracted: Extracted[Any], question: str | None = None) -> Key:
-    """A digest equal for records of one task with the same gold, extracted answer and, where the task looks at
-    it, question.
+    """A digest equal for records of one task with the same gold, extracted answer and, where the task looks
+    at it, question.
 
     That is all a chemistry task's ``score`` looks at, so two responses that reason differently and end in
     the same molecule share a key.
