@@ -5,8 +5,8 @@ One rule for the blocks of a file (`block_work`) and for the records of rewards 
 - The record in flight is blamed. Where none was, the one record or line that the worker had is, unless
   somebody else ended the worker.
 - Who meets the deadline is a ``timeout`` at once; who ends its worker otherwise is tried again, alone, and is
-  ``crashed`` the second time. What happened while this process or the worker was stopped (Ctrl-Z) does not
-  count, once.
+  ``crashed`` the second time. What happened while this process or the worker was stopped (Ctrl-Z), or while
+  the worker was hardly given the processor, does not count, once.
 - Where nobody is blamed all are tried again, until it has happened too often.
 
 The type of a row's error says whose fault it was (`fault_of`): rewards differ by it.
@@ -43,7 +43,8 @@ TIMEOUT: Final = "Timeout"
 WORKER_DIED: Final = "WorkerDied"
 STOPPED: Final = "Stopped"
 WORKER_KILLED: Final = "WorkerKilled"
-"""Types of error of records that hung or crashed their workers, by their own work or by what others did."""
+"""Types of error of records that hung or crashed their workers: by their own work (the first two), or while
+somebody stopped or killed the worker, or the machine was overloaded."""
 
 RESPONSES_FAULT: Final = frozenset({TIMEOUT, WORKER_DIED})
 """Types of error of timeouts and crashes that the response itself is to blame for."""
@@ -85,6 +86,8 @@ class Death:
         It outlived its deadline and had to be ended: the kernel's timer ends all but stopped processes.
     frozen
         This process was stopped meanwhile (Ctrl-Z): the deadline says nothing.
+    starved
+        The worker was hardly given the processor.
     """
 
     def __init__(
@@ -95,9 +98,17 @@ class Death:
         silent: bool = False,
         late: bool = False,
         frozen: bool = False,
+        starved: bool = False,
     ) -> None:
         self.status, self.place, self.silent, self.frozen = status, place, silent, frozen
         self.timed_out = silent or late or status == -signal.SIGALRM
+        self.starved = starved and self.timed_out
+
+    @property
+    def excused(self) -> bool:
+        """Whether the deadline says nothing about the record: somebody was stopped, or the machine is
+        overloaded."""
+        return self.frozen or self.silent or self.starved
 
     @property
     def by_own_work(self) -> bool:
@@ -125,13 +136,13 @@ class Failures:
         Workers it ended.
     """
 
-    __slots__ = ("_by_others", "_frozen", "_idle", "attempts")
+    __slots__ = ("_by_others", "_excused", "_idle", "attempts")
 
     def __init__(self) -> None:
         self.attempts = 0
         self._by_others = False
         self._idle = 0
-        self._frozen = False
+        self._excused = False
 
     def blame(self, death: Death, timeout: float | None) -> Verdict | None:
         """The verdict on whom a death is blamed on; None: it is tried again.
@@ -140,12 +151,12 @@ class Failures:
         record yet.
         """
         if timeout is not None:
-            if (death.frozen or death.silent) and not self._frozen:
-                self._frozen = True
+            if death.excused and not self._excused:
+                self._excused = True
                 return None
             if death.timed_out:
                 status, kind, message = timed_out_verdict(timeout)
-                return status, STOPPED if death.frozen or death.silent else kind, message
+                return status, STOPPED if death.excused else kind, message
         self.attempts += 1
         self._by_others |= -death.status in BY_OTHERS
         if self.attempts < ATTEMPTS:
