@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from live_server import live_server
@@ -21,7 +21,8 @@ from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifi
 from relfast.tasks import TASKS
 
 
-class Sample(NamedTuple):
+@dataclasses.dataclass
+class Sample:
     """The fields of slime's ``Sample`` that a reward reads."""
 
     response: str

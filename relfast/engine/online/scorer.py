@@ -24,6 +24,7 @@ from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import for_record
+from relfast.engine.online.working_clock import WorkingClock
 from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring, failed
@@ -81,7 +82,7 @@ class Scorer:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._scoring = Scoring(self.job, read_gold(self.job.data))
+        self._scoring = Scoring(self.job, read_gold(self.job.data), clock=WorkingClock())
         self._start_anew()
         _alive.add(self)
 
