@@ -43,7 +43,9 @@ def key_of(task: str, answer: Any, extracted: Extracted[Any], question: str | No
     Exception
         ``answer`` cannot be pickled (whatever its own methods raise).
     """
-    told = (task, answer, question, extracted.value, extracted.found, extracted.reason, extracted.error)
+    # a text keeps its hash, and a data set's question comes again with every rollout
+    asked = None if question is None else hash(question)
+    told = (task, answer, asked, extracted.value, extracted.found, extracted.reason, extracted.error)
     text = pickle.dumps(told, protocol=5)
     digest = blake2b(digest_size=16)
     for at in range(0, len(text), _HASHED_WITH_GIL):

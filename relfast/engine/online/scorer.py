@@ -130,7 +130,7 @@ class Scorer:
         response
             The model's text, or chat messages of which the last of the assistant counts.
         question
-            The question's text; REL-B1 (strict) and SeqBench look at it.
+            The question's text; tasks whose `Task.strict_needs` name it look at it, and SeqBench does.
         """
         entry = self._record(0, task, answer, response, question)
         score = _delivered(self._begin(entry), entry) if isinstance(entry, Record) else entry
