@@ -32,7 +32,7 @@ def evaluate_response(
     Parameters
     ----------
     question
-        The question's text; only REL-B1 (strict) and SeqBench look at it.
+        The question's text; tasks whose `Task.strict_needs` name it look at it, and SeqBench does.
     answer
         Gold: the record's ``answer``.
     response

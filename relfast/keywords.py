@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
 from relfast.records import Policy
 from relfast.tasks.options import OptionKeywords, TaskKeywords
@@ -17,14 +17,32 @@ __all__ = [
     "AdapterKeywords",
     "JobKeywords",
     "OnError",
+    "OnErrorByKind",
     "OptionKeywords",
     "Policy",
     "ScorerKeywords",
     "TaskKeywords",
+    "Unscored",
 ]
 
-OnError = float | None | Literal["raise"]
+Unscored = float | None | Literal["raise"]
 """What an unscored response is worth: a number, None (left out), or an `UnscoredError`."""
+
+
+class OnErrorByKind(TypedDict, total=False):
+    """What unscored responses are worth, by whose fault it is.
+
+    ``response``: it ran into its deadline, or ended its workers; where left out, under ``strict`` the lowest
+    reward of its task, else as ``machinery``. ``machinery``: everything else (broken gold, unknown tasks, no
+    workers, an interrupted call); where left out None.
+    """
+
+    response: Unscored
+    machinery: Unscored
+
+
+OnError = Unscored | OnErrorByKind
+"""What unscored responses are worth; what is no mapping is meant for the kind ``machinery``."""
 
 
 class JobKeywords(OptionKeywords, total=False):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from numbers import Integral, Real
@@ -155,6 +155,46 @@ class Sizes:
         if len(value) > 2 and len(steps) == 1:
             return f"{value[0]}:{value[-1]}:{steps.pop()}"
         return ",".join(map(str, value))
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Pairs of an opening and a closing mark, written ``OPEN…CLOSE`` (or with three full stops) or
+    ``OPEN,CLOSE``; any number of them."""
+
+    metavar: str = "MARKS"
+
+    def check(self, name: str, value: object) -> tuple[tuple[str, str], ...]:
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            value = (value,)
+        try:
+            return tuple(dict.fromkeys(map(self._pair, value)))
+        except ValueError as error:
+            raise UsageError(f"{name}: {error}") from None
+
+    def parse(self, text: str) -> tuple[str, str]:
+        for between in ("…", "...", ","):
+            opening, found, closing = text.partition(between)
+            if found:
+                return self._checked(opening, closing)
+        raise ValueError(f"{text!r:.60} is not of the form OPEN…CLOSE or OPEN,CLOSE")
+
+    def write(self, value: Sequence[tuple[str, str]]) -> str:
+        return ",".join(map("…".join, value))
+
+    def _pair(self, item: object) -> tuple[str, str]:
+        if isinstance(item, str):
+            return self.parse(item)
+        pair = tuple(item) if isinstance(item, Sequence) else ()
+        if len(pair) != 2 or not all(isinstance(mark, str) for mark in pair):
+            raise ValueError(f"{item!r:.60} is not an opening and a closing mark")
+        return self._checked(*pair)
+
+    def _checked(self, opening: str, closing: str) -> tuple[str, str]:
+        opening, closing = opening.strip(), closing.strip()
+        if not (opening and closing) or opening.lower() == closing.lower():
+            raise ValueError("the opening and the closing mark must differ, and neither may be empty")
+        return opening, closing
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Literal, Self, TypeVar, get_args
 
-from relfast.parameters import Choice, Flag, parameter, parameters_of
+from relfast.parameters import Choice, Flag, Marks, parameter, parameters_of
 
 Place = tuple[int, int]
 """A record's place in the run: line index and sample."""
@@ -41,6 +41,14 @@ class Options:
         False,
         Flag(),
         "Drop <think>…</think> before extraction.",
+        shown=False,
+    )
+
+    reasoning: tuple[tuple[str, str], ...] = parameter(
+        (),
+        Marks(),
+        "Marks of reasoning beside the known ones, such as '<cot>…</cot>'; of strict and --strip-reasoning.",
+        repeat=True,
         shown=False,
     )
 

@@ -39,6 +39,7 @@ JOB = {
 OPTIONS = {
     "policy": "strict",
     "strip_reasoning": True,
+    "reasoning": (("<cot>", "</cot>"),),
     "b1_min_f1": 0.75,
     "tautomers": "joined",
     "mcs_timeout": 3,
@@ -61,6 +62,7 @@ def test_every_option_is_declared() -> None:
     assert [field.name for field in fields(AllOptions)] == [
         "policy",
         "strip_reasoning",
+        "reasoning",
         "b1_min_f1",
         "tautomers",
         "mcs_timeout",

@@ -50,8 +50,9 @@ def _option(parameter: Parameter) -> Callable[[F], F] | None:
             more["default"] = None if parameter.default is None else written.write(parameter.default)  # type: ignore[attr-defined]
     if parameter.repeat:
         more["multiple"] = True
-        more["default"] = None if parameter.default is None else (more["default"],)
-    if parameter.default is None:
+        several = (more["default"],) if parameter.default not in (None, ()) else None
+        more["default"] = several
+    if parameter.default in (None, ()):
         del more["show_default"]
     return click.option(parameter.flag, parameter.name, **more)
 

@@ -10,9 +10,13 @@ from typing import Any
 import click
 
 from relfast.cli.checks import check_timeout
+from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT
+from relfast.engine.online.worth import checked_on_error
 from relfast.errors import MissingExtraError, UsageError
+from relfast.keywords import OnError
 from relfast.records import POLICIES, Policy
+from relfast.tasks.options import AllOptions
 
 
 @click.command(name="serve")
@@ -22,7 +26,8 @@ from relfast.records import POLICIES, Policy
 @click.option("--token-file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="What requests must come with (Authorization: Bearer); /health is open. Nobody else may read the file.")  # fmt: skip
 @click.option("--policy", type=click.Choice(POLICIES), default="strict", show_default=True, help="Of requests that do not say; strict, since rewards are what servers are for.")  # fmt: skip
 @click.option("--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task.")  # fmt: skip
-@click.option("--on-error", type=float, metavar="NUMBER", help="Reward of a response without a score.  [default: null]")  # fmt: skip
+@click.option("--on-error", multiple=True, metavar="[KIND=]NUMBER", help="Reward of a response without a score. KIND says by whose fault: response (it hung or crashed its scoring; strict: the task's lowest reward), machinery (all others).  [default: null]")  # fmt: skip
+@options_of(AllOptions, without=("policy",))
 @click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes.  [default: usable cores]")  # fmt: skip
 @click.option("--timeout", type=float, callback=check_timeout, default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
 @click.option("--max-body-bytes", type=click.IntRange(1), metavar="N", help="Longest request.  [default: 67108864]")  # fmt: skip
@@ -35,12 +40,13 @@ def command(
     token_file: Path | None,
     policy: Policy,
     reward: tuple[str, ...],
-    on_error: float | None,
+    on_error: tuple[str, ...],
     workers: int | None,
     timeout: float,
     max_body_bytes: int | None,
     max_records: int | None,
     quiet: bool,
+    **scoring: Any,
 ) -> int:
     """Serve rewards over HTTP: /score, /get_reward (OpenRLHF, slime), /health, /metrics, /docs.
 
@@ -52,12 +58,12 @@ def command(
         from relfast.serve.server import serve
     except ImportError:
         raise MissingExtraError("relfast serve", "serve") from None
-    options: dict[str, Any] = {"workers": workers, "timeout": timeout}
+    options: dict[str, Any] = {"workers": workers, "timeout": timeout, **scoring}
     if reward:
         options["rewards"] = dict(_pair(text) for text in reward)
     settings = Settings(
         policy=policy,
-        on_error=on_error,
+        on_error=_on_error(on_error),
         max_body_bytes=max_body_bytes or MAX_BODY_BYTES,
         max_records=max_records or MAX_RECORDS,
         options=options,
@@ -79,6 +85,18 @@ def _host(text: str) -> str:
     if not bare or set(bare) & set(":/*@[] "):
         raise UsageError(f"--allow-host wants a name or an address without a port, not {text!r}")
     return bare
+
+
+def _on_error(texts: tuple[str, ...]) -> OnError:
+    """``0``, or ``response=0`` and ``machinery=-1``."""
+    kinds: dict[str, float | None] = {}
+    for text in texts:
+        kind, sign, number = text.rpartition("=")
+        try:
+            kinds[kind if sign else "machinery"] = None if number == "null" else float(number)
+        except ValueError:
+            raise UsageError(f"--on-error wants NUMBER or KIND=NUMBER, not {text!r}") from None
+    return checked_on_error(kinds) if kinds else None
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -33,6 +33,8 @@ def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> st
     ]
     if job.options.strip_reasoning:
         parts.append("reasoning stripped")
+    if job.options.reasoning and (job.options.strict or job.options.strip_reasoning):
+        parts.append("reasoning " + " ".join(map("…".join, job.options.reasoning)))
     if filters:
         parts.append("filter " + ",".join(filters))
     if job.options.strict:

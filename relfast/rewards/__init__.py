@@ -18,8 +18,15 @@ The policy is ``strict`` unless you say otherwise: a policy under optimisation f
 published scorers within a few hundred steps (``all-~`` skeletons, lists of everything), and ``strict``
 closes them.
 
-A response without a score (bad gold, unknown task, timeout, crash) gets ``on_error``: None, a number, or
-``"raise"``. It is never 0 unless you choose 0. `stats` counts such responses by status.
+Under ``strict`` a response that runs into its deadline or ends its workers is worth the lowest reward of its
+task (`relfast.tasks.base.Task.lowest_reward`): a policy must not learn to hang where it does not know. What
+else has no score (bad gold, unknown task, no workers, an interrupted call, a machine so busy that the
+deadline says nothing) gets ``on_error``: None, a number, or ``"raise"``; it is never 0 unless you choose 0. A
+mapping ``{"response": …, "machinery": …}`` says both. `stats` counts responses by status.
+
+All give a response the same reward, if they are given the same record: task, gold and, where strict looks at
+it (`relfast.tasks.base.Task.strict_needs`), the question. One that has no question where it is needed says
+so.
 """
 
 from __future__ import annotations

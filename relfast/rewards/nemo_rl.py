@@ -5,7 +5,8 @@
     env = ray.remote(RelfastEnvironment).remote({"on_error": 0.0})
 
 ``metadata`` of a conversation holds ``task`` and ``answer`` (or ``ground_truth``): gold as a dict or its
-JSON text. Strict by default: what a policy is rewarded for must not be cheaper to fake than to do.
+JSON text. The question is ``metadata``'s ``question``, or what the user said last. Strict by default: what a
+policy is rewarded for must not be cheaper to fake than to do.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class RelfastEnvironment(Adapter):
     **options
         The same as keywords; they win.
     """
+
+    question_at = "as the message log's message of the user, or as 'question' in metadata"
 
     def __init__(self, cfg: Mapping[str, Any] | None = None, **options: Unpack[ScorerKeywords]) -> None:
         super().__init__(**{**(cfg or {}), **options})

@@ -21,6 +21,7 @@ class ScoreAnswer(Adapter):
     """reasoning-gym's scoring function. Thread-safe and picklable."""
 
     __name__ = "score_answer"
+    question_at = "as the entry's 'question'"
 
     def __call__(self, answer: object, entry: Mapping[str, Any]) -> float | None:
         """The reward of an answer, partial credit included."""

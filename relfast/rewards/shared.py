@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 import orjson
 
-from relfast.engine.online.scorer import Scorer, value_of
+from relfast.engine.online.needs import Needs
+from relfast.engine.online.scorer import Scorer
+from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.formats.entry import text_of
 from relfast.json_text import decode_text
 from relfast.keywords import AdapterKeywords, OnError
@@ -64,22 +67,37 @@ def close() -> None:
 class Adapter:
     """Options that travel by pickle, and the shared scorer they stand for.
 
+    Where a rule of ``strict`` looks at the question and a call has none, it warns, once for each task.
+
     Parameters
     ----------
     on_error
-        The reward of a response without a score: None, a number, or ``"raise"``.
+        The reward of a response without a score: None, a number, or ``"raise"``, or these by whose fault it
+        is; see `relfast.Scorer`. Under ``strict`` a response that hangs or crashes its scoring is worth the
+        lowest reward of its task, not this.
     **options
         As `relfast.Scorer`; ``policy`` is ``"strict"`` unless given.
     """
 
+    question_at: ClassVar[str] = "with the record"
+    """Where the trainer's user puts a question: for that warning."""
+
     def __init__(self, *, on_error: OnError = None, **options: Unpack[AdapterKeywords]) -> None:
-        self.on_error: OnError = on_error
+        self.on_error: OnError = checked_on_error(on_error)
         self.options: AdapterKeywords = {"policy": "strict", **options}
         Scorer(on_error=on_error, **self.options)  # says at once what cannot be used
         self._found: Scorer | None = None
+        self._needs = self._new_needs()
+
+    def _new_needs(self) -> Needs:
+        return Needs(self.options["policy"], self.question_at)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_found": None}
+        return {**self.__dict__, "_found": None, "_needs": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._needs = self._new_needs()
 
     @property
     def scorer(self) -> Scorer:
@@ -88,7 +106,10 @@ class Adapter:
         return self._found
 
     def score_one(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
-        return self.scorer.score_one(task, gold_of(answer), response, question)
+        gold = gold_of(answer)
+        score = self.scorer.score_one(task, gold, response, question)
+        self._needs.look(score.task, gold, question)
+        return score
 
     def score_all(
         self,
@@ -98,10 +119,20 @@ class Adapter:
         questions: Sequence[Any] | None = None,
     ) -> tuple[Score, ...]:
         gold = [gold_of(answer) for answer in answers]
-        return self.scorer.score_batch(list(tasks), gold, responses, questions=questions).scores
+        scores = self.scorer.score_batch(list(tasks), gold, responses, questions=questions).scores
+        for at, score in enumerate(scores):
+            self._needs.look(score.task, gold[at], None if questions is None else questions[at])
+        return scores
+
+    async def score_later(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
+        """`score_one` for an event loop, which is not held up while workers score."""
+        gold = gold_of(answer)
+        score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
+        self._needs.look(score.task, gold, question)
+        return score
 
     def value(self, score: Score) -> float | None:
-        return value_of(score, self.on_error)
+        return value_of(score, self.on_error, self.options["policy"])
 
 
 def gold_of(answer: object) -> Any:
@@ -162,7 +193,9 @@ def response_of(completion: object) -> Any:
 
 
 def question_of(prompt: object) -> str | None:
-    """The question in a prompt: text as it is, of chat messages the last of the user."""
+    """The question in a prompt: text as it is, of chat messages (or an array of them) the user's last."""
+    if hasattr(prompt, "tolist"):
+        prompt = prompt.tolist()
     if isinstance(prompt, str):
         return prompt
     if isinstance(prompt, Sequence):

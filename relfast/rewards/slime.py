@@ -1,10 +1,10 @@
 """slime: ``--custom-rm-path relfast.rewards.slime.custom_rm``.
 
 ``sample.label`` holds gold, or ``{"task": …, "answer": gold}``, as JSON text or dict; ``sample.metadata``
-may hold ``task``, ``answer`` and ``question`` too. For ``--rm-type remote_rm`` see ``relfast serve``, whose
-``/get_reward`` speaks slime's protocol; its token goes into the URL,
-``--rm-url http://relfast:TOKEN@HOST:PORT/get_reward``. Strict by default: what a policy is rewarded for
-must not be cheaper to fake than to do.
+may hold ``task``, ``answer`` and ``question`` too; without a question ``sample.prompt`` is it. For
+``--rm-type remote_rm`` see ``relfast serve``, whose ``/get_reward`` speaks slime's protocol; its token goes
+into the URL, ``--rm-url http://relfast:TOKEN@HOST:PORT/get_reward``. Strict by default: what a policy is
+rewarded for must not be cheaper to fake than to do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from relfast.keywords import ScorerKeywords
-from relfast.rewards.shared import Adapter, field, gold_of, question_of, read_label, response_of
+from relfast.rewards.shared import Adapter, field, question_of, read_label, response_of
 
 __all__ = ["CustomRM", "custom_rm", "make_reward"]
 
@@ -23,6 +23,7 @@ class CustomRM(Adapter):
     """slime's reward function: awaited, for one sample or a list of them. Picklable."""
 
     __name__ = "custom_rm"
+    question_at = "as sample.prompt, or as 'question' in sample.metadata or in the label"
 
     async def __call__(self, args: object, sample: object, **kwargs: object) -> Any:
         """The reward of a sample, or the list of rewards of a list of samples, in order.
@@ -42,8 +43,7 @@ class CustomRM(Adapter):
         if question is None:
             question = question_of(getattr(sample, "prompt", None))
         response = response_of(getattr(sample, "response", None))
-        future = self.scorer.submit(task, gold_of(answer), response, question)
-        return self.value(await asyncio.wrap_future(future))
+        return self.value(await self.score_later(task, answer, response, question))
 
 
 _default = CustomRM()

@@ -26,6 +26,8 @@ class Reward(Adapter):
     policy's reason to the table of completions by ``log_extra``.
     """
 
+    question_at = "in the column 'prompt' or 'question' of the data set"
+
     def __init__(
         self,
         *,

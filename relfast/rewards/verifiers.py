@@ -13,11 +13,9 @@ without a score is worth.
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Unpack
 
 from relfast.keywords import ScorerKeywords
-from relfast.records import Score
 from relfast.rewards.shared import Adapter, field, gold_of, question_of, response_of
 from relfast.tasks import find_task
 
@@ -34,6 +32,8 @@ class Reward(Adapter):
     asynchronous
         Give an awaitable: rollouts that end at the same time are then scored side by side.
     """
+
+    question_at = "in the prompt, or as info['question']"
 
     def __init__(
         self, *, name: str = "reward", asynchronous: bool = False, **options: Unpack[ScorerKeywords]
@@ -55,11 +55,10 @@ class Reward(Adapter):
         row = _read(prompt, completion, answer, info, state, task)
         if self._asynchronous:
             return self._later(*row)
-        return self.value(self.scorer.score_one(*row))
+        return self.value(self.score_one(*row))
 
     async def _later(self, *row: Any) -> float | None:
-        score: Score = await asyncio.wrap_future(self.scorer.submit(*row))
-        return self.value(score)
+        return self.value(await self.score_later(*row))
 
 
 def _read(

@@ -7,11 +7,14 @@
     +reward.custom_reward_function.reward_kwargs.on_error=0.0
 
 ``ground_truth`` is gold (a dict or its JSON text); the task is ``data_source`` or, where that is no task's
-name, ``extra_info["task"]``. Strict by default: what a policy is rewarded for must not be cheaper to fake
-than to do.
+name, ``extra_info["task"]``. verl does not pass the prompt to reward functions, so the data set's rows must
+carry it: ``extra_info["question"]`` (text; ``"prompt"`` and ``"raw_prompt"``, chat messages too, do as
+well). Rules of strict look at it; where it is missing and needed, a warning says so, once for each task.
+Strict by default: what a policy is rewarded for must not be cheaper to fake than to do.
 
 verl cannot leave a sample out: with the default ``on_error=None`` it stops at the first response without
-a score, loudly. A run that is to go on says what such a response is worth.
+a score, loudly. A run that is to go on says what such a response is worth. (A response that hangs or crashes
+its scoring is worth the lowest reward of its task in any case; ``on_error`` is for broken gold and the like.)
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from typing import Any, Final, Unpack
 
 from relfast.keywords import OptionKeywords, ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, field
+from relfast.rewards.shared import Adapter, field, question_of
 from relfast.tasks import find_task
 
 __all__ = ["ComputeScore", "compute_score", "compute_score_batched", "make_compute_score"]
@@ -43,6 +46,8 @@ class ComputeScore(Adapter):
         correct), ``answered``, ``unscored``, and ``pred`` (the answer as a short text, for verl's maj@N).
         False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
     """
+
+    question_at = "as extra_info['question'] of the data set's rows (or 'prompt', 'raw_prompt')"
 
     def __init__(self, *, metrics: bool = True, **options: Unpack[ScorerKeywords]) -> None:
         super().__init__(**options)
@@ -71,7 +76,7 @@ class ComputeScore(Adapter):
                 extra_infos,
             )
         score = self.score_one(
-            _task(data_source, extra_info), ground_truth, solution_str, field(extra_info, "question")
+            _task(data_source, extra_info), ground_truth, solution_str, _question(extra_info, kwargs)
         )
         return self._result(score)
 
@@ -87,7 +92,7 @@ class ComputeScore(Adapter):
             [_task(*pair) for pair in zip(data_sources, infos, strict=True)],
             list(ground_truths),
             list(solution_strs),
-            [field(info, "question") for info in infos],
+            [_question(info, {}) for info in infos],
         )
         return [self._result(score) for score in scores]
 
@@ -111,6 +116,18 @@ def _task(data_source: object, extra_info: object) -> Any:
     return field(extra_info, "task") or data_source
 
 
+_QUESTION: Final = ("question", "prompt", "raw_prompt", "problem", "raw_problem")
+"""Where rows of verl's data sets keep what was asked, in the order in which one is believed."""
+
+
+def _question(extra_info: object, keywords: Mapping[str, Any]) -> str | None:
+    """The sample's question: ``extra_info``'s, or what a manager of one's own passes by keyword."""
+    question = field(extra_info, *_QUESTION)
+    if question is None and keywords:
+        question = field(keywords, *_QUESTION)
+    return question if isinstance(question, str) else question_of(question)
+
+
 _made: dict[str, ComputeScore] = {}
 
 
@@ -122,8 +139,9 @@ def _with(kwargs: Mapping[str, Any]) -> ComputeScore:
     key = repr(sorted(options.items()))
     made = _made.get(key)
     if made is None:
-        if isinstance(options.get("rewards"), Mapping):
-            options["rewards"] = dict(options["rewards"])
+        for name in ("rewards", "on_error"):
+            if isinstance(options.get(name), Mapping):
+                options[name] = dict(options[name])
         made = _made[key] = ComputeScore(**options)
     return made
 
@@ -145,7 +163,7 @@ def compute_score(
     dict
         The same keys for every sample: see `ComputeScore`.
     """
-    return _with(kwargs)(data_source, solution_str, ground_truth, extra_info, **_plural(kwargs))
+    return _with(kwargs)(data_source, solution_str, ground_truth, extra_info, **_others(kwargs))
 
 
 def compute_score_batched(
@@ -159,9 +177,9 @@ def compute_score_batched(
     return _with(kwargs).batch(data_sources, solution_strs, ground_truths, extra_infos)
 
 
-def _plural(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("data_sources", "solution_strs", "ground_truths", "extra_infos")
-    return {name: kwargs[name] for name in names if name in kwargs}
+def _others(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """What is no option: batches in the plural, and what managers add."""
+    return {name: value for name, value in kwargs.items() if name not in _OPTIONS} if kwargs else {}
 
 
 def make_compute_score(*, metrics: bool = True, **options: Unpack[ScorerKeywords]) -> ComputeScore:

@@ -4,7 +4,6 @@ Scoring runs in threads, which the scorer gathers into batches; the event loop o
 """
 # no `from __future__ import annotations`: FastAPI reads the annotations of functions made in a function
 
-import functools
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,11 +17,14 @@ from fastapi.responses import PlainTextResponse, Response
 from pydantic import BaseModel, Field
 
 from relfast import __version__
-from relfast.engine.online.scorer import Scorer, value_of
+from relfast.engine.online.needs import Needs
+from relfast.engine.online.scorer import Scorer
+from relfast.errors import UsageError
 from relfast.json_text import encode_row
 from relfast.keywords import OnError
 from relfast.records import STATUSES, Score
-from relfast.rewards.openrlhf import response_in
+from relfast.rewards.openrlhf import correct_of
+from relfast.rewards.queries import score_queries
 from relfast.rewards.shared import gold_of, question_of, read_label, response_of, tallies
 from relfast.serve.access import Access
 from relfast.serve.limits import Gate
@@ -47,7 +49,7 @@ class Settings:
     """
 
     policy: Literal["reference", "strict"] = "strict"
-    on_error: float | None = None
+    on_error: OnError = None
     max_body_bytes: int = MAX_BODY_BYTES
     max_records: int = MAX_RECORDS
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -101,14 +103,16 @@ class OpenRLHFRequest(BaseModel):
     """
 
     query: list[str] = Field(description="Prompt and response in one.")
-    prompts: list[str] | None = None
+    prompts: list[str] | None = Field(
+        None, description="What each query begins with; needed unless the labels hold the questions."
+    )
     labels: list[Any] | None = Field(
-        None, description='Gold, or {"task": …, "answer": gold}; may be JSON text.'
+        None, description='Gold, or {"task": …, "answer": gold, "question": …}; may be JSON text.'
     )
 
 
 class OpenRLHFAnswer(BaseModel):
-    """Lists of the request's length; null for a response without a score."""
+    """Lists of the request's length; null for what is worth nothing that can be said (``--on-error``)."""
 
     rewards: list[float | None]
     scores: list[float | None]
@@ -121,7 +125,7 @@ class SlimeRequest(BaseModel):
     A token is the URL's password, as OpenRLHF's.
     """
 
-    prompt: Any = None
+    prompt: Any = Field(None, description="The question, as text or chat messages; strict looks at it.")
     response: Any
     label: Any = Field(None, description=LABEL)
 
@@ -158,11 +162,42 @@ class Desk:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._scorers = {
-            policy: Scorer(policy=policy, **settings.options) for policy in ("reference", "strict")
+            policy: Scorer(policy=policy, on_error=settings.on_error, **settings.options)
+            for policy in ("reference", "strict")
         }
+        self._needs = Needs(settings.policy, "in the request, as 'prompt' or in the label")
 
     def scorer(self, policy: str | None = None) -> Scorer:
         return self._scorers[policy or self.settings.policy]
+
+    def slime(self, request: "SlimeRequest") -> float | None:
+        """The reward that slime asks for."""
+        task, answer, question = read_label(request.label)
+        if question is None:
+            question = question_of(request.prompt)
+        return self.scorer().value_of(
+            self._score_all([task], [answer], [response_of(request.response)], [question])[0]
+        )
+
+    def openrlhf(self, request: "OpenRLHFRequest") -> dict[str, Any]:
+        """The rewards that OpenRLHF asks for. Raises `UsageError` where queries have no prompts."""
+        scores = score_queries(self._score_all, request.query, request.prompts, request.labels)
+        rewards = [self.scorer().value_of(score) for score in scores]
+        logs = tallies(scores)
+        return {
+            "rewards": rewards,
+            "scores": [correct_of(*pair) for pair in zip(scores, rewards, strict=True)],
+            "extra_logs": {name: value for name, value in logs.items() if name in ("answered", "unscored")},
+        }
+
+    def _score_all(
+        self, tasks: Sequence[Any], answers: Sequence[Any], responses: Sequence[Any], questions: Sequence[Any]
+    ) -> Sequence[Score]:
+        gold = [gold_of(answer) for answer in answers]
+        scores = self.scorer().score_batch(tasks, gold, responses, questions=questions).scores
+        for score, answer, question in zip(scores, gold, questions, strict=True):
+            self._needs.look(score.task, answer, question)
+        return scores
 
     def stats(self) -> dict[str, int]:
         every = [scorer.stats() for scorer in self._scorers.values()]
@@ -214,7 +249,7 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
     ) -> Response:
         """Rewards as OpenRLHF asks for them (lists), or slime (one response, one number)."""
         if isinstance(request, SlimeRequest):
-            answer: Any = await run_in_threadpool(_slime, desk.scorer(), settings.on_error, request)
+            answer: Any = await run_in_threadpool(desk.slime, request)
         else:
             n = len(request.query)
             _check_length(n, settings.max_records)
@@ -222,7 +257,10 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
                 given = getattr(request, name)
                 if given is not None and len(given) != n:
                     raise HTTPException(422, f"{name} has {len(given)} items, query has {n}")
-            answer = await run_in_threadpool(_openrlhf, desk.scorer(), settings.on_error, request)
+            try:
+                answer = await run_in_threadpool(desk.openrlhf, request)
+            except UsageError as error:
+                raise HTTPException(422, str(error)) from None
         return Response(orjson.dumps(answer), media_type=JSON)
 
     @app.get("/health", response_model=Health, responses={503: {"model": Health}})
@@ -254,38 +292,3 @@ async def _refuse(_: Request, error: Exception) -> Response:
 def _check_length(n: int, limit: int) -> None:
     if n > limit:
         raise HTTPException(413, f"{n} records; a request may hold {limit}")
-
-
-def _openrlhf(scorer: Scorer, on_error: OnError, request: OpenRLHFRequest) -> dict[str, Any]:
-    n = len(request.query)
-    prompts: Sequence[str | None] = request.prompts or [None] * n
-    read = [read_label(label) for label in request.labels or [None] * n]
-    batch = scorer.score_batch(
-        [task for task, _, _ in read],
-        [gold_of(answer) for _, answer, _ in read],
-        [response_in(*pair) for pair in zip(request.query, prompts, strict=True)],
-        questions=[
-            question if question is not None else question_of(prompt)
-            for (_, _, question), prompt in zip(read, prompts, strict=True)
-        ],
-    )
-    worth = functools.partial(value_of, on_error=on_error)
-    return {
-        "rewards": [worth(score) for score in batch.scores],
-        "scores": [_correct(score) for score in batch.scores],
-        "extra_logs": {
-            name: value for name, value in tallies(batch.scores).items() if name in ("answered", "unscored")
-        },
-    }
-
-
-def _correct(score: Score) -> float | None:
-    return None if score.correct is None else float(score.correct)
-
-
-def _slime(scorer: Scorer, on_error: OnError, request: SlimeRequest) -> float | None:
-    task, answer, question = read_label(request.label)
-    if question is None:
-        question = question_of(request.prompt)
-    score = scorer.score_one(task, gold_of(answer), response_of(request.response), question)
-    return value_of(score, on_error)

@@ -240,6 +240,11 @@ class Task:
         What stands in ``metrics`` of a row, in order; `REASON`, which every task has, is not listed.
     reward_metric, strict_reward_metric
         The metric that becomes ``reward`` (``correct`` is the row's own field).
+    lowest_reward
+        What a response is worth under ``strict`` that hangs or crashes its scoring.
+    strict_needs
+        What the rules of ``strict`` look at beside gold and response; any of these does: ``question``, or
+        keys of gold. Without it they read a response as if it had done its worst.
     revision
         Bumped whenever a score can change; part of the signature and of resume.
     module, generator
@@ -305,6 +310,8 @@ class Task:
     blind: str | None = None
     figures: Figures | None = None
     example: str | None = None
+    lowest_reward: float = 0.0
+    strict_needs: tuple[str, ...] = ()
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:

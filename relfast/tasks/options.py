@@ -24,6 +24,7 @@ class TaskKeywords(RelBKeywords, RelCKeywords, RealignKeywords, total=False):
     """`AllOptions` as keywords, without the policy, which many functions name themselves."""
 
     strip_reasoning: bool
+    reasoning: tuple[tuple[str, str], ...]
 
 
 class OptionKeywords(TaskKeywords, total=False):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 
@@ -89,7 +90,12 @@ def lower(text: str) -> str:
     return text.lower() if text.isascii() else text.replace("İ", "I").lower()
 
 
-def strip_reasoning(text: str, more: Sequence[Mark] = ()) -> str:
+@lru_cache(maxsize=64)
+def _lowered(marks: tuple[tuple[str, str], ...]) -> tuple[Mark, ...]:
+    return tuple(Mark(lower(opens), lower(closes)) for opens, closes in marks)
+
+
+def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
     """The text outside of reasoning, without the marks at the end of a turn.
 
     An unclosed block reaches to the end. A closing mark without an opening one ends reasoning too (chat
@@ -99,15 +105,15 @@ def strip_reasoning(text: str, more: Sequence[Mark] = ()) -> str:
     Parameters
     ----------
     more
-        Marks to know beside `MARKS`.
+        Pairs of marks to know beside `MARKS`, in any case: the option ``reasoning``.
     """
     first = [character for character in _FIRST if character in text]
     if not (first or more or text.startswith(_BARE_ANALYSIS)):
         return text  # most texts, in a tenth of the time
     lowered = lower(text)
     text, lowered = _final_message(text, lowered)
-    end = _end_of_turn(lowered)
-    events = _events(lowered, first, more, end)
+    end = end_of_turn(lowered)
+    events = _events(lowered, first, _lowered(more) if more else (), end)
     if not events:
         return text if end == len(text) else text[:end]
     events.sort()
@@ -182,7 +188,7 @@ def _final_message(text: str, lowered: str) -> tuple[str, str]:
     return text[at:], lowered[at:]
 
 
-def _end_of_turn(lowered: str) -> int:
+def end_of_turn(lowered: str) -> int:
     """Where the text ends but for blanks and marks of the end of a turn."""
     end = last = len(lowered)
     while True:
@@ -196,8 +202,10 @@ def _end_of_turn(lowered: str) -> int:
         end = last = last - len(found)
 
 
-def read_strictly(response: object) -> tuple[str, str | None]:
+def read_strictly(response: object, reasoning: tuple[tuple[str, str], ...] = ()) -> tuple[str, str | None]:
     """The final text of a response under ``strict``, or the reason why it is no answer.
+
+    ``reasoning`` is the option of that name: marks to know beside `MARKS`.
 
     Returns
     -------
@@ -214,7 +222,7 @@ def read_strictly(response: object) -> tuple[str, str | None]:
             response.encode("utf-8")
         except UnicodeEncodeError:
             return "", "lone_surrogate"
-    text = strip_reasoning(response)
+    text = strip_reasoning(response, reasoning)
     if not text.strip():
         return "", "only_reasoning" if response.strip() else "empty"
     return text, None

@@ -26,6 +26,7 @@ from relfast.embed.adding import add
 from relfast.embed.cache import MemoryCache
 from relfast.embed.session import Session
 from relfast.engine.job import Job
+from relfast.engine.online.working_clock import WorkingClock
 from relfast.engine.pool.worker import RunningClock
 from relfast.engine.scoring import LOAD_SECONDS, STEP_SECONDS, NoGuard, Place, Scoring
 from relfast.records import Score
@@ -294,3 +295,22 @@ def test_a_stop_is_nobodys_time() -> None:
         assert deadlines.left(0) == 1.5
     finally:
         signal.signal(signal.SIGCONT, before)
+
+
+def test_a_host_s_clock_leaves_out_what_it_did_not_work() -> None:
+    now = worked = 0.0
+    clock = WorkingClock(lambda: now, lambda: worked)
+
+    def after(seconds: float, work: float) -> float:
+        nonlocal now, worked
+        before = clock()
+        now, worked = now + seconds, worked + work
+        return clock() - before
+
+    assert after(0.5, 0.0) == 0.5
+    assert after(5.0, 5.0) == 5.0
+    assert after(5.0, 20.0) == 5.0  # several threads
+    assert after(5.0, 0.6) == 5.0
+    assert after(5.0, 0.4) == 0.0  # stopped, or starved
+    assert after(3_600.0, 0.1) == 0.0
+    assert after(2.0, 2.0) == 2.0

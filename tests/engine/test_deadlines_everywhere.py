@@ -77,8 +77,10 @@ def test_over_http(model: str) -> None:
         assert status == 200
         check(answer["rows"], model)
         labels = [{"task": "ReAlign", "answer": GOLD}] * len(RESPONSES)
-        queries = [f"{text}\nand again" for text in RESPONSES]
-        status, answer = server.ask("/get_reward", {"query": queries, "labels": labels})
+        queries = [f"q\n{text}\nand again" for text in RESPONSES]
+        body = {"query": queries, "prompts": ["q\n"] * len(queries), "labels": labels}
+        status, answer = server.ask("/get_reward", body)
         assert status == 200
-        assert [reward is None for reward in answer["rewards"]] == [False, True, False, False]
+        # strict: too late is no way out, and worth no more than wrong
+        assert (answer["rewards"][1], answer["extra_logs"]["unscored"]) == (0.0, 0.25)
         assert server.stop() == 0

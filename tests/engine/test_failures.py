@@ -6,7 +6,18 @@ import signal
 
 import pytest
 
-from relfast.engine.pool.failures import ATTEMPTS, IDLE_DEATHS, LOST, OUT_OF_MEMORY, Death, Failures, blamed
+from relfast.engine.pool.failures import (
+    ATTEMPTS,
+    IDLE_DEATHS,
+    LOST,
+    OUT_OF_MEMORY,
+    STOPPED,
+    Death,
+    Failures,
+    blamed,
+    fault_of,
+)
+from relfast.records import Score, unscored
 
 PLACE = (7, 0)
 SEGFAULT = Death(-signal.SIGSEGV, PLACE)
@@ -48,25 +59,60 @@ def test_a_crash_is_tried_again() -> None:
     assert failures.blame(SEGFAULT, 5.0) == ("crashed", "WorkerDied", message)
 
 
-@pytest.mark.parametrize("death", [DEADLINE, Death(-signal.SIGKILL, PLACE, silent=True)])
+@pytest.mark.parametrize("death", [DEADLINE, Death(0, PLACE, late=True)])
 def test_a_deadline_counts_at_once(death: Death) -> None:
     expected = ("timeout", "Timeout", "scoring it took longer than 2.5 s and was stopped")
     assert Failures().blame(death, 2.5) == expected
 
 
-@pytest.mark.parametrize("status", [-signal.SIGALRM, -signal.SIGSEGV])
-def test_a_stop_of_this_process_excuses_once(status: int) -> None:
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        (-signal.SIGALRM, {"frozen": True}),
+        (-signal.SIGSEGV, {"frozen": True}),
+        (-signal.SIGKILL, {"silent": True}),
+        (-signal.SIGALRM, {"starved": True}),
+    ],
+)
+def test_what_others_did_excuses_once(status: int, why: dict[str, bool]) -> None:
+    """A stop of this process or of the worker, a machine that is overloaded."""
     failures = Failures()
-    frozen = Death(status, PLACE, frozen=True)
+    frozen = Death(status, PLACE, **why)
     assert failures.blame(frozen, 5.0) is None
     assert failures.attempts == 0
     if frozen.timed_out:
         verdict = failures.blame(frozen, 5.0)
         assert verdict is not None
-        assert verdict[0] == "timeout"
+        assert verdict[:2] == ("timeout", STOPPED)
+        assert fault_of(unscored(0, None, "x", 0, *verdict)) == "machinery"
     else:
         assert failures.blame(frozen, 5.0) is None
         assert failures.attempts == 1
+
+
+def test_whose_fault_it_is() -> None:
+    def judged(*deaths: Death) -> str | None:
+        failures = Failures()
+        verdicts = [failures.blame(death, 5.0) for death in deaths]
+        assert verdicts[-1] is not None
+        return fault_of(unscored(0, None, "x", 0, *verdicts[-1]))
+
+    assert judged(DEADLINE) == "response"
+    assert judged(Death(-signal.SIGALRM, PLACE, starved=True), DEADLINE) == "response"
+    assert judged(SEGFAULT, SEGFAULT) == judged(SEGFAULT, Death(OUT_OF_MEMORY, PLACE)) == "response"
+    assert judged(Death(-signal.SIGKILL, PLACE), Death(-signal.SIGKILL, PLACE)) == "response"
+    assert judged(Death(-signal.SIGTERM, PLACE), SEGFAULT) == "machinery"
+    # a crash is one on any machine: only a deadline says less on one that is overloaded
+    assert judged(Death(-signal.SIGSEGV, PLACE, starved=True), SEGFAULT) == "response"
+    for status, kind in (
+        ("crashed", "WorkerError"),
+        ("crashed", "Interrupted"),
+        ("crashed", "MemoryError"),
+        ("invalid_record", "InvalidGold"),
+        ("invalid_record", "Timeout"),
+    ):
+        assert fault_of(unscored(0, None, "x", 0, status, kind, "")) == "machinery"  # type: ignore[arg-type]
+    assert fault_of(Score(0, None, "x", 0, "no_answer", False, 0.0, {})) is None
 
 
 def test_a_line_that_is_no_record_has_no_deadline() -> None:

@@ -261,6 +261,32 @@ def test_a_stopped_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
         os.kill(workers.pids()[0], signal.SIGSTOP)
         task.wait()
         assert task.deaths[0].timed_out
+        assert task.deaths[0].silent
+
+
+def test_whether_a_record_was_at_work_when_its_time_was_up() -> None:
+    """A worker that was stopped until after the deadline has done next to nothing."""
+    with _closing(Pool(Job(timeout=1.0), 1)) as workers:
+        easy = _Wait(_record(**EASY))
+        workers.submit(easy)
+        easy.wait()
+        workers._ensure_server()
+        server = workers._server
+        assert server is not None
+        until(lambda: server.ready)
+        # the first worker was started, the others are forked
+        for stopped in (False, False, True):
+            task = _Wait(_record())
+            workers.submit(task)
+            until(workers.in_flight)
+            if stopped:
+                pid = workers.pids()[0]
+                os.kill(pid, signal.SIGSTOP)
+                time.sleep(3.0)
+                os.kill(pid, signal.SIGCONT)
+            task.wait()
+            death = task.deaths[-1]
+            assert (death.status, death.silent, death.starved) == (-signal.SIGALRM, False, stopped)
 
 
 # the machine

@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from reward_cases import HOSTILE_TEXTS, MIXED
 from relfast import rewards
 from relfast.errors import UnscoredError, UsageError
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
+from relfast.rewards.queries import response_in
 from relfast.rewards.shared import gold_of, question_of, read_label
 
 TASKS, ANSWERS, RESPONSES, REWARDS = map(list, zip(*MIXED, strict=True))
@@ -151,7 +153,7 @@ class TestVerl:
             data_sources=np.array([case.task for case in known], dtype=object),
             solution_strs=[case.response for case in known],
             ground_truths=[case.answer for case in known],
-            extra_infos=np.array([{"split": "train"}] * len(known), dtype=object),
+            extra_infos=np.array([{"split": "train", "question": "q"}] * len(known), dtype=object),
         )
         assert _close([result["score"] for result in given], [case.reward for case in known])
 
@@ -160,7 +162,7 @@ class TestVerl:
             "my_dataset",
             "<smiles>CCO</smiles>",
             {"missing_smiles": np.array(["CCO"], dtype=object), "label": None},
-            {"task": "REL-C3"},
+            {"task": "REL-C3", "question": "q"},
         )
         assert result["score"] == result["acc"] == 1.0
         assert verl.compute_score("my_dataset", "<Yes>", {"label": "Yes"}, None)["score"] is None
@@ -239,15 +241,54 @@ class TestOpenRLHF:
         [
             ("ab", "a", "b"),
             ("<s> a b", "a", " b"),
-            ("b", "other", "b"),
             ("ab</s><|im_end|> ", "a", "b"),
+            ("ab \n", "a", "b \n"),
             ("aab", "a", "ab"),
+            ("<s>a b, a c", "a ", "b, a c"),  # a response may repeat the prompt
+            ("<s>a b", " a ", " b"),
             ("b", "", "b"),
-            ("b", None, "b"),
+            ("b", "other", None),
+            ("b", None, None),
+            (5, "a", 5),
         ],
     )
-    def test_the_prompt_is_cut_off(self, query: str, prompt: Any, response: str) -> None:
-        assert openrlhf.response_in(query, prompt) == response
+    def test_the_prompt_is_cut_off(self, query: Any, prompt: Any, response: Any) -> None:
+        assert response_in(query, prompt) == response
+
+    @pytest.mark.parametrize(
+        ("query", "response"),
+        [
+            ("Q?b", "b"),
+            ("System: be brief. Q?b", "b"),
+            ("<|im_start|>user\nQ? Think.<|im_end|>\n<|im_start|>assistant\nb<|im_end|>", "\nb"),
+            (
+                "<|im_start|>user\nQ?<|im_end|>\n<|im_start|>assistant\nb<|im_start|>assistant\nc",
+                "\nb<|im_start|>assistant\nc",
+            ),
+            ("<|im_start|>user\nQ?<|im_end|>\n", None),
+            ("[INST] Q? [/INST] Q? [/INST] b</s>", " Q? [/INST] b"),
+            ("b", None),
+        ],
+    )
+    def test_the_question_is_cut_off_with_its_template(self, query: str, response: str | None) -> None:
+        for prompt, question in ((None, "Q?"), ("Q?", None), ("another", "Q?")):
+            assert response_in(query, prompt, question) == response
+
+    def test_a_question_is_never_read_as_part_of_a_response(self) -> None:
+        query = "Return <Yes> or <No>.\n<Yes>"
+        gold = {"label": "Yes"}
+        with pytest.raises(UsageError, match="pass prompts"):
+            openrlhf.reward_func([query], None, [gold])
+        with pytest.raises(UsageError, match="pass prompts"):
+            openrlhf.reward_func([query], [None], labels=[json.dumps(gold)])
+        label = json.dumps({"answer": gold, "question": "Return <Yes> or <No>."})
+        assert list(openrlhf.reward_func([query], labels=[label])["rewards"]) == [1.0]
+        with pytest.warns(UserWarning, match="the prompt nor the label's question is in the query"):
+            given = openrlhf.reward_func([query, "q<Yes>"], ["another prompt", "q"], [gold, gold])
+        assert _close(given["rewards"], [None, 1.0])
+        assert _close(given["scores"], [None, 1.0])
+        chat = [{"role": "user", "content": "Return <Yes> or <No>."}]
+        assert list(openrlhf.reward_func([query], [chat], [gold])["rewards"]) == [1.0]
 
 
 class TestVerifiers:
@@ -459,5 +500,54 @@ def test_labels_and_questions() -> None:
     assert read_label({"label": "Yes"}) == (None, {"label": "Yes"}, None)
     assert question_of([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]) == "a"
     assert question_of([{"role": "user", "content": [{"type": "text", "text": "t"}]}]) == "t"
+    assert question_of(np.array([{"role": "user", "content": "a"}], dtype=object)) == "a"
     assert question_of(None) is None
     assert question_of([]) is None
+
+
+HOMOPLASY = {"label": "yes", "taxa": [1]}
+MISSING_QUESTIONS: dict[str, Any] = {
+    "trl": lambda: trl.make_reward(name="x")(completions=["yes 1"] * 2, answer=[HOMOPLASY] * 2),
+    "verl": lambda: verl.make_compute_score()("REL-B1", "yes 1", HOMOPLASY, {"index": 1}),
+    "verl, batched": lambda: verl.make_compute_score().batch(["REL-B1"], ["yes 1"], [HOMOPLASY], None),
+    "verifiers": lambda: verifiers.make_reward()(completion="yes 1", answer=json.dumps(HOMOPLASY)),
+    "verifiers, awaited": lambda: asyncio.run(
+        verifiers.make_reward(asynchronous=True)(completion="yes 1", answer=json.dumps(HOMOPLASY))
+    ),
+    "slime": lambda: asyncio.run(
+        slime.make_reward()(None, Sample(prompt=None, response="yes 1", label=HOMOPLASY))
+    ),
+    "nemo": lambda: nemo_rl.make_environment().step([_chat("yes 1")], [{"answer": HOMOPLASY}]),
+    "reasoning-gym": lambda: reasoning_gym.make_reward()("yes 1", {"answer": HOMOPLASY}),
+}
+
+
+@pytest.mark.parametrize("name", MISSING_QUESTIONS)
+def test_a_question_that_strict_needs_is_asked_for(name: str) -> None:
+    with pytest.warns(UserWarning, match="REL-B1 came without its question") as told:
+        MISSING_QUESTIONS[name]()
+    assert len(told) == 1
+    if name not in ("slime", "verifiers, awaited"):  # where nobody is above an event loop
+        assert told[0].filename == __file__
+
+
+def test_it_is_asked_for_once_a_task_and_adapter_and_only_where_it_counts() -> None:
+    function = trl.make_reward(name="asks")
+
+    def warned(call: Any, *tasks: str, **columns: Any) -> list[str]:
+        gold = {"REL-B1": HOMOPLASY, "REL-C1": {"label": "Yes"}, "SeqBench": {"actions": []}}
+        answers = [{**gold[task], **columns.pop("more", {})} for task in tasks]
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            call(completions=["x"] * len(tasks), task=list(tasks), answer=answers, **columns)
+        return [str(one.message).split()[1] for one in told]
+
+    assert warned(function, "REL-C1") == []
+    assert warned(function, "REL-B1", prompts=["q"]) == warned(function, "REL-B1", question=["q"]) == []
+    assert warned(function, "REL-C1", "REL-B1", "REL-B1") == ["REL-B1"]
+    assert warned(function, "REL-B1") == []
+    assert warned(function, "SeqBench", more={"structural_details": {}}) == []
+    assert warned(function, "SeqBench") == ["SeqBench"]
+    assert warned(trl.make_reward(name="another"), "REL-B1") == ["REL-B1"]
+    assert warned(pickle.loads(pickle.dumps(function)), "REL-B1") == ["REL-B1"]
+    assert warned(trl.make_reward(policy="reference"), "REL-B1") == []

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from relfast import rewards
+from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.online.pending_score import PendingScore
+from relfast.engine.pool.failures import timed_out_verdict
+from relfast.records import Score
 
 pytestmark = pytest.mark.trainers
 
@@ -61,3 +67,50 @@ def test_the_example_runs(tmp_path: Path) -> None:
     assert len(log) == 2
     assert all(entry["relfast/unscored"] == 0 for entry in log)
     assert json.loads(example.make_dataset()[0]["answer"])["label"] == "Yes"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_completions_that_hang_stay_in_their_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every other one of those that go to workers; None would give them no advantage, neither good nor bad."""
+    from datasets import Dataset
+
+    spec = importlib.util.spec_from_file_location("trl_grpo", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    late = itertools.cycle((True, False))
+    hung = 0
+
+    def submit(self: IsolatedScoring, pending: Sequence[PendingScore]) -> None:
+        nonlocal hung
+        for each in pending:
+            if next(late):
+                hung += 1
+                each.set_score(each.unscored(*timed_out_verdict(5.0)))
+            else:
+                each.set_score(Score(each.record.index, None, "REL-C2", 0, "ok", True, 1.0, {}))
+
+    monkeypatch.setattr(IsolatedScoring, "submit", submit)
+    # equal completions are not shared here: each has an end of its own
+    monkeypatch.setattr(
+        IsolatedScoring, "begin", lambda self, task, record, new: self.begin_alone(record, new)
+    )
+    given: list[float | None] = []
+
+    def watched(**columns: Any) -> list[float | None]:
+        values: list[float | None] = rewards_of(**columns)
+        given.extend(values)
+        return values
+
+    rewards_of = example.reward
+    monkeypatch.setattr(example, "reward", watched)
+    rows = [{"prompt": "motif? CCO CCN", "task": "REL-C2", "answer": {"smiles": "CC"}}] * 8
+    log = example.train(2, str(tmp_path), Dataset.from_list(rows))
+    rewards.close()
+    assert hung == 32
+    assert sorted(map(str, given)) == ["0.0"] * 32 + ["1.0"] * 32
+    for entry in log:
+        assert entry["reward"] == 0.5
+        assert entry["reward_std"] > 0
+        assert math.isfinite(entry["loss"])

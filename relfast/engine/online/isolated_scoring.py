@@ -92,15 +92,16 @@ class IsolatedScoring:
     def begin(self, task: Task, record: Record, new: list[PendingScore]) -> Score | PendingScore:
         """The score of an equal answer, its pending score, or a new one (also added to ``new``)."""
         response = record.response if isinstance(record.response, str) else None
+        question = record.question if self._asks(task) and isinstance(record.question, str) else None
         try:
             answer = plain(record.answer)
             extracted = task.scorer.extract(record, self._scoring.options)
-            key = key_of(task.name, answer, extracted)
+            key = key_of(task.name, answer, extracted, question)
         except Exception as error:
             return failed(record, error)
 
         # what a worker gets is plain text and JSON values: reading it cannot fail there
-        told = Record(0, None, task.name, answer, response)
+        told = Record(0, None, task.name, answer, response, question)
         if self._scoring.job.details:
             # gold and answer as texts would fill the memory
             new.append(PendingScore(told))
@@ -122,6 +123,10 @@ class IsolatedScoring:
             new.pop()
             self._counts.add("shared")
         return first
+
+    def _asks(self, task: Task) -> bool:
+        """Whether a score depends on the question."""
+        return self._scoring.options.strict and "question" in task.strict_needs
 
     def begin_alone(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
         """The pending score (also added to ``new``) of a record that is left whole to a worker.

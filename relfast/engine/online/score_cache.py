@@ -31,8 +31,9 @@ _UNSETTLED: Final = {
 Key = bytes
 
 
-def key_of(task: str, answer: Any, extracted: Extracted[Any]) -> Key:
-    """A digest equal for records of one task with the same gold and the same extracted answer.
+def key_of(task: str, answer: Any, extracted: Extracted[Any], question: str | None = None) -> Key:
+    """A digest equal for records of one task with the same gold, extracted answer and, where the task looks
+    at it, question.
 
     That is all a chemistry task's ``score`` looks at, so two responses that reason differently and end in
     the same molecule share a key.
@@ -42,7 +43,9 @@ def key_of(task: str, answer: Any, extracted: Extracted[Any]) -> Key:
     Exception
         ``answer`` cannot be pickled (whatever its own methods raise).
     """
-    told = (task, answer, extracted.value, extracted.found, extracted.reason, extracted.error)
+    # a text keeps its hash, and a data set's question comes again with every rollout
+    asked = None if question is None else hash(question)
+    told = (task, answer, asked, extracted.value, extracted.found, extracted.reason, extracted.error)
     text = pickle.dumps(told, protocol=5)
     digest = blake2b(digest_size=16)
     for at in range(0, len(text), _HASHED_WITH_GIL):

@@ -24,10 +24,12 @@ from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import for_record
+from relfast.engine.online.working_clock import WorkingClock
+from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring, failed
 from relfast.engine.settings import workers_of
-from relfast.errors import UnscoredError, UsageError
+from relfast.errors import UsageError
 from relfast.formats import filter_of
 from relfast.json_text import once_decoded
 from relfast.keywords import JobKeywords, OnError
@@ -56,8 +58,11 @@ class Scorer:
         Worker processes for what can hang (REL-C2, REL-C3) and for responses of more than a million
         characters; default: usable cores; 0: score them in this process, where nothing can stop them.
     on_error
-        What `reward` and `rewards` give for a response without a score (``invalid_record``, ``timeout``,
-        ``crashed``): None, a number, or ``"raise"``.
+        What `reward` and `rewards` give for a response without a score: None, a number, or ``"raise"``, or
+        these by whose fault it is, ``{"response": …, "machinery": …}`` (`relfast.keywords.OnErrorByKind`).
+        What is no mapping is meant for the machinery and the data. Under ``strict`` a response that runs into
+        its deadline or ends its workers is worth the lowest reward of its task, unless ``response`` says
+        otherwise: it must not pay to hang. Under ``reference`` both kinds are one.
     **options
         As `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring; 0 or None:
         no limit), ``rewards``, ``details``, ``task``, and the fields of `relfast.tasks.options.AllOptions`.
@@ -71,15 +76,13 @@ class Scorer:
     def __init__(
         self, *, workers: int | None = None, on_error: OnError = None, **options: Unpack[JobKeywords]
     ) -> None:
-        if not (on_error is None or on_error == "raise" or isinstance(on_error, int | float)):
-            raise UsageError(f"on_error must be None, a number or 'raise', not {on_error!r}")
         self.job: Job = make_job(**options)
         self.workers = workers_of(workers)
-        self.on_error: OnError = on_error
+        self.on_error: OnError = checked_on_error(on_error)
         self._prepare()
 
     def _prepare(self) -> None:
-        self._scoring = Scoring(self.job, read_gold(self.job.data))
+        self._scoring = Scoring(self.job, read_gold(self.job.data), clock=WorkingClock())
         self._start_anew()
         _alive.add(self)
 
@@ -127,7 +130,7 @@ class Scorer:
         response
             The model's text, or chat messages of which the last of the assistant counts.
         question
-            The question's text; REL-B1 (strict) and SeqBench look at it.
+            The question's text; tasks whose `Task.strict_needs` name it look at it, and SeqBench does.
         """
         entry = self._record(0, task, answer, response, question)
         score = _delivered(self._begin(entry), entry) if isinstance(entry, Record) else entry
@@ -137,7 +140,7 @@ class Scorer:
     def reward(
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> float | None:
-        """The reward of one response; ``on_error`` where it has none.
+        """The reward of one response; where it has none, what ``on_error`` says.
 
         Raises
         ------
@@ -236,7 +239,7 @@ class Scorer:
 
     def value_of(self, score: Score) -> float | None:
         """The reward of a score, ``on_error`` applied. Raises `UnscoredError` if that says so."""
-        return value_of(score, self.on_error)
+        return value_of(score, self.on_error, self.job.options.policy)
 
     def stats(self) -> dict[str, int]:
         """Responses so far by status, and what the machinery did: ``scored_before`` (answers known from
@@ -311,23 +314,6 @@ class Scorer:
         """In a forked child, which has none of the parent's threads and workers."""
         self._isolated.abandon()
         self._start_anew()
-
-
-def value_of(score: Score, on_error: OnError) -> float | None:
-    """The reward of a score, or what ``on_error`` says of one that has none.
-
-    Raises
-    ------
-    UnscoredError
-        It has none and ``on_error`` is ``"raise"``.
-    """
-    if score.reward is not None:
-        return score.reward
-    if on_error is None:
-        return None
-    if isinstance(on_error, str):
-        raise UnscoredError(score.task, score.status, score.error["message"] if score.error else "no reward")
-    return float(on_error)
 
 
 def _is_long(record: Record) -> bool:

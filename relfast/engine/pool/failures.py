@@ -5,8 +5,11 @@ One rule for the blocks of a file (`block_work`) and for the records of rewards 
 - The record in flight is blamed. Where none was, the one record or line that the worker had is, unless
   somebody else ended the worker.
 - Who meets the deadline is a ``timeout`` at once; who ends its worker otherwise is tried again, alone, and is
-  ``crashed`` the second time. What happened while this process was stopped (Ctrl-Z) does not count, once.
+  ``crashed`` the second time. What happened while this process or the worker was stopped (Ctrl-Z), or while
+  the worker was hardly given the processor, does not count, once.
 - Where nobody is blamed all are tried again, until it has happened too often.
+
+The type of a row's error says whose fault it was (`fault_of`): rewards differ by it.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import signal
 from collections.abc import Callable
 from typing import Final, Literal, TypeVar
 
-from relfast.records import Place
+from relfast.records import SCORED, Place, Score
 
 ATTEMPTS: Final = 2
 """Workers a record may kill before it is given up."""
@@ -33,13 +36,39 @@ LOST: Final = 1 << 16
 FROM_OUTSIDE: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 """Signals that others send; what a record does to its worker ends in another one."""
 
+BY_OTHERS: Final = tuple(number for number in FROM_OUTSIDE if number != signal.SIGKILL)
+"""Of these the ones that the kernel does not send for want of memory either."""
+
+TIMEOUT: Final = "Timeout"
+WORKER_DIED: Final = "WorkerDied"
+STOPPED: Final = "Stopped"
+WORKER_KILLED: Final = "WorkerKilled"
+"""Types of error of records that hung or crashed their workers: by their own work (the first two), or while
+somebody stopped or killed the worker, or the machine was overloaded."""
+
+RESPONSES_FAULT: Final = frozenset({TIMEOUT, WORKER_DIED})
+"""Types of error of timeouts and crashes that the response itself is to blame for."""
+
+
+def fault_of(score: Score) -> Literal["response", "machinery"] | None:
+    """Whose fault it is that a response has no score; None: it has one.
+
+    ``machinery`` is everything but the response: gold, options, the machine, whoever stopped the run.
+    """
+    if score.status in SCORED:
+        return None
+    # bad records have types of error of their own, which may be called alike
+    kind = score.error["type"] if score.error and score.status != "invalid_record" else None
+    return "response" if kind in RESPONSES_FAULT else "machinery"
+
+
 Verdict = tuple[Literal["timeout", "crashed"], str, str]
 """A status decided outside: what a record that hung or crashed its worker gets (status, type, message)."""
 
 
 def timed_out_verdict(timeout: float) -> Verdict:
     """What a record gets that took longer than the seconds it may."""
-    return "timeout", "Timeout", f"scoring it took longer than {timeout:g} s and was stopped"
+    return "timeout", TIMEOUT, f"scoring it took longer than {timeout:g} s and was stopped"
 
 
 class Death:
@@ -53,15 +82,33 @@ class Death:
         The record to blame; None if it was none, a whole batch, or a record that happened to be there.
     timed_out
         It was the deadline.
+    silent
+        It outlived its deadline and had to be ended: the kernel's timer ends all but stopped processes.
     frozen
         This process was stopped meanwhile (Ctrl-Z): the deadline says nothing.
+    starved
+        The worker was hardly given the processor.
     """
 
     def __init__(
-        self, status: int, place: Place | None, *, silent: bool = False, frozen: bool = False
+        self,
+        status: int,
+        place: Place | None,
+        *,
+        silent: bool = False,
+        late: bool = False,
+        frozen: bool = False,
+        starved: bool = False,
     ) -> None:
-        self.status, self.place, self.frozen = status, place, frozen
-        self.timed_out = silent or status == -signal.SIGALRM
+        self.status, self.place, self.silent, self.frozen = status, place, silent, frozen
+        self.timed_out = silent or late or status == -signal.SIGALRM
+        self.starved = starved and self.timed_out
+
+    @property
+    def excused(self) -> bool:
+        """Whether the deadline says nothing about the record: somebody was stopped, or the machine is
+        overloaded."""
+        return self.frozen or self.silent or self.starved
 
     @property
     def by_own_work(self) -> bool:
@@ -89,12 +136,13 @@ class Failures:
         Workers it ended.
     """
 
-    __slots__ = ("_frozen", "_idle", "attempts")
+    __slots__ = ("_by_others", "_excused", "_idle", "attempts")
 
     def __init__(self) -> None:
         self.attempts = 0
+        self._by_others = False
         self._idle = 0
-        self._frozen = False
+        self._excused = False
 
     def blame(self, death: Death, timeout: float | None) -> Verdict | None:
         """The verdict on whom a death is blamed on; None: it is tried again.
@@ -103,15 +151,18 @@ class Failures:
         record yet.
         """
         if timeout is not None:
-            if death.frozen and not self._frozen:
-                self._frozen = True
+            if death.excused and not self._excused:
+                self._excused = True
                 return None
             if death.timed_out:
-                return timed_out_verdict(timeout)
+                status, kind, message = timed_out_verdict(timeout)
+                return status, STOPPED if death.excused else kind, message
         self.attempts += 1
+        self._by_others |= -death.status in BY_OTHERS
         if self.attempts < ATTEMPTS:
             return None
-        return "crashed", "WorkerDied", f"it ended its worker {ATTEMPTS} times ({death.describe()})"
+        kind = WORKER_KILLED if self._by_others else WORKER_DIED
+        return "crashed", kind, f"it ended its worker {ATTEMPTS} times ({death.describe()})"
 
     def idle(self, death: Death) -> str | None:
         """Count a death that nobody is blamed for; why all is given up, once there were too many."""

@@ -6,9 +6,9 @@ exec when the first worker has died, so that a quiet run never pays for it, and 
 that its forks are sound; the caller itself is never forked.
 
 Over a socket of packets the pool sends ``fork`` with a worker's three descriptors, or ``kill`` with a pid;
-the helper answers with the pid, and later with the exit status. The kernel keeps packets and their
-descriptors together, so that they need no frames (`protocol`). Workers die with the helper, and the helper
-with the pool's process.
+the helper answers with the pid, and later with the exit status and the CPU time. The kernel keeps packets
+and their descriptors together, so that they need no frames (`protocol`). Workers die with the helper, and the
+helper with the pool's process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from relfast import interrupts
 from relfast.engine.pool.failures import LOST
 from relfast.engine.pool.launch import start
 
-_REPLY: Final = struct.Struct("<cqq")
+_REPLY: Final = struct.Struct("<cqqq")
 _STARTED, _ENDED, _READY, _REFUSED = b"s", b"e", b"r", b"x"
 _PACKET: Final = 1 << 16
 
@@ -46,6 +46,8 @@ class ForkedProcess:
     def __init__(self, server: ForkServer, pid: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
+        self.worked: float | None = None
+        """CPU seconds that it spent in its life; known once it was waited for."""
         self._server = server
 
     def kill(self) -> None:
@@ -54,7 +56,8 @@ class ForkedProcess:
 
     def wait(self, timeout: float | None = None) -> int:
         """Its exit status, negative for a signal. Raises `subprocess.TimeoutExpired`."""
-        return self._server.wait(self.pid, timeout)
+        status, self.worked = self._server.wait(self.pid, timeout)
+        return status
 
 
 class ForkServer:
@@ -69,7 +72,7 @@ class ForkServer:
         self._changed = threading.Condition()
         self._ours: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._statuses: dict[int, int | None] = {}
+        self._statuses: dict[int, tuple[int, float] | None] = {}
         self._started: deque[int | None] = deque()
         self._asking = threading.Lock()
         self.ready = self.gone = False
@@ -95,15 +98,16 @@ class ForkServer:
         with contextlib.suppress(OSError):
             self._send(b"kill %d" % pid, [])
 
-    def wait(self, pid: int, timeout: float | None) -> int:
+    def wait(self, pid: int, timeout: float | None) -> tuple[int, float | None]:
+        """A worker's exit status and CPU seconds. Raises `subprocess.TimeoutExpired`."""
         with self._changed:
             known = self._changed.wait_for(
                 lambda: self._statuses.get(pid) is not None or self._ended, timeout
             )
             if not known:
                 raise subprocess.TimeoutExpired("worker", timeout or 0)
-            status = self._statuses.pop(pid, None)
-        return LOST if status is None else status
+            end = self._statuses.pop(pid, None)
+        return (LOST, None) if end is None else end
 
     def close(self) -> None:
         """End the helper, and with it all that it forked."""
@@ -150,7 +154,7 @@ class ForkServer:
                 self.ready, self.gone, self._ended = False, True, True
                 self._changed.notify_all()
 
-    def _take(self, kind: bytes, pid: int, status: int) -> None:
+    def _take(self, kind: bytes, pid: int, status: int, worked: int) -> None:
         with self._changed:
             if kind == _READY:
                 self.ready = True
@@ -160,7 +164,7 @@ class ForkServer:
             elif kind == _REFUSED:
                 self._started.append(None)
             elif pid in self._statuses:
-                self._statuses[pid] = status
+                self._statuses[pid] = status, worked / 1e6
             self._changed.notify_all()
 
 
@@ -237,14 +241,15 @@ class _Helper:
 
     def _reap(self) -> None:
         while self._children:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
             if not pid:
                 return
             self._children.discard(pid)
-            self._reply(_ENDED, pid, os.waitstatus_to_exitcode(status))
+            worked = int(1e6 * (usage.ru_utime + usage.ru_stime))
+            self._reply(_ENDED, pid, os.waitstatus_to_exitcode(status), worked)
 
-    def _reply(self, kind: bytes, pid: int, status: int) -> None:
-        self._control.send(_REPLY.pack(kind, pid, status), socket.MSG_NOSIGNAL)
+    def _reply(self, kind: bytes, pid: int, status: int, worked: int = 0) -> None:
+        self._control.send(_REPLY.pack(kind, pid, status, worked), socket.MSG_NOSIGNAL)
 
 
 def _import_what_workers_need(gold: Sequence[str]) -> None:

@@ -55,6 +55,10 @@ BLAME_SECONDS: Final = 0.1
 """A record is blamed for a SIGKILL only when it had been at work for so long. The kernel kills for memory,
 which takes longer to fill; everybody else who sends SIGKILL does not know the record."""
 
+LEAST_WORK: Final = 0.1
+"""Share of its time that a record which meets its deadline must have been at work. On a processor that serves
+twenty others, or in a worker that somebody stopped, it is less, and the deadline says nothing about it."""
+
 _SERVER_EVERY: Final = 2.0
 """Least time between two starts of a fork server, which somebody may keep killing."""
 
@@ -332,13 +336,14 @@ class Pool:
 
     def _death(self, slot: int, worker: Worker, *, silent: bool) -> Death:
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds() or 0.0
-        overdue = worker.in_flight.overdue()
+        overdue, worked_before = worker.in_flight.overdue(), worker.in_flight.worked_before()
         status = self._end(slot, worker)
         if status == LOST or (-status in FROM_OUTSIDE and not silent and seconds < BLAME_SECONDS):
             place = None
         # where the caller ignores SIGCHLD nobody learns a status; the clock says it too
         late = status == 0 and overdue is not None and overdue >= 0
-        return Death(status, place, silent=silent or late, frozen=worker.frozen)
+        starved = worker.worked is not None and worker.worked - worked_before < LEAST_WORK * seconds
+        return Death(status, place, silent=silent, late=late, frozen=worker.frozen, starved=starved)
 
     def _ensure_server(self) -> None:
         with self._changed:

@@ -20,7 +20,7 @@ from relfast.errors import RelfastError
 from relfast.records import Place, Record, Score
 
 _LENGTH: Final = struct.Struct("<Q")
-_IN_FLIGHT: Final = struct.Struct("<qqqq")
+_IN_FLIGHT: Final = struct.Struct("<qqqqq")
 _NOTHING: Final = (-1, -1)
 _BATCH: Final = (-2, -2)
 
@@ -124,12 +124,14 @@ class InFlight:
         in ``seconds``; 0 = no limit."""
         now = time.monotonic_ns()
         what = _BATCH if place is None else place
-        *before, since, _ = _IN_FLIGHT.unpack_from(self._page, 0)
+        *before, since, _, worked = _IN_FLIGHT.unpack_from(self._page, 0)
         due = now + int(1e9 * seconds) if seconds else 0
-        _IN_FLIGHT.pack_into(self._page, 0, *what, since if tuple(before) == what else now, due)
+        if tuple(before) != what:
+            since, worked = now, time.process_time_ns()
+        _IN_FLIGHT.pack_into(self._page, 0, *what, since, due, worked)
 
     def nothing(self) -> None:
-        _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING, 0, 0)
+        _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING, 0, 0, 0)
 
     def read(self) -> Place | None:
         """The record in flight, or None where it was a batch or nothing."""
@@ -138,14 +140,19 @@ class InFlight:
 
     def seconds(self) -> float | None:
         """How long it has been in flight; None where there is nothing."""
-        _, _, since, _ = _IN_FLIGHT.unpack_from(self._page, 0)
+        _, _, since, *_ = _IN_FLIGHT.unpack_from(self._page, 0)
         return (time.monotonic_ns() - since) / 1e9 if since else None
 
     def overdue(self) -> float | None:
         """Seconds since it should have ended, negative before that; None where there is nothing, or no
         limit."""
-        *_, due = _IN_FLIGHT.unpack_from(self._page, 0)
+        *_, due, _ = _IN_FLIGHT.unpack_from(self._page, 0)
         return (time.monotonic_ns() - due) / 1e9 if due else None
+
+    def worked_before(self) -> float:
+        """CPU seconds that the worker had spent when it started on what is in flight."""
+        *_, worked = _IN_FLIGHT.unpack_from(self._page, 0)
+        return float(worked / 1e9)
 
     def close(self) -> None:
         self._page.close()

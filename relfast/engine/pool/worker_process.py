@@ -11,7 +11,7 @@ import time
 from typing import Any, Final
 
 from relfast.engine.pool import protocol as wire
-from relfast.engine.pool.forkserver import ForkServer
+from relfast.engine.pool.forkserver import ForkedProcess, ForkServer
 from relfast.engine.pool.launch import Launched, launch, launch_with
 from relfast.errors import WorkerError
 
@@ -46,6 +46,8 @@ class Worker:
         self.pid = self._process.pid
         self.frozen = False
         """Whether this process seems to have been stopped (Ctrl-Z) while it waited for the worker."""
+        self.worked: float | None = None
+        """CPU seconds that it spent in its life; known once it is gone."""
         self._poller = select.poll()
         self._poller.register(self._answers, select.POLLIN)
         with contextlib.suppress(OSError):
@@ -74,12 +76,15 @@ class Worker:
     def end(self) -> int:
         """Make sure it is gone; its exit status. To be called once."""
         os.close(self._requests)
+        self.worked = cpu_seconds(self.pid)
         try:
             # without requests it leaves by itself, unless it is at work
             status = self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             status = self._process.wait()
+        if isinstance(self._process, ForkedProcess):
+            self.worked = self._process.worked
         os.close(self._answers)
         self.in_flight.close()
         return status
@@ -91,6 +96,16 @@ class Worker:
                 os.close(descriptor)
         self.in_flight.close()
         self._process.returncode = 0  # not ours to wait for
+
+
+def cpu_seconds(pid: int) -> float | None:
+    """What a process has spent; None if it is no more (one that nobody waited for yet still is)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            after_name = file.read().rpartition(b")")[2].split()
+        return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def _launched(server: ForkServer | None) -> Launched:

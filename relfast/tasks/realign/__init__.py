@@ -30,6 +30,7 @@ TASK: Final = Task(
     revision=2,
     module="relfast.tasks.realign.score",
     gold=Gold(keys=(("benchmark_solution",), ("benchmark_steps",), ("solution",))),
+    strict_needs=("question",),
     embeds=True,
     options=RealignOptions,
     kernels=("align",),

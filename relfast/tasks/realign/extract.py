@@ -30,7 +30,7 @@ def read_response(response: Any, options: Options) -> Extracted[Solution]:
     Under ``strict`` the last box counts, and boxes with different answers at the end are none.
     """
     if options.strict:
-        text, reason = read_strictly(response)
+        text, reason = read_strictly(response, options.reasoning)
         if reason is not None:
             return Extracted(NOTHING, found=False, reason=reason)
         steps = parse_steps(text)
@@ -44,7 +44,7 @@ def read_response(response: Any, options: Options) -> Extracted[Solution]:
         return Extracted(Solution(steps, boxed))
     if not isinstance(response, str):
         return Extracted(NOTHING, found=False, error=f"llm_solution is {type(response).__name__}, not text")
-    text = strip_reasoning(response) if options.strip_reasoning else response
+    text = strip_reasoning(response, options.reasoning) if options.strip_reasoning else response
     solution = Solution(parse_steps(text), extract_boxed_answer(text))
     if len(solution.steps) > MAX_STEPS:
         return Extracted(NOTHING, found=False, error=_too_many("llm_solution", len(solution.steps)))

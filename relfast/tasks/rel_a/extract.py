@@ -22,9 +22,9 @@ MAX_INT_DIGITS: Final = 4300
 def extract(response: object, options: Options) -> Extracted[int | None]:
     """The chosen panel, 0-based, as the policy reads it."""
     if options.strict:
-        return extract_strict(response)
+        return extract_strict(response, options.reasoning)
     if options.strip_reasoning and isinstance(response, str):
-        response = strip_reasoning(response)
+        response = strip_reasoning(response, options.reasoning)
     return _extract_reference(response)
 
 

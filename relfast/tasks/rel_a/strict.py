@@ -81,10 +81,10 @@ class _Choice(NamedTuple):
     boxed: bool
 
 
-def extract_strict(response: object) -> Extracted[int | None]:
+def extract_strict(response: object, reasoning: tuple[tuple[str, str], ...] = ()) -> Extracted[int | None]:
     """The chosen panel, 0-based; ``reason`` is ``no_answer``, ``several_answers``, ``out_of_range`` or one
     of `relfast.tasks.reasoning.read_strictly`."""
-    text, reason = read_strictly(response)
+    text, reason = read_strictly(response, reasoning)
     if reason is not None:
         return Extracted(None, found=False, reason=reason)
     text = lower(text[-_MAX_TEXT:])

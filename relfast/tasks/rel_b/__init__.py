@@ -30,6 +30,7 @@ TASK: Final = Task(
         domain="biology",
         check="relfast.tasks.rel_b.gold:check",
     ),
+    strict_needs=("question",),
     text_kernel=TextKernel(7, "relfast.tasks.rel_b.score:metrics_of_counts"),
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",

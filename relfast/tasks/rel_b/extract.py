@@ -17,10 +17,10 @@ _NUMBER: Final = re.compile(r"\b(\d+)\b")
 def extract(response: object, options: Options) -> Extracted[Homoplasy]:
     """A `Homoplasy`, as the policy reads it."""
     if options.strict:
-        return extract_strict(response)
+        return extract_strict(response, options.reasoning)
     if not isinstance(response, str):
         return Extracted(NOTHING, found=False, error=f"response is {type(response).__name__}, not text")
-    text = (strip_reasoning(response) if options.strip_reasoning else response).lower()
+    text = (strip_reasoning(response, options.reasoning) if options.strip_reasoning else response).lower()
     yes, no = "yes" in text, "no" in text
     label = None if yes == no else "yes" if yes else "no"
     taxa = _TAXON.findall(text) or _NUMBER.findall(text)

@@ -74,10 +74,10 @@ class _Verdict(NamedTuple):
     """A mention that says nothing by itself ("with no signal")."""
 
 
-def extract_strict(response: object) -> Extracted[Homoplasy]:
+def extract_strict(response: object, reasoning: tuple[tuple[str, str], ...] = ()) -> Extracted[Homoplasy]:
     """A `Homoplasy`; ``reason`` is ``no_answer``, ``several_answers`` or one of
     `relfast.tasks.reasoning.read_strictly`."""
-    text, reason = read_strictly(response)
+    text, reason = read_strictly(response, reasoning)
     if reason is not None:
         return Extracted(NOTHING, found=False, reason=reason)
     text = lower(text[-_MAX_TEXT:])

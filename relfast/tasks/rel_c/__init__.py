@@ -69,6 +69,7 @@ C3: Final = Task(
         Metric("recall"),
         Metric("f1"),
     ),
+    strict_needs=("question",),
     reward_metric="f1",
     revision=2,
     module="relfast.tasks.rel_c.missing_isomers",

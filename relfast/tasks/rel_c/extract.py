@@ -31,13 +31,13 @@ def _tags(text: str) -> list[Candidate]:
 def _reference_text(response: object, options: Options) -> str | None:
     if not isinstance(response, str):
         return None
-    return strip_reasoning(response) if options.strip_reasoning else response
+    return strip_reasoning(response, options.reasoning) if options.strip_reasoning else response
 
 
 def extract_label(response: object, options: Options) -> Extracted[str | None]:
     """REL-C1: ``Yes``, ``No`` or None."""
     if options.strict:
-        text, reason = read_strictly(response)
+        text, reason = read_strictly(response, options.reasoning)
         if reason is not None:
             return Extracted(None, found=False, reason=reason)
         labels = _YES_NO_STRICT.findall(text)
@@ -54,7 +54,7 @@ def extract_label(response: object, options: Options) -> Extracted[str | None]:
 def extract_molecule(response: object, options: Options) -> Extracted[str | None]:
     """REL-C2: the SMILES text, or None."""
     if options.strict:
-        text, reason = read_strictly(response)
+        text, reason = read_strictly(response, options.reasoning)
         if reason is not None:
             return Extracted(None, found=False, reason=reason)
         tags = _tags(text)
@@ -75,7 +75,7 @@ def extract_molecule(response: object, options: Options) -> Extracted[str | None
 def extract_molecules(response: object, options: Options) -> Extracted[list[str]]:
     """REL-C3: the list of SMILES texts, in order, duplicates kept."""
     if options.strict:
-        text, reason = read_strictly(response)
+        text, reason = read_strictly(response, options.reasoning)
         if reason is not None:
             return Extracted([], found=False, reason=reason)
         inside = map(str.strip, _SMILES_STRICT.findall(text))

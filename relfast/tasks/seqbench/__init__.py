@@ -33,6 +33,7 @@ TASK: Final = Task(
     ),
     reward_metric="progress_ratio",
     revision=2,
+    strict_needs=("question", "structural_details"),
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
     kernels=("maze.judge", "maze.search", "text.plans"),

@@ -40,11 +40,11 @@ def extract(record: Record, options: Options) -> Extracted[str]:
     """The text to look for a plan in; `score` finds out whether it holds one."""
     response = record.response
     if options.strict:
-        text, reason = read_strictly(response)
+        text, reason = read_strictly(response, options.reasoning)
         return Extracted(text, reason is None, reason)
     if not isinstance(response, str):
         return Extracted("", False)
-    return Extracted(strip_reasoning(response) if options.strip_reasoning else response)
+    return Extracted(strip_reasoning(response, options.reasoning) if options.strip_reasoning else response)
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:

@@ -1,0 +1,127 @@
+"""Queries as OpenRLHF sends them, prompt and response in one text: where the response begins.
+
+What cannot be told apart is not scored. A question that is read as part of a response has answers of its own:
+"Return <Yes> or <No>", "Answer 1 to 8".
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from relfast.errors import UsageError
+from relfast.records import Score, unscored
+from relfast.rewards.shared import question_of, read_label
+from relfast.tasks.reasoning import end_of_turn, lower
+
+_TURNS: Final = (
+    ("<|im_start|>user", "<|im_start|>assistant"),  # Qwen, ChatML
+    ("<|start_header_id|>user", "<|start_header_id|>assistant<|end_header_id|>"),  # Llama 3
+    ("<start_of_turn>user", "<start_of_turn>model"),  # Gemma
+    ("[INST]", "[/INST]"),  # Mistral, Llama 2
+    ("<｜User｜>", "<｜Assistant｜>"),  # DeepSeek
+    ("<|user|>", "<|assistant|>"),  # Phi, GLM, Zephyr
+    ("<|start|>user", "<|start|>assistant"),  # gpt-oss
+    ("<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>"),  # Command
+    ("[|user|]", "[|assistant|]"),  # EXAONE
+    ("User:", "Assistant:"),
+    ("Human:", "Assistant:"),
+)
+"""How chat templates open what the user says, and what the model does."""
+
+NO_PROMPT: Final = (
+    "a query is prompt and response in one, and cannot be read without its prompt: pass prompts, or put the"
+    ' question into the label ({"task": …, "answer": …, "question": …})'
+)
+
+
+class Sample(NamedTuple):
+    """A query taken apart."""
+
+    task: Any
+    answer: Any
+    response: Any
+    question: str | None
+
+
+def score_queries(
+    score_all: Callable[..., Sequence[Score]],
+    queries: Sequence[object],
+    prompts: Sequence[object] | None,
+    labels: Sequence[object] | None,
+) -> list[Score]:
+    """A score for each query, in order; one whose prompt is not in it is unscored, with a warning.
+
+    ``score_all`` scores columns: tasks, golds, responses, questions.
+
+    Raises
+    ------
+    UsageError
+        There is neither a prompt nor a question for a query.
+    """
+    n = len(queries)
+    columns = zip(
+        queries,
+        [None] * n if prompts is None else prompts,
+        [None] * n if labels is None else labels,
+        strict=True,
+    )
+    samples = [_sample(*row) for row in columns]
+    whole = [sample for sample in samples if sample is not None]
+    scores = iter(score_all(*map(list, zip(*whole, strict=True))) if whole else ())
+    return [_unreadable(at) if sample is None else next(scores) for at, sample in enumerate(samples)]
+
+
+def _sample(query: object, prompt: object, label: object) -> Sample | None:
+    task, answer, question = read_label(label)
+    asked = question_of(prompt)
+    response = response_in(query, prompt if isinstance(prompt, str) else asked, question)
+    if response is None:
+        if prompt is None and not isinstance(question, str):
+            raise UsageError(NO_PROMPT)
+        return None
+    return Sample(task, answer, response, asked if question is None else question)
+
+
+def _unreadable(at: int) -> Score:
+    message = (
+        "neither the prompt nor the label's question is in the query, so where the response begins is unknown"
+    )
+    warnings.warn(f"relfast: {message}; such queries are not scored", stacklevel=4)
+    return unscored(at, None, None, 0, "invalid_record", "UnknownPrompt", message)
+
+
+def response_in(query: object, prompt: object, question: object = None) -> Any:
+    """The response in a query, without what ends a turn: what follows the prompt or, where that is not in it,
+    the question and the rest of the chat template around it. None: neither is in it.
+    """
+    if not isinstance(query, str):
+        return query
+    if prompt == "":
+        return query[: end_of_turn(lower(query))]
+    for asked in (prompt, question):
+        if isinstance(asked, str) and asked.strip():
+            rest = _after(query, asked)
+            if rest is not None:
+                return rest[: end_of_turn(lower(rest))]
+    return None
+
+
+def _after(query: str, asked: str) -> str | None:
+    """What follows the first time something is asked; a response may repeat it."""
+    if query.startswith(asked):
+        return query[len(asked) :]
+    at = query.find(asked)
+    if at < 0:
+        # tokenizers do not give back all blanks at the ends
+        asked = asked.strip()
+        at = query.find(asked)
+    if at < 0:
+        return None
+    before, rest = query[:at], query[at + len(asked) :]
+    for user, model in _TURNS:
+        if user in before:
+            _, found, rest = rest.partition(model)
+            return rest if found else None
+    return rest

@@ -1,0 +1,328 @@
+"""One reading for all doors: a response with its record is worth the same wherever it comes in."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import hacks
+import honest
+import orjson
+import pytest
+from contract_records import REALIGN, SEQBENCH
+from corpora import rel_records, solutions
+from live_server import Live, live_server
+from tiny_bert import make_checkpoint
+
+import relfast
+from relfast import rewards
+from relfast.embed.adding import add
+from relfast.embed.models import kept_directory
+from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
+
+Options = dict[str, Any]
+
+RECORDS_EACH = 3
+HACKS_EACH = 8
+
+
+class Case(NamedTuple):
+    """A record with a response to it."""
+
+    record: dict[str, Any]
+    response: str
+
+    @property
+    def row(self) -> tuple[Any, Any, Any, Any]:
+        return self.record["task"], self.record["answer"], self.response, self.record["question"]
+
+
+def _hacks(record: dict[str, Any]) -> list[Any]:
+    task, question, answer = record["task"], record["question"], record["answer"]
+    if task.startswith("REL-A"):
+        return hacks.panel_hacks(question)
+    if task == "REL-B1":
+        return hacks.homoplasy_hacks(
+            sorted({name[1:] for name in question.split() if name[0] == ">"}), question
+        )
+    if task == "REL-C1":
+        return hacks.label_hacks(question)
+    smiles = answer["smiles"] if task == "REL-C2" else answer["missing_smiles"][0]
+    return hacks.motif_hacks(smiles, question)
+
+
+def _cases() -> list[Case]:
+    rng = random.Random("doors")
+    cases = []
+    for task in ("REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1", "REL-C1", "REL-C2", "REL-C3"):
+        records = [record for record in rel_records(task) if len(record["question"]) < 100_000]
+        for record in rng.sample(records, RECORDS_EACH):
+            tricks = [text for text in _hacks(record) if type(text) is str and 0 < len(text) < 50_000]
+            tricks = [text for text in tricks if text.isprintable() or text.isascii()]
+            texts = [honest.response(record, rng) for _ in range(3)] + rng.sample(tricks, HACKS_EACH)
+            texts += [texts[0] + "<|im_end|>", f"{record['question']}\n{texts[1]}"]
+            cases += [Case(record, text) for text in texts]
+    plan = SEQBENCH["answer"]["actions"]
+    for text in (json.dumps(plan), json.dumps(plan[:3]), f"1. {plan[0]}", "[]", SEQBENCH["question"]):
+        cases.append(Case(SEQBENCH, text))
+    solved = [row["llm_solution"] for row in solutions()[:3]]
+    for text in (REALIGN["answer"]["benchmark_solution"], REALIGN["question"], "5", *solved):
+        cases.append(Case(REALIGN, text))
+    return cases
+
+
+CASES = _cases()
+
+
+@pytest.fixture(scope="module")
+def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Options]:
+    """Those of all doors: no score depends on what the tiny model thinks."""
+    home = tmp_path_factory.mktemp("doors")
+    with pytest.MonkeyPatch.context() as patch:
+        # the model alone: compiled kernels stay where they are
+        patch.setenv("RELFAST_CACHE_DIR", str(home / "cache"))
+        add(str(make_checkpoint(home / "checkpoint", pooling="mean")), "tiny")
+        directory = kept_directory("tiny")
+    yield {"embedder": str(directory), "on_error": -5.0}
+    rewards.close()
+
+
+@pytest.fixture(scope="module")
+def alone(options: Options) -> list[float | None]:
+    with relfast.Scorer(policy="strict", workers=2, **options) as scorer:
+        return [scorer.reward(*case.row) for case in CASES]
+
+
+def _same(given: Any, expected: list[float | None], cases: list[Case] = CASES) -> None:
+    """Exactly, but for the last bits of what is embedded in a batch, and the single precision of tensors."""
+    assert len(given) == len(expected) == len(cases)
+    wrong = [
+        (case.record["task"], mine, theirs, case.response[:80])
+        for case, mine, theirs in zip(cases, given, expected, strict=True)
+        if mine != theirs
+        and not (
+            isinstance(mine, float)
+            and isinstance(theirs, float)
+            and abs(mine - theirs) < (1e-5 if case.record["task"] == "ReAlign" else 0.0)
+        )
+    ]
+    assert not wrong
+
+
+def test_there_is_something_to_tell_apart(alone: list[float | None]) -> None:
+    assert len(CASES) > 250
+    assert -5.0 not in alone
+    for task in {case.record["task"] for case in CASES} - {"ReAlign"}:
+        mine = [reward for case, reward in zip(CASES, alone, strict=True) if case.record["task"] == task]
+        assert {0.0, 1.0} <= set(mine), task
+
+
+TASKS, ANSWERS, RESPONSES, QUESTIONS = map(list, zip(*(case.row for case in CASES), strict=True))
+
+
+def _chat(role: str, text: str) -> list[dict[str, Any]]:
+    return [{"role": role, "content": text}]
+
+
+def _trl(options: Options) -> list[Any]:
+    prompts = [_chat("user", question) for question in QUESTIONS]
+    completions = [_chat("assistant", text) for text in RESPONSES]
+    return trl.make_reward(**options)(
+        prompts=prompts, completions=completions, answer=list(map(json.dumps, ANSWERS)), task=TASKS
+    )
+
+
+def _verl(options: Options) -> list[Any]:
+    places: list[Callable[[str], Any]] = [
+        lambda question: {"question": question},
+        lambda question: {"prompt": _chat("user", question)},
+        lambda question: {"raw_prompt": question, "index": 3},
+    ]
+    return [
+        verl.compute_score(task, text, json.dumps(answer), places[at % 3](question), **options)["score"]
+        for at, (task, answer, text, question) in enumerate(case.row for case in CASES)
+    ]
+
+
+def _verl_by_keyword(options: Options) -> list[Any]:
+    return [
+        verl.compute_score(
+            task, text, answer, {}, raw_prompt=_chat("user", question), metrics=False, **options
+        )
+        for task, answer, text, question in (case.row for case in CASES)
+    ]
+
+
+def _verl_batched(options: Options) -> list[Any]:
+    given = verl.compute_score_batched(
+        TASKS, RESPONSES, ANSWERS, [{"question": question} for question in QUESTIONS], **options
+    )
+    return [result["score"] for result in given]
+
+
+TEMPLATES = {
+    "bare": "{}\n",
+    "chatml": "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n",
+    "llama": (
+        "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n{}<|eot_id|>"
+        "<|start_header_id|>assistant<|end_header_id|>\n\n"
+    ),
+    "gemma": "<bos><start_of_turn>user\n{}<end_of_turn>\n<start_of_turn>model\n",
+    "mistral": "<s>[INST]{}[/INST]",
+    "deepseek": "<｜begin▁of▁sentence｜><｜User｜>{}<｜Assistant｜>",
+    "r1": "A conversation. User: {} Assistant: ",
+}
+
+
+def _queries(template: str) -> tuple[list[str], list[str]]:
+    prompts = [TEMPLATES[template].replace("{}", question) for question in QUESTIONS]
+    return [prompt + text for prompt, text in zip(prompts, RESPONSES, strict=True)], prompts
+
+
+def _labels(*, asked: bool) -> list[str]:
+    return [
+        json.dumps({"task": task, "answer": answer} | ({"question": question} if asked else {}))
+        for task, answer, _, question in (case.row for case in CASES)
+    ]
+
+
+def _openrlhf(options: Options, template: str, prompts: str) -> list[Any]:
+    queries, wrapped = _queries(template)
+    func = openrlhf.make_reward(**options)
+    given: Any = {"wrapped": wrapped, "questions": QUESTIONS, "none": None}[prompts]
+    if template == "mistral":
+        queries = [query.removeprefix("<s>") for query in queries]
+        given = [text.removeprefix("<s>") for text in given] if given else None
+    return list(map(float, func(queries, given, _labels(asked=prompts == "none"))["rewards"]))
+
+
+def _verifiers(options: Options) -> list[Any]:
+    function = verifiers.make_reward(**options)
+    return [
+        function(
+            prompt=_chat("user", question),
+            completion=_chat("assistant", text),
+            answer=json.dumps(answer),
+            info={"task": task},
+        )
+        for task, answer, text, question in (case.row for case in CASES)
+    ]
+
+
+class Sample(NamedTuple):
+    """The fields of slime's ``Sample`` that a reward reads."""
+
+    prompt: Any
+    response: str
+    label: Any
+    metadata: dict[str, Any]
+
+
+def _slime(options: Options) -> list[Any]:
+    samples = [
+        Sample(q, text, json.dumps(answer), {"task": task})
+        for task, answer, text, q in (c.row for c in CASES)
+    ]
+    given: list[Any] = asyncio.run(slime.make_reward(**options)(None, samples))
+    return given
+
+
+def _nemo(options: Options) -> list[Any]:
+    logs = [
+        _chat("user", question) + _chat("assistant", text)
+        for question, text in zip(QUESTIONS, RESPONSES, strict=True)
+    ]
+    about = [{"task": task, "answer": answer} for task, answer in zip(TASKS, ANSWERS, strict=True)]
+    return list(map(float, nemo_rl.make_environment(**options).step(logs, about).rewards))
+
+
+def _gym(options: Options) -> list[Any]:
+    function = reasoning_gym.make_reward(**options)
+    return [
+        function(text, {"question": question, "answer": json.dumps(answer), "metadata": {"task": task}})
+        for task, answer, text, question in (case.row for case in CASES)
+    ]
+
+
+ADAPTERS: dict[str, Callable[[Options], list[Any]]] = {
+    "trl": _trl,
+    "verl": _verl,
+    "verl by keyword": _verl_by_keyword,
+    "verl, batched": _verl_batched,
+    **{
+        f"openrlhf {template} {prompts}": partial(_openrlhf, template=template, prompts=prompts)
+        for template in TEMPLATES
+        for prompts in ("wrapped", "questions", "none")
+        if (template, prompts) not in {("bare", "questions"), ("bare", "none")}
+    },
+    "verifiers": _verifiers,
+    "slime": _slime,
+    "nemo": _nemo,
+    "reasoning-gym": _gym,
+}
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_adapters(name: str, alone: list[float | None], options: Options) -> None:
+    given = ADAPTERS[name](options)
+    if name.startswith(("openrlhf", "nemo")):  # single precision where torch is loaded
+        _same([round(float(x), 6) for x in given], [None if x is None else round(x, 6) for x in alone])
+    else:
+        _same(given, alone)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_batches(workers: int, alone: list[float | None], options: Options) -> None:
+    with relfast.Scorer(policy="strict", workers=workers, **options) as scorer:
+        _same(scorer.rewards(TASKS, ANSWERS, RESPONSES, questions=QUESTIONS), alone)
+        _same([s.reward for s in scorer.score([{**c.record, "response": c.response} for c in CASES])], alone)
+
+
+def test_files(alone: list[float | None], options: Options, tmp_path: Path) -> None:
+    model = options["embedder"]
+    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    dump.write_bytes(
+        b"".join(orjson.dumps({**case.record, "response": case.response}) + b"\n" for case in CASES)
+    )
+    for workers in (0, 2):
+        relfast.score_file(dump, out, policy="strict", embedder=model, workers=workers, overwrite=True)
+        _same([orjson.loads(line)["reward"] for line in out.read_bytes().splitlines()], alone)
+
+
+@pytest.fixture(scope="module")
+def live(options: Options) -> Iterator[Live]:
+    with live_server("--embedder", options["embedder"], "--on-error", "-5") as server:
+        yield server
+        assert server.stop() == 0
+
+
+def test_http_rows(live: Live, alone: list[float | None]) -> None:
+    status, answer = live.ask("/score", {"records": [{**c.record, "response": c.response} for c in CASES]})
+    assert status == 200
+    _same([row["reward"] for row in answer["rows"]], alone)
+
+
+def test_http_slime(live: Live, alone: list[float | None]) -> None:
+    given = []
+    for task, answer, text, question in (case.row for case in CASES):
+        body = {"prompt": question, "response": text, "label": {"task": task, "answer": answer}}
+        status, reward = live.ask("/get_reward", body)
+        assert status == 200
+        given.append(reward)
+    _same(given, alone)
+
+
+@pytest.mark.parametrize("prompts", [True, False])
+def test_http_openrlhf(live: Live, alone: list[float | None], prompts: bool) -> None:
+    queries, wrapped = _queries("chatml")
+    body = {"query": queries, "labels": _labels(asked=not prompts)} | (
+        {"prompts": wrapped} if prompts else {}
+    )
+    status, answer = live.ask("/get_reward", body)
+    assert status == 200
+    _same(answer["rewards"], alone)

@@ -1,0 +1,201 @@
+"""What is worth what that has no score: hanging does not pay, and nobody loses by what the machine did."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from live_server import live_server
+from reward_cases import HANG
+
+import relfast
+from relfast import rewards
+from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.pool.failures import fault_of, timed_out_verdict
+from relfast.errors import UnscoredError, UsageError
+from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
+from relfast.tasks import TASKS
+
+
+@dataclasses.dataclass
+class Sample:
+    """The fields of slime's ``Sample`` that a reward reads."""
+
+    response: str
+    label: Any
+    prompt: str = "q"
+
+
+LATE = timed_out_verdict(0.5)
+DEAD = ("crashed", "WorkerDied", "it ended its worker 2 times (killed by SIGSEGV)")
+BROKEN = ("crashed", "WorkerError", "no workers")
+INTERRUPTED = ("crashed", "Interrupted", "its caller was interrupted")
+STOPPED = ("timeout", "Stopped", "the machine was busy")
+BAD_GOLD = ("invalid_record", "InvalidGold", "no smiles")
+RESPONSES, MACHINERYS = (LATE, DEAD), (BROKEN, INTERRUPTED, STOPPED)
+
+GOLD = {"smiles": "CCO"}
+TEXT = "<smiles>CCCCN</smiles>"
+
+
+@pytest.fixture(autouse=True)
+def _ended() -> Iterator[None]:
+    yield
+    rewards.close()
+
+
+@pytest.fixture
+def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Have whatever goes to workers end in a verdict, so that each kind of end can be looked at."""
+
+    def judge(verdict: Any) -> None:
+        def submit(self: IsolatedScoring, pending: Any) -> None:
+            for each in pending:
+                broken = each.record.answer.get("smiles") is None
+                each.set_score(each.unscored(*(BAD_GOLD if broken else verdict)))
+
+        monkeypatch.setattr(IsolatedScoring, "submit", submit)
+        monkeypatch.setattr(IsolatedScoring, "_without_worker", lambda *_: None)
+
+    return judge
+
+
+@pytest.mark.parametrize("verdict", RESPONSES + MACHINERYS, ids=lambda verdict: verdict[1])
+@pytest.mark.parametrize(
+    ("policy", "on_error", "response", "machinery"),
+    [
+        ("strict", None, 0.0, None),
+        ("strict", -1, 0.0, -1.0),
+        ("strict", "raise", 0.0, "raise"),
+        ("strict", {"machinery": -1}, 0.0, -1.0),
+        ("strict", {"response": -2}, -2.0, None),
+        ("strict", {"response": None}, None, None),
+        ("strict", {"response": "raise", "machinery": 0.5}, "raise", 0.5),
+        ("strict", {}, 0.0, None),
+        ("reference", None, None, None),
+        ("reference", -1, -1.0, -1.0),
+        ("reference", "raise", "raise", "raise"),
+        ("reference", {"machinery": -1}, -1.0, -1.0),
+        ("reference", {"response": -2}, -2.0, None),
+    ],
+)
+def test_by_whose_fault_it_is(
+    judge: Any, verdict: Any, policy: Any, on_error: Any, response: Any, machinery: Any
+) -> None:
+    judge(verdict)
+    expected = response if verdict in RESPONSES else machinery
+    with relfast.Scorer(policy=policy, on_error=on_error, workers=1) as scorer:
+        score = scorer.score_one("REL-C2", GOLD, TEXT)
+        # the row is what it was: a file is no training loop
+        assert (score.status, score.correct, score.reward) == (verdict[0], None, None)
+        assert fault_of(score) == ("response" if verdict in RESPONSES else "machinery")
+        if expected == "raise":
+            with pytest.raises(UnscoredError):
+                scorer.reward("REL-C2", GOLD, TEXT)
+            with pytest.raises(UnscoredError):
+                scorer.rewards("REL-C2", [GOLD], [TEXT])
+        else:
+            assert scorer.reward("REL-C2", GOLD, TEXT) == expected
+            assert scorer.rewards("REL-C2", [GOLD], [TEXT]) == [expected]
+    function = trl.make_reward(policy=policy, on_error=on_error, name="other")
+    if expected != "raise":
+        assert function(completions=[TEXT], answer=[GOLD], task=["REL-C2"]) == [expected]
+
+
+@pytest.mark.parametrize(
+    "on_error", ["zero", [0], {"respnse": 0}, {"response": "zero"}, {"machinery": [1]}, {1: 0}, float("nan")]
+)
+def test_what_cannot_be_meant(on_error: Any) -> None:
+    for make in (relfast.Scorer, trl.make_reward, verl.make_compute_score, openrlhf.make_reward):
+        with pytest.raises(UsageError, match="on_error"):
+            make(on_error=on_error)
+
+
+def test_a_task_has_a_lowest_reward_of_its_own(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge(LATE)
+    lower = dataclasses.replace(TASKS["REL-C2"], lowest_reward=-1.0)
+    monkeypatch.setattr("relfast.engine.online.worth.find_task", lambda name: lower)
+    with relfast.Scorer(policy="strict", workers=1) as scorer:
+        assert scorer.reward("REL-C2", GOLD, TEXT) == -1.0
+
+
+def _of_openrlhf(gold: Any, **options: Any) -> Any:
+    label = json.dumps({"task": "REL-C2", "answer": gold})
+    given = openrlhf.make_reward(**options)(["q" + TEXT], ["q"], [label])
+    return float(given["rewards"][0]), float(given["scores"][0])
+
+
+DOORS: dict[str, Callable[..., Any]] = {
+    "trl": lambda gold, **options: trl.make_reward(**options)(
+        completions=[TEXT], answer=[gold], task=["REL-C2"]
+    )[0],
+    "verl": lambda gold, **options: verl.compute_score("REL-C2", TEXT, gold, {}, **options)["score"],
+    "verl, batched": lambda gold, **options: verl.compute_score_batched(
+        ["REL-C2"], [TEXT], [gold], **options
+    )[0]["score"],
+    "verifiers": lambda gold, **options: verifiers.make_reward(**options)(
+        completion=TEXT, info={"task": "REL-C2", "answer": gold}
+    ),
+    "slime": lambda gold, **options: asyncio.run(
+        slime.make_reward(**options)(None, Sample(response=TEXT, label={"task": "REL-C2", "answer": gold}))
+    ),
+    "nemo": lambda gold, **options: float(
+        nemo_rl.make_environment(**options)
+        .step([[{"role": "assistant", "content": TEXT}]], [{"task": "REL-C2", "answer": gold}])
+        .rewards[0]
+    ),
+    "reasoning-gym": lambda gold, **options: reasoning_gym.make_reward(**options)(
+        TEXT, {"answer": gold, "metadata": {"task": "REL-C2"}}
+    ),
+}
+
+
+@pytest.mark.parametrize("verdict", RESPONSES, ids=lambda verdict: verdict[1])
+@pytest.mark.parametrize("door", DOORS)
+def test_hanging_pays_nothing_at_any_door(judge: Any, door: str, verdict: Any) -> None:
+    judge(verdict)
+    for on_error in (None, 0.75, "raise", {"machinery": 0.75}):
+        assert DOORS[door](GOLD, on_error=on_error) == 0.0
+    assert DOORS[door](GOLD, on_error={"response": -1.0}) == -1.0
+    # broken gold is nobody's fault but the data's
+    assert DOORS[door]({"smiles": None, "x": 1}, on_error=0.75) == 0.75
+    with pytest.raises(UnscoredError):
+        DOORS[door]({"smiles": None, "x": 1}, on_error="raise")
+
+
+def test_openrlhf_counts_it_as_wrong(judge: Any) -> None:
+    judge(LATE)
+    assert _of_openrlhf(GOLD) == (0.0, 0.0)
+    judge(BROKEN)
+    assert _of_openrlhf(GOLD, on_error=0.5) == (0.5, 0.0)
+
+
+def test_a_molecule_that_hangs() -> None:
+    with relfast.Scorer(policy="strict", timeout=0.5, workers=1) as scorer:
+        assert scorer.reward("REL-C2", *HANG) == 0.0
+    given = trl.make_reward(timeout=0.5, workers=1)(completions=[HANG[1]], answer=[HANG[0]])
+    assert given == [0.0]
+
+
+def test_over_http() -> None:
+    label = {"task": "REL-C2", "answer": HANG[0]}
+    bad = {"task": "REL-C2", "answer": {"smiles": None, "x": 1}}
+    for more, response, machinery in (
+        ((), 0.0, None),
+        (("--on-error", "0.5"), 0.0, 0.5),
+        (("--on-error", "response=-1", "--on-error", "machinery=-2"), -1.0, -2.0),
+    ):
+        with live_server("--timeout", "0.5", *more) as server:
+            asked = {"prompt": "q", "response": HANG[1]}
+            assert server.ask("/get_reward", {**asked, "label": label}) == (200, response)
+            assert server.ask("/get_reward", {**asked, "label": bad}) == (200, machinery)
+            body = {"query": ["q" + HANG[1], "q"], "prompts": ["q", "q"], "labels": [label, bad]}
+            status, answer = server.ask("/get_reward", body)
+            assert (status, answer["rewards"]) == (200, [response, machinery])
+            status, answer = server.ask("/get_reward", {"query": ["q" + TEXT], "labels": [bad]})
+            assert status == 422
+            assert "pass prompts" in answer["detail"]

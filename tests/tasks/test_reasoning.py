@@ -1,0 +1,208 @@
+"""Reasoning is cut off whatever family of models wrote it, and whatever a policy makes of its marks."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner
+from contract_records import gold, record_of
+from growth import assert_linear
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import relfast
+from relfast.cli.main import cli
+from relfast.engine.job import make_job
+from relfast.engine.signature import signature
+from relfast.records import Record
+from relfast.rewards import trl, verl
+from relfast.tasks import TASKS
+from relfast.tasks.options import AllOptions
+from relfast.tasks.reasoning import MARKS, MAX_STRICT_CHARS, TURN_ENDS, read_strictly, strip_reasoning
+
+COT = (("<cot>", "</cot>"),)
+WORDS = [word for mark in MARKS for word in mark]
+SHAPES = [
+    ("{o}a{c}b", "b"),
+    ("{o}{c}b", "b"),
+    ("a{c}b", "b"),  # chat templates put the opening mark into the prompt
+    ("a{o}b", "a"),  # cut short
+    ("{o}a{o}b{c}c", "c"),  # nested, closed once
+    ("{o}a{o}b{c}c{c}d", "d"),
+    ("{o}a{c}b{o}c{c}d", "bd"),
+    ("{o}a{c}b{c}", "b"),  # a slip
+    ("b{c}", "b"),
+    ("b{c} \n", "b"),
+    ("b{c}{c}\n", "b"),
+    ("{o}a{c}b{c}c", "c"),
+    ("{o}a", ""),
+    ("{c}", ""),
+]
+
+
+@pytest.mark.parametrize("mark", MARKS, ids=lambda mark: mark.open)
+@pytest.mark.parametrize(("shape", "left"), SHAPES)
+@pytest.mark.parametrize("spelled", [str, str.upper, str.title])
+def test_the_marks_of_every_family(mark: Any, shape: str, left: str, spelled: Any) -> None:
+    text = shape.format(o=spelled(mark.open), c=spelled(mark.close))
+    assert strip_reasoning(text).strip() == left
+
+
+@pytest.mark.parametrize(("shape", "left"), SHAPES)
+def test_marks_that_one_names(shape: str, left: str) -> None:
+    assert strip_reasoning(shape.format(o="<COT>", c="</Cot>"), COT).strip() == left
+    assert strip_reasoning(shape.format(o="<cot>", c="</COT>"), (("<Cot>", "</CoT>"),)).strip() == left
+    # beside those that are known
+    assert strip_reasoning(shape.format(o="<think>", c="</think>"), COT).strip() == left
+    assert strip_reasoning("İ" + shape.format(o="Ä<", c="Ö>"), (("ä<", "ö>"),)).strip("İ \n") == left
+
+
+def test_a_mark_of_another_family_closes_nothing() -> None:
+    assert strip_reasoning("<think>a</thinking>b") == ""
+    assert strip_reasoning("<think>a<thinking>b</thinking>c</think>d") == "d"
+    assert strip_reasoning("<think>a</cot>b", COT) == ""
+    assert strip_reasoning("<cot>a</think>b</cot>c", COT) == "c"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (
+            "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>",
+            "b",
+        ),
+        ("<|CHANNEL|>analysis<|message|>a<|end|><|start|>assistant<|CHANNEL|>FINAL<|MESSAGE|>b", "b"),
+        ("<|channel|>final<|message|>a<|end|><|channel|>final<|message|>b", "b"),
+        ("<|channel|>analysis<|message|>b", ""),
+        ("<|channel|>commentary<|message|>b<|end|>", ""),
+        ("<|channel|>final <|constrain|>json<|message|>b", "b"),
+        ("<|channel|>final <|constrain|>json", ""),
+        ("analysisaassistantfinalb", "b"),
+        ("analysisa assistantfinal b assistantfinalc", "c"),
+        ("analysis of a: b", "analysis of a: b"),
+        ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "b"),
+    ],
+)
+def test_channels(text: str, left: str) -> None:
+    assert strip_reasoning(text).strip() == left
+
+
+@pytest.mark.parametrize("end", TURN_ENDS)
+def test_ends_of_turns(end: str) -> None:
+    for text in (f"b{end}", f"b {end.upper()}\n", f"b{end}{end}", f"<think>a</think>b{end} "):
+        assert strip_reasoning(text).strip() == "b"
+    assert strip_reasoning(f"a{end}b") == f"a{end}b"
+    assert read_strictly(end) == ("", "only_reasoning")
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    text=st.lists(
+        st.sampled_from([*WORDS, *TURN_ENDS, "<cot>", "</COT>", "<|channel|>", "<|message|>", "analysis"])
+        | st.text(max_size=4)
+    ).map("".join)
+)
+def test_any_text_leaves_a_part_of_itself(text: str) -> None:
+    for more in ((), COT):
+        left = strip_reasoning(text, more)
+        at = 0
+        for character in left:
+            at = text.index(character, at) + 1
+        assert read_strictly(text, more)[1] in (None, "empty", "only_reasoning", "lone_surrogate")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *WORDS, *TURN_ENDS, "<cot>", "</cot>", "<cot></cot>", "<cot><think>", "<|channel|>final<|message|>", "<|channel|>",
+        "<", "<t", "[", "[think", "◁", "<think></thinking>", "analysis", "assistantfinal", "<co", "\n", "</cot>\n", "İ",
+    ],
+)  # fmt: skip
+def test_hostile_megabytes(unit: str) -> None:
+    """Up to the longest text that strict reads."""
+
+    def work(n: int) -> Any:
+        return partial(strip_reasoning, unit * (n // len(unit)), COT)
+
+    assert_linear(work, MAX_STRICT_CHARS)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "<cot>…</cot>",
+        "<cot>...</cot>",
+        "<cot>,</cot>",
+        " <cot> , </cot> ",
+        ["<cot>…</cot>"],
+        [("<cot>", "</cot>")],
+        [["<cot>", "</cot>"], "<cot>…</cot>"],
+    ],
+)
+def test_marks_as_they_are_written(given: Any) -> None:
+    assert make_job(reasoning=given).options.reasoning == COT
+
+
+@pytest.mark.parametrize(
+    "given", ["<cot>", "…</cot>", "<cot>,", "a,A", 5, [5], [("a",)], [("a", 1)], [("a", "b", "c")], b"a,b"]
+)
+def test_marks_that_are_none(given: Any) -> None:
+    with pytest.raises(relfast.UsageError, match="reasoning"):
+        make_job(reasoning=given)
+
+
+DRAFT = "<cot>{}</cot>Hm."
+"""The right answer as reasoning only, to whom who knows the marks."""
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_they_reach_every_extractor(task: str) -> None:
+    record, right = gold(task)[0]
+
+    def extracted(response: str, **options: Any) -> Any:
+        asked = Record(0, "x", task, record["answer"], response, record["question"])
+        return TASKS[task].scorer.extract(asked, AllOptions(**options))
+
+    for options in ({"policy": "strict"}, {"strip_reasoning": True}):
+        for text, left in ((DRAFT.format(right), "Hm."), (f"<COT>{right}</COT>{right}", right)):
+            assert extracted(text, reasoning=COT, **options) == extracted(left, **options)
+        assert extracted(DRAFT.format(right), **options) != extracted("Hm.", **options)
+    assert extracted(DRAFT.format(right), reasoning=COT) == extracted(DRAFT.format(right))
+
+
+def test_every_door_takes_them(tmp_path: Path) -> None:
+    record = record_of("REL-C1")
+    answer, text = record["answer"], DRAFT.format(f"<{record['answer']['label']}>")
+    row = ("REL-C1", answer, text)
+    with relfast.Scorer(policy="strict") as plain, relfast.Scorer(policy="strict", reasoning=COT) as knowing:
+        assert (plain.reward(*row), knowing.reward(*row)) == (1.0, 0.0)
+        assert knowing.rewards(*([part] for part in row)) == [0.0]
+    columns: dict[str, Any] = {"task": ["REL-C1"], "answer": [answer]}
+    assert trl.make_reward(reasoning=COT)(completions=[text], **columns) == [0.0]
+    assert verl.compute_score("REL-C1", text, answer, reasoning=["<cot>…</cot>"])["score"] == 0.0
+
+    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    dump.write_bytes(orjson.dumps({**record, "response": text}) + b"\n")
+    arguments = ["score", str(dump), "-o", str(out), "--policy", "strict", "--workers", "0", "-q"]
+    for marks, reward in (([], 1.0), (["--reasoning", "<x>,</x>", "--reasoning", "<cot>…</cot>"], 0.0)):
+        done = CliRunner().invoke(cli, [*arguments, *marks, "--overwrite"])
+        assert done.exit_code == 0, done.output
+        assert orjson.loads(out.read_bytes())["reward"] == reward
+    wrong = CliRunner().invoke(cli, [*arguments, "--reasoning", "<cot>"])
+    assert wrong.exit_code == 2
+    assert "OPEN…CLOSE" in wrong.output
+
+
+def test_the_signature_shows_them_where_they_count() -> None:
+    for options, shown in (
+        ({"policy": "strict"}, True),
+        ({"strip_reasoning": True}, True),
+        ({"policy": "reference"}, False),
+    ):
+        line = signature(make_job(reasoning=COT, **options), ["REL-A1"])
+        assert (" | reasoning <cot>…</cot> | " in line) is shown
