@@ -6,10 +6,11 @@ A sentence is cut into clauses. In each, a number is tied to a word for a choice
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from relfast.tasks.rel_a.words import CANDIDATE, PANEL, Token, clean, tokens
+from relfast.tasks.rel_a.words import Token, clean, tokens
 
 N_CHOICES: Final = 8
 
@@ -71,16 +72,20 @@ class _Clause(NamedTuple):
     tokens: list[Token]
 
 
+_LETTER_A: Final = re.compile(r"\ba:")
 _NOTHING: Final = Sentence((), False, False, False, False, ())
 _DRAFTS: Final = (
     "first thought", "first guess", "first idea", "first choice was", "first instinct", "first impression", "at first", "initially",
-    "originally", "draft", "tentative", "first answer was", "previous answer", "earlier i", "seemed to be",
+    "originally", "draft", "tentative", "first answer was", "previous answer", "earlier i", "seemed to be", "for example", "e.g.",
+    "example answer", "format:", "previous question", "last question", "were the ", "i wish",
 )  # fmt: skip
 
 
 def read(text: str) -> Sentence:
     """Read a sentence (lower case, markup and all)."""
     cleaned = clean(text)
+    if " b:" in cleaned:
+        cleaned = _LETTER_A.sub("x:", cleaned)
     found = tokens(cleaned)
     if not found:
         return _NOTHING
@@ -157,7 +162,12 @@ def _plain_numbers(found: list[Token]) -> list[Token]:
             alone = all(t.kind in "F,()" for t in found[:at])
             if not ((ends or after.kind in "CYBN") and (before.kind in "AP" and before.kind or tied and ends or alone and ends)):
                 token = Token("W", text=token.text)
-            elif token.value == 1 and not (before.kind in ("A", "P") or alone and after.kind == ""):
+            elif token.value == 1 and not (
+                before.kind in ("A", "P")
+                or (alone and after.kind in ("", "(", ","))
+                or (before.kind == "C" and after.kind in ("", ","))
+                or (before.kind in (",", "U", "K", "+") and ends)
+            ):
                 token = Token("I", text=token.text)
         result.append(token)
     return result
@@ -208,6 +218,7 @@ def _groups(found: list[Token]) -> tuple[list[Token], dict[int, frozenset[int]]]
                 break
             if is_panel and not noun and joins is False and nxt == end:
                 break
+            joins = joins or [t.kind for t in found[end:nxt]] == ["A"]
             members.append(found[nxt].value)
             after_noun, end = bool(noun), nxt + 1
             if joins or not after_noun:
@@ -237,9 +248,6 @@ def _clauses(found: list[Token]) -> Iterator[_Clause]:
         kind = token.kind
         if kind in ("J", "T", "S", "R", "Z", "U", "K", ",", "(", ")", "-", "?", "+"):
             # "either 4 or 6", "maybe 4": what opens a clause is told to it, in the strongest of its words
-            if not clause and kind == "J" and token.text in ("for", "by"):
-                clause.append(Token("W"))
-                continue
             if clause:
                 yield _Clause(opener, [*clause, Token("@", at)])
                 opener, clause = "", []
@@ -279,7 +287,7 @@ def _read_clause(
     for nth, at in enumerate(places):
         end = places[nth + 1] if nth + 1 < len(places) else len(words)
         numbers = values.get(int(words[at].text), frozenset({words[at].value}))
-        verdict = _verdict(words[start:at], words[at], words[at + 1 : end], end < len(words), opener, number, clauses, subject)
+        verdict = _verdict(words[start:at], words[at], words[at + 1 : end], end < len(words), opener, number, clauses, subject, start == 0)
         if verdict is not None:
             force, described, boxed = verdict
             replaces = any(kind in opener for kind in "RST")
@@ -326,21 +334,26 @@ def _verdict(
     nth: int,
     clauses: Sequence[_Clause],
     subject: str,
+    first: bool,
 ) -> tuple[int, bool, bool] | None:
     """How much a clause says of a number, whether it is described, and whether it is boxed; or None."""
     direct, link, rest = _tie(before)
     about = _subject(rest) or (subject if not rest else "")
     kinds = {token.kind for token in rest}
     after_kinds = [token.kind for token in after]
-    ends = not after or after_kinds[0] in ("D", "n") or after_kinds == ["F"] or all(k == "F" for k in after_kinds)
-    boxed = any(token.text == "boxed" for token in before)
-    opposed = any(t.kind in ("N", "E") for t in before) or (bool(before) and before[0].kind == "B")
-    if before and before[-1].kind == "B":
-        opposed = True
+    ends = not after or after_kinds[0] in ("D", "n") or after[0].text in ("for", "by") or after_kinds == ["F"] or all(k == "F" for k in after_kinds)
+    boxed = any(token.text in ("boxed", "a") and token.kind == "A" for token in before)
+    opposed = any(t.kind in ("N", "E") for t in before)
+    bad = next((n for n, t in enumerate(reversed(before)) if t.kind == "B"), None)
+    if bad is not None and not any(t.kind == "I" for t in before[len(before) - bad :]):
+        opposed = True  # "the wrong answer is 4", but not "an error: it is 4"
     is_place = direct == "P" or (not direct and about in ("P", "M"))
     if is_place and number.value in (8, 9) and not boxed:
         if opposed:
             return DENIED, False, False
+        missing = about in ("M", "Q") or any(t.kind == "Q" for t in before) or all(t.kind in "FP" for t in before) and ends
+        if direct and not missing and not link:
+            return SUPPOSED, False, False
         if direct or (link and ends):
             return (PLACE if number.value == 8 else SUPPOSED), False, False
         return None
@@ -361,8 +374,6 @@ def _verdict(
         if direct or ends:
             return DENIED, False, False
         return None
-    if any(t.text in ("wrong", "incorrect", "eliminated", "rejected") for t in rest):
-        return DENIED, False, False
     if verdict == "bad":
         return DENIED, False, False
     if "D" in kinds:
@@ -378,11 +389,11 @@ def _verdict(
         return SUPPOSED, False, False
     if verdict == "not":
         return MENTIONED, False, False
-    return _force(direct, link, about, rest, after, another, ends, opener, nth), described, boxed
+    return _force(direct, link, about, rest, after, another, ends, opener, nth, first), described, boxed
 
 
 def _force(
-    direct: str, link: str, about: str, rest: Sequence[Token], after: Sequence[Token], another: bool, ends: bool, opener: str, nth: int
+    direct: str, link: str, about: str, rest: Sequence[Token], after: Sequence[Token], another: bool, ends: bool, opener: str, nth: int, first: bool
 ) -> int:
     """How much is said of a number by what ties it, if nothing speaks for or against it."""
     only = any(token.kind == "1" for token in rest)
@@ -400,7 +411,7 @@ def _force(
                 return STATED
             if after and after[0].kind in "IFA" and not another:
                 return STATED if all(t.kind in "IFACQY" for t in after) else MENTIONED
-        return MENTIONED
+        return MENTIONED if leading or rest[-1].text in ("in", "with", "by") or only else SUPPOSED
     if direct == "P":
         missing = about in ("M", "Q", "A") or any(t.text == "index" for t in rest)
         if link and (missing or link == "L" or (link == "C" and not rest)):
@@ -416,7 +427,7 @@ def _force(
         return STATED
     if about == "I":
         return STATED if any(kind in opener for kind in "RT") else SHORT
-    if not about and not rest and (link == "C" or any(kind in opener for kind in "RS")):
+    if first and not about and not rest and (link == "C" or any(kind in opener for kind in "RS")):
         return STATED if nth == 0 or any(kind in opener for kind in "RST") else SUPPOSED
     return STATED if about == "P" and all(token.kind in "PF" for token in rest) else SUPPOSED
 
@@ -506,8 +517,3 @@ def _on(after: Sequence[Token]) -> str | None:
     if good and kinds[0] in ("Y", "C", "1", "m", "F", "I"):
         return "fits"
     return None
-
-
-def names_a_choice(text: str) -> bool:
-    """Whether there is anything in a sentence that could be a choice's number."""
-    return CANDIDATE.search(text) is not None or ("panel " in text and PANEL.search(text) is not None)

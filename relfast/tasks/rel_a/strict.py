@@ -24,12 +24,15 @@ from relfast.tasks.rel_a.sentence import (
     STATED,
     Said,
     Sentence,
-    names_a_choice,
     read,
 )
+from relfast.tasks.rel_a.words import names_a_choice
 
 _MAX_TEXT: Final = 200_000
 """Characters at the end of a response within which its answer is looked for."""
+
+_WINDOW: Final = 400
+"""Characters of a line in which the ends of sentences are looked for at a time."""
 
 _MAX_SENTENCE: Final = 2_000
 """A longer one is read in pieces."""
@@ -75,7 +78,6 @@ class _Unit(NamedTuple):
     text: str
     line: int
     whole_line: bool
-    begins_line: bool
     enumerated: bool
 
 
@@ -143,7 +145,7 @@ class _Walk:
         self.final_unit: _Unit | None = None
         self.final_sentence: Sentence | None = None
         self.last_line = 0
-        self.weaker: dict[int, list[tuple[Said, bool]]] = {FITS: [], SHORT: [], PLACE: [], MENTIONED: []}
+        self.weaker: dict[int, list[tuple[Said, bool]]] = {FITS: [], SHORT: [], MENTIONED: [], PLACE: []}
         self.denied: set[int] = set()
         self.verdicts: set[int] = set()
         self.alternatives: set[int] = set()
@@ -326,16 +328,31 @@ def _sentences(row: str, line: int) -> Iterator[_Unit]:
         row = stripped if stripped.strip("*_` ") else row
     if "no." in row:
         row = _NUMBER_SIGN.sub("number ", row)
-    ends = [match.end() for match in _END_OF_SENTENCE.finditer(row)]
-    if not ends or ends[-1] < len(row):
-        ends.append(len(row))
-    pieces: list[tuple[int, int]] = []
-    start = 0
-    for stop in ends:
-        while stop - start > _MAX_SENTENCE:
-            pieces.append((start, start + _MAX_SENTENCE))
-            start += _MAX_SENTENCE
-        pieces.append((start, stop))
-        start = stop
-    for first, stop in reversed(pieces):
-        yield _Unit(row[first:stop].strip(), line, len(pieces) == 1, first == 0, enumerated)
+    if "e.g." in row:
+        row = row.replace("e.g.", "for example")
+    stop = len(row)
+    for start in _boundaries(row):
+        if start < stop:
+            yield from _pieces(row, start, stop, line, enumerated)
+            stop = start
+
+
+def _boundaries(row: str) -> Iterator[int]:
+    """Where sentences of a line begin, the last one first; looks at no more of the line than is asked for."""
+    high = len(row)
+    while high > 0:
+        low = max(0, high - _WINDOW)
+        found = _END_OF_SENTENCE.finditer(row, low, min(len(row), high + _MAX_PLAIN))
+        yield from reversed([match.end() for match in found if match.start() < high and match.end() < len(row)])
+        high = low
+    yield 0
+
+
+def _pieces(row: str, start: int, stop: int, line: int, enumerated: bool) -> Iterator[_Unit]:
+    whole = start == 0 and stop == len(row)
+    while stop - start > _MAX_SENTENCE:
+        yield _Unit(row[stop - _MAX_SENTENCE : stop], line, False, enumerated)
+        stop -= _MAX_SENTENCE
+    text = row[start:stop].strip()
+    if text:
+        yield _Unit(text, line, whole, enumerated)

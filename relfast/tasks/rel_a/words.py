@@ -18,20 +18,27 @@ _DIGITS: Final = {
 _WORDS: Final = "one two three four five six seven eight nine".split()
 _NTH: Final = "first second third fourth fifth sixth seventh eighth ninth".split()
 
-_NOUN: Final = "(?:answer|option|choice|panel|candidate|one)s?"
-_DIGIT_WORD: Final = f"(?:{'|'.join(_WORDS)})"
-CANDIDATE: Final = re.compile(
-    r"(?<![a-z0-9_.,])(?<![^a-z][-+])(?<!panel )[0-9]{1,9}+(?![a-z0-9_]|[.,][0-9])|"
-    r"(?:answer|option|choice|panel)[-_]?[0-9]|[0-9]\ufe0f?\u20e3|"
-    f"[{''.join(_DIGITS)}]|(?:{'|'.join(_NTH)}|[0-9]th|1st|2nd|3rd)\\W{{1,4}}{_NOUN}|\\bis the (?:{'|'.join(_NTH)}|[0-9]\\w\\w)\\b|"
-    f"(?:answer|option|choice|number|panel|is|or|,|:)\\W{{1,6}}{_DIGIT_WORD}\\b|^[\\W_]*+{_DIGIT_WORD}\\b"
+_LONE_DIGIT: Final = re.compile(
+    rf"[0-9{''.join(_DIGITS)}](?:(?<=[①-➓])|(?<![a-z0-9_.,][0-9])(?<![^a-z][-+][0-9])(?<!panel [0-9])[0-9]{{0,8}}+(?![a-z0-9_]|[.,][0-9])|"
+    r"\ufe0f?\u20e3|(?<=answer[0-9])|(?<=option[0-9])|(?<=choice[0-9])|(?<=panel[0-9])|(?:st|nd|rd|th)\b)"
 )
-"""What a sentence must have for it to name a choice; but for `PANEL`."""
-
-PANEL: Final = re.compile(
+_WORDY: Final = re.compile(
+    rf"(?:{'|'.join(_NTH)})\W{{1,4}}(?:answer|option|choice|panel|candidate|one)s?|\bthe (?:{'|'.join(_NTH)})\b|"
+    rf"(?:answer|option|choice|number|panel|is|or|,|:)\W{{1,6}}(?:{'|'.join(_WORDS)})\b|^[\W_]*+(?:{'|'.join(_WORDS)})\b"
+)
+_PANEL: Final = re.compile("panel [0-9]")
+_NOT_GIVEN: Final = re.compile(
     r"panel [89]|\b(?:missing|correct|right|final|best|next|choose|pick|select|index|answer|go|take|is|be)\b|^[\W_]*+panel[^a-z]*+$"
 )
-"""What a sentence must have for its "panel 4" to be more than one of the given ones."""
+
+
+def names_a_choice(text: str) -> bool:
+    """Whether a sentence has a number that could be a choice's; "Panel 3" is a given one in most sentences."""
+    return (
+        _LONE_DIGIT.search(text) is not None
+        or (any(word in text for word in (*_WORDS, *_NTH)) and _WORDY.search(text) is not None)
+        or (_PANEL.search(text) is not None and _NOT_GIVEN.search(text) is not None)
+    )
 
 
 _EXPRESSION: Final = (
@@ -74,8 +81,9 @@ _PHRASES: Final[list[tuple[str, str]]] = [
     ("O", r"(?:nothing|everything|anything|none) else|the (?:rest|remaining)|none of (?:them|these)"),
     ("O", r"other (?:answer|option|choice|panel|candidate)s|(?:the )?others|the other"),
     ("n", r"(?:all|everything|every \w{1,9}|anything|nothing|none|nobody) (?:but|except)|(?:other|rather) than|as opposed to|apart from"),
+    ("D", r"(?:might|may|could) (?:think|say|seem|appear)|would think|some (?:would|might|may)"),
     ("n", r"instead of|except(?:ing)? for"),
-    ("R", r"scratch that|make that|i mean(?:t)?|hold on|never mind|on second thoughts?|on reflection|or rather"),
+    ("R", r"scratch that|make that|i mean(?:t)?|hold on|never mind|on second thoughts?|on reflection|or rather|just kidding"),
     ("S", r"in conclusion|in short|i\.e|that is(?=,)|which means"),
     ("M", r"what about|how about|look(?:ing)? at"),
     ("E", r"rul(?:e[sd]?|ing) out"),
@@ -95,7 +103,7 @@ _CJK: Final[list[tuple[str, str]]] = [
     ("S", "因此|所以|故"),
     ("U", "或者|或"),
     ("K", "和|と"),
-    ("A", "答案|选项|選項|答え|正解|정답|답|उत्तर"),
+    ("A", "答案|选项|選項|答え|正解|정답|답"),
     ("P", "面板|パネル"),
     ("Q", "正确|正確|最终|缺失"),
     ("F", "的|은|는|입니다|です|번|号"),
@@ -108,20 +116,20 @@ _STEMS: Final = {
 """First six letters of words that bend."""
 
 _KINDS: Final = {
-    "n": "except excepting besides unlike without than versus vs avoid avoids like",
+    "n": "except excepting besides ignore skip forget unlike without than versus vs avoid avoids like",
     "O": "other else",
     "T": "but however although though whereas while yet nevertheless sondern mais pero",
     "R": "wait actually correction oops sorry instead nevermind edit revised correcting hmm",
     "S": "so therefore thus hence finally consequently overall conclusion ultimately accordingly namely ergo meaning daher",
-    "J": "because since as given due for by based where when weil porque car parce",
-    "D": "if suppose supposing assume assuming whether unless imagine hypothetically",
+    "J": "because since as given due based where when weil porque car parce",
+    "D": "wish naive someone somebody tempting people if suppose supposing assume assuming whether unless imagine hypothetically",
     "M": "consider considering check checking try trying test testing let lets compare compared comparing examine examining look looking "
     "start starting begin beginning between evaluate verify",
     "U": "or alternatively maybe perhaps possibly otherwise either oder ou o или",
-    "K": "and und et",
+    "K": "and then und et",
     "N": "not never neither nor cannot hardly barely nobody cant dont isnt wont doesnt aint pas nicht kein keine non não не",
     "Z": "no",
-    "B": "wrong incorrect invalid inconsistent false bad impossible mistaken error break breaks broke broken fail fails failed lacks misses "
+    "B": "wrong incorrect invalid inconsistent false bad impossible mistaken error break breaks broke broken decoy distractor trap least worst fail fails failed lacks misses "
     "differs deviates disagrees unlikely worse out nope incompatible",
     "1": "only solely exclusively",
     "Y": "fit fits fitted fitting work works continue continues follow follows agree agrees consistent identical same exact exactly valid "
@@ -130,22 +138,23 @@ _KINDS: Final = {
     "return output say guess",
     "m": "match matches matched equals equal gives yields leaves gets get indicates need needs reads",
     "C": "is are be being was were es est ist sei è é jest",
-    "A": "answer answers ans option options choice choices candidate candidates solution result boxed selection prediction chosen "
+    "A": "answer answers ans opt response lösung вариант option options choice choices candidate candidates solution result boxed selection prediction chosen "
     "respuesta réponse antwort risposta resposta yanıt cevap الإجابة الجواب उत्तर opción выбор вариант",
     "P": "panel panels index position",
     "Q": "final correct right missing best proper true correcta correcto correcte richtige richtig",
-    "X": "step steps row rows column columns value values difference differences sum sums cell cells entry entries element elements total "
+    "X": "there step steps row rows column columns value values difference differences sum sums cell cells entry entries element elements total "
     "product increment delta size count score confidence probability length grid level figure example question problem line item case rule "
     "section page chapter equation constant base start range digit digits numbers attempt attempts tries turn time times minutes more less "
     "squared cubed plus minus cdot version part half twice double sign",
     "F": "the a an my our number no. n° will must should would likely probably definitely clearly certainly indeed just very surely simply "
     "obviously la le el der die das il id label numbered called named uh well also too equally",
-    "I": "it that this which they these i we you me he there",
+    "I": "it that this which they these i we you me he",
 }
 _KIND: Final = {word: kind for kind, words in _KINDS.items() for word in words.split()}
 
 _LETTER: Final = r"[^\W0-9_\u2460-\u2468\u2776-\u2792\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
 _TABLE: Final = [
+    ("A", "उत्तर"),  # marks that are no letters to `re` would cut it
     ("JOINED", r"(?:answer|option|choice|panel)(?=[0-9])"),
     ("WORD", rf"{_LETTER}(?:{_LETTER}|[0-9])*+(?:'(?!s\b)\w++)?"),
     ("C", r"'s\b"),
@@ -153,7 +162,7 @@ _TABLE: Final = [
     *_CJK,
 ]
 _TOKEN: Final = re.compile("|".join(f"({pattern})" for _, pattern in _TABLE))
-_IS_WORD: Final = 2
+_IS_WORD: Final = 3
 """Number of the group of words in `_TOKEN`."""
 
 _PHRASE: Final = re.compile("|".join(f"((?:{pattern})(?!\\w))" for _, pattern in _PHRASES))
@@ -161,7 +170,7 @@ _OPENS_PHRASE: Final = frozenset(
     "no without beyond not uncertain unsure considering none every each any all nothing everything anything the other others nobody rather as "
     "apart instead except excepting scratch make i hold never on or in that which what how look looking rule ruled rules ruling n es off "
     "go going went gone settle settled opt opted vote corresponds correspond leads points found given completed shown identical same equal "
-    "matched would must should will has appears seems to most this one number a".split()
+    "matched might may could some just would must should will has appears seems to most this one number a".split()
 )
 """First words of `_PHRASES`."""
 
@@ -188,7 +197,7 @@ _TOKEN_OF: Final[dict[str, Token]] = {
     **{word: Token(kind, text=word) for word, kind in _KIND.items()},
     **{word: Token("G", n, True, word) for n, word in enumerate(_WORDS, 1)},
     **{word: Token("#", n, True, word) for n, word in enumerate(_NTH, 1)},
-    **{word: Token("W", text=word) for word in ("to", "through", "thru", "as", "your")},
+    **{word: Token("W", text=word) for word in ("to", "through", "thru", "as", "your", "for", "in", "with", "by")},
 }
 """What a word is; any other one is ``W``."""
 
@@ -252,6 +261,7 @@ _SWAPS: Final[tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
     ("!=", re.compile("!="), " not "),
     (">", re.compile(r"[-=]{1,3}>"), " : "),
     ("(1", re.compile(r"\(1 ?(?:-|–|to) ?8\)"), " "),
+    ("", re.compile(r"(?<=[a-z0-9:]) ?(?:[<>≤≥≈]=?|~) ?(?=[0-9]++(?!>))"), " than "),
     ("not", re.compile(r"\bnot only\b"), " "),
 )
 _CHARACTERS: Final = str.maketrans(
