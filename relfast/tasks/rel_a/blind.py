@@ -11,16 +11,20 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 Strategy = Callable[[Mapping[str, Any], random.Random], str]
 _Matrix = list[list[float]]
 _Merit = Callable[[Sequence[_Matrix], _Matrix, Sequence[_Matrix]], float]
 
-_PART: Final = re.compile(r"^(Panel|Answer) [0-9]+:(.*?)(?=^(?:Panel [0-9]+|Answer [0-9]+|Answer set):|\Z)", re.M | re.S)
+_PART: Final = re.compile(
+    r"^(Panel|Answer) [0-9]+:(.*?)(?=^(?:Panel [0-9]+|Answer [0-9]+|Answer set):|\Z)", re.M | re.S
+)
 _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
 
 
+@lru_cache(maxsize=16)
 def _shown(question: str) -> tuple[list[_Matrix], list[_Matrix]]:
     """Panels and choices as the question shows them."""
     parts: dict[str, list[_Matrix]] = {"Panel": [], "Answer": []}
@@ -53,14 +57,16 @@ _MERITS: Final[dict[str, _Merit]] = {
     "roundest numbers": lambda choices, choice, panels: sum(v == int(v) for v in _cells(choice)),
     "most digits": lambda choices, choice, panels: max(len(str(v)) for v in _cells(choice)),
     "fewest digits": lambda choices, choice, panels: -max(len(str(v)) for v in _cells(choice)),
-    "most similar to the others": lambda choices, choice, panels: -sum(_distance(choice, other) for other in choices),
+    "most similar to the others": lambda choices, choice, panels: (
+        -sum(_distance(choice, other) for other in choices)
+    ),
     "odd one out": lambda choices, choice, panels: sum(_distance(choice, other) for other in choices),
     "most common cells": lambda choices, choice, panels: _common(choices, choice),
     "least common cells": lambda choices, choice, panels: -_common(choices, choice),
     "largest sum": lambda choices, choice, panels: sum(_cells(choice)),
     "smallest sum": lambda choices, choice, panels: -sum(_cells(choice)),
-    "middle sum": lambda choices, choice, panels: -abs(
-        sum(_cells(choice)) - sorted(sum(_cells(other)) for other in choices)[len(choices) // 2]
+    "middle sum": lambda choices, choice, panels: (
+        -abs(sum(_cells(choice)) - sorted(sum(_cells(other)) for other in choices)[len(choices) // 2])
     ),
     "most repeated values": lambda choices, choice, panels: -len(set(_cells(choice))),
     "most different values": lambda choices, choice, panels: len(set(_cells(choice))),
@@ -106,4 +112,4 @@ READS_THE_PANELS: Final[dict[str, Strategy]] = {
     ),
     "closest to the last panel": _best(lambda choices, choice, panels: -_distance(choice, panels[-1])),
 }
-"""Shallow readers of the panels. In A1, A3 and A4 all panels are gold's matrix, so that these are the rule."""
+"""Shallow readers of the panels. In A1, A3 and A4 all panels are gold's matrix: there these are the rule."""

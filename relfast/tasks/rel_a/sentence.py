@@ -75,8 +75,9 @@ class _Clause(NamedTuple):
 _LETTER_A: Final = re.compile(r"\ba:")
 _NOTHING: Final = Sentence((), False, False, False, False, ())
 _DRAFTS: Final = (
-    "first thought", "first guess", "first idea", "first choice was", "first instinct", "first impression", "at first", "initially",
-    "originally", "draft", "tentative", "first answer was", "previous answer", "earlier i", "seemed to be", "for example", "e.g.",
+    "first thought", "first guess", "first idea", "first choice was", "first instinct", "first impression",
+    "at first", "initially", "originally", "draft", "tentative", "first answer was", "previous answer",
+    "earlier i", "seemed to be", "for example", "e.g.",
     "example answer", "format:", "previous question", "last question", "were the ", "i wish",
 )  # fmt: skip
 
@@ -120,7 +121,7 @@ def read(text: str) -> Sentence:
 
 
 def _nos(found: list[Token]) -> list[Token]:
-    """"No" is a verdict (4: no), a denial (no answer), or a correction (no, 6)."""
+    """ "No" is a verdict (4: no), a denial (no answer), or a correction (no, 6)."""
     result = []
     for at, token in enumerate(found):
         if token.kind == "Z":
@@ -145,14 +146,22 @@ def _plain_numbers(found: list[Token]) -> list[Token]:
         after = found[at + 1] if at + 1 < len(found) else Token("")
         before = found[at - 1] if at else Token("")
         if token.kind == "#":
-            if after.kind == "A" and after.text not in ("solution", "result", "output") or after.kind == "P" or after.text == "one":
+            if (
+                (after.kind == "A" and after.text not in ("solution", "result", "output"))
+                or after.kind == "P"
+                or after.text == "one"
+            ):
                 if before.text in ("my", "our", "your"):
                     token = Token("W")
                 else:
                     result.append(Token("P" if after.kind == "P" else "A", text=after.text))
                     token = Token("G", token.value)
                     skip = True
-            elif after.kind in ("", ",", ")") and token.value != 1 and any(t.kind == "C" for t in found[max(0, at - 2) : at]):
+            elif (
+                after.kind in ("", ",", ")")
+                and token.value != 1
+                and any(t.kind == "C" for t in found[max(0, at - 2) : at])
+            ):
                 token = Token("G", token.value)
             else:
                 token = Token("W")
@@ -160,7 +169,10 @@ def _plain_numbers(found: list[Token]) -> list[Token]:
             ends = after.kind in ("", ",", ")", "(", "-", "J", "U", "K", "T", "S", "?", "+")
             tied = before.kind in ("A", "P", "C", "U", "N", ",", "L", "+") or before.text in ("number", "la")
             alone = all(t.kind in "F,()" for t in found[:at])
-            if not ((ends or after.kind in "CYBN") and (before.kind in "AP" and before.kind or tied and ends or alone and ends)):
+            if not (
+                (ends or after.kind in "CYBN")
+                and ((before.kind in "AP" and before.kind) or (tied and ends) or (alone and ends))
+            ):
                 token = Token("W", text=token.text)
             elif token.value == 1 and not (
                 before.kind in ("A", "P")
@@ -187,7 +199,7 @@ def _dashes_tie(found: list[Token]) -> list[Token]:
 
 
 def _groups(found: list[Token]) -> tuple[list[Token], dict[int, frozenset[int]]]:
-    """Numbers that are listed ("1, 2 and 3", "Answer 4 or Answer 6") as one token; what each of them lists."""
+    """Numbers that are listed ("1, 2 and 3", "Answer 4 or Answer 6") as one token; what each lists."""
     result: list[Token] = []
     values: dict[int, frozenset[int]] = {}
     at = 0
@@ -214,7 +226,7 @@ def _groups(found: list[Token]) -> tuple[list[Token], dict[int, frozenset[int]]]
                 if kind in ("A", "P"):
                     noun = kind
                 nxt += 1
-            if nxt >= len(found) or found[nxt].kind != "G" or (noun == "P") != is_panel and noun:
+            if nxt >= len(found) or found[nxt].kind != "G" or ((noun == "P") != is_panel and noun):
                 break
             if is_panel and not noun and joins is False and nxt == end:
                 break
@@ -243,7 +255,8 @@ def _noun_before(found: Sequence[Token], at: int) -> str:
 
 
 def _clauses(found: list[Token]) -> Iterator[_Clause]:
-    opener, clause, seen = "", [], False
+    clause: list[Token] = []
+    opener = ""
     for at, token in enumerate(found):
         kind = token.kind
         if kind in ("J", "T", "S", "R", "Z", "U", "K", ",", "(", ")", "-", "?", "+"):
@@ -254,7 +267,6 @@ def _clauses(found: list[Token]) -> Iterator[_Clause]:
             opener = (opener if kind in (",", "-", "?") else opener + ("R" if kind == "Z" else kind))[-6:]
             continue
         clause.append(token if kind != "G" else token._replace(text=str(at)))
-        seen = True
     if clause or opener:
         yield _Clause(opener, [*clause, Token("@", len(found))])
 
@@ -277,7 +289,7 @@ def _read_clause(
     subject: str,
     said: list[Said],
 ) -> str:
-    """Add what a clause says; returns what it is about, for a clause that goes on ("the answer, then, is 4")."""
+    """Add what a clause says; returns its subject, for one that goes on ("the answer, I think, is 4")."""
     words = clause.tokens[:-1]
     opener = clause.opener
     places = [at for at, token in enumerate(words) if token.kind == "G"]
@@ -287,7 +299,17 @@ def _read_clause(
     for nth, at in enumerate(places):
         end = places[nth + 1] if nth + 1 < len(places) else len(words)
         numbers = values.get(int(words[at].text), frozenset({words[at].value}))
-        verdict = _verdict(words[start:at], words[at], words[at + 1 : end], end < len(words), opener, number, clauses, subject, start == 0)
+        verdict = _verdict(
+            words[start:at],
+            words[at],
+            words[at + 1 : end],
+            end < len(words),
+            opener,
+            number,
+            clauses,
+            subject,
+            start == 0,
+        )
         if verdict is not None:
             force, described, boxed = verdict
             replaces = any(kind in opener for kind in "RST")
@@ -341,7 +363,13 @@ def _verdict(
     about = _subject(rest) or (subject if not rest else "")
     kinds = {token.kind for token in rest}
     after_kinds = [token.kind for token in after]
-    ends = not after or after_kinds[0] in ("D", "n") or after[0].text in ("for", "by") or after_kinds == ["F"] or all(k == "F" for k in after_kinds)
+    ends = (
+        not after
+        or after_kinds[0] in ("D", "n")
+        or after[0].text in ("for", "by")
+        or after_kinds == ["F"]
+        or all(k == "F" for k in after_kinds)
+    )
     boxed = any(token.text in ("boxed", "a") and token.kind == "A" for token in before)
     opposed = any(t.kind in ("N", "E") for t in before)
     bad = next((n for n, t in enumerate(reversed(before)) if t.kind == "B"), None)
@@ -351,7 +379,11 @@ def _verdict(
     if is_place and number.value in (8, 9) and not boxed:
         if opposed:
             return DENIED, False, False
-        missing = about in ("M", "Q") or any(t.kind == "Q" for t in before) or all(t.kind in "FP" for t in before) and ends
+        missing = (
+            about in ("M", "Q")
+            or any(t.kind == "Q" for t in before)
+            or (all(t.kind in "FP" for t in before) and ends)
+        )
         if direct and not missing and not link:
             return SUPPOSED, False, False
         if direct or (link and ends):
@@ -368,7 +400,7 @@ def _verdict(
     verdict = _on(after)
     if after and after[0].kind == "X":
         return SUPPOSED, False, False
-    if direct == "P" and another or direct == "P" and verdict == "fits":
+    if (direct == "P" and another) or (direct == "P" and verdict == "fits"):
         verdict = None
     if opposed:
         if direct or ends:
@@ -393,7 +425,16 @@ def _verdict(
 
 
 def _force(
-    direct: str, link: str, about: str, rest: Sequence[Token], after: Sequence[Token], another: bool, ends: bool, opener: str, nth: int, first: bool
+    direct: str,
+    link: str,
+    about: str,
+    rest: Sequence[Token],
+    after: Sequence[Token],
+    another: bool,
+    ends: bool,
+    opener: str,
+    nth: int,
+    first: bool,
 ) -> int:
     """How much is said of a number by what ties it, if nothing speaks for or against it."""
     only = any(token.kind == "1" for token in rest)
@@ -462,7 +503,9 @@ def _tie(before: Sequence[Token]) -> tuple[str, str, Sequence[Token]]:
     return direct, link, before[:at]
 
 
-def _stands(before: Sequence[Token], after: Sequence[Token], opener: str, nth: int, clauses: Sequence[_Clause]) -> bool:
+def _stands(
+    before: Sequence[Token], after: Sequence[Token], opener: str, nth: int, clauses: Sequence[_Clause]
+) -> bool:
     """Whether a number stands alone in its clause, in a place where an answer does."""
     if after and not all(token.kind in "F" for token in after):
         return False
@@ -482,14 +525,16 @@ def _verdict_on_bare(
     verdict = _on(after)
     if verdict == "bad" and after[0].kind in "CBN":
         return DENIED, False, False
-    if verdict == "right" and after[0].kind in "CY" or verdict == "right" and after[0].text == "as":
+    if (verdict == "right" and after[0].kind in "CY") or (verdict == "right" and after[0].text == "as"):
         return STATED, False, False
     if verdict == "fits" and after[0].kind in "YC1":
         return STATED if any(t.text in ("better", "best") for t in after) else FITS, False, False
     return None
 
 
-_RIGHT: Final = frozenset("completes complete completing better perfect perfectly winner wins yes".split())
+_RIGHT: Final = frozenset(
+    ["completes", "complete", "completing", "better", "perfect", "perfectly", "winner", "wins", "yes"]
+)
 
 
 def _on(after: Sequence[Token]) -> str | None:
@@ -500,7 +545,13 @@ def _on(after: Sequence[Token]) -> str | None:
         if token.kind == "O" or token.kind in ("D", "M"):
             break
         kinds.append(token.kind)
-        right = right or token.kind == "Q" or token.text in _RIGHT or token.kind == "A" or token.text in ("one", "it", "missing")
+        right = (
+            right
+            or token.kind == "Q"
+            or token.text in _RIGHT
+            or token.kind == "A"
+            or token.text in ("one", "it", "missing")
+        )
     bad, denied = "B" in kinds or "E" in kinds, "N" in kinds
     good = "Y" in kinds or right or "1" in kinds or "m" in kinds
     if bad and denied:

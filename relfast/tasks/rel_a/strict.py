@@ -1,8 +1,8 @@
 """The ``strict`` reading of a response to REL-A1…A7: the choice it settles on, or the reason why none.
 
 Sentences are read from the last one back (`sentence.read`), until one states a choice. What comes after it is
-explanation, unless it takes the statement back; what comes before it is draft, unless it is the same statement
-still: two answers side by side with nothing that sets one above the other are none.
+explanation, unless it takes the statement back; what comes before it is draft, unless it is still the same
+statement: two answers side by side with nothing that sets one above the other are none.
 """
 
 from __future__ import annotations
@@ -40,30 +40,46 @@ _MAX_SENTENCE: Final = 2_000
 _END_OF_SENTENCE: Final = re.compile(r"(?:[.!?;…]++[\"')\]*_`~]{0,4}+(?=\s)|[。！？；]++|\.{3,}+|…++)\s*+")
 _BULLET: Final = re.compile(r"[ \t>]*+(?:[-*•+–]\s++|\(?[0-9]{1,2}[.)]\s++(?=[^\s])|[a-h][.)]\s++)?")
 _ENUMERATED: Final = re.compile(r"^[ \t>*_#]*+\(?([0-9]{1,2})[.)]\s", re.MULTILINE)
-_NUMBER_SIGN: Final = re.compile(r"\bno\.\s*(?=#?[0-9])")
+_ITEM: Final = re.compile(r"[0-9]{1,2}\.")
+_NUMBER_SIGN: Final = re.compile(
+    r"(?:^|(?<=is )|(?<=answer )|(?<=option )|(?<=choice )|(?<=panel )|(?<=the ))no\.\s*(?=#?[0-9])"
+)
 _LISTED: Final = re.compile(
-    r"(?:answer|option|choice|panel)\s?#?([1-8])[*_`\s]{0,4}(?:[:(|\[–—]|-\s)(?![*_`\s]{0,4}(?:because|since|as)\b)"
+    r"(?:answer|option|choice|panel)\s?#?([1-8])[*_`\s]{0,4}(?:[:(|\[–—]|"
+    r"-\s)(?![*_`\s]{0,4}(?:because|since|as)\b)"
 )
 _TAKES_BACK: Final = re.compile(
     r"[\W_]*+(?:(?:hmm|wait|oh|oops|actually|but|no|sorry|well|and)\b[\W_]*+){0,4}+"
-    r"(?:(?:that|this|it|i|which|my|the|above)\b(?:\s(?:answer|choice|one|above|statement|previous|last|first|before|response|reply)){0,3}"
+    r"(?:(?:that|this|it|i|which|my|the|above)\b(?:\s(?:answer|choice|one|above|statement|previous|"
+    r"last|first|before|response|reply)){0,3}"
     r"(?:'s|\sis|\swas|'m|\sam|\sseems|\slooks)?\s?(?:also|all|probably|clearly|completely|just)?\s?"
-    r"(?:wrong|incorrect|mistaken|a mistake|an error|false|n't|not)(?:\s(?:right|correct|it|true|the answer|my answer))?[\W_]*+$|"
-    r"(?:that|this|it)(?:'s|\sis|\swas|\sdoes|\scan)?\s?(?:n't|n’t|not|cannot)\s(?:be\s)?(?:right|correct|it\b|true|the answer|fit|match|work)|"
-    r"(?:that|this|it|which)\s(?:isn|doesn|wasn|can)['’]t\s(?:be\s)?(?:right|correct|it\b|true|the answer|fit|match|work)|"
-    r"scratch (?:that|it)|never ?mind|(?:just )?kidding|jk\b|psych|(?:i )?(?:ignore|disregard|forget)\s(?:that|this|it|the above|my|everything)|"
-    r"i (?:take|took) (?:that|it) back|i (?:made|was|got) (?:an? )?(?:mistake|error|wrong|it wrong)|not[\W_]*+$)"
+    r"(?:wrong|incorrect|mistaken|a mistake|an error|false|n't|not)(?:\s(?:right|correct|it|true|"
+    r"the answer|my answer))?[\W_]*+$|"
+    r"(?:that|this|it)(?:'s|\sis|\swas|\sdoes|\scan)?\s?(?:n't|n’t|not|cannot)\s(?:be\s)?(?:right|"
+    r"correct|it\b|true|the answer|fit|match|work)|"
+    r"(?:that|this|it|which)\s(?:isn|doesn|wasn|can)['’]t\s(?:be\s)?(?:right|correct|it\b|true|"
+    r"the answer|fit|match|work)|"
+    r"scratch (?:that|it)|never ?mind|(?:just )?kidding|jk\b|psych|(?:i )?(?:ignore|disregard|"
+    r"forget)\s(?:that|this|it|the above|my|everything)|"
+    r"i (?:take|took) (?:that|it) back|i (?:made|was|got) (?:an? )?(?:mistake|error|wrong|it wrong)|"
+    r"not[\W_]*+$)"
 )
-_WAIT: Final = re.compile(r"[\W_]*+(?:hmm+[\W_]+)?(?:wait|no\b(?=[\W_]*+(?:$|wait|[,.!]))|oops|hold on|correction)\b")
+_WAIT: Final = re.compile(
+    r"[\W_]*+(?:hmm+[\W_]+)?(?:wait|no\b(?=[\W_]*+(?:$|wait|[,.!]))|oops|hold on|correction)\b"
+)
 _CONFIRMS: Final = re.compile(
-    r"\b(?:yes|confirmed|confirms|indeed|correct|verified|checks out|holds|consistent|double-?check|verify|sure)\b"
+    r"\b(?:yes|confirmed|confirms|indeed|correct|verified|checks out|holds|consistent|double-?check|"
+    r"verify|sure)\b"
 )
-_OR: Final = re.compile(r"[\W_]*+(?:(?:or|also|and|alternatively|maybe|perhaps|possibly|else|otherwise|if not)\b[\W_]*+)*+$")
+_OR: Final = re.compile(
+    r"[\W_]*+(?:(?:or|also|and|alternatively|maybe|perhaps|possibly|else|otherwise|if not)\b[\W_]*+)*+$"
+)
 
 
 _PLAIN: Final = re.compile(
     r"[\s>*_`#$\[({\"'✅]*+(?:\\[(\[]\s*+)?(?:(?:so|therefore|thus|hence),?\s++)?"
-    r"(?:(?:the\s)?(?:final\s|correct\s|right\s|best\s)?(?:answer|missing\spanel(?:\sindex)?|option|choice)(?:\sis|\smust\sbe|\s?:)[\s*_`:$]*+)?"
+    r"(?:(?:the\s)?(?:final\s|correct\s|right\s|best\s)?(?:answer|missing\spanel(?:\sindex)?|option|"
+    r"choice)(?:\sis|\smust\sbe|\s?:)[\s*_`:$]*+)?"
     r"(?:\\boxed\{)?(?:(?:answer|option|choice)[\s*_#:]*+)?(?:\\boxed\{)?([1-8])[\s*_`$\])}\"'.!✅\\]*+"
 )
 """A line that is nothing but an answer, in the forms of most responses."""
@@ -95,9 +111,9 @@ def extract_strict(response: object) -> Extracted[int | None]:
 
 def _settles_on(text: str) -> tuple[int, str | None]:
     """The choice, or 0 and the reason why none."""
-    value = _plain_end(text)
-    if value:
-        return value, None
+    plain = _plain_end(text)
+    if plain:
+        return plain, None
     walk = _Walk(text)
     for unit in _units(text):
         if walk.goes_on(unit):
@@ -114,7 +130,7 @@ def _settles_on(text: str) -> tuple[int, str | None]:
 
 
 def _plain_end(text: str) -> int:
-    """The answer of a last line that is nothing else, below one that is none; or 0. Decides most responses."""
+    """The answer of a last line that is nothing else, below one that is none; or 0. Decides most texts."""
     end = len(text.rstrip())
     start = text.rfind("\n", 0, end) + 1
     found = _PLAIN.fullmatch(text, start, end) if end - start <= _MAX_PLAIN else None
@@ -219,7 +235,9 @@ class _Walk:
                     self.verdicts.add(said.value)
                 return
             self.weaker[said.force].append((said, sentence.concludes))
-        if any(s.offers for s in sentence.said) and (sentence.asks or (said is not None and said.force >= SHORT)):
+        if any(s.offers for s in sentence.said) and (
+            sentence.asks or (said is not None and said.force >= SHORT)
+        ):
             self.alternatives.update(s.value for s in sentence.said)
 
     def _keep_denials(self, sentence: Sentence) -> None:
@@ -228,7 +246,9 @@ class _Walk:
     def _neighbour(self, unit: _Unit) -> bool:
         """Whether the sentence before the final statement belongs to it; two different answers are none."""
         final, final_unit, after = self.final, self.final_unit, self.final_sentence
-        assert final is not None and final_unit is not None and after is not None
+        assert final is not None
+        assert final_unit is not None
+        assert after is not None
         same_line = unit.line == self.last_line
         if not same_line and not (final_unit.whole_line and after.plain) and not final.offers:
             return False
@@ -247,7 +267,8 @@ class _Walk:
         if said.described and self.listed and said.value in self.listed:
             return False
         if not same_line and not final.offers:
-            if not (unit.whole_line and len(unit.text) <= _MAX_PLAIN and sentence.plain) or said.boxed != final.boxed:
+            alike = unit.whole_line and len(unit.text) <= _MAX_PLAIN and sentence.plain
+            if not alike or said.boxed != final.boxed:
                 return False
         if final.replaces and not final.offers and not (sentence.concludes and after.concludes):
             return False
@@ -267,8 +288,6 @@ class _Walk:
         for force, said in self.weaker.items():
             if not said:
                 continue
-            if self.taken_back and not self.confirmed and force > PLACE:
-                return None
             (last, concludes), values = said[0], {one.value for one, _ in said}
             if force in (FITS, SHORT) and concludes:
                 values = {last.value}
@@ -277,6 +296,9 @@ class _Walk:
                 if not values:
                     continue
             return next(iter(values)) if len(values) == 1 else SEVERAL
+        items = _ENUMERATED.findall(self.text)
+        if len(items) == 1 and _ENUMERATED.match(self.text.lstrip()) is not None and not self.taken_back:
+            return int(items[0])  # "4. All panels are the same."
         return None
 
 
@@ -322,8 +344,8 @@ def _units(text: str) -> Iterator[_Unit]:
 
 def _sentences(row: str, line: int) -> Iterator[_Unit]:
     bullet = _BULLET.match(row)
-    enumerated = bullet is not None and row[: bullet.end()].strip(" \t>(") [:1].isdigit()
-    if bullet is not None and row[: 1] not in "+":
+    enumerated = bullet is not None and row[: bullet.end()].strip(" \t>(")[:1].isdigit()
+    if bullet is not None and row[:1] not in "+":
         stripped = row[bullet.end() :]
         row = stripped if stripped.strip("*_` ") else row
     if "no." in row:
@@ -343,7 +365,9 @@ def _boundaries(row: str) -> Iterator[int]:
     while high > 0:
         low = max(0, high - _WINDOW)
         found = _END_OF_SENTENCE.finditer(row, low, min(len(row), high + _MAX_PLAIN))
-        yield from reversed([match.end() for match in found if match.start() < high and match.end() < len(row)])
+        yield from reversed(
+            [match.end() for match in found if match.start() < high and match.end() < len(row)]
+        )
         high = low
     yield 0
 
@@ -354,5 +378,6 @@ def _pieces(row: str, start: int, stop: int, line: int, enumerated: bool) -> Ite
         yield _Unit(row[stop - _MAX_SENTENCE : stop], line, False, enumerated)
         stop -= _MAX_SENTENCE
     text = row[start:stop].strip()
-    if text:
+    # "… so. 1. Compare the panels." has the number of a list's item in the middle of a line
+    if text and not (stop < len(row) and _ITEM.fullmatch(text)):
         yield _Unit(text, line, whole, enumerated)

@@ -15,25 +15,30 @@ _DIGITS: Final = {
     **{chr(ord("➀") + n): n + 1 for n in range(9)},
     **{chr(ord("➊") + n): n + 1 for n in range(9)},
 }
-_WORDS: Final = "one two three four five six seven eight nine".split()
-_NTH: Final = "first second third fourth fifth sixth seventh eighth ninth".split()
+_WORDS: Final = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_NTH: Final = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"]
 
 _LONE_DIGIT: Final = re.compile(
-    rf"[0-9{''.join(_DIGITS)}](?:(?<=[①-➓])|(?<![a-z0-9_.,][0-9])(?<![^a-z][-+][0-9])(?<!panel [0-9])[0-9]{{0,8}}+(?![a-z0-9_]|[.,][0-9])|"
+    rf"[0-9{''.join(_DIGITS)}](?:(?<=[①-➓])|"
+    rf"(?<![a-z0-9_.,][0-9])(?<![^a-z][-+][0-9])(?<!panel [0-9])[0-9]{{0,8}}+(?![a-z0-9_]|[.,][0-9])|"
     r"\ufe0f?\u20e3|(?<=answer[0-9])|(?<=option[0-9])|(?<=choice[0-9])|(?<=panel[0-9])|(?:st|nd|rd|th)\b)"
 )
+_ANY_NTH: Final = "|".join(_NTH)
+_ANY_WORD: Final = "|".join(_WORDS)
 _WORDY: Final = re.compile(
-    rf"(?:{'|'.join(_NTH)})\W{{1,4}}(?:answer|option|choice|panel|candidate|one)s?|\bthe (?:{'|'.join(_NTH)})\b|"
-    rf"(?:answer|option|choice|number|panel|is|or|,|:)\W{{1,6}}(?:{'|'.join(_WORDS)})\b|^[\W_]*+(?:{'|'.join(_WORDS)})\b"
+    rf"(?:{_ANY_NTH})\W{{1,4}}(?:answer|option|choice|panel|candidate|one)s?|\bthe (?:{_ANY_NTH})\b|"
+    rf"(?:answer|option|choice|number|panel|is|or|,|:)\W{{1,6}}(?:{_ANY_WORD})\b|"
+    rf"^[\W_]*+(?:{_ANY_WORD})\b"
 )
 _PANEL: Final = re.compile("panel [0-9]")
 _NOT_GIVEN: Final = re.compile(
-    r"panel [89]|\b(?:missing|correct|right|final|best|next|choose|pick|select|index|answer|go|take|is|be)\b|^[\W_]*+panel[^a-z]*+$"
+    r"panel [89]|\b(?:missing|correct|right|final|best|next|choose|pick|select|index|answer|go|take|"
+    r"is|be)\b|^[\W_]*+panel[^a-z]*+$"
 )
 
 
 def names_a_choice(text: str) -> bool:
-    """Whether a sentence has a number that could be a choice's; "Panel 3" is a given one in most sentences."""
+    """Whether a sentence has a number that could be a choice's; "Panel 3" is mostly a given one."""
     return (
         _LONE_DIGIT.search(text) is not None
         or (any(word in text for word in (*_WORDS, *_NTH)) and _WORDY.search(text) is not None)
@@ -77,20 +82,24 @@ _PHRASES: Final[list[tuple[str, str]]] = [
     ("F", r"(?:no|without(?: a)?|beyond(?: a)?) (?:doubt|question)"),
     ("F", r"not (?:so )?much|not just|not (?:\w{1,20} )?(?:sure|certain)|uncertain|unsure"),
     ("J", r"not (?:because|since|due)|considering that"),
-    ("O", r"(?:no|none|every|each|any|all)(?: of)?(?: the)? others?(?: (?:answer|option|choice|panel|candidate)s?)?"),
+    ("O", r"(?:no|none|every|each|any|all)(?: of)?(?: the)? others?(?: (?:answer|option|choice|panel|"
+    r"candidate)s?)?"),
     ("O", r"(?:nothing|everything|anything|none) else|the (?:rest|remaining)|none of (?:them|these)"),
     ("O", r"other (?:answer|option|choice|panel|candidate)s|(?:the )?others|the other"),
-    ("n", r"(?:all|everything|every \w{1,9}|anything|nothing|none|nobody) (?:but|except)|(?:other|rather) than|as opposed to|apart from"),
+    ("n", r"(?:all|everything|every \w{1,9}|anything|nothing|none|nobody) (?:but|except)|(?:other|"
+    r"rather) than|as opposed to|apart from"),
     ("D", r"(?:might|may|could) (?:think|say|seem|appear)|would think|some (?:would|might|may)"),
     ("n", r"instead of|except(?:ing)? for"),
-    ("R", r"scratch that|make that|i mean(?:t)?|hold on|never mind|on second thoughts?|on reflection|or rather|just kidding"),
+    ("R", r"scratch that|make that|i mean(?:t)?|hold on|never mind|on second thoughts?|on reflection|"
+    r"or rather|just kidding"),
     ("S", r"in conclusion|in short|i\.e|that is(?=,)|which means"),
     ("M", r"what about|how about|look(?:ing)? at"),
     ("E", r"rul(?:e[sd]?|ing) out"),
     ("N", r"no one|no longer|n'est pas|no es(?: la)?|\w{1,9}n't"),
     ("B", r"off by|not possible"),
     ("L", r"(?:go|going|went|gone) (?:with|for)|settled? on|opt(?:ed)? for|vote for"),
-    ("m", r"corresponds? (?:to|with)|leads to|points to|found in|given by|completed by|shown in|identical to|same as|equal to|matched by"),
+    ("m", r"corresponds? (?:to|with)|leads to|points to|found in|given by|completed by|shown in|"
+    r"identical to|same as|equal to|matched by"),
     ("C", r"would be|must be|should be|will be|has to be|appears to be|seems to be"),
     ("F", r"to be|most likely|this one|the only(?= (?:answer|option|choice) is)"),
     ("I", r"one that"),
@@ -110,7 +119,8 @@ _CJK: Final[list[tuple[str, str]]] = [
     ("C", "是|为|為|は"),
 ]
 _STEMS: Final = {
-    "elimin": "E", "exclud": "E", "reject": "E", "discar": "E", "dismis": "E", "violat": "B", "contra": "B", "mismat": "B", "satisf": "Y",
+    "elimin": "E", "exclud": "E", "reject": "E", "discar": "E", "dismis": "E", "violat": "B",
+    "contra": "B", "mismat": "B", "satisf": "Y",
     "ответ": "A", "ответа": "A", "odpowi": "A", "правил": "Q",
 }  # fmt: skip
 """First six letters of words that bend."""
@@ -120,33 +130,46 @@ _KINDS: Final = {
     "O": "other else",
     "T": "but however although though whereas while yet nevertheless sondern mais pero",
     "R": "wait actually correction oops sorry instead nevermind edit revised correcting hmm",
-    "S": "so therefore thus hence finally consequently overall conclusion ultimately accordingly namely ergo meaning daher",
+    "S": "so therefore thus hence finally consequently overall conclusion ultimately accordingly namely ergo "
+    "meaning daher",
     "J": "because since as given due based where when weil porque car parce",
-    "D": "wish naive someone somebody tempting people if suppose supposing assume assuming whether unless imagine hypothetically",
-    "M": "consider considering check checking try trying test testing let lets compare compared comparing examine examining look looking "
+    "D": "wish naive someone somebody tempting people if suppose supposing assume assuming whether unless "
+    "imagine hypothetically",
+    "M": "consider considering check checking try trying test testing let lets compare compared comparing "
+    "examine examining look looking "
     "start starting begin beginning between evaluate verify",
     "U": "or alternatively maybe perhaps possibly otherwise either oder ou o или",
     "K": "and then und et",
-    "N": "not never neither nor cannot hardly barely nobody cant dont isnt wont doesnt aint pas nicht kein keine non não не",
+    "N": "not never neither nor cannot hardly barely nobody cant dont isnt wont doesnt aint pas nicht kein "
+    "keine non não не",
     "Z": "no",
-    "B": "wrong incorrect invalid inconsistent false bad impossible mistaken error break breaks broke broken decoy distractor trap least worst fail fails failed lacks misses "
+    "B": "wrong incorrect invalid inconsistent false bad impossible mistaken error break breaks broke broken "
+    "decoy distractor trap least worst fail fails failed lacks misses "
     "differs deviates disagrees unlikely worse out nope incompatible",
     "1": "only solely exclusively",
-    "Y": "fit fits fitted fitting work works continue continues follow follows agree agrees consistent identical same exact exactly valid "
-    "remains left survives preserves obeys completes complete completing perfect perfectly winner wins yes matching does better",
-    "L": "choose chooses choosing chose pick picks picked picking select selects selected selecting conclude concludes submit report "
+    "Y": "fit fits fitted fitting work works continue continues follow follows agree agrees consistent "
+    "identical same exact exactly valid "
+    "remains left survives preserves obeys completes complete completing perfect perfectly winner wins "
+    "yes matching does better",
+    "L": "choose chooses choosing chose pick picks picked picking select selects selected selecting conclude "
+    "concludes submit report "
     "return output say guess",
     "m": "match matches matched equals equal gives yields leaves gets get indicates need needs reads",
     "C": "is are be being was were es est ist sei è é jest",
-    "A": "answer answers ans opt response lösung вариант option options choice choices candidate candidates solution result boxed selection prediction chosen "
+    "A": "answer answers ans opt response lösung вариант option options choice choices candidate candidates "
+    "solution result boxed selection prediction chosen "
     "respuesta réponse antwort risposta resposta yanıt cevap الإجابة الجواب उत्तर opción выбор вариант",
     "P": "panel panels index position",
     "Q": "final correct right missing best proper true correcta correcto correcte richtige richtig",
-    "X": "there step steps row rows column columns value values difference differences sum sums cell cells entry entries element elements total "
-    "product increment delta size count score confidence probability length grid level figure example question problem line item case rule "
-    "section page chapter equation constant base start range digit digits numbers attempt attempts tries turn time times minutes more less "
+    "X": "there step steps row rows column columns value values difference differences sum sums cell cells "
+    "entry entries element elements total "
+    "product increment delta size count score confidence probability length grid level figure example "
+    "question problem line item case rule "
+    "section page chapter equation constant base start range digit digits numbers attempt attempts tries "
+    "turn time times minutes more less "
     "squared cubed plus minus cdot version part half twice double sign",
-    "F": "the a an my our number no. n° will must should would likely probably definitely clearly certainly indeed just very surely simply "
+    "F": "the a an my our number no. n° will must should would likely probably definitely clearly certainly "
+    "indeed just very surely simply "
     "obviously la le el der die das il id label numbered called named uh well also too equally",
     "I": "it that this which they these i we you me he",
 }
@@ -167,10 +190,93 @@ _IS_WORD: Final = 3
 
 _PHRASE: Final = re.compile("|".join(f"((?:{pattern})(?!\\w))" for _, pattern in _PHRASES))
 _OPENS_PHRASE: Final = frozenset(
-    "no without beyond not uncertain unsure considering none every each any all nothing everything anything the other others nobody rather as "
-    "apart instead except excepting scratch make i hold never on or in that which what how look looking rule ruled rules ruling n es off "
-    "go going went gone settle settled opt opted vote corresponds correspond leads points found given completed shown identical same equal "
-    "matched might may could some just would must should will has appears seems to most this one number a".split()
+    [
+        "no",
+        "without",
+        "beyond",
+        "not",
+        "uncertain",
+        "unsure",
+        "considering",
+        "none",
+        "every",
+        "each",
+        "any",
+        "all",
+        "nothing",
+        "everything",
+        "anything",
+        "the",
+        "other",
+        "others",
+        "nobody",
+        "rather",
+        "as",
+        "apart",
+        "instead",
+        "except",
+        "excepting",
+        "scratch",
+        "make",
+        "i",
+        "hold",
+        "never",
+        "on",
+        "or",
+        "in",
+        "that",
+        "which",
+        "what",
+        "how",
+        "look",
+        "looking",
+        "rule",
+        "ruled",
+        "rules",
+        "ruling",
+        "n",
+        "es",
+        "off",
+        "go",
+        "going",
+        "went",
+        "gone",
+        "settle",
+        "settled",
+        "opt",
+        "opted",
+        "vote",
+        "corresponds",
+        "correspond",
+        "leads",
+        "points",
+        "found",
+        "given",
+        "completed",
+        "shown",
+        "identical",
+        "same",
+        "equal",
+        "matched",
+        "might",
+        "may",
+        "could",
+        "some",
+        "just",
+        "would",
+        "must",
+        "should",
+        "will",
+        "has",
+        "appears",
+        "seems",
+        "to",
+        "most",
+        "this",
+        "one",
+        "number",
+        "a",
+    ]
 )
 """First words of `_PHRASES`."""
 
@@ -180,7 +286,8 @@ class Token(NamedTuple):
 
     Kinds: ``G`` a number that can be a choice, ``A`` a word for a choice, ``P`` for a panel or a place,
     ``Q`` "correct", "missing", ``C`` a copula or colon, ``L`` "I choose", ``m`` "corresponds to", ``N`` a
-    denial, ``n`` "other than", ``E`` an exclusion, ``B`` bad and ``Y`` good verdicts, ``O`` the other choices, ``1`` "only",
+    denial, ``n`` "other than", ``E`` an exclusion, ``B`` bad and ``Y`` good verdicts, ``O`` the other
+    choices, ``1`` "only",
     ``D`` a supposition, ``M`` an examination, ``R`` a correction, ``S`` a conclusion, ``T`` a contrast,
     ``J`` a reason, ``U`` an alternative, ``K`` "and", ``X`` what else has numbers, ``I`` a pronoun, ``F``
     filler, ``W`` any other word; and punctuation.
@@ -197,7 +304,10 @@ _TOKEN_OF: Final[dict[str, Token]] = {
     **{word: Token(kind, text=word) for word, kind in _KIND.items()},
     **{word: Token("G", n, True, word) for n, word in enumerate(_WORDS, 1)},
     **{word: Token("#", n, True, word) for n, word in enumerate(_NTH, 1)},
-    **{word: Token("W", text=word) for word in ("to", "through", "thru", "as", "your", "for", "in", "with", "by")},
+    **{
+        word: Token("W", text=word)
+        for word in ("to", "through", "thru", "as", "your", "for", "in", "with", "by")
+    },
 }
 """What a word is; any other one is ``W``."""
 
@@ -245,7 +355,13 @@ def _sign(kind: str, said: str) -> Token:
 _SWAPS: Final[tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]] = (
     ("<", re.compile(r"<(del|s|strike)>(.{0,200}?)</\1>"), r" not \2 , instead "),
     ("<", re.compile(r"<(?:final[ _-]?)?(?:answer|solution|result|response|choice|output)>"), " answer: "),
-    ("<", re.compile(r"</(?:(?:final[ _-]?)?(?:answer|solution|result|response|choice|output)|p|div|li|td)>|<br ?/?>"), " ; "),
+    (
+        "<",
+        re.compile(
+            r"</(?:(?:final[ _-]?)?(?:answer|solution|result|response|choice|output)|p|div|li|td)>|<br ?/?>"
+        ),
+        " ; ",
+    ),
     ("<", re.compile(r"</?[a-z][^<>\n]{0,80}+>|<<|>>"), " "),
     ("~~", re.compile(r"~~(.{1,200}?)~~"), r" not \1 , instead "),
     ("[/", re.compile(r"\[/\w{1,20}\]"), " "),
@@ -255,7 +371,11 @@ _SWAPS: Final[tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
     ("\\", re.compile(r"\\(?:to|rightarrow|longrightarrow|implies|mapsto)(?![a-z])"), " : "),
     ("\\", re.compile(r"\\(?:boxed|fbox|framebox)"), " boxed "),
     ("\\", re.compile(r"\\therefore(?![a-z])"), " so "),
-    ("\\", re.compile(r"\\(?:text[a-z]{0,8}|math[a-z]{0,8}|left|right|quad|qquad|bf|rm|emph|begin|end|[,;! ])"), " "),
+    (
+        "\\",
+        re.compile(r"\\(?:text[a-z]{0,8}|math[a-z]{0,8}|left|right|quad|qquad|bf|rm|emph|begin|end|[,;! ])"),
+        " ",
+    ),
     ("*", re.compile(r"(?<=[0-9]) ?\*\*? ?(?=[0-9])"), "×"),
     ("_", re.compile(r"(?<=[0-9])_(?=[0-9])"), "x"),
     ("!=", re.compile("!="), " not "),
