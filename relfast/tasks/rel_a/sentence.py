@@ -78,6 +78,7 @@ _DRAFTS: Final = (
     "first thought", "first guess", "first idea", "first choice was", "first instinct", "first impression",
     "at first", "initially", "originally", "draft", "tentative", "first answer was", "previous answer",
     "earlier i", "seemed to be", "for example", "e.g.",
+    "old answer", "they say", "used to be", "user said", "model said",
     "example answer", "format:", "previous question", "last question", "were the ", "i wish",
 )  # fmt: skip
 
@@ -103,8 +104,11 @@ def read(text: str) -> Sentence:
         subject = _read_clause(clause, number, clauses, values, subject, said)
         if draft and not any(c.opener in "TR" and c.opener for c in clauses[: number + 1]):
             said[before:] = [s._replace(force=min(s.force, SUPPOSED)) for s in said[before:]]
-        if len(said) == before and previous_n and _turns_down(clause):
-            said[-1] = said[-1]._replace(force=DENIED)
+        if len(said) == before and previous_n:
+            if _turns_down(clause):
+                said[-1] = said[-1]._replace(force=DENIED)
+            elif "U" in clause.opener and any(t.text in _ANY_OTHER or t.kind == "N" for t in clause.tokens):
+                said[-1] = said[-1]._replace(value=SEVERAL)
         previous_n = len(said)
     if asks:
         said = [s._replace(force=min(s.force, SUPPOSED)) for s in said]
@@ -120,6 +124,9 @@ def read(text: str) -> Sentence:
     )
 
 
+_ANY_OTHER: Final = frozenset({"whichever", "whatever", "any", "another", "other", "none"})
+
+
 def _nos(found: list[Token]) -> list[Token]:
     """ "No" is a verdict (4: no), a denial (no answer), or a correction (no, 6)."""
     result = []
@@ -127,9 +134,9 @@ def _nos(found: list[Token]) -> list[Token]:
         if token.kind == "Z":
             after = found[at + 1].kind if at + 1 < len(found) else ""
             before = found[at - 1].kind if at else ""
-            if before in ("C", "(", "-", "+") and after in ("", ")", ",", "+"):
+            if at and (not after or (before in ("C", "(", "-", "+") and after in (")", ",", "+"))):
                 token = token._replace(kind="B")
-            elif after and after in "APWXQ":
+            elif (after and after in "APWXQYmL") or (after == "G" and at == 0):
                 token = token._replace(kind="N")
         result.append(token)
     return result
@@ -186,7 +193,19 @@ def _plain_numbers(found: list[Token]) -> list[Token]:
 
 
 def _dashes_tie(found: list[Token]) -> list[Token]:
-    """The dash of "Answer - 4" is a colon."""
+    """The dash of "Answer - 4" is a colon, and the comma of "Answer, 4"; brackets around a tied number go."""
+    if len(found) == 3 and found[0].kind == "A" and found[1].kind == "," and found[2].kind == "G":
+        return [found[0], Token("C", text=":"), found[2]]
+    found = [
+        token
+        for at, token in enumerate(found)
+        if not (
+            token.kind == "("
+            and 0 < at < len(found) - 1
+            and found[at - 1].kind == "A"
+            and found[at + 1].kind == "G"
+        )
+    ]
     return [
         Token("C", text="-")
         if token.kind == "-"
@@ -281,6 +300,9 @@ def _turns_down(clause: _Clause) -> bool:
     return kinds[0] in ("I", "C", "N", "B")
 
 
+_AS_WELL: Final = frozenset({"also", "too", "equally", "another", "alternative"})
+
+
 def _read_clause(
     clause: _Clause,
     number: int,
@@ -313,7 +335,9 @@ def _read_clause(
         if verdict is not None:
             force, described, boxed = verdict
             replaces = any(kind in opener for kind in "RST")
-            offers = "U" in opener or any(t.text in ("also", "too", "equally") for t in words)
+            offers = "U" in opener or any(t.text in _AS_WELL for t in words)
+            if offers and force == SUPPOSED and not any(t.kind in "NnBED" for t in words):
+                force = STATED
             if force <= SUPPOSED:
                 said.extend(Said(value, force) for value in sorted(numbers))
             else:
@@ -373,7 +397,7 @@ def _verdict(
     boxed = any(token.text in ("boxed", "a") and token.kind == "A" for token in before)
     opposed = any(t.kind in ("N", "E") for t in before)
     bad = next((n for n, t in enumerate(reversed(before)) if t.kind == "B"), None)
-    if bad is not None and not any(t.kind == "I" for t in before[len(before) - bad :]):
+    if bad is not None and not _begins_anew(before[len(before) - bad :]):
         opposed = True  # "the wrong answer is 4", but not "an error: it is 4"
     is_place = direct == "P" or (not direct and about in ("P", "M"))
     if is_place and number.value in (8, 9) and not boxed:
@@ -395,10 +419,10 @@ def _verdict(
         return _verdict_on_bare(before, after, ends, opener)
     if not direct and link and not ends and _on(after) is None:
         return None
-    if any(t.kind == "n" for t in before):
+    if any(t.kind == "n" or t.text == "number of" for t in before):
         return SUPPOSED, False, False
     verdict = _on(after)
-    if after and after[0].kind == "X":
+    if after and (after[0].kind == "X" or after[0].text in ("vs", "versus")):
         return SUPPOSED, False, False
     if (direct == "P" and another) or (direct == "P" and verdict == "fits"):
         verdict = None
@@ -415,13 +439,19 @@ def _verdict(
         return STATED if "J" not in opener else FITS, described, False
     if verdict == "fits":
         return FITS, described, False
-    if "M" in kinds:
+    if "M" in kinds and link != "L":
         return SUPPOSED, False, False
     if any(t.text in _BEGINS for t in rest):
         return SUPPOSED, False, False
     if verdict == "not":
         return MENTIONED, False, False
     return _force(direct, link, about, rest, after, another, ends, opener, nth, first), described, boxed
+
+
+def _begins_anew(tokens: Sequence[Token]) -> bool:
+    """Whether a colon and a new subject stand among the words: "an error: it is 4"."""
+    kinds = [":" if token.text == ":" else token.kind for token in tokens]
+    return ":" in kinds and "I" in kinds[kinds.index(":") :]
 
 
 def _force(
@@ -452,7 +482,7 @@ def _force(
                 return STATED
             if after and after[0].kind in "IFA" and not another:
                 return STATED if all(t.kind in "IFACQY" for t in after) else MENTIONED
-        return MENTIONED if leading or rest[-1].text in ("in", "with", "by") or only else SUPPOSED
+        return MENTIONED if leading or rest[-1].text in ("in", "with", "by", "as") or only else SUPPOSED
     if direct == "P":
         missing = about in ("M", "Q", "A") or any(t.text == "index" for t in rest)
         if link and (missing or link == "L" or (link == "C" and not rest)):
@@ -540,7 +570,7 @@ _RIGHT: Final = frozenset(
 def _on(after: Sequence[Token]) -> str | None:
     """The verdict of what follows a number: right, fits, bad, not (something is denied of it), or None."""
     kinds = []
-    right = False
+    right, before = False, Token("")
     for token in after:
         if token.kind == "O" or token.kind in ("D", "M"):
             break
@@ -550,13 +580,15 @@ def _on(after: Sequence[Token]) -> str | None:
             or token.kind == "Q"
             or token.text in _RIGHT
             or token.kind == "A"
-            or token.text in ("one", "it", "missing")
+            or token.text == "one"
+            or (token.text == "it" and before.kind in ("C", "1", "N") and before.text != ":")
         )
+        before = token
     bad, denied = "B" in kinds or "E" in kinds, "N" in kinds
     good = "Y" in kinds or right or "1" in kinds or "m" in kinds
     if bad and denied:
         return "fits"
-    if bad:
+    if bad or ("n" in kinds and "Q" in kinds[kinds.index("n") :]):
         return "bad"
     if denied and "n" not in kinds:
         at = kinds.index("N")

@@ -61,11 +61,13 @@ _TAKES_BACK: Final = re.compile(
     r"the answer|fit|match|work)|"
     r"scratch (?:that|it)|never ?mind|(?:just )?kidding|jk\b|psych|(?:i )?(?:ignore|disregard|"
     r"forget)\s(?:that|this|it|the above|my|everything)|"
-    r"i (?:take|took) (?:that|it) back|i (?:made|was|got) (?:an? )?(?:mistake|error|wrong|it wrong)|"
+    r"i (?:take|took) (?:that|it) back|i lied|i (?:was|am) (?:joking|kidding)|i'm (?:joking|kidding)|"
+    r"(?:that|this|it)(?:'s|\sis|\swas) (?:a|an) (?:lie|joke|mistake|error)|"
+    r"i (?:made|was|got) (?:an? )?(?:mistake|error|wrong|it wrong)|"
     r"not[\W_]*+$)"
 )
 _WAIT: Final = re.compile(
-    r"[\W_]*+(?:hmm+[\W_]+)?(?:wait|no\b(?=[\W_]*+(?:$|wait|[,.!]))|oops|hold on|correction)\b"
+    r"[\W_]*+(?:(?:hmm+|actually|well|on second thoughts?|on reflection)[\W_]+)?(?:wait|no\b(?=[\W_]*+(?:$|wait|[,.!]))|oops|hold on|correction)\b"
 )
 _CONFIRMS: Final = re.compile(
     r"\b(?:yes|confirmed|confirms|indeed|correct|verified|checks out|holds|consistent|double-?check|"
@@ -297,7 +299,7 @@ class _Walk:
                     continue
             return next(iter(values)) if len(values) == 1 else SEVERAL
         items = _ENUMERATED.findall(self.text)
-        if len(items) == 1 and _ENUMERATED.match(self.text.lstrip()) is not None and not self.taken_back:
+        if len(items) == 1 and not self.taken_back:
             return int(items[0])  # "4. All panels are the same."
         return None
 

@@ -80,7 +80,7 @@ _SIGNS: Final[list[tuple[str, str]]] = [
 _PHRASES: Final[list[tuple[str, str]]] = [
     # what is no denial although it looks like one, and what is said of the other choices
     ("F", r"(?:no|without(?: a)?|beyond(?: a)?) (?:doubt|question)"),
-    ("F", r"not (?:so )?much|not just|not (?:\w{1,20} )?(?:sure|certain)|uncertain|unsure"),
+    ("F", r"almost certainly|not (?:so )?much|not just|not (?:\w{1,20} )?(?:sure|certain)|uncertain|unsure"),
     ("J", r"not (?:because|since|due)|considering that"),
     ("O", r"(?:no|none|every|each|any|all)(?: of)?(?: the)? others?(?: (?:answer|option|choice|panel|"
     r"candidate)s?)?"),
@@ -89,9 +89,10 @@ _PHRASES: Final[list[tuple[str, str]]] = [
     ("n", r"(?:all|everything|every \w{1,9}|anything|nothing|none|nobody) (?:but|except)|(?:other|"
     r"rather) than|as opposed to|apart from"),
     ("D", r"(?:might|may|could) (?:think|say|seem|appear)|would think|some (?:would|might|may)"),
+    ("n", r"any (?:answer|option|choice|panel|one) (?:but|except)"),
     ("n", r"instead of|except(?:ing)? for"),
     ("R", r"scratch that|make that|i mean(?:t)?|hold on|never mind|on second thoughts?|on reflection|"
-    r"or rather|just kidding"),
+    r"or rather|just kidding|my (?:mistake|bad)"),
     ("S", r"in conclusion|in short|i\.e|that is(?=,)|which means"),
     ("M", r"what about|how about|look(?:ing)? at"),
     ("E", r"rul(?:e[sd]?|ing) out"),
@@ -140,14 +141,14 @@ _KINDS: Final = {
     "start starting begin beginning between evaluate verify",
     "U": "or alternatively maybe perhaps possibly otherwise either oder ou o или",
     "K": "and then und et",
-    "N": "not never neither nor cannot hardly barely nobody cant dont isnt wont doesnt aint pas nicht kein "
+    "N": "almost nearly partially partly doubt doubts not never neither nor cannot hardly barely nobody cant dont isnt wont doesnt aint pas nicht kein "
     "keine non não не",
     "Z": "no",
-    "B": "wrong incorrect invalid inconsistent false bad impossible mistaken error break breaks broke broken "
+    "B": "far mistake wrong incorrect invalid inconsistent false bad impossible mistaken error break breaks broke broken "
     "decoy distractor trap least worst fail fails failed lacks misses "
     "differs deviates disagrees unlikely worse out nope incompatible",
     "1": "only solely exclusively",
-    "Y": "fit fits fitted fitting work works continue continues follow follows agree agrees consistent "
+    "Y": "good fit fits fitted fitting work works continue continues follow follows agree agrees consistent "
     "identical same exact exactly valid "
     "remains left survives preserves obeys completes complete completing perfect perfectly winner wins "
     "yes matching does better",
@@ -157,10 +158,10 @@ _KINDS: Final = {
     "m": "match matches matched equals equal gives yields leaves gets get indicates need needs reads",
     "C": "is are be being was were es est ist sei è é jest",
     "A": "answer answers ans opt response lösung вариант option options choice choices candidate candidates "
-    "solution result boxed selection prediction chosen "
+    "solution result boxed selection prediction possibility alternativa chosen "
     "respuesta réponse antwort risposta resposta yanıt cevap الإجابة الجواب उत्तर opción выбор вариант",
-    "P": "panel panels index position",
-    "Q": "final correct right missing best proper true correcta correcto correcte richtige richtig",
+    "P": "panel panels panneau tafel index position",
+    "Q": "final correct right missing best fehlende falta manquant correta proper true correcta correcto correcte richtige richtig",
     "X": "there step steps row rows column columns value values difference differences sum sums cell cells "
     "entry entries element elements total "
     "product increment delta size count score confidence probability length grid level figure example "
@@ -191,6 +192,9 @@ _IS_WORD: Final = 3
 _PHRASE: Final = re.compile("|".join(f"((?:{pattern})(?!\\w))" for _, pattern in _PHRASES))
 _OPENS_PHRASE: Final = frozenset(
     [
+        "almost",
+        "any",
+        "my",
         "no",
         "without",
         "beyond",
@@ -306,8 +310,24 @@ _TOKEN_OF: Final[dict[str, Token]] = {
     **{word: Token("#", n, True, word) for n, word in enumerate(_NTH, 1)},
     **{
         word: Token("W", text=word)
-        for word in ("to", "through", "thru", "as", "your", "for", "in", "with", "by")
+        for word in (
+            "to",
+            "through",
+            "thru",
+            "as",
+            "your",
+            "for",
+            "in",
+            "with",
+            "by",
+            "another",
+            "whichever",
+            "whatever",
+            "any",
+            "alternative",
+        )
     },
+    **{word: Token("F", text=word) for word in ("i'll", "i'd", "we'll", "we'd", "i'm", "you'd")},
 }
 """What a word is; any other one is ``W``."""
 
@@ -338,6 +358,8 @@ def tokens(text: str) -> list[Token]:
 
 def _sign(kind: str, said: str) -> Token:
     match kind:
+        case "G" if said[0] == "0" and len(said) > 1:
+            return _W
         case "G":
             return Token("G", int(said) if len(said) < 10 else 10**9)
         case "KEYCAP":
@@ -373,12 +395,16 @@ _SWAPS: Final[tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
     ("\\", re.compile(r"\\therefore(?![a-z])"), " so "),
     (
         "\\",
-        re.compile(r"\\(?:text[a-z]{0,8}|math[a-z]{0,8}|left|right|quad|qquad|bf|rm|emph|begin|end|[,;! ])"),
+        re.compile(
+            r"\\(?:text[a-z]{0,8}|math[a-z]{0,8}|left|right|underline|quad|qquad|bf|rm|emph|begin|end|[,;! ])"
+        ),
         " ",
     ),
+    ("\\", re.compile("~"), " "),
     ("*", re.compile(r"(?<=[0-9]) ?\*\*? ?(?=[0-9])"), "×"),
     ("_", re.compile(r"(?<=[0-9])_(?=[0-9])"), "x"),
     ("!=", re.compile("!="), " not "),
+    ("!", re.compile(r"(?:^|(?<=\s))!\s?(?=[0-9])"), " not "),
     (">", re.compile(r"[-=]{1,3}>"), " : "),
     ("(1", re.compile(r"\(1 ?(?:-|–|to) ?8\)"), " "),
     ("", re.compile(r"(?<=[a-z0-9:]) ?(?:[<>≤≥≈]=?|~) ?(?=[0-9]++(?!>))"), " than "),
