@@ -67,7 +67,8 @@ _TAKES_BACK: Final = re.compile(
     r"not[\W_]*+$)"
 )
 _WAIT: Final = re.compile(
-    r"[\W_]*+(?:(?:hmm+|actually|well|on second thoughts?|on reflection)[\W_]+)?(?:wait|no\b(?=[\W_]*+(?:$|wait|[,.!]))|oops|hold on|correction)\b"
+    r"[\W_]*+(?:(?:hmm+|actually|well|on second thoughts?|on reflection)[\W_]+)?"
+    r"(?:wait|no\b(?=[\W_]*+(?:$|wait|[,.!]))|oops|hold on|correction)\b"
 )
 _CONFIRMS: Final = re.compile(
     r"\b(?:yes|confirmed|confirms|indeed|correct|verified|checks out|holds|consistent|double-?check|"

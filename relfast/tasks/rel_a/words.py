@@ -141,10 +141,12 @@ _KINDS: Final = {
     "start starting begin beginning between evaluate verify",
     "U": "or alternatively maybe perhaps possibly otherwise either oder ou o или",
     "K": "and then und et",
-    "N": "almost nearly partially partly doubt doubts not never neither nor cannot hardly barely nobody cant dont isnt wont doesnt aint pas nicht kein "
+    "N": "almost nearly partially partly doubt doubts not never neither nor cannot hardly barely nobody "
+    "cant dont isnt wont doesnt aint pas nicht kein "
     "keine non não не",
     "Z": "no",
-    "B": "far mistake wrong incorrect invalid inconsistent false bad impossible mistaken error break breaks broke broken "
+    "B": "far mistake wrong incorrect invalid inconsistent false bad impossible mistaken error break "
+    "breaks broke broken "
     "decoy distractor trap least worst fail fails failed lacks misses "
     "differs deviates disagrees unlikely worse out nope incompatible",
     "1": "only solely exclusively",
@@ -161,7 +163,8 @@ _KINDS: Final = {
     "solution result boxed selection prediction possibility alternativa chosen "
     "respuesta réponse antwort risposta resposta yanıt cevap الإجابة الجواب उत्तर opción выбор вариант",
     "P": "panel panels panneau tafel index position",
-    "Q": "final correct right missing best fehlende falta manquant correta proper true correcta correcto correcte richtige richtig",
+    "Q": "final correct right missing best fehlende falta manquant correta proper true correcta correcto "
+    "correcte richtige richtig",
     "X": "there step steps row rows column columns value values difference differences sum sums cell cells "
     "entry entries element elements total "
     "product increment delta size count score confidence probability length grid level figure example "
@@ -386,6 +389,7 @@ _SWAPS: Final[tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
     ),
     ("<", re.compile(r"</?[a-z][^<>\n]{0,80}+>|<<|>>"), " "),
     ("~~", re.compile(r"~~(.{1,200}?)~~"), r" not \1 , instead "),
+    ("\\", re.compile("~"), " "),
     ("[/", re.compile(r"\[/\w{1,20}\]"), " "),
     ("&", re.compile(r"&(?:nbsp|lt|gt|quot|ensp|emsp);"), " "),
     ("\\", re.compile(r"\\(?:neq|ne|not=?)(?![a-z])"), " not "),
@@ -400,7 +404,6 @@ _SWAPS: Final[tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
         ),
         " ",
     ),
-    ("\\", re.compile("~"), " "),
     ("*", re.compile(r"(?<=[0-9]) ?\*\*? ?(?=[0-9])"), "×"),
     ("_", re.compile(r"(?<=[0-9])_(?=[0-9])"), "x"),
     ("!=", re.compile("!="), " not "),
