@@ -28,8 +28,11 @@ from relfast.tasks.rel_a.sentence import (
 )
 from relfast.tasks.rel_a.words import names_a_choice
 
-_MAX_TEXT: Final = 200_000
+_MAX_TEXT: Final = 60_000
 """Characters at the end of a response within which its answer is looked for."""
+
+_MAX_NEIGHBOURS: Final = 100
+"""Sentences before the final statement that can belong to it."""
 
 _WINDOW: Final = 400
 """Characters of a line in which the ends of sentences are looked for at a time."""
@@ -171,6 +174,7 @@ class _Walk:
         self.confirmed = False
         self.taken_back = False
         self.withdrawn = False
+        self.neighbours = 0
         self._listed: frozenset[int] | None = None
 
     @property
@@ -252,6 +256,9 @@ class _Walk:
         assert final is not None
         assert final_unit is not None
         assert after is not None
+        self.neighbours += 1
+        if self.neighbours > _MAX_NEIGHBOURS:
+            return False
         same_line = unit.line == self.last_line
         if not same_line and not (final_unit.whole_line and after.plain) and not final.offers:
             return False
