@@ -142,7 +142,7 @@ def test_tasks_without_a_generator(name: str, capsys: pytest.CaptureFixture[str]
         (["rel-a1"], "Missing option '-n'"),
         (["rel-a1", "-n", "-1"], "not in the range"),
         (["rel-a1", "-n", "1", "--seed", "-1"], "not in the range"),
-        (["rel-a1", "-n", "1", "--gridsize", "1"], "gridsize must be an integer from 2"),
+        (["rel-a1", "-n", "1", "--gridsize", "1"], "gridsize must be an integer from 3"),
         (["rel-c1", "-n", "1", "--sizes", "5;6"], "neither a list such as 5,10,20"),
         (["rel-c1", "-n", "1", "--sizes", "5:9:0"], "neither a list such as 5,10,20"),
         (["rel-c3", "-n", "1", "--given", "9:5"], "at least one size"),

@@ -7,7 +7,8 @@ from typing import Final
 
 from relfast.records import Extracted, Options
 from relfast.tasks.reasoning import strip_reasoning
-from relfast.tasks.rel_a.strict import N_CHOICES, extract_strict
+from relfast.tasks.rel_a.sentence import N_CHOICES
+from relfast.tasks.rel_a.strict import extract_strict
 
 # The published pattern with possessive quantifiers: white space, '#' and digits exclude one another, so
 # giving back can never help, and "Answer" before 32,000 spaces takes 0.1 ms instead of 9.8 s.

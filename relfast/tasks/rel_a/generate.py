@@ -1,8 +1,9 @@
 """New REL-A1…A4 records: eight context panels, eight choices, gold by construction and by `rules`.
 
-With ``distractors="random"`` the other choices are random real matrices, as published: only one choice looks
-like the panels at all. With ``"hard"`` all eight choices are the true ninth panel with one element of the
-rule set to eight evenly spaced values (or one row in eight orders), one of them right. Which place in that
+With ``distractors="hard"``, the default, all eight choices are the true ninth panel with one element of the
+rule set to eight evenly spaced values (or one row in eight orders), one of them right. With ``"random"`` the
+other choices are random real matrices, as published: only one choice looks like the panels at all, and in
+A2…A4 it is the shortest one. Which place in that
 series is right is drawn uniformly, and no value leaves the range of the panels, so neither the choices alone
 nor ranges of values tell. (In the original RAVEN a majority vote over the choices finds the answer.)
 """
@@ -210,11 +211,13 @@ def _series(
         made = _elsewhere_in_progression(numbers, panels, gold, place, maxval, whole_row)
     elif name == "REL-A3" and size > 3 and numbers.random() < 0.5:
         broken, made = "order of a row", _row_orders(numbers, gold, place)
+    elif name == "REL-A3":
+        broken, made = "member of the rows", _members(numbers, gold, place)
     else:
         row = numbers.randrange(size)
         # the larger addend lies between the smaller one and the sum: the range of its row tells nothing
         column = int(gold[row][1] > gold[row][0]) if name == "REL-A4" else numbers.randrange(size)
-        broken = {"REL-A1": "value of a cell", "REL-A3": "members of a row", "REL-A4": "sum of a row"}[name]
+        broken = {"REL-A1": "value of a cell", "REL-A4": "sum of a row"}[name]
         made = _cell_values(numbers, gold, row, column, place, whole=name != "REL-A1")
     return None if made is None else (made, place, broken)
 
@@ -251,6 +254,19 @@ def _cell_values(
         return None
     rows = ([v if c != column else new for c, v in enumerate(gold[row])] for new in window)
     return [_with_row(gold, row, values) for values in rows]
+
+
+def _members(numbers: random.Random, gold: Matrix, true_place: int) -> Series | None:
+    """Choices with another value of one member in all rows: each has as many different values as gold.
+
+    The values lie between the members next to the one they stand for, so that no two members are ever equal.
+    """
+    members = sorted(gold[0])
+    at = numbers.randrange(1, len(members) - 1)
+    window = _window(numbers, members[at], true_place, members[at - 1], members[at + 1], whole=True)
+    if window is None:
+        return None
+    return [[[new if v == members[at] else v for v in row] for row in gold] for new in window]
 
 
 def _row_orders(numbers: random.Random, gold: Matrix, true_place: int) -> Series:

@@ -1,8 +1,8 @@
-"""The ``strict`` reading of a response to REL-A1…A7: the panel it settles on, or the reason why none.
+"""The ``strict`` reading of a response to REL-A1…A7: the choice it settles on, or the reason why none.
 
-A number counts when it is tied to a word ("Answer 4", "the missing panel is 4", "\\boxed{4}", "4 is the
-answer") or stands alone on the last line. A tie that asserts (``is``, ``:``) or begins its line is a
-statement; the last statement is the answer, and numbers mentioned in passing count only without one.
+Sentences are read from the last one back (`sentence.read`), until one states a choice. What comes after it is
+explanation, unless it takes the statement back; what comes before it is draft, unless it is still the same
+statement: two answers side by side with nothing that sets one above the other are none.
 """
 
 from __future__ import annotations
@@ -12,73 +12,95 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from relfast.records import Extracted
-from relfast.tasks.final import concludes, offers_alternatives, on_one_line
 from relfast.tasks.reasoning import lower, read_strictly
+from relfast.tasks.rel_a.sentence import (
+    DENIED,
+    FITS,
+    MENTIONED,
+    N_CHOICES,
+    PLACE,
+    SEVERAL,
+    SHORT,
+    STATED,
+    Said,
+    Sentence,
+    read,
+)
+from relfast.tasks.rel_a.words import names_a_choice
 
-N_CHOICES: Final = 8
-
-
-# what may stand between the word and its number; the question's own "(1-8)" is none of the numbers
-_FILLER: Final = (
-    r"(?:\s*+\(1\s?(?:-|–|to)\s?8\)|[\s:=#*_`\"'“”‘’(\[{$\\<>~→\u00a0\u202f]++|[-–—][ \t]++|"
-    r"(?:is|are|be|will|must|should|would|no\.|number|index|boxed|text|textbf|mathbf|mathrm|the|a|"
-    r"correct|right|final|missing|best|most likely|"
-    r"answer|option|choice|panel|therefore|thus|clearly)\b){0,12}+"
-)
-_NUMBER: Final = r"([0-9]{1,9}+)(?!\w|[.,][0-9]|\s?[-–—]\s?[0-9])"
-_WORD: Final = re.compile("answer|option|choice|panel|boxed")
-_TIE: Final = re.compile(rf"(?:'?s)?+({_FILLER}){_NUMBER}(?=([\s*_`)\]]*+[:\[])?)", re.ASCII)
-_TIED_BEFORE: Final = re.compile(
-    r"(?<![\w.,-])([0-9]{1,9})[\s*_`)\]}$\"']{1,9}(?:is|as|would be|must be)\s+(?:the\s+)?"
-    r"(?:(?:correct|missing|right|final|best)\s+){0,2}$",
-    re.ASCII,
-)
-_ALONE: Final = re.compile(
-    r"^[ \t*_`\"'$(\[{\\]*+([0-9]{1,9}+)[ \t*_`\"'$)\]}.!\\]*+$", re.ASCII | re.MULTILINE
-)
-_ASSERTS: Final = re.compile(r"[:=→]|\b(?:is|are|be)\b", re.ASCII)
-_MISSING: Final = re.compile(r"\b(?:missing|correct|right|final|best|next|last|ninth|9th|chosen)\b", re.ASCII)
-_ANOTHER: Final = re.compile(
-    r"[^\w\n]*+(?:(?:or|and|to|through|maybe|perhaps|possibly|else|also|either|alternatively|the|answer|"
-    r"option|choice|number)\b[^\w\n]*+){0,6}+([0-9]++)(?![\w]|[.,][0-9])",
-    re.ASCII,
-)
-_BEFORE_ON_LINE: Final = re.compile(
-    r"(?:[\W_]++|[0-9]{1,2}[.)](?=\s)|(?:so|therefore|thus|hence|the|my|correct|right|final|best|missing|is|it|it's|"
-    r"this|that|would|could|might|may|must|be|or|and|i|we|choose|pick|select|think|believe|say|maybe|perhaps|possibly)\b)*+",
-    re.ASCII,
-)
-_AFTER_ON_LINE: Final = re.compile(r"[\W_]*+", re.ASCII)
-
-_MAX_TEXT: Final = 200_000
+_MAX_TEXT: Final = 60_000
 """Characters at the end of a response within which its answer is looked for."""
 
-_MAX_MARKUP: Final = 80
-"""Longest filler and markup around an answer on its line; more of it is prose."""
+_MAX_NEIGHBOURS: Final = 100
+"""Sentences before the final statement that can belong to it."""
 
-_LOOK_BACK: Final = 50
-"""Characters before a word that can say what it is about."""
+_WINDOW: Final = 400
+"""Characters of a line in which the ends of sentences are looked for at a time."""
 
-_REACH: Final = 2_000
-"""Characters within which two answers can be one statement."""
+_MAX_SENTENCE: Final = 2_000
+"""A longer one is read in pieces."""
+
+_END_OF_SENTENCE: Final = re.compile(r"(?:[.!?;…]++[\"')\]*_`~]{0,4}+(?=\s)|[。！？；]++|\.{3,}+|…++)\s*+")
+_BULLET: Final = re.compile(r"[ \t>]*+(?:[-*•+–]\s++|\(?[0-9]{1,2}[.)]\s++(?=[^\s])|[a-h][.)]\s++)?")
+_ENUMERATED: Final = re.compile(r"^[ \t>*_#]*+\(?([0-9]{1,2})[.)]\s", re.MULTILINE)
+_ITEM: Final = re.compile(r"[0-9]{1,2}\.")
+_NUMBER_SIGN: Final = re.compile(
+    r"(?:^|(?<=is )|(?<=answer )|(?<=option )|(?<=choice )|(?<=panel )|(?<=the ))no\.\s*(?=#?[0-9])"
+)
+_LISTED: Final = re.compile(
+    r"(?:answer|option|choice|panel)\s?#?([1-8])[*_`\s]{0,4}(?:[:(|\[–—]|"
+    r"-\s)(?![*_`\s]{0,4}(?:because|since|as)\b)"
+)
+_TAKES_BACK: Final = re.compile(
+    r"[\W_]*+(?:(?:hmm|wait|oh|oops|actually|but|no|sorry|well|and)\b[\W_]*+){0,4}+"
+    r"(?:(?:that|this|it|i|which|my|the|above)\b(?:\s(?:answer|choice|one|above|statement|previous|"
+    r"last|first|before|response|reply)){0,3}"
+    r"(?:'s|\sis|\swas|'m|\sam|\sseems|\slooks)?\s?(?:also|all|probably|clearly|completely|just)?\s?"
+    r"(?:wrong|incorrect|mistaken|a mistake|an error|false|n't|not)(?:\s(?:right|correct|it|true|"
+    r"the answer|my answer))?[\W_]*+$|"
+    r"(?:that|this|it)(?:'s|\sis|\swas|\sdoes|\scan)?\s?(?:n't|n’t|not|cannot)\s(?:be\s)?(?:right|"
+    r"correct|it\b|true|the answer|fit|match|work)|"
+    r"(?:that|this|it|which)\s(?:isn|doesn|wasn|can)['’]t\s(?:be\s)?(?:right|correct|it\b|true|"
+    r"the answer|fit|match|work)|"
+    r"scratch (?:that|it)|never ?mind|(?:just )?kidding|jk\b|psych|(?:i )?(?:ignore|disregard|"
+    r"forget)\s(?:that|this|it|the above|my|everything)|"
+    r"i (?:take|took) (?:that|it) back|i lied|i (?:was|am) (?:joking|kidding)|i'm (?:joking|kidding)|"
+    r"(?:that|this|it)(?:'s|\sis|\swas) (?:a|an) (?:lie|joke|mistake|error)|"
+    r"i (?:made|was|got) (?:an? )?(?:mistake|error|wrong|it wrong)|"
+    r"not[\W_]*+$)"
+)
+_WAIT: Final = re.compile(
+    r"[\W_]*+(?:(?:hmm+|actually|well|on second thoughts?|on reflection)[\W_]+)?"
+    r"(?:wait|no\b(?=[\W_]*+(?:$|wait|[,.!]))|oops|hold on|correction)\b"
+)
+_CONFIRMS: Final = re.compile(
+    r"\b(?:yes|confirmed|confirms|indeed|correct|verified|checks out|holds|consistent|double-?check|"
+    r"verify|sure)\b"
+)
+_OR: Final = re.compile(
+    r"[\W_]*+(?:(?:or|also|and|alternatively|maybe|perhaps|possibly|else|otherwise|if not)\b[\W_]*+)*+$"
+)
 
 
-class _Choice(NamedTuple):
-    """A number that may be the answer.
+_PLAIN: Final = re.compile(
+    r"[\s>*_`#$\[({\"'✅]*+(?:\\[(\[]\s*+)?(?:(?:so|therefore|thus|hence),?\s++)?"
+    r"(?:(?:the\s)?(?:final\s|correct\s|right\s|best\s)?(?:answer|missing\spanel(?:\sindex)?|option|"
+    r"choice)(?:\sis|\smust\sbe|\s?:)[\s*_`:$]*+)?"
+    r"(?:\\boxed\{)?(?:(?:answer|option|choice)[\s*_#:]*+)?(?:\\boxed\{)?([1-8])[\s*_`$\])}\"'.!✅\\]*+"
+)
+"""A line that is nothing but an answer, in the forms of most responses."""
 
-    ``asserted``: the tie says that it is. ``leading``: nothing but markup and filler before it on its
-    line. ``bare``: nothing else after it either. ``described``: followed by a colon or bracket, as the
-    question lists its choices. ``boxed``: tied by LaTeX, as reasoning about other things ends too.
-    """
+_MAX_PLAIN: Final = 80
+"""Longest line that can be nothing but an answer."""
 
-    start: int
-    end: int
-    value: int
-    asserted: bool
-    leading: bool
-    bare: bool
-    described: bool
-    boxed: bool
+
+class _Unit(NamedTuple):
+    """A sentence with its place: the line's number from the end, and whether it is all of its line."""
+
+    text: str
+    line: int
+    whole_line: bool
+    enumerated: bool
 
 
 def extract_strict(response: object, reasoning: tuple[tuple[str, str], ...] = ()) -> Extracted[int | None]:
@@ -87,117 +109,285 @@ def extract_strict(response: object, reasoning: tuple[tuple[str, str], ...] = ()
     text, reason = read_strictly(response, reasoning)
     if reason is not None:
         return Extracted(None, found=False, reason=reason)
-    text = lower(text[-_MAX_TEXT:])
-    choices = _without_listing(sorted(_choices(text)))
-    if not choices:
-        return Extracted(None, found=False, reason="no_answer")
-    statements = [at for at, choice in enumerate(choices) if choice.asserted or choice.leading]
-    at = statements[-1] if statements else len(choices) - 1
-    final = choices[at]
-    if _goes_on(text, final) or any(_hedges(text, other, final) for other in _neighbours(text, choices, at)):
-        return Extracted(None, found=False, reason="several_answers")
-    if not 1 <= final.value <= N_CHOICES:
-        return Extracted(None, found=False, reason="out_of_range")
-    return Extracted(final.value - 1)
+    value, reason = _settles_on(lower(text[-_MAX_TEXT:]).replace("’", "'"))
+    if reason is not None:
+        return Extracted(None, found=False, reason=reason)
+    return Extracted(value - 1)
 
 
-def _choices(text: str) -> Iterator[_Choice]:
-    spans = set()
-    at = 0
-    for found in _WORD.finditer(text):
-        start, end = found.span()
-        before = text[max(0, start - _LOOK_BACK) : start]
-        if start < at or before[-1:].isalnum() or before[-1:] == "_":
+def _settles_on(text: str) -> tuple[int, str | None]:
+    """The choice, or 0 and the reason why none."""
+    plain = _plain_end(text)
+    if plain:
+        return plain, None
+    walk = _Walk(text)
+    for unit in _units(text):
+        if walk.goes_on(unit):
             continue
-        word = found[0]
-        match = _TIE.match(text, end)
-        if match is None:
-            match = _TIED_BEFORE.search(before)
-            if match is not None:
-                first = start - len(before) + match.start()
-                spans.add((first, first + len(match[1])))
-                leading, bare = _place(text, first, end)
-                yield _Choice(first, end, int(match[1]), True, leading, bare, False, False)
+        break
+    value = walk.answer()
+    if value is None:
+        return 0, "no_answer"
+    if value == SEVERAL:
+        return 0, "several_answers"
+    if not 1 <= value <= N_CHOICES:
+        return 0, "out_of_range"
+    return value, None
+
+
+def _plain_end(text: str) -> int:
+    """The answer of a last line that is nothing else, below one that is none; or 0. Decides most texts."""
+    end = len(text.rstrip())
+    start = text.rfind("\n", 0, end) + 1
+    found = _PLAIN.fullmatch(text, start, end) if end - start <= _MAX_PLAIN else None
+    if found is None:
+        return 0
+    end = _rstrip(text, start)
+    if not end:
+        return int(found[1])
+    start = max(text.rfind("\n", 0, end) + 1, end - _MAX_PLAIN - 1)
+    line = text[start:end]
+    if end - start > _MAX_PLAIN or not (names_a_choice(line) or _OR.match(line)):
+        return int(found[1])
+    return 0
+
+
+def _rstrip(text: str, end: int) -> int:
+    while end and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+class _Walk:
+    """What is known of the answer while sentences are read from the last one back."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.final: Said | None = None
+        self.final_unit: _Unit | None = None
+        self.final_sentence: Sentence | None = None
+        self.last_line = 0
+        self.weaker: dict[int, list[tuple[Said, bool]]] = {FITS: [], SHORT: [], MENTIONED: [], PLACE: []}
+        self.denied: set[int] = set()
+        self.verdicts: set[int] = set()
+        self.alternatives: set[int] = set()
+        self.confirmed = False
+        self.taken_back = False
+        self.withdrawn = False
+        self.neighbours = 0
+        self._listed: frozenset[int] | None = None
+
+    @property
+    def listed(self) -> frozenset[int]:
+        """The choices that the text describes one by one, if it does."""
+        if self._listed is None:
+            values = frozenset(int(match[1]) for match in _LISTED.finditer(self.text))
+            self._listed = values if len(values) > 1 else frozenset()
+        return self._listed
+
+    def goes_on(self, unit: _Unit) -> bool:
+        """Take in a sentence; False once what comes before it cannot matter."""
+        if self.final is not None:
+            return self._neighbour(unit)
+        text = unit.text
+        if not names_a_choice(text):
+            self._talk(text)
+            return True
+        sentence = read(text)
+        if unit.enumerated and not sentence.said:
+            return True
+        said = _resolved(sentence, self.denied)
+        if said is None or said.force < STATED:
+            if not sentence.said or _WAIT.match(text):
+                self._talk(text)
+            elif self.taken_back:
+                # "that is wrong" was said of this sentence
+                self.taken_back = False
+                self.denied.update(s.value for s in sentence.said if s.force >= SHORT)
+                self._keep_denials(sentence)
+                return True
+            self._keep(sentence, said)
+            return True
+        if said.described and self.listed and said.value in self.listed:
+            if said.force == STATED and _positive(sentence):
+                self.verdicts.add(said.value)
+            return True
+        if self.taken_back and not self.confirmed:
+            self.withdrawn = True
+            return False
+        if said.value in self.denied or (said.offers and sentence.asks):
+            self.final = said._replace(value=SEVERAL)
+            return False
+        if self.alternatives - {said.value}:
+            self.final = said._replace(value=SEVERAL)
+            return False
+        self.final, self.final_unit, self.final_sentence = said, unit, sentence
+        self.last_line = unit.line
+        if said.offers and not said.replaces:
+            return True
+        # a correction says what it corrects; nothing before it can matter
+        return not (sentence.corrects or (sentence.concludes and not unit.whole_line))
+
+    def _talk(self, text: str) -> None:
+        if _CONFIRMS.search(text) is not None and _TAKES_BACK.match(text) is None:
+            self.confirmed = True
+        elif _TAKES_BACK.match(text) is not None or _WAIT.match(text) is not None:
+            self.taken_back = True
+
+    def _keep(self, sentence: Sentence, said: Said | None) -> None:
+        self._keep_denials(sentence)
+        if said is not None and said.force in self.weaker:
+            if said.described and self.listed:
+                if said.force == FITS:
+                    self.verdicts.add(said.value)
+                return
+            self.weaker[said.force].append((said, sentence.concludes))
+        if any(s.offers for s in sentence.said) and (
+            sentence.asks or (said is not None and said.force >= SHORT)
+        ):
+            self.alternatives.update(s.value for s in sentence.said)
+
+    def _keep_denials(self, sentence: Sentence) -> None:
+        self.denied.update(said.value for said in sentence.said if said.force == DENIED)
+
+    def _neighbour(self, unit: _Unit) -> bool:
+        """Whether the sentence before the final statement belongs to it; two different answers are none."""
+        final, final_unit, after = self.final, self.final_unit, self.final_sentence
+        assert final is not None
+        assert final_unit is not None
+        assert after is not None
+        self.neighbours += 1
+        if self.neighbours > _MAX_NEIGHBOURS:
+            return False
+        same_line = unit.line == self.last_line
+        if not same_line and not (final_unit.whole_line and after.plain) and not final.offers:
+            return False
+        if not names_a_choice(unit.text):
+            if same_line:
+                return _TAKES_BACK.match(unit.text) is None and _WAIT.match(unit.text) is None
+            return _OR.match(unit.text) is not None
+        sentence = read(unit.text)
+        said = _resolved(sentence, set())
+        if said is None or said.force < STATED:
+            return same_line
+        if said.value == final.value or sentence.asks:
+            return said.value == final.value
+        if said.value != SEVERAL and not 1 <= said.value <= N_CHOICES:
+            return False
+        if said.described and self.listed and said.value in self.listed:
+            return False
+        if not same_line and not final.offers:
+            alike = unit.whole_line and len(unit.text) <= _MAX_PLAIN and sentence.plain
+            if not alike or said.boxed != final.boxed:
+                return False
+        if final.replaces and not final.offers and not (sentence.concludes and after.concludes):
+            return False
+        if after.concludes and not sentence.concludes and not final.offers:
+            return False
+        self.final = final._replace(value=SEVERAL)
+        return False
+
+    def answer(self) -> int | None:
+        """The choice, `SEVERAL`, or None."""
+        if self.final is not None:
+            return self.final.value
+        if self.withdrawn:
+            return None
+        if self.verdicts:
+            return next(iter(self.verdicts)) if len(self.verdicts) == 1 else SEVERAL
+        for force, said in self.weaker.items():
+            if not said:
+                continue
+            (last, concludes), values = said[0], {one.value for one, _ in said}
+            if force in (FITS, SHORT) and concludes:
+                values = {last.value}
+            if values & self.denied:
+                values -= self.denied
+                if not values:
+                    continue
+            return next(iter(values)) if len(values) == 1 else SEVERAL
+        items = _ENUMERATED.findall(self.text)
+        if len(items) == 1 and not self.taken_back:
+            return int(items[0])  # "4. All panels are the same."
+        return None
+
+
+def _positive(sentence: Sentence) -> bool:
+    return any(token.kind == "Y" or token.kind == "Q" for token in sentence.tokens)
+
+
+def _resolved(sentence: Sentence, denied: set[int]) -> Said | None:
+    """The choice that a sentence settles on, if it says anything of any."""
+    current: Said | None = None
+    for said in sentence.said:
+        if said.force == DENIED:
+            if current is not None and current.value == said.value:
+                current = None
             continue
-        at = match.end(2)
-        filler = match[1]
-        boxed = word == "boxed" or "boxed" in filler
-        asserted = boxed or _ASSERTS.search(filler) is not None
-        spans.add(match.span(2))
-        leading, bare = _place(text, start, at)
-        if word == "panel" and not boxed:
-            # "Panel 7 has sum 20", "each panel is 6 less": most panels spoken of are those that are given
-            leading = bare
-            asserted = asserted and (_MISSING.search(before) is not None or "index" in filler)
-        yield _Choice(start, at, int(match[2]), asserted, leading, bare, match[3] is not None, boxed)
-    if _ALONE.search(text, text.rstrip().rfind("\n") + 1) is None:
-        return
-    # numbers alone on the lines just above belong to the same statement
-    for match in _ALONE.finditer(text):
-        if match.span(1) not in spans:
-            yield _Choice(match.start(), match.end(), int(match[1]), False, True, True, False, False)
+        if said.force < MENTIONED:
+            continue
+        if current is None or said.force > current.force:
+            if current is not None and current.force >= FITS and said.offers:
+                said = said._replace(value=SEVERAL)
+            current = said
+        elif said.force == current.force or (said.offers and said.force >= SHORT):
+            if said.value == current.value:
+                continue
+            if said.replaces and not said.offers:
+                current = said
+            elif said.force >= PLACE or said.force == current.force:
+                current = current._replace(value=SEVERAL)
+    return current
 
 
-def _place(text: str, start: int, end: int) -> tuple[bool, bool]:
-    """Whether a choice begins its line, and whether it is all there is on it."""
-    line_start = text.rfind("\n", max(0, start - _MAX_MARKUP), start) + 1
-    if line_start == 0 and start > _MAX_MARKUP:
-        return False, False
-    if _BEFORE_ON_LINE.fullmatch(text, line_start, start) is None:
-        return False, False
-    line_end = text.find("\n", end, end + _MAX_MARKUP)
-    if line_end < 0:
-        line_end = len(text)
-        if line_end - end > _MAX_MARKUP:
-            return True, False
-    return True, _AFTER_ON_LINE.fullmatch(text, end, line_end) is not None
+def _units(text: str) -> Iterator[_Unit]:
+    """The sentences of a text, the last one first."""
+    end, line = len(text), 0
+    while end >= 0:
+        start = text.rfind("\n", 0, end) + 1
+        row = text[start:end].strip()
+        if row:
+            line += 1
+            yield from _sentences(row, line)
+        end = start - 1
 
 
-def _without_listing(choices: list[_Choice]) -> list[_Choice]:
-    """Without "Answer 1: …, Answer 2: …": the question's choices, copied or gone through one by one."""
-    described = {choice.value for choice in choices if choice.described}
-    return choices if len(described) < 2 else [choice for choice in choices if not choice.described]
+def _sentences(row: str, line: int) -> Iterator[_Unit]:
+    bullet = _BULLET.match(row)
+    enumerated = bullet is not None and row[: bullet.end()].strip(" \t>(")[:1].isdigit()
+    if bullet is not None and row[:1] not in "+":
+        stripped = row[bullet.end() :]
+        row = stripped if stripped.strip("*_` ") else row
+    if "no." in row:
+        row = _NUMBER_SIGN.sub("number ", row)
+    if "e.g." in row:
+        row = row.replace("e.g.", "for example")
+    stop = len(row)
+    for start in _boundaries(row):
+        if start < stop:
+            yield from _pieces(row, start, stop, line, enumerated)
+            stop = start
 
 
-def _goes_on(text: str, final: _Choice) -> bool:
-    """Whether the answer's line goes on with another number to choose: "Answer 4 or 1", "Answer 1, 2, 3"."""
-    if final.described:
-        return False
-    match = _ANOTHER.match(text, final.end)
-    return match is not None and len(match[1]) == 1 and int(match[1]) not in (0, 9, final.value)
-
-
-def _neighbours(text: str, choices: list[_Choice], at: int) -> Iterator[_Choice]:
-    """The other choices that may belong to the final statement, nearest first."""
-    final = nearer = choices[at]
-    for other in reversed(choices[:at]):
-        same_line = on_one_line(text[other.end : nearer.start])
-        if final.start - other.end > _REACH or not (same_line or other.bare):
-            break
-        yield other
-        nearer = other
-    nearer = final
-    for other in choices[at + 1 :]:
-        if other.start - final.end > _REACH or not on_one_line(text[nearer.end : other.start]):
-            break
-        yield other
-        nearer = other
-
-
-def _hedges(text: str, other: _Choice, final: _Choice) -> bool:
-    """Whether another choice stands beside the final one, so that none of them is the answer."""
-    if other.value == final.value or not 1 <= other.value <= N_CHOICES:
-        return False
-    first, second = sorted((other, final))
-    between = text[first.end : second.start]
-    if offers_alternatives(between):
-        return on_one_line(between) or (other.bare and final.bare and other.boxed == final.boxed)
-    if on_one_line(between):
-        return other.asserted == final.asserted and not (
-            final is second and concludes(between) and not other.asserted
+def _boundaries(row: str) -> Iterator[int]:
+    """Where sentences of a line begin, the last one first; looks at no more of the line than is asked for."""
+    high = len(row)
+    while high > 0:
+        low = max(0, high - _WINDOW)
+        found = _END_OF_SENTENCE.finditer(row, low, min(len(row), high + _MAX_PLAIN))
+        yield from reversed(
+            [match.end() for match in found if match.start() < high and match.end() < len(row)]
         )
-    return other.bare and final.bare and other.boxed == final.boxed and _leads_in(between)
+        high = low
+    yield 0
 
 
-def _leads_in(between: str) -> bool:
-    return len(between) <= _MAX_MARKUP and _BEFORE_ON_LINE.fullmatch(between) is not None
+def _pieces(row: str, start: int, stop: int, line: int, enumerated: bool) -> Iterator[_Unit]:
+    whole = start == 0 and stop == len(row)
+    while stop - start > _MAX_SENTENCE:
+        yield _Unit(row[stop - _MAX_SENTENCE : stop], line, False, enumerated)
+        stop -= _MAX_SENTENCE
+    text = row[start:stop].strip()
+    # "… so. 1. Compare the panels." has the number of a list's item in the middle of a line
+    if text and not (stop < len(row) and _ITEM.fullmatch(text)):
+        yield _Unit(text, line, whole, enumerated)
