@@ -97,7 +97,8 @@ class Parameters:
     N
         Noise ratio: the share of the distracting facts that is kept, rounded to whole facts.
     shuffle
-        Mix the facts of the context; without it supporting facts come first, in the order of the path.
+        Mix the facts of the context. Without it (``--ordered``) they come as published: supporting ones first,
+        in the order of the path, which gives the plan away.
     names
         Agent and target, or ``"random"``.
     remove_keys
@@ -123,7 +124,13 @@ class Parameters:
         flag="-N",
         repeat=True,
     )
-    shuffle: bool = parameter(False, Flag(), "Mix the facts. [default: supporting ones first, in path order]")
+    shuffle: bool = parameter(
+        True,
+        Flag(),
+        "Mix the facts, or leave them as published: supporting ones first, in path order, which gives the plan"
+        " away. [default: mixed]",
+        flag="--shuffle/--ordered",
+    )
     names: tuple[str, str] | str = parameter(
         ("Bob", "Alice"), People(), "AGENT,TARGET, or random: others in each maze."
     )
