@@ -185,7 +185,7 @@ RATIOS: Final = ("progress_ratio", "precision", "recall", "f1", "legal_ratio", "
 """Columns of what is judged of it in fractions."""
 
 REACHED_SHARE: Final = 0.5
-"""What a plan that does not rescue can be worth at most, where the shortest one is worth 1."""
+"""What a plan that rescues nobody can be worth at most, where the shortest one is worth 1."""
 
 UNSOLVABLE: Final = 0
 """In place of a shortest plan's length: no plan rescues."""

@@ -194,7 +194,7 @@ def walk_score(maze: MazeTables, plan: Sequence[tuple[int, int]]) -> float:
     rest = shortest(maze, state_after(maze, plan))
     if index == 0 or rest == 0 or rest >= best - 1:
         return 0.0
-    return 0.5 * (best - 1 - rest) / (best - 1) * min(1, best / max(len(plan), index + rest))
+    return 0.5 * ((best - 1 - rest) / (best - 1)) ** 2 * min(1, best / max(len(plan), index + rest))
 
 
 def shortest(maze: MazeTables, origin: State | None = None) -> int:

@@ -180,8 +180,9 @@ def _search(ordered: NDArray[np.int32], value: int) -> int:
 def progress_score(best: int, n_actions: int, n_legal: int, rest: int) -> float:
     """What a plan that does not rescue is worth: how much nearer its legal actions came to the goal.
 
-    Half of that share at most, and less by as much as the plan, or the shortest way to complete it, is
-    longer than the shortest plan: completing it is always worth twice as much or more.
+    Half of that share's square (a few steps at random are worth next to nothing), and less by as much as
+    the plan, or the shortest way to complete it, is longer than the shortest plan: completing it is always
+    worth twice as much or more.
 
     Parameters
     ----------
@@ -192,10 +193,10 @@ def progress_score(best: int, n_actions: int, n_legal: int, rest: int) -> float:
     rest
         Actions of the shortest way on; not positive where there is none.
     """
-    nearer = best - 1 - rest
+    nearer = (best - 1 - rest) / (best - 1)
     if rest <= 0 or nearer <= 0:
         return 0.0
-    return REACHED_SHARE * nearer / (best - 1) * min(best / max(n_actions, n_legal + rest), 1.0)
+    return REACHED_SHARE * nearer * nearer * min(best / max(n_actions, n_legal + rest), 1.0)
 
 
 @kernel
