@@ -17,9 +17,7 @@ from strict.corpus import Case
 from relfast.seqbench import Maze, generate, shortest_plan
 from relfast.tasks.seqbench.blind import STRATEGIES
 
-EXAMPLES: Final = (
-    Path(__file__).resolve().parent.parent / "data" / "seqbench" / "few_shot_examples.json"
-)
+EXAMPLES: Final = Path(__file__).resolve().parent.parent / "data" / "seqbench" / "few_shot_examples.json"
 
 Plan = Sequence[str]
 
@@ -140,12 +138,18 @@ def _example(example: dict[str, Any], examples: Sequence[dict[str, Any]]) -> Cas
     question = " ".join(example["facts"])
     other = next(one for one in examples if one["completion"] != example["completion"])
     record = {"task": "SeqBench", "question": question, "answer": {"actions": example["completion"]}}
-    return _case(record, checker.from_context(question, "Bob", "Alice"), example["completion"], other["completion"])
+    return _case(
+        record, checker.from_context(question, "Bob", "Alice"), example["completion"], other["completion"]
+    )
 
 
 def _generated(row: dict[str, Any], whole: bool) -> Case:
     gold: list[str] = ast.literal_eval(row["completion"])
-    answer = {key: row[key] for key in row if key not in ("instance_id", "context")} if whole else {"actions": gold}
+    answer = (
+        {key: row[key] for key in row if key not in ("instance_id", "context")}
+        if whole
+        else {"actions": gold}
+    )
     record = {"task": "SeqBench", "question": row["context"], "answer": answer}
     people = row["instance_metadata"]["agent_name"], row["instance_metadata"]["target_name"]
     world = checker.from_details(row) if whole else checker.from_context(row["context"], *people)
@@ -229,5 +233,7 @@ def _back_and_forth(world: checker.World, gold: Plan) -> list[str]:
 
 def _broken(world: checker.World, gold: Plan) -> list[str]:
     """A plan that goes wrong at once, and looks like one to the end."""
-    far = next(room for room in sorted(world.graph) if room != world.start and room not in world.graph[world.start])
+    far = next(
+        room for room in sorted(world.graph) if room != world.start and room not in world.graph[world.start]
+    )
     return [gold[0], f"move_to: {far}", *gold[1:]]

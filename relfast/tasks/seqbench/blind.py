@@ -14,8 +14,8 @@ from relfast.tasks.seqbench.layout import Layout, from_facts
 _RANDOM_STEPS: Final = 40
 
 _EXAMPLE: Final = (
-    "['start: A1', 'move_to: A2', 'pick_up_key: 1', 'move_to: B2', 'move_to: B1', 'move_to: C1', 'use_key: 1',"
-    " 'unlock_and_open_door_to: C2', 'move_to: C2', 'rescue: Alice']"
+    "['start: A1', 'move_to: A2', 'pick_up_key: 1', 'move_to: B2', 'move_to: B1', 'move_to: C1', "
+    " 'use_key: 1', 'unlock_and_open_door_to: C2', 'move_to: C2', 'rescue: Alice']"
 )
 """The published prompt's second worked example."""
 

@@ -196,7 +196,7 @@ def find_sequences(text: str, target: str) -> Iterator[Sequence]:
             if len(items) > 1:
                 yield _with_junk(text, begin, end, items, last)
             items = [mention.item] if starts else []
-            begin = mention.start
+            begin = text.rfind("\n", 0, mention.start) + 1 if mention.first_of_line else mention.start
         last = mention if items else None
         end = mention.end
     if len(items) > 1:

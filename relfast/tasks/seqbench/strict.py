@@ -32,11 +32,14 @@ _DENIED_BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 _DENIED_BEHIND: Final = re.compile(
-    r"[\s`*)\]\"'.,;:–—-]*(?:(?:this|that|it|the|above|plan|list|answer|sequence|which|but|one)\b\s*)*"
-    r"(?:(?:is|was|would be|are|looks?|seems?)\s+)?(?:(?:clearly|definitely|obviously|simply|just)\s+)?"
-    r"(?:not\b|n['’]t\b|isn['’]t\b|wrong\b|incorrect\b|invalid\b|illegal\b|impossible\b|doesn['’]t work"
-    r"|does not work|fails?\b|won['’]t work|cannot work|can['’]t work|❌|✗)"
-    r"(?!\s+(?:only|just|the only|unique))",
+    r"[\s`*)\]\"'.,;:–—-]*+(?:(?:this|that|it|the|above|plan|list|answer|sequence|which|but|one)\b\s*)*+"
+    r"(?:(?:(?:is|was|are|would be|looks|seems)\s+(?:(?:clearly|definitely|obviously|simply|just)\s+)?not\b"
+    r"|(?:isn|wasn|aren)['’]t\b)(?!\s+(?:only|just))"
+    r"|(?:(?:is|was|are|would be|looks|seems)\s+)?(?:(?:clearly|definitely|obviously|simply|just|all)\s+)?"
+    r"(?:wrong|incorrect|invalid|illegal|impossible)\b"
+    r"|(?:doesn|won|can)['’]t work|(?:does not|will not|cannot) work|fails?\b|❌|✗)"
+    # what goes on with a colon speaks of what follows
+    r"(?![^.\n]{0,30}:)",
     re.IGNORECASE,
 )
 _REPLACES: Final = re.compile(
@@ -48,8 +51,9 @@ _FINAL: Final = re.compile(
     r"\b(?:final|finally|so|therefore|thus|hence|conclusion|overall|improved|revised)\b", re.I
 )
 _OFFERS: Final = re.compile(
-    r"\b(?:or|either|alternatives?|alternatively|another|other|also|else|both|equally|second|backup|fallback|maybe"
-    r"|perhaps|possibly)\b|\b(?:option|plan|solution|answer|route|path|candidate|variant|choice|possibility)"
+    r"\b(?:or|either|alternatives?|alternatively|another|other|also|else|both|equally|backup|fallback|maybe"
+    r"|perhaps|possibly)\b|\bsecond (?:option|plan|solution|answer|route|path|candidate|variant|choice)"
+    r"|\b(?:option|plan|solution|answer|route|path|candidate|variant|choice|possibility)"
     r"[ \t]*(?:#|no\.?|number)?[ \t]*(?:[a-z]|\d+|i{1,3}|two|three)\b",
     re.IGNORECASE,
 )
@@ -65,6 +69,8 @@ _COULD_START_BEFORE: Final = re.compile(r"start(?:[ _]at)?[\"'`*]*\s*[:=(,|>→]
 
 _CLOSING: Final = " \t\r\n`*.;,)]}\"'$"
 """What closes a plan and says nothing."""
+
+_NO_WORDS: Final = ("", "json", "python", "text", "plaintext", "yaml")
 
 _ROOM: Final = re.compile(r"[a-z]{1,2}\d+")
 
@@ -186,7 +192,8 @@ def _replaced(between: str) -> bool:
     """Whether what stands between two plans sets the second in place of the first."""
     if _REPLACES.search(between):
         return True
-    if _OFFERS.search(between):
+    lines = [line for line in between.split("\n") if line.strip(_CLOSING).lower() not in _NO_WORDS]
+    if lines and _OFFERS.search(lines[-1]):
         return False
     if _FINAL.search(between):
         return True
