@@ -38,6 +38,11 @@ def _said(name: str, parameter: str) -> str:
     }[name]
 
 
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
 def _field(name: str) -> str:
     return "person" if name == "rescue" else "key" if "key" in name else "room"
 
@@ -114,6 +119,50 @@ FORMS: Final[dict[str, Callable[[Plan], str]]] = {
     ),
     "fullwidth": lambda plan: "[" + "，".join(f"'{action.replace(': ', '：')}'" for action in plan) + "]",
     "small": lambda plan: str([f"{name}: {to.lower() if _field(name) == 'room' else to}" for name, to in _pairs(plan)]),
+    "brackets": lambda plan: "\n".join(f"[{n}] {action}" for n, action in enumerate(plan, 1)),
+    "inparens": lambda plan: "\n".join(f"({n}) {action}" for n, action in enumerate(plan, 1)),
+    "numberdash": lambda plan: "\n".join(f"{n} - {action}" for n, action in enumerate(plan, 1)),
+    "numbercolon": lambda plan: "\n".join(f"{n}: {action}" for n, action in enumerate(plan, 1)),
+    "keycaps": lambda plan: "\n".join(f"{n}\ufe0f\u20e3 {action}" for n, action in enumerate(plan, 1)),
+    "boldsteps": lambda plan: "\n".join(f"**Step {n}:** `{action}`" for n, action in enumerate(plan, 1)),
+    "stepdashes": lambda plan: "\n".join(f"Step {n} - {action}" for n, action in enumerate(plan, 1)),
+    "checks": lambda plan: "\n".join(f"- [x] {action}" for action in plan),
+    "bracketed": lambda plan: "\n".join(f"{n}. [{action}]" for n, action in enumerate(plan, 1)),
+    "tickline": lambda plan: ", ".join(f"`{action}`" for action in plan),
+    "tight": lambda plan: ",".join(action.replace(": ", ":") for action in plan),
+    "equals": lambda plan: "\n".join(f"{name}={to}" for name, to in _pairs(plan)),
+    "arrowlines": lambda plan: "\n".join(f"{name} → {to}" for name, to in _pairs(plan)),
+    "typed": lambda plan: json.dumps([{"type": name, _field(name): to} for name, to in _pairs(plan)]),
+    "argobject": lambda plan: json.dumps([{"action": name, "args": {_field(name): to}} for name, to in _pairs(plan)]),
+    "paramlist": lambda plan: json.dumps([{"action": name, "parameters": [to]} for name, to in _pairs(plan)], indent=1),
+    "fromto": lambda plan: json.dumps([{"action": name, "from": "here", "to": to} for name, to in _pairs(plan)]),
+    "longnames": lambda plan: json.dumps([{"action_type": name, "action_parameter": to} for name, to in _pairs(plan)]),
+    "cmds": lambda plan: json.dumps([{"cmd": f"{name} {to}"} for name, to in _pairs(plan)]),
+    "calldicts": lambda plan: json.dumps([{"action": f"{name}({to})"} for name, to in _pairs(plan)]),
+    "roomdicts": lambda plan: json.dumps([{"action": pair[0], "target": _roomy(*pair).partition(": ")[2]} for pair in _pairs(plan)]),
+    "reasondicts": lambda plan: json.dumps([{"action": name, "target": to, "reason": "it is legal"} for name, to in _pairs(plan)]),
+    "spacedlist": lambda plan: str([action.replace(": ", " ") for action in plan]),
+    "dashlist": lambda plan: str([f"{n}. {action}" for n, action in enumerate(plan, 1)]),
+    "triples": lambda plan: json.dumps([[n, name, to] for n, (name, to) in enumerate(_pairs(plan), 1)]),
+    "methods": lambda plan: "\n".join(f'bob.{name}("{to}")' for name, to in _pairs(plan)),
+    "csv": lambda plan: "\n".join(f"{name},{to}" for name, to in _pairs(plan)),
+    "xml": lambda plan: "<plan>\n" + "\n".join(f'  <action type="{name}" target="{to}"/>' for name, to in _pairs(plan)) + "\n</plan>",
+    "xmlnames": lambda plan: "\n".join(f"<{name}>{to}</{name}>" for name, to in _pairs(plan)),
+    "xmltext": lambda plan: "<plan>\n" + "\n".join(f"<action>{action}</action>" for action in plan) + "\n</plan>",
+    "camel": lambda plan: "\n".join(f"{_camel(name)}({to})" for name, to in _pairs(plan)),
+    "boldsaid": lambda plan: "\n".join(f"- **{_said(name, '').strip()}** {to}" for name, to in _pairs(plan)),
+    "saidrooms": lambda plan: "\n".join(f"{n}. {_said(name, _roomy(name, to).partition(': ')[2].replace('Key ', ''))}" for n, (name, to) in enumerate(_pairs(plan), 1)),
+    "stated": lambda plan: "\n".join(f"{n}. {action} → as the facts say" for n, action in enumerate(plan, 1)),
+    "squares": lambda plan: "\n".join(f"{n}. {action} [open]" for n, action in enumerate(plan, 1)),
+    "hashes": lambda plan: "\n".join(f"{action}  # legal" for action in plan),
+    "barelines": lambda plan: "| Action | Parameter |\n| --- | --- |\n" + "\n".join(f"| {name} | {to} |" for name, to in _pairs(plan)),
+    "tabletext": lambda plan: "| Step | Action | State |\n|:-|:-|:-|\n" + "\n".join(f"| {n} | `{action}` | fine |" for n, action in enumerate(plan, 1)),
+    "items": lambda plan: "\\begin{enumerate}\n" + "\n".join(f"\\item {action}" for action in plan) + "\n\\end{enumerate}",
+    "texttt": lambda plan: "\n".join(f"{n}. \\texttt{{{action.replace('_', chr(92) + '_')}}}" for n, action in enumerate(plan, 1)),
+    "sentence": lambda plan: ", ".join(_said(*pair).lower() if pair[0] not in ("start", "rescue") else _said(*pair) for pair in _pairs(plan[:-1])).replace("move to a", "move to A") + f", and finally {_said(*_pairs(plan)[-1])}.",
+    "blanklines": lambda plan: "\n\n".join(f"{n}. {action}" for n, action in enumerate(plan, 1)),
+    "quoted": lambda plan: "\n".join(f'"{action}",' for action in plan),
+    "htmlbr": lambda plan: "<br>\n".join(plan),
 }  # fmt: skip
 """How a plan is written down: right ones under their name, wrong ones as ``not NAME``."""
 

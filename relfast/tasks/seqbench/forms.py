@@ -35,10 +35,10 @@ _PARAMETER: Final = re.compile(rf"[^\s,;:|()\[\]{{}}<>*=\\{_QUOTES}]+")
 _LAST_MARKS: Final = ".!?…"
 
 _GLUE: Final = re.compile(
-    r"(?:[^\w]|_|\d+(?:\s*[.):\]>|,}]|[\"']\s*:)"
-    r"|(?:actions?|plan|steps?|name|type|target|param(?:eter)?s?|arg(?:ument)?s?|value|then|and|next|finally|first"
-    r"|to|function|call|command|operation|json|python|text|li|ol|ul|p|br|td|tr|th|code|pre|strong|em|b|div|item)"
-    r"(?![A-Za-z]))*+",
+    r"(?:[^\w]|_|\d+(?:\s*[.):\]>|,}–-]|[\"']\s*:)"
+    r"|(?:actions?|plan|steps?|name|type|target|param(?:eter)?s?|arg(?:ument)?s?|value|then|and|next|finally|first|to"
+    r"|function|call|command|operation|json|python|text(?:tt|bf|it)?|mathtt|item|li|ol|ul|p|br|td|tr|th|code|pre"
+    r"|strong|em|b|div|x|bob|agent|self|robot|env|player)(?![A-Za-z]))*+",
     re.IGNORECASE,
 )
 _MARKER: Final = re.compile(
@@ -53,6 +53,8 @@ _ITEM_LINE: Final = re.compile(
 _QUOTED_ITEM: Final = re.compile(r"[\s,(\[{]*([\"'])([^\"'\n]{1,80})\1[\s)\]}]*")
 
 _TRANSLATION: Final = {
+    0xFE0F: "",
+    0x20E3: ".",  # a keycap: 1️⃣
     **dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), ""),
     **dict.fromkeys(map(ord, "\u00a0\u2007\u202f\u3000"), " "),
     **dict.fromkeys(map(ord, "“”„‟«»「」『』＂"), '"'),
@@ -63,6 +65,8 @@ _COMMENT: Final = re.compile(r"(?<=[\"'\])},(\[])([ \t]*,?)[ \t]*(?:#(?!\d)|//)[
 _COMMENT_LINE: Final = re.compile(r"^[ \t]*+(?://|#(?!#))[^\n]*+\n(?=[ \t]*+[\"'(\[{\]])", re.MULTILINE)
 _BLOCK_COMMENT: Final = re.compile(r"/\*[^*\[\]]*+\*/")
 _ONE_VALUE: Final = re.compile(r"(:\s*)\[\s*(\"[^\"\[\]]*\"|'[^'\[\]]*'|\d+)\s*\]")
+_STRUCK: Final = re.compile(r"~~(?:[^~]|~(?!~))*+~~|<(del|strike)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_CLOSING_TAG: Final = re.compile(rf"</(?:{_ACTION})>", re.IGNORECASE)
 _OBJECT: Final = re.compile(r"\{([^{}\[\]]*)\}")
 _FIELD: Final = re.compile(r"(?<!\w)(\w++)[\"']?\s*:\s*(?:\"([^\"]*)\"|'([^']*)'|(-?\w+))")
 _VERB_FIELDS: Final = (
@@ -88,7 +92,6 @@ _ASIDE: Final = frozenset(
         "reason",
         "comment",
         "note",
-        "type",
         "explanation",
         "description",
     }
@@ -115,6 +118,8 @@ def tidy(text: str) -> str:
     if not text.isascii():
         text = text.translate(_TRANSLATION)
     text = text.replace("\\_", "_")
+    if "~~" in text or "</" in text:
+        text = _CLOSING_TAG.sub("", _STRUCK.sub(" ", text))
     if "#" in text or "//" in text or "/*" in text:
         text = _BLOCK_COMMENT.sub("", text)
         text = _COMMENT.sub(_comma, text)
@@ -142,7 +147,7 @@ def _flat(found: re.Match[str]) -> str:
         verb = _NAME.fullmatch(name)
         if verb is not None:
             return _quoted(f"{verb.lastgroup}: {_bare(value)}")
-        if name not in _VERB_FIELDS:
+        if name in _ASIDE:
             continue
         verb = _NAME.fullmatch(value)
         if verb is not None:
@@ -150,7 +155,8 @@ def _flat(found: re.Match[str]) -> str:
             told = [value for name, value in rest if name not in _ASIDE] or [value for _, value in rest]
             return _quoted(f"{verb.lastgroup}: {_bare(told[0])}" if told else value)
         if (item := as_item(value)) is not None:
-            return _quoted(item)
+            # several of them are a plan by themselves
+            return _quoted(item) if not any(as_item(value) for _, value in fields[at + 1 :]) else found[0]
     if len(fields) == 1:
         return _quoted(fields[0][1])
     verbs = [value for name, value in fields if name in _VERB_FIELDS]

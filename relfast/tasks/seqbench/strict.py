@@ -23,23 +23,28 @@ _NEAR: Final = 80
 
 _DENIALS: Final = (
     "not", "n't", "n’t", "never", "wrong", "incorrect", "valid", "legal", "avoid", "bad", "fail",
-    "impossible", "reject", "discard", "unlike",
+    "impossible", "reject", "discard", "unlike", "ignore", "except", "anything but", "than", "instead",
 )  # fmt: skip
 _DENIED_BEFORE: Final = re.compile(
-    r"(?:\b(?:not|never|wrong|incorrect|invalid|illegal|avoid|bad|fail(?:s|ed)?|impossible|rejected|discarded|unlike)|n['’]t)\b"
+    r"(?:\b(?:not|never|wrong|incorrect|invalid|illegal|avoid|bad|fail(?:s|ed)?|impossible|reject(?:ed)?"
+    r"|discard(?:ed)?|ignore|unlike|except|anything but|(?:rather|other) than|instead of)|n['’]t)\b"
     r"[^.!?;\n\w]*(?:(?:plan|list|answer|sequence|one|path|is|this|be|the|would|do|use)\b[^.!?;\n\w]*){0,6}"
     r"\n?[\s`*\"'(>]*(?:python|json|text)?\s*$",
     re.IGNORECASE,
 )
 _DENIED_BEHIND: Final = re.compile(
-    r"[\s`*)\]\"'.,;:–—-]*+(?:(?:this|that|it|the|above|plan|list|answer|sequence|which|but|one)\b\s*)*+"
-    r"(?:(?:(?:is|was|are|would be|looks|seems)\s+(?:(?:clearly|definitely|obviously|simply|just)\s+)?not\b"
-    r"|(?:isn|wasn|aren)['’]t\b)(?!\s+(?:only|just))"
-    r"|(?:(?:is|was|are|would be|looks|seems)\s+)?(?:(?:clearly|definitely|obviously|simply|just|all)\s+)?"
-    r"(?:wrong|incorrect|invalid|illegal|impossible)\b"
-    r"|(?:doesn|won|can)['’]t work|(?:does not|will not|cannot) work|fails?\b|❌|✗)"
+    r"[\s`*(\])\"'.,;:–—-]*+(?:(?:this|that|it|the|above|plan|list|answer|sequence|which|but|one)\b\s*)*+"
+    r"(?:(?:(?:is|was|are|would be|looks|seems|must|should|can|could|may|will)\s+"
+    r"(?:(?:clearly|definitely|obviously|simply|just)\s+)?not\b"
+    r"|(?:isn|wasn|aren|can|won|doesn|shouldn|mustn|couldn)['’]t\b|cannot\b|does not work)"
+    r"(?!\s+(?:only|just))"
+    r"|(?:(?:is|was|are|would be|looks|seems|must be|should be)\s+)?"
+    r"(?:(?:clearly|definitely|obviously|simply|just|all|a)\s+)?"
+    r"(?:wrong|incorrect|invalid|illegal|impossible|false|mistake|avoided|rejected|discarded)\b"
+    r"|fails?\b|❌|✗)"
     # what goes on with a colon speaks of what follows
-    r"(?![^.\n]{0,30}:)",
+    r"(?![^.\n]{0,30}:)"
+    r"|[\s`*)\"']*+(?:\w{1,12} ){0,3}\w{0,12}\?",
     re.IGNORECASE,
 )
 _REPLACES: Final = re.compile(
@@ -72,6 +77,12 @@ _CLOSING: Final = " \t\r\n`*.;,)]}\"'$"
 
 _NO_WORDS: Final = ("", "json", "python", "text", "plaintext", "yaml")
 
+_STRIKES: Final = re.compile(r"~~\s*$|<(?:del|strike)>\s*$")
+_CONDITION: Final = re.compile(
+    r"\b(?:if|in case|otherwise|unless|should (?:this|that|it))\b|(?<!\d)\d\d? ?%", re.IGNORECASE
+)
+_LABEL: Final = re.compile(r"\W*(?:[a-z]|\d+|i{1,3})\W*", re.IGNORECASE)
+
 _ROOM: Final = re.compile(r"[a-z]{1,2}\d+")
 
 
@@ -99,6 +110,8 @@ def may_differ(before: str, behind: str) -> bool:
             return True
     before = lower(before)
     if "start" in before and _COULD_START_BEFORE.search(before):
+        return True
+    if _STRIKES.search(before):
         return True
     near = before[-_NEAR:]
     return any(map(near.__contains__, _DENIALS)) and _DENIED_BEFORE.search(near) is not None
@@ -190,11 +203,22 @@ def _last(text: str, plans: Sequence[_Plan]) -> tuple[str, ...] | str:
 
 def _replaced(between: str) -> bool:
     """Whether what stands between two plans sets the second in place of the first."""
+    lines = [line for line in between.split("\n") if _says(line)]
+    lead = lines[-1] if lines else ""
+    if _CONDITION.search(lead) or _LABEL.fullmatch(lead):
+        return False
     if _REPLACES.search(between):
         return True
-    lines = [line for line in between.split("\n") if line.strip(_CLOSING).lower() not in _NO_WORDS]
-    if lines and _OFFERS.search(lines[-1]):
+    if _OFFERS.search(lead):
         return False
     if _FINAL.search(between):
         return True
-    return not offers_alternatives(between) and (not on_one_line(between) or concludes(between))
+    return (
+        bool(lines) and not offers_alternatives(between) and (not on_one_line(between) or concludes(between))
+    )
+
+
+def _says(line: str) -> bool:
+    """Whether a line says something: no fence, no head of a table, no tag."""
+    line = line.strip(_CLOSING)
+    return line.lower() not in _NO_WORDS and not line.startswith(("|", "<"))
