@@ -111,6 +111,7 @@ class _Mention(NamedTuple):
     end: int
     item: str
     first_of_line: bool
+    marks: int = 0
 
 
 def tidy(text: str) -> str:
@@ -200,13 +201,13 @@ def find_sequences(text: str, target: str) -> Iterator[Sequence]:
             items.append(mention.item)
         else:
             if len(items) > 1:
-                yield _with_junk(text, begin, end, items, last)
+                yield _with_junk(text, begin, end, items, last, mention.start)
             items = [mention.item] if starts else []
-            begin = text.rfind("\n", 0, mention.start) + 1 if mention.first_of_line else mention.start
+            begin = mention.start - mention.marks
         last = mention if items else None
         end = mention.end
     if len(items) > 1:
-        yield _with_junk(text, begin, end, items, last)
+        yield _with_junk(text, begin, end, items, last, len(text))
 
 
 def _mentions(text: str, target: str) -> Iterator[_Mention]:
@@ -223,7 +224,9 @@ def _mentions(text: str, target: str) -> Iterator[_Mention]:
         mention = _mention(text, found, target)
         at = found.end()
         if mention is not None:
-            yield mention._replace(first_of_line=fresh and head >= found.start())
+            first = fresh and head >= found.start()
+            marked = fresh and (first or _GLUE.fullmatch(text, line, found.start()) is not None)
+            yield mention._replace(first_of_line=first, marks=found.start() - line if marked else 0)
             at = mention.end
 
 
@@ -264,21 +267,23 @@ def _follows(text: str, before: _Mention, after: _Mention) -> bool:
     )
 
 
-def _with_junk(text: str, begin: int, end: int, items: list[str], last: _Mention | None) -> Sequence:
-    """The sequence with the items right behind it that look like its own but are no actions: they count."""
+def _with_junk(
+    text: str, begin: int, end: int, items: list[str], last: _Mention | None, limit: int
+) -> Sequence:
+    """The sequence with the items behind it, up to ``limit``, that look like its own but are no actions."""
     junk: list[str] = []
     closing = text[end] if text[end : end + 1] in ("'", '"') else ""
     at = end + len(closing)
     if closing:
-        while (found := _QUOTED_ITEM.match(text, at)) is not None:
+        while (found := _QUOTED_ITEM.match(text, at, limit)) is not None:
             junk.append(found[2])
             at = found.end()
     elif last is not None and last.first_of_line:
-        at = text.find("\n", end)
+        at = text.find("\n", end, limit)
         while at >= 0:
-            stop = text.find("\n", at + 1)
-            found = _ITEM_LINE.match(text, at + 1, len(text) if stop < 0 else stop)
-            if found is None:
+            stop = text.find("\n", at + 1, limit)
+            found = _ITEM_LINE.match(text, at + 1, limit if stop < 0 else stop)
+            if found is None or as_item(found[1]) is not None:
                 break
             junk.append(found[1])
             at = stop

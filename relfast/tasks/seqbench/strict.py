@@ -22,11 +22,11 @@ _NEAR: Final = 80
 """Characters before and behind a plan that can deny it."""
 
 _DENIALS: Final = (
-    "not", "n't", "n’t", "never", "wrong", "incorrect", "valid", "legal", "avoid", "bad", "fail",
+    "not", "n't", "n’t", "never", "wrong", "incorrect", "valid", "legal", "avoid", "bad",
     "impossible", "reject", "discard", "unlike", "ignore", "except", "anything but", "than", "instead",
 )  # fmt: skip
 _DENIED_BEFORE: Final = re.compile(
-    r"(?:\b(?:not|never|wrong|incorrect|invalid|illegal|avoid|bad|fail(?:s|ed)?|impossible|reject(?:ed)?"
+    r"(?:\b(?:not|never|wrong|incorrect|invalid|illegal|avoid|bad|impossible|reject(?:ed)?"
     r"|discard(?:ed)?|ignore|unlike|except|anything but|(?:rather|other) than|instead of)|n['’]t)\b"
     r"[^.!?;\n\w]*(?:(?:plan|list|answer|sequence|one|path|is|this|be|the|would|do|use)\b[^.!?;\n\w]*){0,6}"
     r"\n?[\s`*\"'(>]*(?:python|json|text)?\s*$",
@@ -178,9 +178,15 @@ def _is_part(items: Sequence[str], whole: Sequence[str]) -> bool:
 
 
 def _denied(text: str, plan: _Plan) -> bool:
+    if _DENIED_BEHIND.match(text, plan.end, plan.end + _NEAR):
+        return True
+    found = _DENIED_BEFORE.search(text, max(0, plan.start - _NEAR), plan.start)
+    if found is None:
+        return False
+    # "if this is wrong:" denies another one
     return (
-        _DENIED_BEHIND.match(text, plan.end, plan.end + _NEAR) is not None
-        or _DENIED_BEFORE.search(text, max(0, plan.start - _NEAR), plan.start) is not None
+        _CONDITION.search(text, max(text.rfind("\n", 0, found.start()), found.start() - _NEAR), plan.start)
+        is None
     )
 
 
@@ -220,5 +226,5 @@ def _replaced(between: str) -> bool:
 
 def _says(line: str) -> bool:
     """Whether a line says something: no fence, no head of a table, no tag."""
-    line = line.strip(_CLOSING)
+    line = line.strip(_CLOSING + "[({")
     return line.lower() not in _NO_WORDS and not line.startswith(("|", "<"))
