@@ -64,7 +64,7 @@ _TRANSLATION: Final = {
 _COMMENT: Final = re.compile(r"(?<=[\"'\])},(\[])([ \t]*,?)[ \t]*(?:#(?!\d)|//)[^\n\[\]{}]*+")
 _COMMENT_LINE: Final = re.compile(r"^[ \t]*+(?://|#(?!#))[^\n]*+\n(?=[ \t]*+[\"'(\[{\]])", re.MULTILINE)
 _BLOCK_COMMENT: Final = re.compile(r"/\*[^*\[\]]*+\*/")
-_ONE_VALUE: Final = re.compile(r"(:\s*)\[\s*(\"[^\"\[\]]*\"|'[^'\[\]]*'|\d+)\s*\]")
+_ONE_VALUE: Final = re.compile(r"([\"']\s*:\s*)\[\s*(\"[^\"\[\]]*\"|'[^'\[\]]*'|\d+)\s*\]")
 _STRUCK: Final = re.compile(r"~~(?:[^~]|~(?!~))*+~~|<(del|strike)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _CLOSING_TAG: Final = re.compile(rf"</(?:{_ACTION})>", re.IGNORECASE)
 _OBJECT: Final = re.compile(r"\{([^{}\[\]]*)\}")

@@ -75,6 +75,7 @@ _COULD_START_BEFORE: Final = re.compile(r"start(?:[ _]at)?[\"'`*]*\s*[:=(,|>→]
 _CLOSING: Final = " \t\r\n`*.;,)]}\"'$"
 """What closes a plan and says nothing."""
 
+_FRAMES: Final = ("|", "<", "\\begin", "\\end", '{"', '"', "'", "{'")
 _NO_WORDS: Final = ("", "json", "python", "text", "plaintext", "yaml")
 
 _STRIKES: Final = re.compile(r"~~\s*$|<(?:del|strike)>\s*$")
@@ -225,6 +226,8 @@ def _replaced(between: str) -> bool:
 
 
 def _says(line: str) -> bool:
-    """Whether a line says something: no fence, no head of a table, no tag."""
-    line = line.strip(_CLOSING + "[({")
-    return line.lower() not in _NO_WORDS and not line.startswith(("|", "<"))
+    """Whether a line says something: no fence, no head of a table, no tag, no key of an object around a plan."""
+    line = line.strip()
+    if line.startswith(_FRAMES):
+        return False
+    return line.strip(_CLOSING + "[({").lower() not in _NO_WORDS
