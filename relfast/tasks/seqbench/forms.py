@@ -35,12 +35,13 @@ _PARAMETER: Final = re.compile(rf"[^\s,;:|()\[\]{{}}<>*=\\{_QUOTES}]+")
 _LAST_MARKS: Final = ".!?…"
 
 _GLUE: Final = re.compile(
-    r"(?:[^\w]|_|\d+(?:\s*[.):\]>|,}–-]|[\"']\s*:)"
+    r"(?:=[\"']?\d+[\"']?|#\d+|[^\w]|_|\d+(?:\t|\s*[.):\]>|,}=–-]|[\"']\s*:)"
     r"|(?:actions?|plan|steps?|name|type|target|param(?:eter)?s?|arg(?:ument)?s?|value|then|and|next|finally|first|to"
-    r"|function|call|command|operation|json|python|text(?:tt|bf|it)?|mathtt|item|li|ol|ul|p|br|td|tr|th|code|pre"
-    r"|strong|em|b|div|x|bob|agent|self|robot|env|player)(?![A-Za-z]))*+",
+    r"|function|tool|call|command|operation|append|id|json|python|text(?:tt|bf|it)?|mathtt|item|li|ol|ul|p|br|td|tr"
+    r"|th|code|pre|strong|em|b|div|x|bob|agent|self|robot|env|player)(?![A-Za-z]))*+",
     re.IGNORECASE,
 )
+_HEADING: Final = re.compile(r"[#*\s]*(?:phase|part|stage|section|leg|segment)\b", re.IGNORECASE)
 _MARKER: Final = re.compile(
     r"[ \t>|*_`'\"(\[]*(?:(?:\d+|[a-z]|[ivx]+)[.):\]]|[-*•+–▪◦‣✓✅→]|(?:step|action|move) ?#?\d+\W|<li>"
     r"|\d+ ?\|)?[ \t>*_|`'\"(\[{]*",
@@ -50,7 +51,9 @@ _REMARK_IN_LINE: Final = re.compile(r"\([^()\n]{0,120}\)")
 _ITEM_LINE: Final = re.compile(
     r"[ \t]*(?:(?:\d+|[a-z])[.)]|[-*•+–])[ \t]{1,8}\W{0,8}(\w++(?:[ \t]{0,3}[:(][ \t]{0,3}\S+)?)\W{0,8}$"
 )
-_QUOTED_ITEM: Final = re.compile(r"[\s,(\[{]*([\"'])([^\"'\n]{1,80})\1[\s)\]}]*")
+_NEXT_ITEM: Final = re.compile(
+    r"[ \t\"'`)}]*,\s*([\"'][^\"'\n]{1,80}[\"']|[\w.-]+(?:\([^()\n]{0,40}\))?)(?=[ \t]*\n?[ \t]*[,\])}])"
+)
 
 _TRANSLATION: Final = {
     0xFE0F: "",
@@ -65,8 +68,10 @@ _COMMENT: Final = re.compile(r"(?<=[\"'\])},(\[])([ \t]*,?)[ \t]*(?:#(?!\d)|//)[
 _COMMENT_LINE: Final = re.compile(r"^[ \t]*+(?://|#(?!#))[^\n]*+\n(?=[ \t]*+[\"'(\[{\]])", re.MULTILINE)
 _BLOCK_COMMENT: Final = re.compile(r"/\*[^*\[\]]*+\*/")
 _ONE_VALUE: Final = re.compile(r"([\"']\s*:\s*)\[\s*(\"[^\"\[\]]*\"|'[^'\[\]]*'|\d+)\s*\]")
-_STRUCK: Final = re.compile(r"~~(?:[^~]|~(?!~))*+~~|<(del|strike)>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_CLOSING_TAG: Final = re.compile(rf"</(?:{_ACTION})>", re.IGNORECASE)
+_STRUCK: Final = re.compile(
+    r"~~(?:[^~]|~(?!~))*+~~|<(del|strike)>.*?</\1>|<!--.*?-->", re.DOTALL | re.IGNORECASE
+)
+_TAG: Final = re.compile(rf"</(?:{_ACTION})>|</?(?:b|strong|em|i|u|code|span)>", re.IGNORECASE)
 _OBJECT: Final = re.compile(r"\{([^{}\[\]]*)\}")
 _FIELD: Final = re.compile(r"(?<!\w)(\w++)[\"']?\s*:\s*(?:\"([^\"]*)\"|'([^']*)'|(-?\w+))")
 _VERB_FIELDS: Final = (
@@ -119,8 +124,8 @@ def tidy(text: str) -> str:
     if not text.isascii():
         text = text.translate(_TRANSLATION)
     text = text.replace("\\_", "_")
-    if "~~" in text or "</" in text:
-        text = _CLOSING_TAG.sub("", _STRUCK.sub(" ", text))
+    if "~~" in text or "</" in text or "<!--" in text:
+        text = _TAG.sub("", _STRUCK.sub(" ", text))
     if "#" in text or "//" in text or "/*" in text:
         text = _BLOCK_COMMENT.sub("", text)
         text = _COMMENT.sub(_comma, text)
@@ -143,6 +148,8 @@ def _flat(found: re.Match[str]) -> str:
     """An object as text: an action, the value of an object that says no more, or what it was."""
     fields = [(name.lower(), one or two or bare) for name, one, two, bare in _FIELD.findall(found[1])]
     if not fields:
+        return found[0]
+    if sum(_NAME.fullmatch(name) is not None for name, _ in fields) > 1:
         return found[0]
     for at, (name, value) in enumerate(fields):
         verb = _NAME.fullmatch(name)
@@ -272,13 +279,11 @@ def _with_junk(
 ) -> Sequence:
     """The sequence with the items behind it, up to ``limit``, that look like its own but are no actions."""
     junk: list[str] = []
-    closing = text[end] if text[end : end + 1] in ("'", '"') else ""
-    at = end + len(closing)
-    if closing:
-        while (found := _QUOTED_ITEM.match(text, at, limit)) is not None:
-            junk.append(found[2])
-            at = found.end()
-    elif last is not None and last.first_of_line:
+    at = end
+    while (found := _NEXT_ITEM.match(text, at, limit)) is not None:
+        junk.append(found[1])
+        at = found.end()
+    if not junk and last is not None and last.first_of_line:
         at = text.find("\n", end, limit)
         while at >= 0:
             stop = text.find("\n", at + 1, limit)

@@ -27,24 +27,27 @@ _DENIALS: Final = (
 )  # fmt: skip
 _DENIED_BEFORE: Final = re.compile(
     r"(?:\b(?:not|never|wrong|incorrect|invalid|illegal|avoid|bad|impossible|reject(?:ed)?"
-    r"|discard(?:ed)?|ignore|unlike|except|anything but|(?:rather|other) than|instead of)|n['’]t)\b"
-    r"[^.!?;\n\w]*(?:(?:plan|list|answer|sequence|one|path|is|this|be|the|would|do|use)\b[^.!?;\n\w]*){0,6}"
+    r"|discard(?:ed)?|ignore|unlike|except|anything but|(?:rather|other) than|instead of|cannot)|n['’]t)\b"
+    r"[^.!?;\n\w]*(?:(?:plan|list|answer|sequence|one|path|is|this|be|the|would|do|use|even)\b[^.!?;\n\w]*){0,6}"
     r"\n?[\s`*\"'(>]*(?:python|json|text)?\s*$",
     re.IGNORECASE,
 )
 _DENIED_BEHIND: Final = re.compile(
-    r"[\s`*(\])\"'.,;:–—-]*+(?:(?:this|that|it|the|above|plan|list|answer|sequence|which|but|one)\b\s*)*+"
+    r"[\s`*(\])\"'.,;:–—-]*+"
+    r"(?:(?:no|wait|hmm|oh|however|unfortunately|but|actually|oops|sorry|i think)\b[\s,.!:…–—-]*+)*+"
+    r"(?:scratch that|i (?:do not|don['’]t) think (?:this|that|it)|(?:(?:this|that|it)['’]s not\b)"
+    r"|(?:(?:this|that|it)['’]s\s+)?(?:(?:this|that|it|the|above|plan|list|answer|sequence|which|but|one)\b\s*)*+"
     r"(?:(?:(?:is|was|are|would be|looks|seems|must|should|can|could|may|will)\s+"
     r"(?:(?:clearly|definitely|obviously|simply|just)\s+)?not\b"
     r"|(?:isn|wasn|aren|can|won|doesn|shouldn|mustn|couldn)['’]t\b|cannot\b|does not work)"
-    r"(?!\s+(?:only|just))"
+    r"(?!\s+(?:only|just|possible to|necessary|needed))"
     r"|(?:(?:is|was|are|would be|looks|seems|must be|should be)\s+)?"
     r"(?:(?:clearly|definitely|obviously|simply|just|all|a)\s+)?"
     r"(?:wrong|incorrect|invalid|illegal|impossible|false|mistake|avoided|rejected|discarded)\b"
-    r"|fails?\b|❌|✗)"
+    r"|fails?\b|❌|✗))"
     # what goes on with a colon speaks of what follows
     r"(?![^.\n]{0,30}:)"
-    r"|[\s`*)\"']*+(?:\w{1,12} ){0,3}\w{0,12}\?",
+    r"|[ \t`*)\"']*+(?:\w{1,12} ){0,3}\w{0,12}\?",
     re.IGNORECASE,
 )
 _REPLACES: Final = re.compile(
@@ -57,7 +60,7 @@ _FINAL: Final = re.compile(
 )
 _OFFERS: Final = re.compile(
     r"\b(?:or|either|alternatives?|alternatively|another|other|also|else|both|equally|backup|fallback|maybe"
-    r"|perhaps|possibly)\b|\bsecond (?:option|plan|solution|answer|route|path|candidate|variant|choice)"
+    r"|perhaps|possibly|vs|versus|guess|(?:less|un)?likely)\b|\bsecond (?:option|plan|solution|answer|route|path|candidate|variant|choice)"
     r"|\b(?:option|plan|solution|answer|route|path|candidate|variant|choice|possibility)"
     r"[ \t]*(?:#|no\.?|number)?[ \t]*(?:[a-z]|\d+|i{1,3}|two|three)\b",
     re.IGNORECASE,
@@ -78,7 +81,7 @@ _CLOSING: Final = " \t\r\n`*.;,)]}\"'$"
 _FRAMES: Final = ("|", "<", "\\begin", "\\end", '{"', '"', "'", "{'")
 _NO_WORDS: Final = ("", "json", "python", "text", "plaintext", "yaml")
 
-_STRIKES: Final = re.compile(r"~~\s*$|<(?:del|strike)>\s*$")
+_STRIKES: Final = re.compile(r"~~\s*$|<(?:del|strike)>\s*$|<!--\s*$")
 _CONDITION: Final = re.compile(
     r"\b(?:if|in case|otherwise|unless|should (?:this|that|it))\b|(?<!\d)\d\d? ?%", re.IGNORECASE
 )
@@ -110,7 +113,7 @@ def may_differ(before: str, behind: str) -> bool:
         if _COULD_START.search(behind) or _DENIED_BEHIND.match(behind, 0, _NEAR):
             return True
     before = lower(before)
-    if "start" in before and _COULD_START_BEFORE.search(before):
+    if "start" in before and (_COULD_START_BEFORE.search(before) or before.count("move") > 1):
         return True
     if _STRIKES.search(before):
         return True
@@ -226,7 +229,7 @@ def _replaced(between: str) -> bool:
 
 
 def _says(line: str) -> bool:
-    """Whether a line says something: no fence, no head of a table, no tag, no key of an object around a plan."""
+    """Whether a line says something: no fence, no head of a table, no tag, no key of an object."""
     line = line.strip()
     if line.startswith(_FRAMES):
         return False
