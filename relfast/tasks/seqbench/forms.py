@@ -52,7 +52,7 @@ _ITEM_LINE: Final = re.compile(
     r"[ \t]*(?:(?:\d+|[a-z])[.)]|[-*•+–])[ \t]{1,8}\W{0,8}(\w++(?:[ \t]{0,3}[:(][ \t]{0,3}\S+)?)\W{0,8}$"
 )
 _NEXT_ITEM: Final = re.compile(
-    r"[ \t\"'`)}]*,\s*([\"'][^\"'\n]{1,80}[\"']|[\w.-]+(?:\([^()\n]{0,40}\))?)(?=[ \t]*\n?[ \t]*[,\])}])"
+    r"[ \t\"'`)}]*,[ \t]*(\n?[ \t]*[\"'][^\"'\n]{1,80}[\"']|[\w.-]+(?:\([^()\n]{0,40}\))?)(?=[ \t]*\n?[ \t]*[,\])}])"
 )
 
 _TRANSLATION: Final = {
@@ -269,9 +269,9 @@ def _follows(text: str, before: _Mention, after: _Mention) -> bool:
     ):
         return False
     lines = rest.split("\n")
-    return all(line[:2] in ("  ", "\t", "> ") or _GLUE.fullmatch(line) for line in lines[:-1]) and (
-        after.first_of_line or _GLUE.fullmatch(lines[-1]) is not None
-    )
+    return all(
+        line[:2] in ("  ", "\t", "> ") or _GLUE.fullmatch(line) or _HEADING.match(line) for line in lines[:-1]
+    ) and (after.first_of_line or _GLUE.fullmatch(lines[-1]) is not None)
 
 
 def _with_junk(
@@ -292,4 +292,15 @@ def _with_junk(
                 break
             junk.append(found[1])
             at = stop
-    return Sequence(begin, max(end, at), (*items, *junk))
+    end = max(end, at)
+    if last is not None and last.first_of_line:
+        # what a line and the indented ones below it say of an action is part of the plan
+        end = min(_line_end(text, end), limit)
+        while end < limit and text[end + 1 : end + 3] in ("  ", "\t-", "\t*"):
+            end = min(_line_end(text, end + 1), limit)
+    return Sequence(begin, end, (*items, *junk))
+
+
+def _line_end(text: str, at: int) -> int:
+    stop = text.find("\n", at)
+    return len(text) if stop < 0 else stop

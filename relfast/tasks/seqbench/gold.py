@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from relfast_kernels.layouts import UNSOLVABLE
 
 from relfast.errors import InputError
 from relfast.tasks.seqbench.fields import Fields
@@ -31,7 +32,7 @@ class Problem:
 
     ``tables``: what `relfast_kernels.maze.judge.judge_plans` takes of it: behind the arrays the length of
     the shortest plan, or of gold where the search found none or was given up; whether gold is such a plan;
-    and whether the search came to an end, so that others are worth while. ``source`` is None where nothing
+    and whether it found one, so that others are worth while. ``solvable`` is False where it found that there is none. ``source`` is None where nothing
     describes the maze: then plans can only be compared with gold. ``target`` is who is rescued. ``length``
     and ``unlocks`` are counted in gold, whose ``text`` is as the record has it.
     """
@@ -39,6 +40,7 @@ class Problem:
     tables: tuple[MazeTables, NameTables, GoldTables, int, bool, bool]
     source: Source | None
     target: str
+    solvable: bool
     length: int
     unlocks: int
     text: str
@@ -87,6 +89,7 @@ def solve(fields: Fields) -> Problem:
         ),
         None if found is None else maze.source,
         maze.target,
+        shortest != UNSOLVABLE,
         len(gold),
         sum(action.name == "unlock_and_open_door_to" for action in gold),
         fields.completion if isinstance(fields.completion, str) else str([str(action) for action in gold]),

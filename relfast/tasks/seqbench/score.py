@@ -39,6 +39,9 @@ NO_MAZE: Final = (
 )
 
 
+NO_WAY: Final = "no legal plan rescues anybody in this maze: facts or structural_details lack something"
+
+
 def extract(record: Record, options: Options) -> Extracted[str]:
     """The text to look for a plan in; `score` finds out whether it holds one."""
     response = record.response
@@ -182,6 +185,8 @@ def _outcome(
         if options.strict:
             return Outcome(False, found=False, error=NO_MAZE)
         metrics.update(_OF_NO_MAZE)
+    elif options.strict and not problem.solvable:
+        return Outcome(False, found=False, error=NO_WAY)
     if options.strict:
         metrics["reason"] = reason or found.reason
     if not n_actions:

@@ -59,8 +59,9 @@ _FINAL: Final = re.compile(
     r"\b(?:final|finally|so|therefore|thus|hence|conclusion|overall|improved|revised)\b", re.I
 )
 _OFFERS: Final = re.compile(
-    r"\b(?:or|either|alternatives?|alternatively|another|other|also|else|both|equally|backup|fallback|maybe"
-    r"|perhaps|possibly|vs|versus|guess|(?:less|un)?likely)\b|\bsecond (?:option|plan|solution|answer|route|path|candidate|variant|choice)"
+    r"\b(?:or|either|alternatives?|alternatively|another|other|also|else|both|equally|backup|fallback|maybe|perhaps"
+    r"|possibly|vs|versus|guess|(?:less|un)?likely)\b"
+    r"|\bsecond (?:option|plan|solution|answer|route|path|candidate|variant|choice)"
     r"|\b(?:option|plan|solution|answer|route|path|candidate|variant|choice|possibility)"
     r"[ \t]*(?:#|no\.?|number)?[ \t]*(?:[a-z]|\d+|i{1,3}|two|three)\b",
     re.IGNORECASE,
