@@ -163,6 +163,28 @@ FORMS: Final[dict[str, Callable[[Plan], str]]] = {
     "blanklines": lambda plan: "\n\n".join(f"{n}. {action}" for n, action in enumerate(plan, 1)),
     "quoted": lambda plan: "\n".join(f'"{action}",' for action in plan),
     "htmlbr": lambda plan: "<br>\n".join(plan),
+    "tabs": lambda plan: "\n".join(f"{n}\t{name}\t{to}" for n, (name, to) in enumerate(_pairs(plan), 1)),
+    "set": lambda plan: "{" + ", ".join(f"'{action}'" for action in plan) + "}",
+    "ul": lambda plan: "<ul>" + "".join(f"<li><b>{name}</b>: {to}</li>" for name, to in _pairs(plan)) + "</ul>",
+    "phases": lambda plan: "Phase 1: to the key\n" + "\n".join(f"- {action}" for action in plan[:3])
+    + "\n\nPhase 2: to the goal\n" + "\n".join(f"- {action}" for action in plan[3:]),
+    "toolcalls": lambda plan: "\n".join(
+        f"<tool_call>\n{json.dumps({'name': name, 'arguments': {'target': to}})}\n</tool_call>" for name, to in _pairs(plan)
+    ),
+    "xmlsteps": lambda plan: "\n".join(
+        f'<step id="{n}" action="{name}" param="{to}" />' for n, (name, to) in enumerate(_pairs(plan), 1)
+    ),
+    "assigned": lambda plan: "\n".join(f'step{n} = "{action}"' for n, action in enumerate(plan, 1)),
+    "append": lambda plan: "actions = []\n" + "\n".join(f"actions.append('{action}')" for action in plan),
+    "bold2": lambda plan: "\n".join(f"**{n}.** {action}" for n, action in enumerate(plan, 1)),
+    "hashnumbers": lambda plan: "\n".join(f"#{n} {action}" for n, action in enumerate(plan, 1)),
+    "semicalls": lambda plan: "\n".join(f"{name}('{to}');" for name, to in _pairs(plan)),
+    "kwargs": lambda plan: "\n".join(f'{name}(target="{to}")' for name, to in _pairs(plan)),
+    "yamlmap": lambda plan: "plan:\n" + "\n".join(f'  - {name}: "{to}"' for name, to in _pairs(plan)),
+    "tomls": lambda plan: "\n".join(f'[[step]]\naction = "{name}"\ntarget = "{to}"\n' for name, to in _pairs(plan)),
+    "then": lambda plan: ", then ".join(plan),
+    "zero": lambda plan: "\n".join(f"{n}. {action}" for n, action in enumerate(plan)),
+    "letters": lambda plan: "\n".join(f"{chr(97 + n % 26)}) {action}" for n, action in enumerate(plan)),
 }  # fmt: skip
 """How a plan is written down: right ones under their name, wrong ones as ``not NAME``."""
 

@@ -52,7 +52,8 @@ _ITEM_LINE: Final = re.compile(
     r"[ \t]*(?:(?:\d+|[a-z])[.)]|[-*•+–])[ \t]{1,8}\W{0,8}(\w++(?:[ \t]{0,3}[:(][ \t]{0,3}\S+)?)\W{0,8}$"
 )
 _NEXT_ITEM: Final = re.compile(
-    r"[ \t\"'`)}]*,[ \t]*(\n?[ \t]*[\"'][^\"'\n]{1,80}[\"']|[\w.-]+(?:\([^()\n]{0,40}\))?)(?=[ \t]*\n?[ \t]*[,\])}])"
+    r"[ \t\"'`)}]*,[ \t]*(\n?[ \t]*[\"'][^\"'\n]{1,80}[\"']|[\w.-]+(?:\([^()\n]{0,40}\))?)"
+    r"(?=[ \t]*\n?[ \t]*[,\])}])"
 )
 
 _TRANSLATION: Final = {
@@ -68,9 +69,8 @@ _COMMENT: Final = re.compile(r"(?<=[\"'\])},(\[])([ \t]*,?)[ \t]*(?:#(?!\d)|//)[
 _COMMENT_LINE: Final = re.compile(r"^[ \t]*+(?://|#(?!#))[^\n]*+\n(?=[ \t]*+[\"'(\[{\]])", re.MULTILINE)
 _BLOCK_COMMENT: Final = re.compile(r"/\*[^*\[\]]*+\*/")
 _ONE_VALUE: Final = re.compile(r"([\"']\s*:\s*)\[\s*(\"[^\"\[\]]*\"|'[^'\[\]]*'|\d+)\s*\]")
-_STRUCK: Final = re.compile(
-    r"~~(?:[^~]|~(?!~))*+~~|<(del|strike)>.*?</\1>|<!--.*?-->", re.DOTALL | re.IGNORECASE
-)
+_UNSEEN: Final = (("~~", "~~"), ("<del>", "</del>"), ("<strike>", "</strike>"), ("<!--", "-->"))
+"""What is struck out, or never shown."""
 _TAG: Final = re.compile(rf"</(?:{_ACTION})>|</?(?:b|strong|em|i|u|code|span)>", re.IGNORECASE)
 _OBJECT: Final = re.compile(r"\{([^{}\[\]]*)\}")
 _FIELD: Final = re.compile(r"(?<!\w)(\w++)[\"']?\s*:\s*(?:\"([^\"]*)\"|'([^']*)'|(-?\w+))")
@@ -124,8 +124,11 @@ def tidy(text: str) -> str:
     if not text.isascii():
         text = text.translate(_TRANSLATION)
     text = text.replace("\\_", "_")
-    if "~~" in text or "</" in text or "<!--" in text:
-        text = _TAG.sub("", _STRUCK.sub(" ", text))
+    for opens, closes in _UNSEEN:
+        if opens in text:
+            text = _without(text, opens, closes)
+    if "</" in text:
+        text = _TAG.sub("", text)
     if "#" in text or "//" in text or "/*" in text:
         text = _BLOCK_COMMENT.sub("", text)
         text = _COMMENT.sub(_comma, text)
@@ -136,6 +139,19 @@ def tidy(text: str) -> str:
         for _ in range(2):  # arguments may be an object within
             text = _OBJECT.sub(_flat, text)
     return text
+
+
+def _without(text: str, opens: str, closes: str) -> str:
+    """The text without what stands between two marks."""
+    kept = []
+    at = 0
+    while (begin := text.find(opens, at)) >= 0:
+        end = text.find(closes, begin + len(opens))
+        if end < 0:
+            break
+        kept.append(text[at:begin])
+        at = end + len(closes)
+    return " ".join((*kept, text[at:]))
 
 
 def _comma(found: re.Match[str]) -> str:

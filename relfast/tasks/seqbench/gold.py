@@ -32,9 +32,10 @@ class Problem:
 
     ``tables``: what `relfast_kernels.maze.judge.judge_plans` takes of it: behind the arrays the length of
     the shortest plan, or of gold where the search found none or was given up; whether gold is such a plan;
-    and whether it found one, so that others are worth while. ``solvable`` is False where it found that there is none. ``source`` is None where nothing
-    describes the maze: then plans can only be compared with gold. ``target`` is who is rescued. ``length``
-    and ``unlocks`` are counted in gold, whose ``text`` is as the record has it.
+    and whether the search found one, so that others are worth while. ``solvable`` is False where it found
+    that there is none. ``source`` is None where nothing describes the maze: then plans can only be compared
+    with gold. ``target`` is who is rescued. ``length`` and ``unlocks`` are counted in gold, whose ``text``
+    is as the record has it.
     """
 
     tables: tuple[MazeTables, NameTables, GoldTables, int, bool, bool]
