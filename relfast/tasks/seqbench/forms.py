@@ -209,6 +209,11 @@ def as_item(text: str, target: str = "") -> str | None:
     return None
 
 
+def is_frame(line: str) -> bool:
+    """Whether a line only leads up to actions: marks, words of objects, a part's heading, an empty list."""
+    return _GLUE.fullmatch(line) is not None or _HEADING.match(line) is not None or line.endswith("= []")
+
+
 def find_sequences(text: str, target: str) -> Iterator[Sequence]:
     """Actions in a text that follow each other, from a start on.
 

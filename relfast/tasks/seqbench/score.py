@@ -19,7 +19,7 @@ from relfast.tasks.reasoning import read_strictly, strip_reasoning
 from relfast.tasks.seqbench.actions import Reading, read
 from relfast.tasks.seqbench.fields import Fields
 from relfast.tasks.seqbench.gold import PROBLEMS, Problem, Rooms
-from relfast.tasks.seqbench.strict import final_plan, may_differ
+from relfast.tasks.seqbench.strict import NO_ANSWER, final_plan, may_differ, may_hold_one
 
 MAX_JOINED: Final = 16 << 20
 """Characters that are joined for one call of the kernel; longer batches take several."""
@@ -134,7 +134,10 @@ def _read_anew(
     for row, ((_, extracted), problem) in enumerate(zip(batch, problems, strict=True)):
         if extracted.reason is not None or isinstance(problem, str) or _is_plain(found[row], extracted.value):
             continue
-        plan = final_plan(extracted.value, problem.target, Rooms(problem))
+        if found[row].span[2] or may_hold_one(extracted.value):
+            plan = final_plan(extracted.value, problem.target, Rooms(problem))
+        else:
+            plan = NO_ANSWER
         if isinstance(plan, str):
             yield row, found[row]._replace(judged=[0] * len(JUDGED), ratios=[0.0] * len(RATIOS), reason=plan)
         else:

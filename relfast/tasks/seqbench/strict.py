@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from relfast.tasks.final import concludes, offers_alternatives, on_one_line
 from relfast.tasks.reasoning import lower
 from relfast.tasks.seqbench.actions import find_plans
-from relfast.tasks.seqbench.forms import as_item, find_sequences, tidy
+from relfast.tasks.seqbench.forms import as_item, find_sequences, is_frame, tidy
 
 NO_ANSWER: Final = "no_answer"
 SEVERAL: Final = "several_answers"
@@ -105,6 +105,11 @@ class _Plan(NamedTuple):
         return self.items[-1].startswith("rescue: ") or any(
             item.startswith("rescue: ") for item in self.items
         )
+
+
+def may_hold_one(text: str) -> bool:
+    """Whether a text in which the kernel finds no list could hold a plan in another form."""
+    return "start" in lower(text)
 
 
 def may_differ(before: str, behind: str) -> bool:
@@ -232,6 +237,6 @@ def _replaced(between: str) -> bool:
 def _says(line: str) -> bool:
     """Whether a line says something: no fence, no head of a table, no tag, no key of an object."""
     line = line.strip()
-    if line.startswith(_FRAMES):
+    if line.startswith(_FRAMES) or is_frame(line):
         return False
     return line.strip(_CLOSING + "[({").lower() not in _NO_WORDS
