@@ -178,10 +178,14 @@ VIOLATIONS: Final = (
 LEGAL: Final = -1
 """In place of a violation."""
 
-JUDGED: Final = ("violation", "violation_index", "n_actions", "exact_match", "optimal")
-"""Columns of what is judged of a plan, in whole numbers. A row of zeros is that of no plan."""
-RATIOS: Final = ("progress_ratio", "precision", "recall", "f1", "legal_ratio")
+JUDGED: Final = ("violation", "violation_index", "n_actions", "exact_match", "optimal", "n_unknown")
+"""Columns of what is judged of a plan, in whole numbers. A row of zeros is that of no plan. ``n_unknown``:
+items that are no action, or act on what the maze does not have."""
+RATIOS: Final = ("progress_ratio", "precision", "recall", "f1", "legal_ratio", "walk_score")
 """Columns of what is judged of it in fractions."""
+
+REACHED_SHARE: Final = 0.5
+"""What a plan that rescues nobody can be worth at most, where the shortest one is worth 1."""
 
 UNSOLVABLE: Final = 0
 """In place of a shortest plan's length: no plan rescues."""

@@ -34,7 +34,9 @@ def _option(parameter: Parameter) -> Callable[[F], F] | None:
     match parameter.kind:
         case Flag():
             # of a switch that is off nobody needs to be told
-            return click.option(parameter.flag, parameter.name, is_flag=True, help=parameter.help)
+            return click.option(
+                parameter.flag, parameter.name, is_flag=True, default=parameter.default, help=parameter.help
+            )
         case Choice(names):
             more["type"] = click.Choice(list(names))
         case Whole(low, high):

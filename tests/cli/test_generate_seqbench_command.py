@@ -51,6 +51,14 @@ def test_rows_in_a_file(tmp_path: Path) -> None:
     assert generate(*arguments, "-o", output, "--overwrite", "--workers", 1).exit_code == 0
 
 
+@pytest.mark.parametrize("ordered", [False, True])
+def test_facts_come_mixed_unless_asked(ordered: bool, tmp_path: Path) -> None:
+    output = tmp_path / "mazes.jsonl"
+    flags = ["--ordered"] if ordered else []
+    assert generate("--rows", 6, "-n", 1, "--seed", 3, "-o", output, *flags).exit_code == 0
+    assert json.loads(output.read_text()) == next(make_rows(1, 3, rows=6, shuffle=not ordered))
+
+
 def test_variants_of_each_maze(tmp_path: Path) -> None:
     output = tmp_path / "mazes.jsonl"
     names = ("--names", "Ann,Ben", "--remove-keys", 0, "--remove-keys", 1, "-N", 0, "-N", 0.5)

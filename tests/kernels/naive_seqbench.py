@@ -165,10 +165,45 @@ def agreement(plan: Sequence[Any], gold: Sequence[Any]) -> tuple[int, int]:
     return prefix, (Counter(plan) & Counter(gold)).total()
 
 
-def shortest(maze: MazeTables) -> int:
-    """Actions of the shortest plan, 0 if there is none: one action at a time, over everything there is."""
-    origin: tuple[int, frozenset[int], frozenset[int], int] = (maze.start, frozenset(), frozenset(), -1)
-    depth = {origin: 1}
+State = tuple[int, frozenset[int], frozenset[int], int]
+"""Room, doors opened, keys held, key in use (-1: none)."""
+
+
+def state_after(maze: MazeTables, plan: Sequence[tuple[int, int]]) -> State:
+    """Where a plan's legal actions lead."""
+    index = violation(maze, plan)[1]
+    room, opened, held, in_use = maze.start, set(), set(), -1
+    for kind, argument in plan if index < 0 else plan[:index]:
+        name = ACTIONS[kind]
+        if name == "move_to":
+            room = argument
+        elif name == "pick_up_key":
+            held.add(argument)
+        elif name == "unlock_and_open_door_to":
+            opened.add(edge(maze, room, argument))
+        in_use = argument if name == "use_key" else -1
+    return room, frozenset(opened), frozenset(held), in_use  # type: ignore[arg-type]
+
+
+def walk_score(maze: MazeTables, plan: Sequence[tuple[int, int]]) -> float:
+    """What a plan is worth by where it leads."""
+    best = shortest(maze)
+    name, index = violation(maze, plan)
+    if name in (None, "after_rescue"):
+        return best / len(plan)
+    rest = shortest(maze, state_after(maze, plan))
+    if index == 0 or rest == 0 or rest >= best - 1:
+        return 0.0
+    return 0.5 * ((best - 1 - rest) / (best - 1)) ** 2 * min(1, best / max(len(plan), index + rest))
+
+
+def shortest(maze: MazeTables, origin: State | None = None) -> int:
+    """Actions of the shortest plan (or of the way on from a state, start not counted), 0 if there is none:
+    one action at a time, over everything there is."""
+    first = 1 if origin is None else 0
+    if origin is None:
+        origin = (maze.start, frozenset(), frozenset(), -1)
+    depth = {origin: first}
     queue = deque([origin])
     while queue:
         state = queue.popleft()

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from relfast_kernels import layouts
 from relfast_kernels.layouts import (
     BAD_ACTION,
+    JUDGED,
     LEGAL,
     NO_DOOR,
     NO_KEY,
+    RATIOS,
     TOO_LARGE,
     UNPARSABLE,
     UNSOLVABLE,
@@ -21,7 +23,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.maze.growth import DRAWS_PER_POINT, rewind, spanning_tree
 from relfast_kernels.maze.judge import judge_plans, step_code, validate_plans
-from relfast_kernels.maze.search import MAX_SWITCHES, shortest_plan, walk_tree
+from relfast_kernels.maze.search import MAX_SWITCHES, remaining_actions, shortest_plan, walk_tree
 from relfast_kernels.maze.tables import GoldTables, MazeTables, index_names
 from relfast_kernels.text.plans import lay_out, read_plans
 
@@ -163,14 +165,18 @@ def test_judging_texts(data: st.DataObject) -> None:
     read = read_plans(text, np.cumsum([len(part) for part in texts], dtype=np.int64))
     codes = np.array([step_code(*step) for step in gold], np.int32)
     distinct, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    judged, ratios = np.zeros((len(plans), 5), np.int32), np.zeros((len(plans), 5))
+    judged, ratios = np.zeros((len(plans), len(JUDGED)), np.int32), np.zeros((len(plans), len(RATIOS)))
     golden = GoldTables(codes, distinct, counts.astype(np.int32), places.astype(np.int32))
     best = max(naive.shortest(maze), 1)
-    judge_plans(maze, tables, golden, best, text, read, np.arange(len(plans)), judged, ratios)
+    solvable = naive.shortest(maze) > 0
+    gold_is_best = naive.violation(maze, gold)[0] is None and len(gold) == best
+    judge_plans(
+        maze, tables, golden, best, gold_is_best, solvable, text, read, np.arange(len(plans)), judged, ratios
+    )
     for plan, row, shares in zip(plans, judged.tolist(), ratios.tolist(), strict=True):
         if all(kind == naive.BAD for kind, _ in plan):
-            assert row == [UNPARSABLE, 0, 0, 0, 0]
-            assert shares == [0.0] * 5
+            assert row == [UNPARSABLE, 0, 0, 0, 0, 0]
+            assert shares == [0.0] * 6
             continue
         name, index = naive.violation(maze, plan)
         known = [step if step[0] < 6 and step[1] >= 0 else ("unknown", at) for at, step in enumerate(plan)]
@@ -181,6 +187,7 @@ def test_judging_texts(data: st.DataObject) -> None:
             len(plan),
             known == gold,
             name is None and len(plan) <= best,
+            sum(step[0] == "unknown" for step in known),
         ]
         precision, recall = overlap / len(plan), overlap / len(gold)
         legal = len(plan) if name is None else index
@@ -191,6 +198,7 @@ def test_judging_texts(data: st.DataObject) -> None:
                 recall,
                 2 * overlap / (len(plan) + len(gold)),
                 min(legal / len(gold), 1),
+                naive.walk_score(maze, plan) if solvable else shares[5],
             ]
         )
 
@@ -222,6 +230,36 @@ def test_shortest_plan_with_cycles(maze: MazeTables) -> None:
     assert found.length == naive.shortest(maze)
     if found.length != UNSOLVABLE:
         assert naive.violation(maze, decoded(found)) == (None, -1)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_the_way_on(data: st.DataObject) -> None:
+    """From any state that legal actions lead to, the key in use included."""
+    maze = data.draw(st.one_of(mazes(), mazes(cycles=True)))
+    plan = data.draw(walks(maze))
+    assert_same_way_on(maze, plan)
+
+
+def assert_same_way_on(maze: MazeTables, plan: Plan) -> None:
+    opened, held = np.zeros(len(maze.door_keys), np.int32), np.zeros(len(maze.key_rooms), np.int32)
+    room, doors, keys, in_use = naive.state_after(maze, plan)
+    opened[list(doors)] = held[list(keys)] = 7
+    found = remaining_actions(maze, room, in_use, opened, held, 7)
+    assert found == naive.shortest(maze, (room, doors, keys, in_use))
+
+
+def test_the_way_on_with_a_key_in_use() -> None:
+    maze = build(2, [(0, 1, 0)], [0], [0], 0, 1)
+    for plan, actions in (
+        ([(0, 0)], 5),
+        ([(0, 0), (2, 0)], 4),
+        ([(0, 0), (2, 0), (3, 0)], 3),
+        ([(0, 0), (2, 0), (3, 0), (4, 1)], 2),
+        ([(0, 0), (2, 0), (3, 0), (4, 1), (1, 1)], 1),
+    ):
+        assert_same_way_on(maze, plan)
+        assert naive.shortest(maze, naive.state_after(maze, plan)) == actions
 
 
 def test_two_equally_long_orders_are_not_unique() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 from relfast_kernels.maze import growth, judge, search, tables
 from relfast_kernels.text import plans
@@ -18,6 +20,7 @@ KERNELS = (
     judge.validate_plans,
     tables.index_names,
     search.shortest_plan,
+    search.remaining_actions,
     growth.spanning_tree,
     growth.rewind,
 )
@@ -36,6 +39,7 @@ def test_nothing_is_left_to_compile() -> None:
                 "é",
                 "['start: \\x41']",
                 "['start: A1'] or ['start: A2']",
+                str(ast.literal_eval(row["completion"])[:-2]),
                 "",
             ):
                 record = Record(0, "x", "SeqBench", given, response, row["context"])

@@ -31,6 +31,7 @@ from relfast_kernels.layouts import (
     NOT_ADJACENT,
     PICK_UP,
     RATIOS,
+    REACHED_SHARE,
     RESCUE,
     START,
     UNLOCK,
@@ -39,6 +40,7 @@ from relfast_kernels.layouts import (
     WRONG_RESCUE,
     WRONG_START,
 )
+from relfast_kernels.maze.search import remaining_actions
 from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables, corridor, index_names
 from relfast_kernels.text.plans import Plans, lay_out, read_plans
 
@@ -66,8 +68,9 @@ def _first_violation(
     opened: NDArray[np.int32],
     held: NDArray[np.int32],
     stamp: int,
-) -> tuple[int, int]:
-    """Code and index of the first violation; (LEGAL, -1) for a plan from start to rescue.
+) -> tuple[int, int, int, int]:
+    """Code and index of the first violation (LEGAL and -1 for a plan from start to rescue); where the agent
+    then is, and the key in use (or NO_KEY).
 
     ``opened`` (doors) and ``held`` (keys) are scratch: an entry equal to ``stamp``, which must be new at
     each call, says opened or held; so nothing has to be cleared between plans.
@@ -80,44 +83,42 @@ def _first_violation(
         kind = kinds[index]
         argument = arguments[index]
         if rescued:
-            return AFTER_RESCUE, index
+            return AFTER_RESCUE, index, room, used
         if kind == BAD:
-            return BAD_ACTION, index
+            return BAD_ACTION, index, room, used
         if (kind == START) != (index == 0) or (kind == START and argument != maze.start):
-            return WRONG_START, index
-        key_in_use = used
-        used = NO_KEY
+            return WRONG_START, index, room, used
         if kind == MOVE:
             edge = _edge(maze, room, argument)
             if edge < 0:
-                return NOT_ADJACENT, index
+                return NOT_ADJACENT, index, room, used
             door = maze.doors[edge]
             if door != NO_DOOR and opened[door] != stamp:
-                return DOOR_LOCKED, index
+                return DOOR_LOCKED, index, room, used
             room = argument
         elif kind == PICK_UP:
             if argument < 0 or maze.key_rooms[argument] != room or held[argument] == stamp:
-                return KEY_NOT_HERE, index
+                return KEY_NOT_HERE, index, room, used
             held[argument] = stamp
         elif kind == USE:
             if argument < 0 or held[argument] != stamp:
-                return KEY_NOT_HELD, index
-            used = argument
+                return KEY_NOT_HELD, index, room, used
         elif kind == UNLOCK:
             edge = _edge(maze, room, argument)
             if edge < 0 or maze.doors[edge] == NO_DOOR or opened[maze.doors[edge]] == stamp:
-                return NO_SUCH_DOOR, index
+                return NO_SUCH_DOOR, index, room, used
             door = maze.doors[edge]
-            if key_in_use == NO_KEY or maze.door_keys[door] != key_in_use:
-                return WRONG_KEY, index
+            if used == NO_KEY or maze.door_keys[door] != used:
+                return WRONG_KEY, index, room, used
             opened[door] = stamp
         elif kind == RESCUE:
             if argument != 0 or room != maze.goal:
-                return WRONG_RESCUE, index
+                return WRONG_RESCUE, index, room, used
             rescued = True
+        used = argument if kind == USE else NO_KEY
     if not rescued:
-        return NO_RESCUE, n_actions
-    return LEGAL, -1
+        return NO_RESCUE, n_actions, room, used
+    return LEGAL, -1, room, used
 
 
 @kernel
@@ -132,7 +133,7 @@ def validate_plans(
     held = np.zeros(len(maze.key_rooms), np.int32)
     for plan in range(n_plans):
         low, high = offsets[plan], offsets[plan + 1]
-        violations[plan], indices[plan] = _first_violation(
+        violations[plan], indices[plan], _, _ = _first_violation(
             maze, kinds[low:high], arguments[low:high], opened, held, plan + 1
         )
     return violations, indices
@@ -176,11 +177,36 @@ def _search(ordered: NDArray[np.int32], value: int) -> int:
 
 
 @kernel
+def progress_score(best: int, n_actions: int, n_legal: int, rest: int) -> float:
+    """What a plan that does not rescue is worth: how much nearer its legal actions came to the goal.
+
+    Half of that share's square (a few steps at random are worth next to nothing), and less by as much as
+    the plan, or the shortest way to complete it, is longer than the shortest plan: completing it is always
+    worth twice as much or more.
+
+    Parameters
+    ----------
+    best
+        Actions of the shortest plan.
+    n_actions, n_legal
+        All actions of this one, and those before the first violation.
+    rest
+        Actions of the shortest way on; not positive where there is none.
+    """
+    nearer = (best - 1 - rest) / (best - 1)
+    if rest <= 0 or nearer <= 0:
+        return 0.0
+    return REACHED_SHARE * nearer * nearer * min(best / max(n_actions, n_legal + rest), 1.0)
+
+
+@kernel
 def judge_plans(
     maze: MazeTables,
     names: NameTables,
     gold: GoldTables,
     best: int,
+    gold_is_best: bool,
+    follow: bool,
     text: NDArray[np.uint8],
     plans: Plans,
     rows: NDArray[np.int64],
@@ -193,6 +219,10 @@ def judge_plans(
     ----------
     best
         Actions of the shortest plan.
+    gold_is_best
+        Whether gold is such a plan.
+    follow
+        Whether to search for the way on where a plan breaks off; else such a plan's ``walk_score`` is 0.
     text, plans
         What `read_plans` took and gave.
     rows
@@ -221,6 +251,7 @@ def judge_plans(
         left[:] = gold.counts
         prefix = 0
         overlap = 0
+        n_unknown = 0
         for index in range(n_actions):
             item = plans.items[first + index]
             kind = item[ITEM_KIND]
@@ -241,6 +272,7 @@ def judge_plans(
             arguments[index] = argument
             code = step_code(kind, argument)
             if code < 0:
+                n_unknown += 1
                 continue
             if prefix == index and index < n_gold and gold.codes[index] == code:
                 prefix += 1
@@ -250,7 +282,7 @@ def judge_plans(
             if place >= 0 and left[place] > 0:
                 left[place] -= 1
                 overlap += 1
-        violation, index = _first_violation(
+        violation, index, room, used = _first_violation(
             maze, kinds[:n_actions], arguments[:n_actions], opened, held, order + 1
         )
         judged[row, 0] = violation
@@ -258,6 +290,7 @@ def judge_plans(
         judged[row, 2] = n_actions
         judged[row, 3] = prefix == n_actions and n_actions == n_gold
         judged[row, 4] = violation == LEGAL and n_actions <= best
+        judged[row, 5] = n_unknown
         precision = overlap / n_actions
         recall = overlap / n_gold
         ratios[row, 0] = prefix / n_gold
@@ -265,6 +298,13 @@ def judge_plans(
         ratios[row, 2] = recall
         ratios[row, 3] = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
         ratios[row, 4] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
+        if violation == LEGAL or violation == AFTER_RESCUE:
+            ratios[row, 5] = min(best / n_actions, 1.0)
+        elif follow and index > 1:
+            # an optimal gold's states have no need of a search
+            on_gold = gold_is_best and prefix >= index
+            rest = best - index if on_gold else remaining_actions(maze, room, used, opened, held, order + 1)
+            ratios[row, 5] = progress_score(best, n_actions, index, rest)
 
 
 def warm_up() -> None:
@@ -275,5 +315,5 @@ def warm_up() -> None:
     one = np.zeros(1, np.int32)
     gold = GoldTables(one, one, one, one)
     judged, ratios = np.zeros((1, len(JUDGED)), np.int32), np.zeros((1, len(RATIOS)))
-    judge_plans(corridor(), names, gold, 1, text, plans, np.array([0]), judged, ratios)
+    judge_plans(corridor(), names, gold, 1, False, True, text, plans, np.array([0]), judged, ratios)
     validate_plans(corridor(), one, one, np.array([0, 1]))

@@ -38,6 +38,9 @@ tree's plan meets some 20."""
 MAX_STATES: Final = 1 << 22
 """States of a search: 90 MB of tables. A 40 × 40 maze with 5 doors has some thousand."""
 
+MAX_PAIRS_ON: Final = 256
+"""Pairs of a search for the way on from a state: there are as many such searches as plans that fail."""
+
 _FEW_PAIRS: Final = 32
 """Pairs that are tried first: enough for a chain of 15 doors."""
 
@@ -236,13 +239,15 @@ def _trace(
 
 
 @kernel
-def _search(maze: MazeTables, part: _Part, eager: bool, max_pairs: int) -> Search:
+def _search(maze: MazeTables, part: _Part, in_hand: int, eager: bool, max_pairs: int) -> Search:
     """Breadth-first search that meets at most ``max_pairs`` pairs; TOO_LARGE if there are more.
 
-    ``eager``: keys are picked up at the first visit (right where every key of the part is needed).
+    ``in_hand``: bits of the keys held from the start. ``eager``: keys are picked up at the first visit
+    (right where every key of the part is needed).
     """
     width = len(part.rooms)
     pairs = np.zeros((max_pairs, 2), np.int64)
+    pairs[0, 1] = in_hand
     n_pairs = 1
     # a state is pair × width + place; opening a door takes two actions, hence three buckets
     depth_of = np.zeros(max_pairs * width, np.int32)
@@ -306,8 +311,8 @@ def _search(maze: MazeTables, part: _Part, eager: bool, max_pairs: int) -> Searc
 
 
 @kernel
-def shortest_plan(maze: MazeTables) -> Search:
-    """The shortest plan, exact for any maze within the limits."""
+def _shortest(maze: MazeTables, held: NDArray[np.uint8], most_pairs: int) -> Search:
+    """The shortest plan of who holds the keys with 1 in ``held``, which lie in the first room."""
     n_rooms = len(maze.first_edge) - 1
     alive = np.zeros(n_rooms, np.uint8)
     wanted = np.zeros(len(maze.key_rooms), np.uint8)
@@ -324,10 +329,14 @@ def shortest_plan(maze: MazeTables) -> Search:
     part = _select(maze, alive, wanted)
     if len(part.keys) > MAX_SWITCHES or part.n_doors > MAX_SWITCHES:
         return _failure(TOO_LARGE)
-    most = max(min(MAX_STATES // len(part.rooms), MAX_PAIRS), 1)
+    in_hand = 0
+    for bit in range(len(part.keys)):
+        if held[part.keys[bit]]:
+            in_hand |= 1 << bit
+    most = max(min(MAX_STATES // len(part.rooms), most_pairs), 1)
     max_pairs = min(_FEW_PAIRS, most)
     while True:
-        found = _search(maze, part, tree, max_pairs)
+        found = _search(maze, part, in_hand, tree, max_pairs)
         if found.length != TOO_LARGE or max_pairs == most:
             break
         max_pairs = min(8 * max_pairs, most)
@@ -336,6 +345,67 @@ def shortest_plan(maze: MazeTables) -> Search:
     return Search(found.length, False, found.kinds, found.arguments)
 
 
+@kernel
+def shortest_plan(maze: MazeTables) -> Search:
+    """The shortest plan, exact for any maze within the limits."""
+    return _shortest(maze, np.zeros(len(maze.key_rooms), np.uint8), MAX_PAIRS)
+
+
+@kernel
+def remaining_actions(
+    maze: MazeTables,
+    room: int,
+    key_in_use: int,
+    opened: NDArray[np.int32],
+    held: NDArray[np.int32],
+    stamp: int,
+) -> int:
+    """Actions of the shortest way on from a state, the rescue included; UNSOLVABLE or TOO_LARGE without one.
+
+    Parameters
+    ----------
+    room, key_in_use
+        Where the agent is, and the key (or NO_KEY) that the action before put to use.
+    opened, held
+        Doors and keys: an entry equal to ``stamp`` says opened or held.
+    """
+    room = int(room)  # as wide as the tables' start, so that nothing is compiled twice
+    doors = maze.doors.copy()
+    for edge in range(len(doors)):
+        if doors[edge] != NO_DOOR and opened[doors[edge]] == stamp:
+            doors[edge] = NO_DOOR
+    key_rooms = maze.key_rooms.copy()
+    in_hand = np.zeros(len(key_rooms), np.uint8)
+    for key in range(len(key_rooms)):
+        if held[key] == stamp:
+            key_rooms[key] = room
+            in_hand[key] = 1
+    rest = MazeTables(maze.first_edge, maze.neighbors, doors, maze.door_keys, key_rooms, room, maze.goal)
+    best = _shortest(rest, in_hand, MAX_PAIRS_ON).length
+    if best > 0:
+        best -= 1  # it counts a start
+    if key_in_use == NO_KEY:
+        return best
+    # the key is in use: a door here takes one action where the search counts two
+    for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
+        door = doors[edge]
+        if door == NO_DOOR or maze.door_keys[door] != key_in_use:
+            continue
+        open_too = doors.copy()
+        for other in range(len(doors)):
+            if doors[other] == door:
+                open_too[other] = NO_DOOR
+        behind = MazeTables(
+            rest.first_edge, rest.neighbors, open_too, rest.door_keys, key_rooms, rest.start, rest.goal
+        )
+        length = _shortest(behind, in_hand, MAX_PAIRS_ON).length
+        if length > 0 and (best <= 0 or length < best):
+            best = length  # one for the door, and no start
+    return best
+
+
 def warm_up() -> None:
     """Compile everything here for the types that callers use."""
     shortest_plan(corridor())
+    nothing = np.zeros(1, np.int32)
+    remaining_actions(corridor(), 0, NO_KEY, nothing, nothing, 1)

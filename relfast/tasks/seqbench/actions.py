@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from relfast_kernels.layouts import ACTIONS, BAD
+from relfast_kernels.layouts import ACTIONS, BAD, ITEM_COLUMNS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +21,9 @@ MAX_BYTES: Final = 1 << 29
 earlier."""
 
 
+MIN_PLAN_BYTES: Final = len("['start:A']")
+
+
 class Action(NamedTuple):
     """An action and what it acts on: a room, a key or a person."""
 
@@ -32,9 +35,10 @@ class Action(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Texts as the kernels take them (UTF-8, one after the other), and the plans found in them."""
+    """Texts as the kernels take them (UTF-8, one after the other), where each ends, and the plans in them."""
 
     text: NDArray[np.uint8]
+    ends: list[int]
     plans: Plans
 
     def cut(self, begin: int, end: int) -> str:
@@ -64,7 +68,8 @@ def read(texts: Sequence[str]) -> Reading:
 
     parts = [encode(text) for text in texts]
     text = lay_out(parts)
-    return Reading(text, read_plans(text, np.array(list(accumulate(map(len, parts))), np.int64)))
+    ends = list(accumulate(map(len, parts)))
+    return Reading(text, ends, read_plans(text, np.array(ends, np.int64)))
 
 
 def encode(text: str) -> bytes:
@@ -89,6 +94,31 @@ def parse_actions(text: object) -> list[str] | None:
     if not len(reading.plans.items):
         return None
     return [_write(reading, item) for item in reading.plans.items.tolist()]
+
+
+def find_plans(text: str) -> list[tuple[int, int, list[str]]]:
+    """All lists of actions in a text, in order: begin and end in characters, and items as `parse_actions` has
+    them. Linear time."""
+    from relfast_kernels.text.plans import lay_out, scan
+
+    raw = encode(text)
+    room = np.empty((2, len(raw) // 3 + 2, ITEM_COLUMNS), np.int32)
+    spans = np.empty((len(raw) // MIN_PLAN_BYTES + 1, 3), np.int64)
+    _, n_plans = scan(lay_out([raw]), 0, len(raw), room[0], room[1], spans)
+    places = []
+    parts = []
+    before = at = 0  # bytes and characters read so far
+    for begin, end, _ in spans[:n_plans].tolist():
+        at += len(raw[before:begin].decode("utf-8", "surrogatepass"))
+        parts.append(raw[begin:end].decode("utf-8", "surrogatepass"))
+        places.append((at, at + len(parts[-1])))
+        before, at = end, places[-1][1]
+    if not parts:
+        return []
+    reading = read(parts)
+    items = [_write(reading, item) for item in reading.plans.items.tolist()]
+    ends = reading.plans.offsets.tolist()
+    return [(*place, items[ends[row] : ends[row + 1]]) for row, place in enumerate(places)]
 
 
 def _write(reading: Reading, item: Sequence[int]) -> str:

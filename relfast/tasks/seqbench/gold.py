@@ -6,9 +6,11 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from relfast_kernels.layouts import UNSOLVABLE
 
 from relfast.errors import InputError
 from relfast.tasks.seqbench.fields import Fields
@@ -28,21 +30,25 @@ _OBJECT_BYTES: Final = 2_000  # an entry's Python objects beside its arrays
 class Problem:
     """A maze with its gold plan.
 
-    ``tables``: what `relfast_kernels.maze.judge.judge_plans` takes of it; the last of them is the length of
-    the shortest plan, or of gold where the search found none or was given up. ``source`` is None where
-    nothing describes the maze: then plans can only be compared with gold. ``length`` and ``unlocks`` are
-    counted in gold, whose ``text`` is as the record has it.
+    ``tables``: what `relfast_kernels.maze.judge.judge_plans` takes of it: behind the arrays the length of
+    the shortest plan, or of gold where the search found none or was given up; whether gold is such a plan;
+    and whether the search found one, so that others are worth while. ``solvable`` is False where it found
+    that there is none. ``source`` is None where nothing describes the maze: then plans can only be compared
+    with gold. ``target`` is who is rescued. ``length`` and ``unlocks`` are counted in gold, whose ``text``
+    is as the record has it.
     """
 
-    tables: tuple[MazeTables, NameTables, GoldTables, int]
+    tables: tuple[MazeTables, NameTables, GoldTables, int, bool, bool]
     source: Source | None
+    target: str
+    solvable: bool
     length: int
     unlocks: int
     text: str
 
     @property
     def n_bytes(self) -> int:
-        maze, names, gold, _ = self.tables
+        maze, names, gold, *_ = self.tables
         return sum(array.nbytes for array in (*maze[:5], *names, *gold)) + len(self.text) + _OBJECT_BYTES
 
 
@@ -54,7 +60,7 @@ def solve(fields: Fields) -> Problem:
     InputError
         Gold is missing or mistyped, or the maze contradicts the dataset card.
     """
-    from relfast_kernels.maze.judge import step_code
+    from relfast_kernels.maze.judge import step_code, validate_plans
     from relfast_kernels.maze.search import shortest_plan
     from relfast_kernels.maze.tables import GoldTables
 
@@ -72,18 +78,40 @@ def solve(fields: Fields) -> Problem:
     )
     distinct, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
     shortest = shortest_plan(maze.tables).length
+    legal = validate_plans(maze.tables, kinds, arguments, np.array([0, len(gold)], np.int64))[0][0] < 0
     return Problem(
         (
             maze.tables,
             maze.name_tables(),
             GoldTables(codes, distinct, counts.astype(np.int32), places.astype(np.int32)),
             shortest if shortest > 0 else len(gold),
+            bool(legal and shortest == len(gold)),
+            shortest > 0,
         ),
         None if found is None else maze.source,
+        maze.target,
+        shortest != UNSOLVABLE,
         len(gold),
         sum(action.name == "unlock_and_open_door_to" for action in gold),
         fields.completion if isinstance(fields.completion, str) else str([str(action) for action in gold]),
     )
+
+
+class Rooms:
+    """The names of a problem's rooms, decoded when somebody asks for one: few do."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._tables = problem.tables
+        self._names: frozenset[str] | None = None
+
+    def __contains__(self, name: object) -> bool:
+        if self._names is None:
+            maze, names, *_ = self._tables
+            text, ends = names.text.tobytes(), names.ends[: len(maze.first_edge) - 1].tolist()
+            self._names = frozenset(
+                text[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise([0, *ends])
+            )
+        return name in self._names
 
 
 class ProblemCache:

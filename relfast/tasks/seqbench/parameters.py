@@ -97,12 +97,15 @@ class Parameters:
     N
         Noise ratio: the share of the distracting facts that is kept, rounded to whole facts.
     shuffle
-        Mix the facts of the context; without it supporting facts come first, in the order of the path.
+        Mix the facts of the context; False is the same as ``ordered``.
     names
         Agent and target, or ``"random"``.
     remove_keys
         Open so many of the B doors and take their keys away. L and B of the row are then what is left:
         L and B above are the whole maze's, which is that of the same seed without removals.
+    ordered
+        Leave the facts in the published order: supporting ones first, in the order of the path. Whoever
+        writes them down in that order has the plan.
     """
 
     about: ClassVar[str] = (
@@ -123,7 +126,9 @@ class Parameters:
         flag="-N",
         repeat=True,
     )
-    shuffle: bool = parameter(False, Flag(), "Mix the facts. [default: supporting ones first, in path order]")
+    shuffle: bool = parameter(
+        True, Flag(), "Mix the facts, so that their order does not give the plan away. [default]"
+    )
     names: tuple[str, str] | str = parameter(
         ("Bob", "Alice"), People(), "AGENT,TARGET, or random: others in each maze."
     )
@@ -132,6 +137,9 @@ class Parameters:
         Whole(),
         "Open so many doors and take their keys away. Repeatable: each maze once per value.",
         repeat=True,
+    )
+    ordered: bool = parameter(
+        False, Flag(), "Facts in the published order: supporting ones first, along the path. It is a leak."
     )
 
     def __post_init__(self) -> None:
@@ -154,6 +162,11 @@ class Parameters:
         if low > (self.B + 1) * (rows * cols - 1):
             raise UsageError(f"a {rows} × {cols} maze with B={self.B} is too small for L={self.L}")
         People().check("names", self.names)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether the facts come in any order."""
+        return self.shuffle and not self.ordered
 
     @property
     def extra(self) -> int:

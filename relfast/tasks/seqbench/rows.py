@@ -95,6 +95,8 @@ def write_row(
     ----------
     people
         Names of agent and target.
+    shuffle
+        Whether to mix the facts; else supporting ones come first, in the order of the path.
     noise
         Share of the distracting facts that go into the context.
     seed

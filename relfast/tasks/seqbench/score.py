@@ -6,34 +6,40 @@ one for each maze runs its plans, and what is left to Python is one dict a respo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from relfast_kernels.layouts import ITEM_COLUMNS, JUDGED, RATIOS, VIOLATIONS
+from relfast_kernels.layouts import JUDGED, RATIOS, VIOLATIONS
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.final import Candidate, final_candidates
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
-from relfast.tasks.seqbench.actions import Reading, encode, read
+from relfast.tasks.seqbench.actions import Reading, read
 from relfast.tasks.seqbench.fields import Fields
-from relfast.tasks.seqbench.gold import PROBLEMS, Problem
+from relfast.tasks.seqbench.gold import PROBLEMS, Problem, Rooms
+from relfast.tasks.seqbench.strict import NO_ANSWER, final_plan, may_differ, may_hold_one
 
 MAX_JOINED: Final = 16 << 20
 """Characters that are joined for one call of the kernel; longer batches take several."""
 
-MIN_PLAN_BYTES: Final = len("['start:A']")
-
 _VIOLATIONS: Final = (*VIOLATIONS, None)
 """By the kernel's code, whose -1 is a legal plan."""
 
-_OF_NO_MAZE: Final = dict.fromkeys(("valid", "optimal", "legal_ratio", "violation", "violation_index"))
+_OF_NO_MAZE: Final = dict.fromkeys(
+    ("valid", "optimal", "legal_ratio", "violation", "violation_index", "walk_score")
+)
 """What a plan's run shows where nothing describes the maze."""
+
+_UNKNOWN: Final = JUDGED.index("n_unknown")
 
 NO_MAZE: Final = (
     "no maze to run the plan in: neither structural_details nor facts about rooms (field 'question')"
 )
+
+
+NO_WAY: Final = "no legal plan rescues anybody in this maze: facts or structural_details lack something"
 
 
 def extract(record: Record, options: Options) -> Extracted[str]:
@@ -61,28 +67,45 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 def _score(batch: Batch, options: Options) -> list[Outcome]:
     fields = [Fields.of(record.answer, record.question, record.row) for record, _ in batch]
     problems = [PROBLEMS.get(of_record) for of_record in fields]
-    reading = read([extracted.value for _, extracted in batch])
-    reasons = [extracted.reason for _, extracted in batch]
-    judged, ratios = _judge(problems, reading)
+    found = _judged(problems, [extracted.value for _, extracted in batch])
     if options.strict:
-        for row in _without_one_answer(batch, reading, reasons):
-            judged[row] = ratios[row] = 0
-    plans = reading.plans
-    rows = zip(
-        fields,
-        reasons,
-        judged.tolist(),
-        ratios.tolist(),
-        plans.lists.tolist(),
-        plans.votes.tolist(),
-        strict=True,
-    )
+        for row, judged in _read_anew(batch, problems, found):
+            found[row] = judged
     return [
         Outcome(False, found=False, error=problem)
         if isinstance(problem, str)
-        else _outcome(problem, reading, options, *row)
-        for problem, row in zip(problems, rows, strict=True)
+        else _outcome(problem, options, fields[row], extracted.reason, found[row])
+        for row, (problem, (_, extracted)) in enumerate(zip(problems, batch, strict=True))
     ]
+
+
+class _Judged(NamedTuple):
+    """What is found in a text: columns JUDGED and RATIOS; where in ``reading`` the plan stands and how many
+    there are; its vote; where the text ends; and why there is no answer (``strict``)."""
+
+    judged: Sequence[int]
+    ratios: Sequence[float]
+    reading: Reading
+    span: Sequence[int]
+    vote: int
+    text_ends: int
+    reason: str | None = None
+
+
+def _judged(problems: Sequence[Problem | str], texts: Sequence[str]) -> list[_Judged]:
+    reading = read(texts)
+    judged, ratios = _judge(problems, reading)
+    plans = reading.plans
+    rows = zip(
+        judged.tolist(),
+        ratios.tolist(),
+        repeat(reading),
+        plans.lists.tolist(),
+        plans.votes.tolist(),
+        reading.ends,
+        strict=False,
+    )
+    return [_Judged(*row) for row in rows]
 
 
 def _judge(
@@ -102,54 +125,47 @@ def _judge(
     return judged, ratios
 
 
-def _without_one_answer(batch: Batch, reading: Reading, reasons: list[str | None]) -> list[int]:
-    """Strict: the responses that hold no plan, or end with several that differ; ``reasons`` says which."""
-    n_plans = reading.plans.lists[:, 2]
-    rows = []
-    for row in np.flatnonzero(n_plans != 1).tolist():
-        if n_plans[row] == 0:
-            reasons[row] = reasons[row] or "no_answer"
-        elif _hedges(batch[row][1].value):
-            reasons[row] = "several_answers"
-        else:
+def _read_anew(
+    batch: Batch, problems: Sequence[Problem | str], found: Sequence[_Judged]
+) -> Iterator[tuple[int, _Judged]]:
+    """Strict: the responses whose plan is more than a matter of finding the one list in them."""
+    rows: list[int] = []
+    texts: list[str] = []
+    for row, ((_, extracted), problem) in enumerate(zip(batch, problems, strict=True)):
+        if extracted.reason is not None or isinstance(problem, str) or _is_plain(found[row], extracted.value):
             continue
-        rows.append(row)
-    return rows
+        if found[row].span[2] or may_hold_one(extracted.value):
+            plan = final_plan(extracted.value, problem.target, Rooms(problem))
+        else:
+            plan = NO_ANSWER
+        if isinstance(plan, str):
+            yield row, found[row]._replace(judged=[0] * len(JUDGED), ratios=[0.0] * len(RATIOS), reason=plan)
+        else:
+            rows.append(row)
+            texts.append(str(list(plan)))
+    if rows:
+        yield from zip(rows, _judged([problems[row] for row in rows], texts), strict=True)
 
 
-def _hedges(text: str) -> bool:
-    """Whether the text ends with several plans that differ."""
-    from relfast_kernels.text.plans import lay_out, scan
-
-    raw = encode(text)
-    array = lay_out([raw])
-    items = np.empty((2, len(raw) // 3 + 2, ITEM_COLUMNS), np.int32)
-    spans = np.empty((len(raw) // MIN_PLAN_BYTES + 1, 3), np.int64)
-    _, n_plans = scan(array, 0, len(raw), items[0], items[1], spans)
-    text = raw.decode("utf-8", "surrogatepass")
-    candidates = []
-    before = at = 0  # bytes and characters read so far
-    for begin, end, vote in spans[:n_plans].tolist():
-        at += len(raw[before:begin].decode("utf-8", "surrogatepass"))
-        length = len(raw[begin:end].decode("utf-8", "surrogatepass"))
-        candidates.append(Candidate(at, at + length, vote))
-        before, at = end, at + length
-    return len({candidate.value for candidate in final_candidates(text, candidates)}) > 1
+def _is_plain(found: _Judged, text: str) -> bool:
+    """Whether the kernel has read all there is to read: one list, whose items the maze knows."""
+    begin, end, n_plans = found.span
+    if n_plans != 1 or found.judged[_UNKNOWN]:
+        return False
+    reading, last = found.reading, found.text_ends
+    # bytes to characters, counted from the text's end: what follows a plan is short
+    n_behind = last - end if text.isascii() else len(reading.cut(end, last))
+    n_listed = end - begin if text.isascii() else len(reading.cut(begin, end))
+    behind = text[len(text) - n_behind :]
+    before = text[: len(text) - n_behind - n_listed]
+    return not may_differ(before, behind)
 
 
 def _outcome(
-    problem: Problem,
-    reading: Reading,
-    options: Options,
-    fields: Fields,
-    reason: str | None,
-    judged: Sequence[int],
-    ratios: Sequence[float],
-    span: Sequence[int],
-    vote: int,
+    problem: Problem, options: Options, fields: Fields, reason: str | None, found: _Judged
 ) -> Outcome:
-    violation, index, n_actions, exact, optimal = judged
-    progress, precision, recall, f1, legal = ratios
+    violation, index, n_actions, exact, optimal, _ = found.judged
+    progress, precision, recall, f1, legal, walk = found.ratios
     metrics: dict[str, Any] = {
         "exact_match": exact == 1,
         "progress_ratio": progress,
@@ -166,15 +182,18 @@ def _outcome(
         "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
         "noise": fields.noise,
         "maze": problem.source,
+        "walk_score": walk,
     }
     if problem.source is None:
         if options.strict:
             return Outcome(False, found=False, error=NO_MAZE)
         metrics.update(_OF_NO_MAZE)
+    elif options.strict and not problem.solvable:
+        return Outcome(False, found=False, error=NO_WAY)
     if options.strict:
-        metrics["reason"] = reason
+        metrics["reason"] = reason or found.reason
     if not n_actions:
         return Outcome(False, metrics, {"pred": None, "gold": problem.text}, False)
-    pred = reading.cut(span[0], span[1])
+    pred = found.reading.cut(found.span[0], found.span[1])
     correct = optimal == 1 if options.strict else exact == 1
-    return Outcome(correct, metrics, {"pred": pred, "gold": problem.text}, vote=f"{vote:x}")
+    return Outcome(correct, metrics, {"pred": pred, "gold": problem.text}, vote=f"{found.vote:x}")

@@ -175,7 +175,7 @@ def test_noise_levels_are_variants_of_one_maze() -> None:
 
 
 def test_order_of_facts_as_in_the_real_row() -> None:
-    row = make_row(4, Parameters(6, 6, None, 2, 1.0))
+    row = make_row(4, Parameters(6, 6, None, 2, 1.0, ordered=True))
     sentences = facts_of(row["context"])
     details = json.loads(row["structural_details"])
     flags = [fact["supporting"] for fact in details["canonical_facts"]]
@@ -196,6 +196,8 @@ def test_shuffled_facts_are_the_same_facts() -> None:
     plain, mixed = (make_row(9, Parameters(6, 6, None, 2, 0.6, shuffle=shuffle)) for shuffle in (False, True))
     assert plain["context"] != mixed["context"]
     assert sorted(facts_of(plain["context"])) == sorted(facts_of(mixed["context"]))
+    assert make_row(9, Parameters(6, 6, None, 2, 0.6)) == mixed
+    assert make_row(9, Parameters(6, 6, None, 2, 0.6, ordered=True)) == plain
 
 
 def test_labels_past_z() -> None:

@@ -1,0 +1,161 @@
+"""What can be answered without thinking: what these strategies earn, a reward gives away.
+
+A strategy sees the record as a model does, without gold.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from relfast.tasks.seqbench.layout import Layout, from_facts
+
+_RANDOM_STEPS: Final = 40
+
+_EXAMPLE: Final = (
+    "['start: A1', 'move_to: A2', 'pick_up_key: 1', 'move_to: B2', 'move_to: B1', 'move_to: C1', "
+    " 'use_key: 1', 'unlock_and_open_door_to: C2', 'move_to: C2', 'rescue: Alice']"
+)
+"""The published prompt's second worked example."""
+
+
+def _layout(record: Mapping[str, Any]) -> Layout | None:
+    question = record.get("question")
+    layout = from_facts(question) if isinstance(question, str) else None
+    return None if layout is None or layout.start is None or layout.target is None else layout
+
+
+def transcribe(record: Mapping[str, Any], rng: random.Random) -> str:
+    """Write the facts down in the order in which they are printed, as steps, going back where that takes it.
+
+    A fact that does not lead on from a room that has been visited is left out.
+    """
+    layout = _layout(record)
+    if layout is None or layout.start is None:
+        return "[]"
+    here, plan = layout.start, [f"start: {layout.start}"]
+    lying = {room: key for key, room in layout.key_rooms.items()}
+    visited: dict[str, list[str]] = {here: []}
+    for (one, other), door in layout.passages.items():
+        if here == layout.goal:
+            break
+        if (one in visited) == (other in visited):
+            continue
+        near, there = (one, other) if one in visited else (other, one)
+        if here in lying:
+            plan.append(f"pick_up_key: {lying.pop(here)}")
+        plan += [f"move_to: {room}" for room in _way(visited, here, near)]
+        if door.locked:
+            plan += [f"use_key: {door.key}", f"unlock_and_open_door_to: {there}"]
+        plan.append(f"move_to: {there}")
+        visited[near].append(there)
+        visited[there] = [near]
+        here = there
+    return str([*plan, f"rescue: {layout.target}"])
+
+
+def straight(record: Mapping[str, Any], rng: random.Random) -> str:
+    """The shortest way from start to goal as if all doors were open."""
+    layout = _layout(record)
+    if layout is None or layout.start is None or layout.goal is None:
+        return "[]"
+    moves = [f"move_to: {room}" for room in _way(_neighbours(layout), layout.start, layout.goal)]
+    return str([f"start: {layout.start}", *moves, f"rescue: {layout.target}"])
+
+
+def teleport(record: Mapping[str, Any], rng: random.Random) -> str:
+    """From the start into the goal's room at once."""
+    layout = _layout(record)
+    if layout is None:
+        return "[]"
+    return str([f"start: {layout.start}", f"move_to: {layout.goal}", f"rescue: {layout.target}"])
+
+
+def nothing(record: Mapping[str, Any], rng: random.Random) -> str:
+    """The start and no more."""
+    layout = _layout(record)
+    return "[]" if layout is None else str([f"start: {layout.start}"])
+
+
+def rescue(record: Mapping[str, Any], rng: random.Random) -> str:
+    """The start and the rescue."""
+    layout = _layout(record)
+    return "[]" if layout is None else str([f"start: {layout.start}", f"rescue: {layout.target}"])
+
+
+def random_walk(record: Mapping[str, Any], rng: random.Random) -> str:
+    """Random legal moves, keys picked up where they lie."""
+    layout = _layout(record)
+    if layout is None or layout.start is None:
+        return "[]"
+    doors = _neighbours(layout, locked=False)
+    here, plan = layout.start, [f"start: {layout.start}"]
+    keys = {room: key for key, room in layout.key_rooms.items()}
+    for _ in range(_RANDOM_STEPS):
+        if here in keys:
+            plan.append(f"pick_up_key: {keys.pop(here)}")
+        if not doors.get(here):
+            break
+        here = rng.choice(doors[here])
+        plan.append(f"move_to: {here}")
+    return str([*plan, f"rescue: {layout.target}"])
+
+
+def one_random_move(record: Mapping[str, Any], rng: random.Random) -> str:
+    """The start and one legal move."""
+    layout = _layout(record)
+    if layout is None or layout.start is None:
+        return "[]"
+    rooms = _neighbours(layout, locked=False).get(layout.start)
+    return str([f"start: {layout.start}", *([f"move_to: {rng.choice(rooms)}"] if rooms else [])])
+
+
+def copy_question(record: Mapping[str, Any], rng: random.Random) -> str:
+    """The question itself."""
+    return str(record.get("question") or "")
+
+
+def copy_example(record: Mapping[str, Any], rng: random.Random) -> str:
+    """A worked example of the published prompt."""
+    return _EXAMPLE
+
+
+def _neighbours(layout: Layout, locked: bool = True) -> dict[str, list[str]]:
+    """Rooms behind doors: all of them, or only the open ones."""
+    found: dict[str, list[str]] = {}
+    for (one, other), door in layout.passages.items():
+        if locked or not door.locked:
+            found.setdefault(one, []).append(other)
+            found.setdefault(other, []).append(one)
+    return found
+
+
+def _way(neighbours: Mapping[str, list[str]], start: str, goal: str) -> list[str]:
+    """Rooms on the shortest way, the first left out; none where there is no way."""
+    before = {start: start}
+    queue = [start]
+    for room in queue:
+        for other in neighbours.get(room, ()):
+            if other not in before:
+                before[other] = room
+                queue.append(other)
+    way = []
+    room = goal
+    while room in before and room != start:
+        way.append(room)
+        room = before[room]
+    return way[::-1]
+
+
+STRATEGIES: Final[dict[str, Callable[[Mapping[str, Any], random.Random], str]]] = {
+    "transcribe": transcribe,
+    "straight": straight,
+    "teleport": teleport,
+    "nothing": nothing,
+    "rescue": rescue,
+    "random_walk": random_walk,
+    "one_random_move": one_random_move,
+    "copy_question": copy_question,
+    "copy_example": copy_example,
+}
