@@ -13,32 +13,40 @@ from relfast.tasks.rel_c.tags import tags as all_tags
 
 # nothing but marks of a list and words that set one answer beside another
 _FILLER: Final = re.compile(
-    r"(?:[\W\d_]++|(?:or|and|also|else|but|then|maybe|perhaps|possibly|probably|either|alternatively|it|its|that|this"
-    r"|is|are|was|could|might|may|would|be|the|a|an|i|my|if|otherwise|option|candidate|answer|motif|smiles|possibility"
-    r"|choice|alternative|another|one|first|second|third|two|three|molecule|isomer|structure|compound|guess|tag|number"
+    r"(?:[\W\d_]++|(?:or|and|also|else|but|then|maybe|perhaps|possibly|probably|either|alternatively|it"
+    r"|its|that|this"
+    r"|is|are|was|could|might|may|would|be|the|a|an|i|my|if|otherwise|option|candidate|answer|motif"
+    r"|smiles|possibility"
+    r"|choice|alternative|another|one|first|second|third|two|three|molecule|isomer|structure|compound"
+    r"|guess|tag|number"
     r"|no|part|match|result|[a-z])\b)*+",
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _NOT_WORDS: Final = re.compile(r"[\W\d_]++")
 _OFFERS: Final = re.compile(
-    r"\b(?:or|and|also|maybe|perhaps|possibly|alternatively|alternative|another|either|else|option|candidate|guess"
+    r"\b(?:or|and|also|maybe|perhaps|possibly|alternatively|alternative|another|either|else|option"
+    r"|candidate|guess"
     r"|possibility|choice|second|third)\b|\bcould\b|\bmight\b",
     re.IGNORECASE,
 )
 _CONCLUDES: Final = re.compile(
-    r"\b(?:so|therefore|thus|hence|final(?:ly)?|consequently|overall|conclu\w++|corrected|correction|instead|revised"
-    r"|wait|actually|rather|better|larger|bigger|improved|updated|oops|mistake|sorry|redo|re-?check\w*+|re-?consider\w*+)\b"
+    r"\b(?:so|therefore|thus|hence|final(?:ly)?|consequently|overall|conclu\w++|corrected|correction"
+    r"|instead|revised"
+    r"|wait|actually|rather|better|larger|bigger|improved|updated|oops|mistake|sorry|redo|re-?check\w*+"
+    r"|re-?consider\w*+)\b"
     r"|=>|→|⇒|∴|->",
     re.IGNORECASE,
 )
 _CORRECTS: Final = re.compile(
-    r"\b(?:wait|actually|correction|corrected|mistake|oops|sorry|redo|instead|revised|let me|re-?check\w*+|hmm"
+    r"\b(?:wait|actually|correction|corrected|mistake|oops|sorry|redo|instead|revised|let me"
+    r"|re-?check\w*+|hmm"
     r"|on reflection|scratch that|re-?consider\w*+|looking again|double.check\w*+)\b",
     re.IGNORECASE,
 )
 _DENIED_BEFORE: Final = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\binstead\s+of|\brather\s+than|\bunlike|\bexcept|\bwrong|\bincorrect|\breject(?:ed)?"
+    r"(?:\bnot|n['’]t|\bnever|\binstead\s+of|\brather\s+than|\bunlike|\bexcept|\bwrong|\bincorrect"
+    r"|\breject(?:ed)?"
     r"|\brul(?:e|ed)\s+out|\bexclud(?:e|ed|ing)|≠|!=|\binvalid|\bbad)"
     r"(?:\s+(?:be|just|simply|the|a|an|is|motif|answer|molecule|guess|as))*\s*[:`*\"'“(\[]*\s*$",
     re.IGNORECASE,
@@ -47,13 +55,16 @@ _DENIED_AFTER: Final = re.compile(
     r"[\s`*\"'”.)\]—–-]{0,6}(?:,\s*)?(?:which\s+|it\s+|this\s+)?(?:"
     r"(?:is|was|seems|looks|would\s+be)\s+(?:wrong|incorrect|invalid|too\s|rejected"
     r"|not\s+(?:the|a\b|an\b|present|common|shared|in\b|contained|found|correct|right|valid|it\b|my\b))"
-    r"|(?:isn|wasn)['’]t\b|cannot\s+be|can['’]t\s+be|\(?(?:wrong|incorrect|invalid|rejected|no)\b\)?\s*[.)!]?$|❌|✗|✘"
+    r"|(?:isn|wasn)['’]t\b|cannot\s+be|can['’]t\s+be|\(?(?:wrong|incorrect|invalid|rejected"
+    r"|no)\b\)?\s*[.)!]?$|❌|✗|✘"
     r"|\?+\s*(?:no\b|nope|not\b|hmm|wait|but\b))",
     re.IGNORECASE,
 )
 _TAKEN_BACK: Final = re.compile(
-    r"\b(?:that|this|it|which|answer|above)\s*(?:['’]s|is|was)\s+(?:wrong|incorrect|false|invalid|not\s+(?:right|correct|my"
-    r"|the\s+(?:answer|motif|right|correct|largest)))\b|\bscratch\s+that|\b(?:ignore|disregard)\s+(?:that|this|the|my|it)\b"
+    r"\b(?:that|this|it|which|answer|above)\s*(?:['’]s|is|was)\s+(?:wrong|incorrect|false|invalid"
+    r"|not\s+(?:right|correct|my"
+    r"|the\s+(?:answer|motif|right|correct|largest)))\b|\bscratch\s+that|\b(?:ignore"
+    r"|disregard)\s+(?:that|this|the|my|it)\b"
     r"|\btake\s+(?:it|that)\s+back|\bno,?\s+wait\b|\bwait,?\s+no\b|\bnot\s+this\s+one\b",
     re.IGNORECASE,
 )
@@ -64,28 +75,36 @@ _OR_ELSE: Final = re.compile(
 )
 
 _GIVEN: Final = re.compile(
-    r"\b(?:given|provided|input|listed|known|existing|original)\s+(?:smiles|isomers?|molecules?|compounds?|structures?|list"
+    r"\b(?:given|provided|input|listed|known|existing|original)\s+(?:smiles|isomers?|molecules?"
+    r"|compounds?|structures?|list"
     r"|set|ones?|strings?)\b|\b(?:already|were|are|was|is)\s+(?:given|provided|listed|known|there|present)\b"
-    r"|\b(?:in|from)\s+the\s+(?:question|prompt|problem|input|list)\b|^\W*(?:given|provided|input|question)\W*$|^\W*(?:the\s+|input\s+)?(?:molecules|compounds|structures)(?:\s+are)?\W*$",
+    r"|\b(?:in|from)\s+the\s+(?:question|prompt|problem|input|list)\b|^\W*(?:given|provided|input"
+    r"|question)\W*$|^\W*(?:the\s+|input\s+)?(?:molecules|compounds|structures)(?:\s+are)?\W*$",
     re.IGNORECASE,
 )
 _NOT_GIVEN: Final = re.compile(
-    r"\b(?:missing|not|no|answers?|absent|remaining|others?|new|beyond|besides|excluding|except|final|therefore|so|thus|left"
+    r"\b(?:missing|not|no|answers?|absent|remaining|others?|new|beyond|besides|excluding|except|final"
+    r"|therefore|so|thus|left"
     r"|complete|add|without|lacks?|lacking)\b|n['’]t\b",
     re.IGNORECASE,
 )
 _NOTED_GIVEN: Final = re.compile(
     r"[\s`*\"'”.,:;←<=–—\-\[({→>]{0,8}(?:(?:it|this|that|which)\s+)?(?:(?:is|was)\s+)?(?:already\s+|also\s+)?"
-    r"(?:given\b|provided\b|listed\b|known\b|(?:in|from)\s+the\s+(?:given|list|question|input)|duplicate\b|a\s+duplicate"
-    r"|same\s+as\b|the\s+same\s+as\b|identical\s+to\b|repeat(?:ed)?\b|excluded?\b|wrong\b|invalid\b|not\s+(?:valid|an?\s+isomer"
+    r"(?:given\b|provided\b|listed\b|known\b|(?:in|from)\s+the\s+(?:given|list|question|input)"
+    r"|duplicate\b|a\s+duplicate"
+    r"|same\s+as\b|the\s+same\s+as\b|identical\s+to\b|repeat(?:ed)?\b|excluded?\b|wrong\b|invalid\b"
+    r"|not\s+(?:valid|an?\s+isomer"
     r"|missing|counted|possible)|present\s+in\b|✗|✘|❌|skip\b|#\d+\s+(?:in|of)\s+the\s+(?:given|list))",
     re.IGNORECASE,
 )
 _REDONE: Final = re.compile(
-    r"\b(?:final|corrected|revised|updated|consolidated|cleaned|verified|deduplicated)\s+(?:\w++\s+){0,2}?(?:answers?|lists?"
+    r"\b(?:final|corrected|revised|updated|consolidated|cleaned|verified"
+    r"|deduplicated)\s+(?:\w++\s+){0,2}?(?:answers?|lists?"
     r"|sets?|output|results?|response|isomers|smiles|version|enumeration|molecules)\b"
-    r"|\blet(?:['’]s|\s+me|\s+us)\s+(?:redo|restart|rewrite|start\s+over|correct|revise|recount|try\s+again|re-?list)"
-    r"|\bstart(?:ing)?\s+over\b|\bscratch\s+that\b|\bdraft\s+ends\b|^\W*(?:my\s+|the\s+)?(?:final\s+)?(?:answers?|solution)\W*$"
+    r"|\blet(?:['’]s|\s+me|\s+us)\s+(?:redo|restart|rewrite|start\s+over|correct|revise|recount"
+    r"|try\s+again|re-?list)"
+    r"|\bstart(?:ing)?\s+over\b|\bscratch\s+that\b|\bdraft\s+ends\b|^\W*(?:my\s+"
+    r"|the\s+)?(?:final\s+)?(?:answers?|solution)\W*$"
     r"|^\W*(?:final|finally|answer)\s*:",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -95,6 +114,15 @@ _SHARED: Final = 0.8
 _ANSWERS: Final = re.compile(r"\b(?:answers?|motif|final|missing|result|solution)\b", re.IGNORECASE)
 
 _SHORT: Final = 20
+# looking for letters first is a tenth of the cost
+_DENIALS: Final = (
+    "not", "n't", "n’t", "never", "instead", "rather", "unlike", "except", "wrong", "incorrect", "reject",
+    "rule", "excl", "≠", "!=", "invalid", "bad",
+)  # fmt: skip
+_GIFTS: Final = (
+    "given", "provided", "input", "list", "known", "existing", "original", "there", "present", "question",
+    "prompt", "problem", "molecules", "compounds", "structures",
+)  # fmt: skip
 _NOTHING: Final = frozenset(("", " ", "\r", ".", ",", ";", "`", "**", '"', '",'))
 _NEAR: Final = 60
 """Characters before a tag in which it is denied."""
@@ -117,12 +145,14 @@ def _about(text: str, first: int) -> bool:
 
 def _denied_before(line: str) -> bool:
     line = line[-_NEAR:]
-    return not line.isspace() and _DENIED_BEFORE.search(line) is not None
+    lowered = line.lower()
+    return any(hint in lowered for hint in _DENIALS) and _DENIED_BEFORE.search(line) is not None
 
 
 def _is_given(heading: str) -> bool:
     return (
         len(heading) <= _LONGEST_HEADING
+        and any(hint in heading.lower() for hint in _GIFTS)
         and _GIVEN.search(heading) is not None
         and _NOT_GIVEN.search(heading) is None
     )
