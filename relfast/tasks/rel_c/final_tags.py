@@ -136,7 +136,7 @@ _EDGE: Final = 200
 
 def _about(text: str, first: int) -> bool:
     """Whether the words before the first tag may deny it, or say that it is given."""
-    edge = text[max(0, first - _EDGE) : first].rstrip()
+    edge = text[max(0, first - _EDGE) : first].rstrip(" \t\r\n-*•.)0123456789")
     if not edge:
         return False
     line = edge[edge.rfind("\n") + 1 :]

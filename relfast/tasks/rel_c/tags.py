@@ -20,9 +20,9 @@ _BRACKETS: Final = (
 )  # fmt: skip
 
 _OPEN: Final = re.compile("<(?:[sS][mM][iI][lL][eE][sS])>")
-_PLAIN_TAG: Final = re.compile(r"<smiles>([A-Za-z0-9@+\-\[\]()=#/%]++)</smiles>")
+_PLAIN_TAG: Final = re.compile(r"<smiles>(?!(?i:smiles|motif|answer)=)([A-Za-z0-9@+\-\[\]()=#/%]++)</smiles>")
 _PLAIN_TAGS: Final = re.compile(
-    r"(?:<smiles>[A-Za-z0-9@+\-\[\]()=#/%]++</smiles>[\s0-9.,;)*•`-]*+)++",
+    r"(?:<smiles>(?!(?i:smiles|motif|answer)=)[A-Za-z0-9@+\-\[\]()=#/%]++</smiles>[\s0-9.,;)*•`-]*+)++",
 )
 
 _INLINE: Final = re.compile(r"</?(?:code|pre|b|strong|i|em|tt|p|span|samp|kbd|u|mark)>", re.IGNORECASE)
