@@ -45,7 +45,8 @@ _CORRECTS: Final = re.compile(
     re.IGNORECASE,
 )
 _DENIED_BEFORE: Final = re.compile(
-    r"(?:\bnot|n['’]t|\bnever|\binstead\s+of|\brather\s+than|\bunlike|\bexcept|\bwrong|\bincorrect"
+    r"(?:(?<!\bif )\bnot|\bignore|\bdiscard|\bno(?=\s*:)|n['’]t|\bnever|\binstead\s+of"
+    r"|\brather\s+than|\bunlike|\bexcept|\bwrong|\bincorrect"
     r"|\breject(?:ed)?"
     r"|\brul(?:e|ed)\s+out|\bexclud(?:e|ed|ing)|≠|!=|\binvalid|\bbad)"
     r"(?:\s+(?:be|just|simply|the|a|an|is|motif|answer|molecule|guess|as))*\s*[:`*\"'“(\[]*\s*$",
@@ -83,11 +84,19 @@ _GIVEN: Final = re.compile(
     re.IGNORECASE,
 )
 _NOT_GIVEN: Final = re.compile(
-    r"\b(?:missing|not|no|answers?|absent|remaining|others?|new|beyond|besides|excluding|except|final"
+    r"\b(?:miss\w*+|compar\w++|minus|leaves|not|no|answers?|absent|remaining|others?|new|beyond|besides|exclud\w++|except|final"
     r"|therefore|so|thus|left"
     r"|complete|add|without|lacks?|lacking)\b|n['’]t\b",
     re.IGNORECASE,
 )
+_NO_ANSWERS: Final = re.compile(
+    r"\b(?:wrong|incorrect|invalid|rejected|discarded)\b[^.]{0,20}:\W*$"
+    r"|\bnot\s+(?:the\s+|an?\s+|my\s+)?(?:missing|isomers?|answers?|valid|right|correct)\b[^.]{0,20}:\W*$",
+    re.IGNORECASE,
+)
+_RULE: Final = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*")
+_STEP: Final = re.compile(r"step|iteration|attempt|round|stage")
+
 _NOTED_GIVEN: Final = re.compile(
     r"[\s`*\"'”.,:;←<=–—\-\[({→>]{0,8}(?:(?:it|this|that|which)\s+)?(?:(?:is|was)\s+)?(?:already\s+|also\s+)?"
     r"(?:given\b|provided\b|listed\b|known\b|(?:in|from)\s+the\s+(?:given|list|question|input)"
@@ -98,6 +107,7 @@ _NOTED_GIVEN: Final = re.compile(
     re.IGNORECASE,
 )
 _REDONE: Final = re.compile(
+    r"\b(?:right|correct|actual|true)\s+(?:lists?|answers?|set|ones)\b|"
     r"\b(?:final|corrected|revised|updated|consolidated|cleaned|verified"
     r"|deduplicated)\s+(?:\w++\s+){0,2}?(?:answers?|lists?"
     r"|sets?|output|results?|response|isomers|smiles|version|enumeration|molecules)\b"
@@ -113,11 +123,12 @@ _SHARED: Final = 0.8
 
 _ANSWERS: Final = re.compile(r"\b(?:answers?|motif|final|missing|result|solution)\b", re.IGNORECASE)
 
+_FEW: Final = 4
 _SHORT: Final = 20
 # looking for letters first is a tenth of the cost
 _DENIALS: Final = (
     "not", "n't", "n’t", "never", "instead", "rather", "unlike", "except", "wrong", "incorrect", "reject",
-    "rule", "excl", "≠", "!=", "invalid", "bad",
+    "rule", "excl", "≠", "!=", "invalid", "bad", "ignore", "discard", "no:", "no :",
 )  # fmt: skip
 _GIFTS: Final = (
     "given", "provided", "input", "list", "known", "existing", "original", "there", "present", "question",
@@ -150,11 +161,17 @@ def _denied_before(line: str) -> bool:
 
 
 def _is_given(heading: str) -> bool:
+    """Whether what stands below a heading is the question's, or no answer."""
+    if len(heading) > _LONGEST_HEADING:
+        return False
+    lowered = heading.lower()
+    if any(hint in lowered for hint in _DENIALS) and _NO_ANSWERS.search(heading):
+        return True
     return (
-        len(heading) <= _LONGEST_HEADING
-        and any(hint in heading.lower() for hint in _GIFTS)
+        any(hint in lowered for hint in _GIFTS)
         and _GIVEN.search(heading) is not None
         and _NOT_GIVEN.search(heading) is None
+        and (not heading.rstrip().endswith((".", "!")) or heading.count(" ") < _FEW)
     )
 
 
@@ -195,7 +212,7 @@ def _beside(text: str, before: int, earlier: Tag, later: Tag) -> bool:
     heads = [_NOT_WORDS.sub(" ", _head(text, *span)).strip().lower()
              for span in ((before, earlier.start), (earlier.end, later.start))]  # fmt: skip
     if heads[0] and heads[0] == heads[1]:
-        return True
+        return _STEP.search(heads[0]) is None
     head = _head(text, earlier.end, later.start)
     if "\n" not in between and "\r" not in between:
         return _CONCLUDES.search(between) is None or _OFFERS.search(between) is not None
@@ -288,7 +305,7 @@ class _Drafted:
 
 def _headings(gap: str, *, first: bool) -> list[str]:
     """The lines between two tags that say something; what follows a tag on its own line is a note on it."""
-    if len(gap) < _SHORT and not _WORD.search(gap):
+    if len(gap) < _SHORT and not _WORD.search(gap) and "\n\n" not in gap:
         return []
     if first:
         gap = gap[-2 * _EDGE :]
@@ -298,11 +315,17 @@ def _headings(gap: str, *, first: bool) -> list[str]:
     if not lines:
         return []
     own = lines.pop() if gap[-1:] not in "\r\n" else ""
-    found = [line for line in lines if _WORD.search(line) and (line.rstrip("* \t").endswith((":", "："))
-             or line.lstrip().startswith(("#", "**")) or not _FILLER.fullmatch(line))]  # fmt: skip
+    found = [line for line in lines if _is_heading(line)]
     if own and _WORD.search(own) and (_ANSWERS.search(own) or not _FILLER.fullmatch(own)):
         found.append(own)
     return found
+
+
+def _is_heading(line: str) -> bool:
+    if not _WORD.search(line):
+        return _RULE.fullmatch(line) is not None
+    label = line.rstrip("* \t").endswith((":", "：")) or line.lstrip().startswith(("#", "**"))
+    return label or not _FILLER.fullmatch(line)
 
 
 def _quoted(text: str, found: Sequence[Tag]) -> set[int]:

@@ -74,16 +74,14 @@ def common_motifs(n: int, seed: int, asked: MotifParameters) -> Iterator[dict[st
 
 
 def _records(n: int, seed: int, bank: Bank, asked: MotifParameters) -> Iterator[dict[str, Any]]:
-    used: Counter[tuple[int, str]] = Counter()
-    of_size: Counter[int] = Counter()
+    used: Counter[str] = Counter()
     for index, _, size in plan(n, 0.0, asked.sizes):
-        of_size[size] += 1
         spare: _Draw | None = None
         for draw in _draws(seed, index, size, bank, asked):
-            n_before = used[size, draw.motif.smiles]
-            if n_before < 1 + asked.gold_share * (of_size[size] - 1):
+            n_before = used[draw.motif.smiles]
+            if n_before < 1 + asked.gold_share * index:
                 break
-            if spare is None or n_before < used[size, spare.motif.smiles]:
+            if spare is None or n_before < used[spare.motif.smiles]:
                 spare = draw._replace(attempt=spare.attempt if spare else draw.attempt)
             if draw.attempt > spare.attempt + MORE_GROUPS:
                 draw = spare
@@ -91,11 +89,11 @@ def _records(n: int, seed: int, bank: Bank, asked: MotifParameters) -> Iterator[
         else:
             if spare is None:
                 raise UsageError(
-                    f"{bank.source}: none of {MAX_GROUPS:,} groups of {size} molecules ({asked.strategy})"
-                    f" has a clear motif of {asked.min_atoms} atoms or more within {asked.mcs_steps:,} search steps"
+                    f"{bank.source}: none of {MAX_GROUPS:,} groups of {size} molecules ({asked.strategy}) has a"
+                    f" clear motif of {asked.min_atoms} atoms or more within {asked.mcs_steps:,} search steps"
                 )
             draw = spare
-        used[size, draw.motif.smiles] += 1
+        used[draw.motif.smiles] += 1
         yield _record(seed, index, draw)
 
 

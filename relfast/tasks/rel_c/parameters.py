@@ -23,7 +23,8 @@ MCS_STEPS: Final = 500
 """Steps of a motif search before its group is given up, some 10 ms. Groups that take longer are mostly large
 fused ring systems."""
 
-GOLD_SHARE: Final = 0.05
+GOLD_SHARE: Final = 0.02
+"""A constant is right as often as that; of the published records every sixth has the same gold."""
 
 Strategy = Literal["similarity", "scaffold", "mixed"]
 
@@ -113,7 +114,7 @@ class MotifParameters:
     mcs_steps
         Steps after which a motif search is given up and its group with it: more steps, larger motifs.
     gold_share
-        How often a motif may be gold, as a share of the records of its size, as far as the bank has others:
+        How often a motif may be gold, as a share of the records, as far as the bank has others:
         otherwise a constant is right for every sixth record, as it is for the published ones. 1: no limit.
     """
 
@@ -141,5 +142,5 @@ class MotifParameters:
         "Search steps after which a group is given up; more steps, larger motifs.",
     )
     gold_share: float = parameter(
-        GOLD_SHARE, Number(0, 1), "How often a motif may be gold, as a share of the records of its size."
+        GOLD_SHARE, Number(0, 1), "How often a motif may be gold, as a share of the records."
     )

@@ -93,7 +93,17 @@ def unescaped(text: str) -> str:
     if "&" in text or "\\" in text or not text.isascii():
         for written, meant in _BRACKETS:
             text = text.replace(written, meant)
-    return text
+    return _without_comments(text) if "<!--" in text else text
+
+
+def _without_comments(text: str) -> str:
+    """What a renderer shows of HTML."""
+    parts = []
+    at = 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts.append(text[at:start])
+        at = end + 3
+    return "".join((*parts, text[at:]))
 
 
 def plain_tail(text: str) -> tuple[int, list[str]] | None:
