@@ -1,4 +1,4 @@
-"""Responses to REL-C2 and C3 that look at the question without solving it: what they earn is nobody's merit."""
+"""Responses to REL-C2 and C3 that look at the question without solving it: what they earn proves nothing."""
 
 from __future__ import annotations
 

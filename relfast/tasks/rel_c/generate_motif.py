@@ -89,8 +89,9 @@ def _records(n: int, seed: int, bank: Bank, asked: MotifParameters) -> Iterator[
         else:
             if spare is None:
                 raise UsageError(
-                    f"{bank.source}: none of {MAX_GROUPS:,} groups of {size} molecules ({asked.strategy}) has a"
-                    f" clear motif of {asked.min_atoms} atoms or more within {asked.mcs_steps:,} search steps"
+                    f"{bank.source}: none of {MAX_GROUPS:,} groups of {size} molecules ({asked.strategy}) has"
+                    f" a clear motif of {asked.min_atoms} atoms or more within {asked.mcs_steps:,} search"
+                    " steps"
                 )
             draw = spare
         used[draw.motif.smiles] += 1
