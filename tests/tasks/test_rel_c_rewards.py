@@ -122,8 +122,10 @@ def test_all_isomers_but_the_given_ones_are_right_on_every_published_record() ->
 
 
 def rooted(smiles: str, rng: random.Random) -> str:
-    """The molecule written from another atom, half of the time."""
+    """The molecule written from another atom, half of the time; what is none as it is."""
     mol = Chem.MolFromSmiles(smiles)
+    if mol is None:
+        return smiles
     root = rng.randrange(mol.GetNumAtoms()) if rng.random() < 0.5 else -1
     return str(Chem.MolToSmiles(mol, rootedAtAtom=root))
 
