@@ -98,7 +98,7 @@ def unclean(smiles: str) -> list[str]:
     return [
         f"{smiles} is my answer", f"{smiles} and also C", f"{smiles} |atomProp:0.molAtomMapNumber.x|", f"{smiles} |$a;b$|",
         f"{smiles} |(0,0,;1,0,)|", f"{smiles}\tname", f"{smiles}\nC", f"{smiles}\n\nis it", f"{smiles}.{smiles}", f"{smiles}.C", f"C.{smiles}",
-        f"{smiles}.[H][H]", f"{smiles}\U0001f600", f"\u00ff{smiles}", f"{smiles}.", "~".join("*" * heavy), "~".join("C" * heavy),
+        f"{smiles}.[H][H]", f"{smiles}\U0001f600", f"\u00ff{smiles}", "~".join("*" * heavy), "~".join("C" * heavy),
         "*", "*" * heavy, "[*]~[*]", "[*:1]", "[CH3:1]" + smiles, "[13CH3]" + smiles, "[2H]" + smiles, "[#6;R]", "[C,N]", "[!#1]", "C?C",
         "$" + smiles, f"{smiles}>>{smiles}", f"{smiles}>", "YOUR_SMILES_HERE", "[H][H]", "[H+]", "", " ", ".", "C" * 1_001, "C(" * 400,
         "\u0421\u0421O", smiles + "\x00", "[", "C1CC", "&#67;", "%", "C" + ".C" * 400, "{smiles}",

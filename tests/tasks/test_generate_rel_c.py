@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -16,12 +17,14 @@ from rdkit.Chem import rdFingerprintGenerator, rdFMCS, rdMolDescriptors
 from rdkit.Chem.Scaffolds import MurckoScaffold
 from seeds import SEED, fresh
 
+import relfast
 from relfast.chem import isomers as universes
 from relfast.chem.bank import BUILT_IN, Bank, load_bank
 from relfast.chem.isomers import isomers, structures
 from relfast.chem.molecule import parse
 from relfast.chem.motif import largest_motif
 from relfast.errors import InputError, UsageError
+from relfast.tasks.rel_c.blind_molecules import STRATEGIES_OF
 from relfast.tasks.rel_c.formulas import DEFAULT_FORMULAS
 from relfast.tasks.rel_c.generate import generate as generate_records
 
@@ -221,6 +224,34 @@ def test_c2_records(bank: Bank) -> None:
         smaller = record["answer"]["smiles"][:1]
         wrong_scores_less(record, f"<smiles>{smaller}</smiles>")
     assert Counter(len(r["answer"]["molecules"]) for r in records) == {5: 10, 10: 10, 15: 10}
+
+
+def test_no_constant_is_gold_of_many_c2_records(bank: Bank) -> None:
+    records = list(generate("REL-C2", 60, 11, bank=bank, sizes=(5, 10)))
+    ((_, most),) = Counter(record["answer"]["smiles"] for record in records).most_common(1)
+    assert most <= 3
+    as_published = list(generate("REL-C2", 60, 11, bank=bank, sizes=(5, 10), gold_share=1.0))
+    ((_, more),) = Counter(record["answer"]["smiles"] for record in as_published).most_common(1)
+    assert more > most
+    # records do not depend on how many follow
+    assert list(generate("REL-C2", 10, 11, bank=bank, sizes=(5, 10))) == records[:10]
+
+
+@pytest.mark.parametrize("task", ["REL-C2", "REL-C3"])
+def test_blind_strategies_earn_what_chance_gives(bank: Bank, task: str) -> None:
+    parameters: dict[str, Any] = {"bank": bank, "sizes": (5, 10)} if task == "REL-C2" else {"given": (5, 10)}
+    records = list(generate(task, 60, 17, **parameters))
+    with relfast.Scorer(policy="strict", timeout=30.0) as scorer:
+        for name, respond in STRATEGIES_OF[task].items():
+            rng = random.Random(1)
+            rewards = scorer.rewards(
+                [task] * len(records),
+                [record["answer"] for record in records],
+                [respond({"task": task, "question": record["question"]}, rng) for record in records],
+            )
+            mean = sum(reward or 0.0 for reward in rewards) / len(records)
+            # three of sixty records may have one gold, and some have what is chosen by kinds of question
+            assert mean <= 0.12, (name, mean)
 
 
 def test_c2_by_scaffold(bank: Bank) -> None:

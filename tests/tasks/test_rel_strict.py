@@ -96,6 +96,8 @@ def test_isomers(record: dict[str, Any]) -> None:
     payers = []
     for smiles in missing[:4]:
         for text in hacks.unclean(smiles):
+            if text == f"{smiles}\nC":
+                continue  # a molecule a line is a list
             response = f"<smiles>{text}</smiles>"
             result = strict("REL-C3", {"missing_smiles": missing}, response)
             if pays("REL-C3", result):

@@ -15,6 +15,7 @@ from relfast.tasks.rel_c.options import RelCOptions
 from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
 
 _CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
+_MOTIF_MODULES: Final = (*_CHEM_MODULES, "relfast.chem.common_motifs")
 
 C1: Final = Task(
     name="REL-C1",
@@ -41,17 +42,19 @@ C2: Final = Task(
         Metric("response_is_substructure_of_correct", "flag"),
         Metric("correct_is_substructure_of_response", "flag"),
         Metric("overlap_metric"),
+        Metric("overlap_skill", strict_only=True),
         Metric("mcs_canceled", "flag", None, optional=True, unsettled=True),
     ),
     reward_metric="overlap_metric",
-    revision=2,
+    strict_reward_metric="overlap_skill",
+    revision=3,
     module="relfast.tasks.rel_c.motif",
     gold=Gold(
         keys=(("smiles",),), precedence=0, domain="chemistry", check="relfast.tasks.rel_c.gold:check_motif"
     ),
     can_hang=True,
     fast_path="score_without_rdkit",
-    modules=_CHEM_MODULES,
+    modules=_MOTIF_MODULES,
     packages=("rdkit",),
     options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
@@ -71,7 +74,7 @@ C3: Final = Task(
     ),
     strict_needs=("question",),
     reward_metric="f1",
-    revision=2,
+    revision=3,
     module="relfast.tasks.rel_c.missing_isomers",
     gold=Gold(
         keys=(("missing_smiles",),),

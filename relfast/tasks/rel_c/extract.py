@@ -10,22 +10,13 @@ import re
 from typing import Final
 
 from relfast.records import Extracted, Options
-from relfast.tasks.final import Candidate, final_candidates
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
+from relfast.tasks.rel_c.final_tags import final_molecule, final_molecules
+from relfast.tasks.rel_c.tags import unescaped
 
 _YES_NO: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE)
 _SMILES: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
 _YES_NO_STRICT: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE | re.ASCII)
-# strict: all that stands in the tag, so that text after the SMILES is seen and turned down
-_SMILES_STRICT: Final = re.compile(r"<smiles>([^<]++)(?:</smiles>)?+", re.IGNORECASE | re.ASCII)
-
-PLACEHOLDER: Final = "YOUR_SMILES_HERE"
-"""What the question writes where an answer goes; a response that repeats it answers nothing by it."""
-
-
-def _tags(text: str) -> list[Candidate]:
-    found = [Candidate(m.start(), m.end(), m[1].strip()) for m in _SMILES_STRICT.finditer(text)]
-    return [tag for tag in found if tag.value and tag.value != PLACEHOLDER]
 
 
 def _reference_text(response: object, options: Options) -> str | None:
@@ -57,13 +48,8 @@ def extract_molecule(response: object, options: Options) -> Extracted[str | None
         text, reason = read_strictly(response, options.reasoning)
         if reason is not None:
             return Extracted(None, found=False, reason=reason)
-        tags = _tags(text)
-        if not tags:
-            return Extracted(None, found=False, reason="no_answer")
-        final = {tag.value for tag in final_candidates(text, tags)}
-        if len(final) > 1:
-            return Extracted(None, found=False, reason="several_answers")
-        return Extracted(final.pop())
+        molecule, reason = final_molecule(unescaped(text))
+        return Extracted(molecule, found=molecule is not None, reason=reason)
     text_or_none = _reference_text(response, options)
     match = _SMILES.search(text_or_none) if text_or_none is not None else None
     if match is None:
@@ -78,8 +64,7 @@ def extract_molecules(response: object, options: Options) -> Extracted[list[str]
         text, reason = read_strictly(response, options.reasoning)
         if reason is not None:
             return Extracted([], found=False, reason=reason)
-        inside = map(str.strip, _SMILES_STRICT.findall(text))
-        smiles = [one for one in inside if one and one != PLACEHOLDER]
+        smiles = final_molecules(unescaped(text))
         return Extracted(smiles, found=bool(smiles), reason=None if smiles else "no_answer")
     text_or_none = _reference_text(response, options)
     smiles = [s.strip() for s in _SMILES.findall(text_or_none)] if text_or_none is not None else []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from relfast_kernels.layouts import FINGERPRINT_MASK, INVALID, INVALID_VOTE
 
+from relfast.chem.formula import NO_ISOMER, formula_of_text
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
@@ -47,7 +48,11 @@ def _strict_without_rdkit(table: SmilesTable, batch: Batch, options: RelCOptions
         return outcomes
     golds = [_gold(record.answer) for record, _ in batch]
     places = [at for at, gold in enumerate(golds) if isinstance(gold, list) and gold]
-    found = table.molecules([(golds[at], batch[at][1].value) for at in places])
+    # the given molecules stand behind the predictions, so that all get their classes in one call
+    given = [_given(batch[at][0].answer) for at in places]
+    found = table.molecules(
+        [(golds[at], [*batch[at][1].value, *known]) for at, known in zip(places, given, strict=True)]
+    )
     for at, molecules in zip(places, found, strict=True):
         if molecules is not None:
             outcomes[at] = _outcome_of_classes(golds[at], batch[at][1], molecules)
@@ -55,21 +60,37 @@ def _strict_without_rdkit(table: SmilesTable, batch: Batch, options: RelCOptions
 
 
 def _outcome_of_classes(
-    gold: Sequence[object], extracted: Extracted[list[str]], molecules: Molecules
-) -> Outcome:
-    named = dict(zip(molecules.predictions, molecules.fingerprints, strict=True))
+    gold: Sequence[Any], extracted: Extracted[list[str]], molecules: Molecules
+) -> Outcome | None:
+    """The outcome; None where the letters of a molecule do not tell its formula."""
+    n = len(extracted.value)
+    predictions, given = molecules.predictions[:n], molecules.predictions[n:]
+    named = dict(zip(predictions, molecules.fingerprints, strict=False))
     named.pop(INVALID, None)
     wanted = set(molecules.gold)
     flaw = None
-    if len(named) < len(molecules.predictions):
+    if len(named) < n:
         seen: set[int] = set()
-        for kind in molecules.predictions:
+        for kind in predictions:
             if kind == INVALID or kind in seen:
                 flaw = "invalid_smiles" if kind == INVALID else "duplicate"
                 break
             seen.add(kind)
-    tp = len(wanted & named.keys())
-    return _strict_outcome(gold, extracted, tp, len(wanted), flaw, sum(named.values()))
+    right = wanted & named.keys()
+    other = named.keys() - right
+    neutral = 0
+    if other and given:
+        formula = _common(map(formula_of_text, gold))
+        if formula is None:
+            return None
+        other -= set(given)
+        texts = dict(zip(predictions, extracted.value, strict=True)) if formula and other else {}
+        for kind in other if texts else ():
+            theirs = formula_of_text(texts[kind])
+            if theirs is None:
+                return None
+            neutral += theirs == formula
+    return _strict_outcome(gold, extracted, len(right), len(wanted), flaw, sum(named.values()), neutral)
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
@@ -79,6 +100,23 @@ def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
 
 def _gold(answer: object) -> Any:
     return answer.get("missing_smiles", []) if isinstance(answer, Mapping) else None
+
+
+def _given(answer: Any) -> list[str]:
+    """The question's molecules as gold repeats them; empty where it does not.
+
+    Not the question's text: a door that has no question must give the same reward.
+    """
+    given = answer.get("molecules") if isinstance(answer, Mapping) else None
+    return given if isinstance(given, list) and all(isinstance(one, str) for one in given) else []
+
+
+def _common(formulas: Iterable[str | None]) -> str | None:
+    """The one formula that all have, `NO_ISOMER` if they have several; None if one is not known."""
+    distinct = set(formulas)
+    if None in distinct:
+        return None
+    return distinct.pop() if len(distinct) == 1 else NO_ISOMER
 
 
 def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
@@ -102,7 +140,7 @@ def _judge(answer: object, extracted: Extracted[list[str]], options: RelCOptions
             error="Missing or invalid missing_smiles in answer",
         )
     if options.strict:
-        return _judge_strict(gold, extracted, options)
+        return _judge_strict(gold, _given(answer), extracted, options)
     return _outcome(gold, extracted, *_match_reference(pred, gold))
 
 
@@ -155,8 +193,11 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> tuple[int, 
     return tp, vote & FINGERPRINT_MASK
 
 
-def _judge_strict(gold: Sequence[object], extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:
+def _judge_strict(
+    gold: Sequence[Any], given: Sequence[str], extracted: Extracted[list[str]], options: RelCOptions
+) -> Outcome:
     from relfast.chem.clean import clean_key, parse_clean, vote_of
+    from relfast.chem.formula import ordinary_formula
 
     details = {"pred": extracted.value, "gold": gold}
     wanted: dict[object, object] = {}
@@ -168,6 +209,7 @@ def _judge_strict(gold: Sequence[object], extracted: Extracted[list[str]], optio
     if not wanted:
         return Outcome(False, details=details, error="missing_smiles is empty")
     named: dict[object, object] = {}
+    texts: dict[object, str] = {}
     vote = 0
     first_flaw: str | None = None
     for smiles in extracted.value:
@@ -177,10 +219,19 @@ def _judge_strict(gold: Sequence[object], extracted: Extracted[list[str]], optio
             first_flaw = first_flaw or flaw or "duplicate"
         else:
             named[key] = clean_key(molecule, options.tautomers)
+            texts[key] = smiles
             vote += vote_of(molecule)
     # tautomers, where they are joined, are found once for each that is wanted
     tp = (Counter(named.values()) & Counter(wanted.values())).total()
-    return _strict_outcome(gold, extracted, tp, len(wanted), first_flaw, vote)
+    taken = set(wanted.values())
+    other = [key for key in named if named[key] not in taken]
+    neutral = 0
+    formula = _common(map(ordinary_formula, gold)) if other and given else NO_ISOMER
+    if formula:
+        parsed = (parse_clean(smiles)[0] for smiles in given)
+        shown = {clean_key(molecule, options.tautomers) for molecule in parsed if molecule is not None}
+        neutral = sum(named[key] not in shown and ordinary_formula(texts[key]) == formula for key in other)
+    return _strict_outcome(gold, extracted, tp, len(wanted), first_flaw, vote, neutral)
 
 
 def _strict_outcome(
@@ -190,10 +241,11 @@ def _strict_outcome(
     n_wanted: int,
     flaw: str | None,
     vote: int,
+    neutral: int,
 ) -> Outcome:
-    """What predictions are worth of which ``tp`` are right. What is not a new right molecule (duplicates and
-    unreadable ones too) is a false positive."""
-    n_predictions = len(extracted.value)
+    """What predictions are worth of which ``tp`` are right and ``neutral`` isomers that gold does not know
+    of. What is neither (given molecules, duplicates, unreadable ones) is a false positive."""
+    n_predictions = len(extracted.value) - neutral
     metrics = measures(tp, n_predictions, n_wanted)
     metrics["reason"] = extracted.reason or flaw
     return Outcome(

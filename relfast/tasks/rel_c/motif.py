@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from relfast.chem.smiles_table import Comparison
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
-from relfast.tasks.rel_c import motif_reference
+from relfast.tasks.rel_c import motif_reference, motif_strict
 from relfast.tasks.rel_c.extract import extract_molecule
 from relfast.tasks.rel_c.motif_reference import metrics_of
 from relfast.tasks.rel_c.options import RelCOptions
@@ -40,9 +39,7 @@ def _recognise(answer: object, extracted: Extracted[str | None]) -> Outcome | No
         return None
     if not same_clean_molecule(gold, response):
         return None
-    metrics = metrics_of(True, True, 1.0)
-    metrics["reason"] = extracted.reason
-    return _complete(Outcome(True, metrics, vote=motif_reference.RIGHT), gold, extracted)
+    return _complete(motif_strict.right(extracted.reason), gold, extracted)
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
@@ -61,7 +58,7 @@ def _judge(answer: object, extracted: Extracted[str | None], options: RelCOption
         return Outcome(
             False, metrics_of(False, False, 0.0), details, found=False, error="Missing smiles in answer"
         )
-    judge = _judge_strict if options.strict else motif_reference.judge
+    judge = motif_strict.judge if options.strict else motif_reference.judge
     return _complete(judge(gold, extracted, options), gold, extracted)
 
 
@@ -69,38 +66,3 @@ def _complete(outcome: Outcome, gold: object, extracted: Extracted[str | None]) 
     outcome.details = {"pred": extracted.value, "gold": gold}
     outcome.found = extracted.found
     return outcome
-
-
-def _judge_strict(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
-    from relfast.chem.clean import parse_clean, same_clean_molecule
-    from relfast.chem.matching import contains
-    from relfast.chem.mcs import strict_common_substructure
-
-    theirs, flaw = parse_clean(gold)
-    if theirs is None:
-        return Outcome(False, error=f"gold smiles is no clean molecule: {flaw}")
-    metrics = metrics_of(False, False, 0.0)
-    ours = None
-    if extracted.found:
-        ours, flaw = parse_clean(extracted.value)
-    metrics["reason"] = extracted.reason or (flaw if ours is None else None)
-    if ours is None:
-        return Outcome(False, metrics, vote=extracted.value)
-    correct = same_clean_molecule(ours, theirs, options.tautomers)
-    found = motif_reference.compare(gold, extracted.value)
-    if isinstance(found, Comparison):
-        in_gold, in_response = found.second_in_first, found.first_in_second
-    else:
-        # a molecule contains itself; a tautomer need not contain the other
-        equal = ours.key == theirs.key
-        in_gold, in_response = equal or contains(theirs, ours), equal or contains(ours, theirs)
-    metrics.update(metrics_of(in_gold, in_response, 1.0))
-    canceled = False
-    if not correct:
-        most = max(ours.heavy_atoms, theirs.heavy_atoms)
-        common, canceled = strict_common_substructure(ours, theirs, options.mcs_timeout)
-        # tautomers share every atom and bond and are still two molecules: 1.0 is for the same one only
-        metrics["overlap_metric"] = min(common, most - 1) / most
-    if canceled:
-        metrics["mcs_canceled"] = True
-    return Outcome(correct, metrics, vote=motif_reference.RIGHT if correct else ours.key)

@@ -23,6 +23,9 @@ MCS_STEPS: Final = 500
 """Steps of a motif search before its group is given up, some 10 ms. Groups that take longer are mostly large
 fused ring systems."""
 
+GOLD_SHARE: Final = 0.02
+"""A constant is right as often as that; of the published records every sixth has the same gold."""
+
 Strategy = Literal["similarity", "scaffold", "mixed"]
 
 
@@ -110,6 +113,9 @@ class MotifParameters:
         Lowest and highest similarity to that molecule.
     mcs_steps
         Steps after which a motif search is given up and its group with it: more steps, larger motifs.
+    gold_share
+        How often a motif may be gold, as a share of the records, as far as the bank has others:
+        otherwise a constant is right for every sixth record, as it is for the published ones. 1: no limit.
     """
 
     about: ClassVar[str] = "Make REL-C2 records: the largest connected motif of similar molecules."
@@ -134,4 +140,7 @@ class MotifParameters:
         MCS_STEPS,
         Whole(),
         "Search steps after which a group is given up; more steps, larger motifs.",
+    )
+    gold_share: float = parameter(
+        GOLD_SHARE, Number(0, 1), "How often a motif may be gold, as a share of the records."
     )
