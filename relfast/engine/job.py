@@ -12,7 +12,7 @@ from relfast.errors import UsageError
 from relfast.formats import DIALECTS
 from relfast.keywords import JobKeywords, OptionKeywords
 from relfast.parameters import Choice, Flag, check_parameters
-from relfast.tasks import get_task
+from relfast.tasks import TASKS, get_task
 from relfast.tasks.options import AllOptions
 
 DEFAULT_TIMEOUT: Final = 5.0
@@ -126,7 +126,12 @@ def make_job(**options: Unpack[JobKeywords]) -> Job:
     if not isinstance(data, str | Path | Iterable):
         raise UsageError(f"data must be a path or several, not {data!r:.60}")
     job_options["data"] = (str(data),) if isinstance(data, str | Path) else tuple(map(str, data))
-    return Job(options=make_options(**given), **job_options)
+    job = Job(options=make_options(**given), **job_options)
+    for name, metric in job.rewards.items():
+        known = TASKS[name].metric_by_name.get(metric)
+        if known is not None and known.strict_only and not job.options.strict:
+            raise UsageError(f"{name}: {metric} is a metric of policy strict only")
+    return job
 
 
 def check_rewards(rewards: Mapping[str, str]) -> dict[str, str]:

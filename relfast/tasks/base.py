@@ -96,6 +96,8 @@ class Metric:
         Only some rows have it; such a metric is no reward.
     unsettled
         Where it is true, a clock decided the row: scoring it again may give another one.
+    strict_only
+        Rows have it under ``strict`` only; it can be a reward there.
     labels
         A label's values in the order in which figures show them; without it the frequent ones come first.
     """
@@ -106,6 +108,7 @@ class Metric:
     undefined: float | None = None
     optional: bool = False
     unsettled: bool = False
+    strict_only: bool = False
     labels: tuple[str, ...] = ()
 
 
@@ -268,7 +271,9 @@ class Task:
     @cached_property
     def metrics(self) -> tuple[str, ...]:
         """Keys of ``metrics`` that every row has, in order."""
-        return tuple(metric.name for metric in self.metric_objects if not metric.optional)
+        return tuple(
+            metric.name for metric in self.metric_objects if not (metric.optional or metric.strict_only)
+        )
 
     @cached_property
     def metric_by_name(self) -> Mapping[str, Metric]:
