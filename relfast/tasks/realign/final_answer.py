@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from relfast.tasks.final import Candidate, final_candidates
+from relfast.tasks.final import Candidate, concludes, offers_alternatives, on_one_line
 from relfast.tasks.realign.boxed import closing
 from relfast.tasks.realign.values import NONE, Value, same, value_of
 
@@ -41,25 +41,25 @@ _OF_LANGUAGES: Final = (
     "respuesta(?: final| correcta)?|réponse(?: finale)?|antwort|endergebnis|risposta(?: finale)?"
     "|resposta(?: final)?|ответ|відповідь|odpowiedź|cevap|jawaban|đáp án|उत्तर|الإجابة|答案|答え|答|最终答案|정답|답"
 )
-_NAME: Final = rf"(?:(?:final|correct|numerical|short|exact)[ _*]*)*(?:answer|ans\b|{_OF_LANGUAGES})"
+_NAME: Final = rf"(?:(?:final|correct|numerical|short|exact)[ _*]*)*(?:answer|ans\b\.?|{_OF_LANGUAGES})"
 _MARKS: Final = re.compile(
     # "#### 42", "A: 42"
     r"(?P<hash>^[ \t]*####[ \t]*(?=[-+−$\\\d.(£€]))|(?P<a>^[ \t>*_-]*A[ \t*_]*[:：])"
     # "<answer>42</answer>", {"answer": 42}
-    r"|(?P<tag><(?:final_?)?answer>)"
+    r"|(?P<tag>[<\[](?:final|result|(?:final_?)?answer)[>\]])"
     r"|(?P<key>[\"'](?:final[_ ]?)?(?:answer|result)[\"']\s*:\s*[\"']?)"
     # "**Final Answer:** 42", "### Answer", "Answer (in dollars): 42"
     rf"|(?P<label>(?:^|(?<=[.!?] )|(?<=\|)|(?<=>))[^\w\n:=$\\(]{{0,12}}(?:(?:so|thus|therefore|hence|the|my|your|our|and)[ ,*_]+){{0,3}}"
     rf"{_NAME}[*_ \t]*+(?:\([^()\n]{{0,40}}\))?+[*_ \t]*+(?:[:：=|]|[-–—](?=\s)|$))"
     # "the answer is 42", "the answer to the problem is therefore 42"
-    rf"|(?P<words>\b{_NAME}s?(?:\b|(?=[は은는是为為]))(?:[ \t]+(?:to|for|of|in)\b[^\n.:;!?=]{{0,60}}?)?[ \t*_,]*"
+    rf"|(?P<words>\b{_NAME}s?(?:\b|(?=[は은는是为為]))(?:[ \t]+(?:to|for|of|in)\b[^\n.:;!?=]{{0,60}}?)?(?:,[^,\n.:!?=]{{1,60}},)?[ \t*_,]*"
     r"(?:\bis\b|\bwould be\b|\bshould be\b|\bmust be\b|\bwill be\b|\bequals\b|\bcomes (?:out )?to\b"
     r"|\b(?:works|turns) out to be\b|\bes\b|\best\b|\bist\b|\blautet\b|\bè\b|\bé\b|是|为|為|は|은|는|[:：=—–])"
     r"[ \t]*(?:(?:therefore|thus|then|simply|just|exactly|clearly|now|indeed)\b[ ,]*)?[:：]?)",
     re.IGNORECASE | re.MULTILINE,
 )
 _UNASSERTED: Final = re.compile(
-    r"^\W*(?:(?:so|but|and|what|even|or)\W+)*(?:if|suppose|assume|assuming|imagine|pretend|say|whether|unless|is)\b"
+    r"^\W*(?:(?:so|but|and|what|even|or)\W+)*(?:if|suppose|assume|assuming|imagine|pretend|say|whether|unless|(?:is|was|could|can|would|might) (?:it|the answer|this|that))\b"
     r"|(?:\bnot|n['’]t|\bnever|\bcannot|\bhardly)\s+(?:\w+ly\s+)?(?:true|the case|think|believe|say|sure|certain|correct|right|claim|mean|conclude|follow)"
     r"|\b(?:doubt|deny|untrue|false|unclear|mistakenly|wrongly|incorrectly|tempting|tempted|rumou?r)\b"
     r"|\b(?:might|may|could|would|some|someone) (?:\w+ )?(?:think|say|guess|assume|claim|believe|expect|answer)"
@@ -90,26 +90,34 @@ _CLAUSE: Final = re.compile(r"[.;:!?\n,](?=\s)|\b(?:so|therefore|thus|hence|but|
 _SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$|[*_\"'”`)$]+(?:\s|$)|[^\W\d_]{2})|[。！]|\n")
 _CUT: Final = re.compile(
     r"[,;]?\s+(?:because|since|as (?:we|the|there|it)|given that|which|where|so that|when|after|from|with|per the|obtained|i\.e\.|due to|porque|car|parce|weil)\b"
-    r"|</|\s+[-–—]\s+(?=[^\W\d_]{2})|\s*(?:<\||\[/)|,\s*(?:as|not|and (?:we|this|that|it))\b",
+    r"|;\s|\s+—\s|:\s+(?=\d*\s*[^\W\d])|</|\s+[-–—]\s+(?=[^\W\d_]{2})|\s*(?:<\||\[/)|,\s*(?:as|not|and (?:we|this|that|it))\b",
     re.IGNORECASE,
 )
 _BOLD: Final = re.compile(r"\*\*([^*\n]{1,200})\*\*|__([^_\n]{1,200})__")
 _PARENTHESIS: Final = re.compile(r"\s+\([^()]*\)\s*$")
 _QUANTITY: Final = re.compile(
-    r"(?<![\w.,/\\])(?:[-−+]\s?)?(?:\\?\$\s?)?(?:\\[dct]?frac\s*(?:\{[^{}\n]{1,40}\}|\d)\s*(?:\{[^{}\n]{1,40}\}|\d)"
+    r"(?<![a-zA-Z0-9_.,/\\])(?:[-−+]\s?)?(?:\\?\$\s?)?(?:\\[dct]?frac\s*(?:\{[^{}\n]{1,40}\}|\d)\s*(?:\{[^{}\n]{1,40}\}|\d)"
     r"|\d[\d,]*(?:\.\d+)?(?:\s?/\s?\d+(?![\d/]))?|\.\d+)(?:\s?\\?%)?"
-    r"(?:(?![\w^])|(?=(?:[ckm]?m|[km]?g|m?[lL]|ft|lbs?|mph|km/h|kWh|oz|in|hrs?|mins?|h|s|pm|am|x)\b(?!\^)))"
+    r"(?:(?![a-zA-Z0-9_^])|(?=(?:[ckm]?m|[km]?g|m?[lL]|ft|lbs?|mph|km/h|kWh|oz|in|hrs?|mins?|h|s|pm|am|x)\b(?!\^)))"
 )
 _MORE_LINES: Final = re.compile(r"[^\n]*+\s*+\S")
 _STRING_END: Final = re.compile(r"""["']?\s*[,}\]]\s*(?:["'}\]]|$)|["']""")
 _FORMULA: Final = re.compile(r"\$([^$\n]{1,200})\$|\\\(((?:(?!\\\)).){1,200})\\\)")
 _IN_WORDS: Final = re.compile(r"(?<![\\a-zA-Z])(?!sqrt|sin|cos|tan|log)[a-zA-Z]{3,} ")
 _SAYS: Final = re.compile(rf"{_QUANTITY.pattern}|{_BOLD.pattern}|{_FORMULA.pattern}")
+_OFFERED: Final = re.compile(
+    r"\b(?:or|either|maybe|perhaps|possibly|could|might|may|between|not|if)\b", re.IGNORECASE
+)
+_CLAUSE_END: Final = re.compile(r",\s+|\s+(?:so|thus|hence|therefore)\s+")
+_VERB: Final = re.compile(
+    r"\b(?:is|are|was|were|be|has|have|had|gets?|got|equals?|will|makes?|costs?|needs?|pays?|earns?|takes?|remains?|left)\b",
+    re.IGNORECASE,
+)
 _CALCULATED: Final = re.compile(r"<<[^<>\n]{0,200}>>")
 _A_WORD: Final = re.compile(r"[\s$)}\\]*[^\W\d_]{2}")
 _BOUND: Final = re.compile(
     r"(?:\b(?:less|more|greater|fewer|larger|smaller|higher|lower|other|rather) than|\bat (?:least|most)|\b(?:over|under|above|below|between"
-    r"|up to|not|never)|n['’]t)(?: be| equal to| exactly| the answer)?[\s$*_]*$",
+    r"|up to|not|never)|n['’]t)(?: be| equal to| exactly| the answer)?[\s$*_]*$|[≠<>≤≥][\s$]*$",
     re.IGNORECASE,
 )
 """Before a number: a bound or a denial, and no value."""
@@ -128,6 +136,11 @@ _TALK: Final = re.compile(
 )
 _LOOKED_BACK: Final = 4
 """Lines from the end on that are looked at for one with a value."""
+
+_NAMED: Final = re.compile(
+    r"\b(?:final|correct|answers?|ans|option|case|and|solution|result)\b|\b\d+[.)]", re.IGNORECASE
+)
+"""Between two answers, what only says that another one follows."""
 
 _MOST_STATEMENTS: Final = 32
 """Statements of an answer that are read, from the end on: what comes before decides nothing."""
@@ -170,7 +183,13 @@ def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
 
 def _beside(text: str, candidates: list[Candidate]) -> Iterator[Value]:
     """The values that belong to the final statement with the last one."""
-    final = final_candidates(text, candidates)
+    final = [candidates[-1]]
+    for earlier in reversed(candidates[:-1]):
+        between = text[earlier.end : final[-1].start]
+        beside = on_one_line(between) and not concludes(between)
+        if not (beside or offers_alternatives(_NAMED.sub(" ", between))):
+            break
+        final.append(earlier)
     for later, earlier in itertools.pairwise(final):
         if _REPLACED.search(text[earlier.end : later.start]):
             return
@@ -191,6 +210,10 @@ def _statements(text: str) -> list[tuple[Candidate, bool, bool]]:
                 or _unasserted(text, start)
             )
             found.append((Candidate(start, end, (inside, value)), asserted, True))
+    first = text.split("\n", 1)[0].strip(" *`$") if not text[:1].isspace() else ""
+    if 0 < len(first) <= 40 and len(first) + 6 < len(text) and _QUANTITY.fullmatch(first):
+        value = value_of(first)
+        found.append((Candidate(0, len(first), (first, value)), True, False))  # "42", and then why
     at = 0
     for mark in deque(_MARKS.finditer(text), _MOST_STATEMENTS):
         start, begin = mark.span()
@@ -210,8 +233,11 @@ def _statements(text: str) -> list[tuple[Candidate, bool, bool]]:
         if not value:
             continue
         end = begin + len(phrase)
+        denial = _NOT_AT_ALL.match(phrase)
+        if denial is not None:
+            value = _one_value(phrase[denial.end() :]) or value
         asserted = not (
-            _NOT_AT_ALL.match(phrase)
+            denial
             or _DENIED_AFTER.match(text, end, end + 80)
             or (mark["words"] is not None and _unasserted(text, start))
         )
@@ -243,7 +269,7 @@ def _unasserted(text: str, start: int) -> bool:
     begin = 0
     for cut in _CLAUSE.finditer(before):
         begin = cut.end()
-    return _UNASSERTED.search(before, begin) is not None
+    return _UNASSERTED.search(before[begin:]) is not None
 
 
 def _statement_after(text: str, mark: re.Match[str]) -> str:
@@ -275,7 +301,7 @@ def read_phrase(line: str) -> tuple[str, Value]:
 
 
 def _one_value(phrase: str) -> Value:
-    phrase = _PARENTHESIS.sub("", phrase).lstrip(" }").strip(" *_`|\"'“”「」\t\r").rstrip("!")
+    phrase = _PARENTHESIS.sub("", phrase.lstrip(" }\t")).strip(" *_`|\"'“”「」\t\r").rstrip("!")
     if phrase.startswith(("$", "\\(")) and phrase.count("$") == 2:
         phrase = phrase.strip(".")
     value = value_of(phrase)
@@ -304,7 +330,7 @@ def _only_quantity(phrase: str) -> Value | None:
     return values[0]
 
 
-_MATHEMATICS: Final = re.compile(r"\d|[\\^+*/<>|(){}\[\]]|\b[xyz]\b|√|π")
+_MATHEMATICS: Final = re.compile(r"\d|[\\^+*/<>|(){}\[\]]|√|π")
 
 
 def _words_only(rest: str) -> bool:
@@ -330,7 +356,10 @@ def _last_line(text: str, denied: list[tuple[str, Value]], reference: bool) -> F
         sentence = sentences[-1]
         phrase, value = read_phrase(sentence)
         formula = None
+        if "=" not in sentence and (value.number is None or phrase != sentence):
+            value = _last_clause(sentence) or value
         bold = [found[1] or found[2] for found in _BOLD.finditer(sentence)]
+        bold = [text for text in bold if not text.rstrip().endswith((":", "："))]
         if bold and (read := _one_value(bold[-1])):
             value = read
         elif (formula := _last_formula(sentence)) is not None:
@@ -355,6 +384,17 @@ def _last_line(text: str, denied: list[tuple[str, Value]], reference: bool) -> F
     return FinalAnswer(None, NONE, "no_answer")
 
 
+def _last_clause(sentence: str) -> Value | None:
+    """What the last clause says: "With 6 boxes of 7 apples, we have 42"."""
+    if _OFFERED.search(sentence):
+        return None
+    clause = _CLAUSE_END.split(sentence)[-1]
+    if clause == sentence or not _VERB.search(clause) or len(_QUANTITY.findall(clause)) != 1:
+        return None
+    value = _one_value(clause)
+    return value if value.number is not None else None
+
+
 def _last_formula(sentence: str) -> Value | None:
     """What the formula says that ends a sentence: "So we get $7\\pi$ square inches"."""
     spans = list(_FORMULA.finditer(sentence))
@@ -374,7 +414,7 @@ def _last_formula(sentence: str) -> Value | None:
 def _unasserted_within(sentence: str) -> bool:
     """Whether the clause that holds a sentence's last number denies or supposes it."""
     at = max((quantity.start() for quantity in _QUANTITY.finditer(sentence)), default=len(sentence))
-    return _unasserted(sentence, at)
+    return _unasserted(sentence, at) or _NOT_BEFORE.search(sentence[max(0, at - 60) : at]) is not None
 
 
 def _result(sentence: str) -> Value:

@@ -56,6 +56,7 @@ _CHARACTERS: Final = str.maketrans(
 )  # fmt: skip
 
 _THINGS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
+    (re.compile("[\u2600-\u27bf\u2b50\u25a0-\u25ff\ufe0f\U0001f000-\U0001faff]"), ""),  # emoji
     (re.compile(r"\{,\}|,\\[!,;: ]*(?=\d{3})"), ","),
     (re.compile(r"\\(?:[hv]?phantom|[hv]space\*?)\{[^{}]*\}"), " "),
     (re.compile(r"\\[!,;:> ]|~"), " "),
@@ -63,7 +64,7 @@ _THINGS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\\[()\[\]]|\\begin\{[a-z]+\*?\}|\\end\{[a-z]+\*?\}|<<[^<>]*>>"), " "),
     (re.compile(r"\\(?:approx|simeq|equiv)(?![a-zA-Z])"), "="),
     (re.compile(r"\\(?:boxed|fbox)\s*(?=\{)"), ""),
-    (re.compile(r"\\?\$|[€£¥₹₩₽]|\b(?:USD|EUR|GBP)\b"), " "),
+    (re.compile(r"\\?\$|[€£¥₹₩₽¢]|\b(?:USD|EUR|GBP)\b"), " "),
     (re.compile(r"\\?%|\\percent\b|\bper\s?cent(?:age points?)?\b", re.IGNORECASE), "%"),
     (re.compile(r"\^?\s*\{?\s*\\(?:circ|degree)\s*\}?|\bdegrees?\b|\bdeg\b", re.IGNORECASE), " "),
     (
@@ -80,6 +81,7 @@ _THINGS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\\geq(?![a-zA-Z])"), r"\\ge"),
     (re.compile(r"\\(?=[{}#&_])"), ""),
     (re.compile(r"\s+"), " "),
+    (re.compile(r"^\W*(?:the )?(?:final )?answer(?: is\b)? ?[:=]?(?= ?\S)", re.IGNORECASE), ""),
 )
 """What is no part of an answer's value, in this order."""
 
@@ -201,7 +203,7 @@ def _read(text: str, depth: int) -> Value:
             if len(parts) > 1:
                 kind = "" if text[0] == "{" else text[0] + text[-1]
                 return Value(items=tuple(_read(part, depth + 1) for part in parts[:MAX_ITEMS]), kind=kind)
-            if text[0] == "(" and text[-1] == ")" and len(text) > 3:
+            if text[0] + text[-1] in ("()", "[]") and len(text) > 3:
                 return _read(text[1:-1], depth + 1)
         parts = _split(text)
         if len(parts) > 1:

@@ -25,7 +25,7 @@ MAX_UNITS: Final = 800
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|[-+*/=<>^×÷−√%]")
 _NOT_SAID: Final = re.compile(
-    r"<<[^<>]*>>|(?<=\d),(?=\d{3})|\\(?:left|right|text|mathrm|boxed|frac|dfrac|quad|begin|end)\b"
+    r"<<[^<>]*>>|\*\*|(?<=\d),(?=\d{3})|\\(?:left|right|text|mathrm|boxed|frac|dfrac|quad|begin|end)\b"
 )
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z]|[$\\(*])|(?<=[。！？])")
 _SIGNS: Final = frozenset("+*/=<>^×÷−√%-")
