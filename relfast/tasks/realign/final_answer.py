@@ -39,7 +39,7 @@ class FinalAnswer(NamedTuple):
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*(?:\{|(\d)(?!\d))")
 _OF_LANGUAGES: Final = (
     "respuesta(?: final| correcta)?|réponse(?: finale)?|antwort|endergebnis|risposta(?: finale)?"
-    "|resposta(?: final)?|ответ|відповідь|odpowiedź|cevap|jawaban|đáp án|उत्तर|الإجابة|答案|答え|答|最终答案|정답|답"
+    "|resposta(?: final)?|ответ|відповідь|odpowiedź|cevap|jawaban|đáp án|उत्तर|الإجابة|答案|答え|答|最终答案|정답|답"  # noqa: E501
 )
 _NAME: Final = rf"(?:(?:final|correct|numerical|short|exact)[ _*]*)*(?:answer|ans\b\.?|{_OF_LANGUAGES})"
 _MARKS: Final = re.compile(
@@ -49,48 +49,48 @@ _MARKS: Final = re.compile(
     r"|(?P<tag>[<\[](?:final|result|(?:final_?)?answer)[>\]])"
     r"|(?P<key>[\"'](?:final[_ ]?)?(?:answer|result)[\"']\s*:\s*[\"']?)"
     # "**Final Answer:** 42", "### Answer", "Answer (in dollars): 42"
-    rf"|(?P<label>(?:^|(?<=[.!?] )|(?<=\|)|(?<=>))[^\w\n:=$\\(]{{0,12}}(?:(?:so|thus|therefore|hence|the|my|your|our|and)[ ,*_]+){{0,3}}"
+    rf"|(?P<label>(?:^|(?<=[.!?] )|(?<=\|)|(?<=>))[^\w\n:=$\\(]{{0,12}}(?:(?:so|thus|therefore|hence|the|my|your|our|and)[ ,*_]+){{0,3}}"  # noqa: E501
     rf"{_NAME}[*_ \t]*+(?:\([^()\n]{{0,40}}\))?+[*_ \t]*+(?:[:：=|]|[-–—](?=\s)|$))"
     # "the answer is 42", "the answer to the problem is therefore 42"
-    rf"|(?P<words>\b{_NAME}s?(?:\b|(?=[は은는是为為]))(?:[ \t]+(?:to|for|of|in)\b[^\n.:;!?=]{{0,60}}?)?(?:,[^,\n.:!?=]{{1,60}},)?[ \t*_,]*"
+    rf"|(?P<words>\b{_NAME}s?(?:\b|(?=[は은는是为為]))(?:[ \t]+(?:to|for|of|in)\b[^\n.:;!?=]{{0,60}}?)?(?:,[^,\n.:!?=]{{1,60}},)?[ \t*_,]*"  # noqa: E501
     r"(?:\bis\b|\bwould be\b|\bshould be\b|\bmust be\b|\bwill be\b|\bequals\b|\bcomes (?:out )?to\b"
-    r"|\b(?:works|turns) out to be\b|\bes\b|\best\b|\bist\b|\blautet\b|\bè\b|\bé\b|是|为|為|は|은|는|[:：=—–])"
+    r"|\b(?:works|turns) out to be\b|\bes\b|\best\b|\bist\b|\blautet\b|\bè\b|\bé\b|是|为|為|は|은|는|[:：=—–])"  # noqa: E501
     r"[ \t]*(?:(?:therefore|thus|then|simply|just|exactly|clearly|now|indeed)\b[ ,]*)?[:：]?)",
     re.IGNORECASE | re.MULTILINE,
 )
 _UNASSERTED: Final = re.compile(
-    r"^\W*(?:(?:so|but|and|what|even|or)\W+)*(?:if|suppose|assume|assuming|imagine|pretend|say|whether|unless|(?:is|was|could|can|would|might) (?:it|the answer|this|that))\b"
-    r"|(?:\bnot|n['’]t|\bnever|\bcannot|\bhardly)\s+(?:\w+ly\s+)?(?:true|the case|think|believe|say|sure|certain|correct|right|claim|mean|conclude|follow)"
+    r"^\W*(?:(?:so|but|and|what|even|or)\W+)*(?:if|suppose|assume|assuming|imagine|pretend|say|whether|unless|(?:is|was|could|can|would|might) (?:it|the answer|this|that))\b"  # noqa: E501
+    r"|(?:\bnot|n['’]t|\bnever|\bcannot|\bhardly)\s+(?:\w+ly\s+)?(?:true|the case|think|believe|say|sure|certain|correct|right|claim|mean|conclude|follow)"  # noqa: E501
     r"|\b(?:doubt|deny|untrue|false|unclear|mistakenly|wrongly|incorrectly|tempting|tempted|rumou?r)\b"
-    r"|\b(?:might|may|could|would|some|someone) (?:\w+ )?(?:think|say|guess|assume|claim|believe|expect|answer)"
+    r"|\b(?:might|may|could|would|some|someone) (?:\w+ )?(?:think|say|guess|assume|claim|believe|expect|answer)"  # noqa: E501
     r"|\b(?:whether|assume that|suppose that|claims? that|claimed that|unsure|no guarantee)\b",
     re.IGNORECASE,
 )
 _NOT_BEFORE: Final = re.compile(
-    r"(?:\b(?:not|never|neither|nor|rather than|instead of|except|cannot be|isn['’]t)|n['’]t(?: be)?)[\s$*_`(\\[]*(?:(?:equal to|exactly|the answer|just|simply|a|be)\s*)?[\s$*_`(\\[]*$",
+    r"(?:\b(?:not|never|neither|nor|rather than|instead of|except|cannot be|isn['’]t)|n['’]t(?: be)?)[\s$*_`(\\[]*(?:(?:equal to|exactly|the answer|just|simply|a|be)\s*)?[\s$*_`(\\[]*$",  # noqa: E501
     re.IGNORECASE,
 )
 _NOT_AT_ALL: Final = re.compile(r"[\s*_]*(?:not|never|neither|unknown|unclear|either)\b", re.IGNORECASE)
 _DENIED_AFTER: Final = re.compile(
-    r"[\s$*_`)\\\]}.,;:!–—-]{0,12}(?:(?:but |and |which |that |this |it |, )*(?:is|was|would be|looks|seems)\s+(?:clearly |obviously |definitely )?(?:not\b|wrong|incorrect|false|impossible|a mistake|an error)"
+    r"[\s$*_`)\\\]}.,;:!–—-]{0,12}(?:(?:but |and |which |that |this |it |, )*(?:is|was|would be|looks|seems)\s+(?:clearly |obviously |definitely )?(?:not\b|wrong|incorrect|false|impossible|a mistake|an error)"  # noqa: E501
     r"|(?:isn|wasn)['’]t\b|\(?(?:wrong|incorrect)\b|\?)",
     re.IGNORECASE,
 )
 _RETRACTION: Final = re.compile(
-    r"\b(?:wait|actually|scratch that|on second thought|correction|i made (?:a|an) (?:mistake|error)|i was wrong|that(?:['’]s| is| was) (?:wrong|incorrect|not right)"
-    r"|this is (?:wrong|incorrect)|disregard|ignore that|sorry|oops|no,|but (?:no|it|that|maybe|perhaps)|or (?:maybe|perhaps|possibly)|could also be|might also be|alternatively)(?![a-z])",
+    r"\b(?:wait|actually|scratch that|on second thought|correction|i made (?:a|an) (?:mistake|error)|i was wrong|that(?:['’]s| is| was) (?:wrong|incorrect|not right)"  # noqa: E501
+    r"|this is (?:wrong|incorrect)|disregard|ignore that|sorry|oops|no,|but (?:no|it|that|maybe|perhaps)|or (?:maybe|perhaps|possibly)|could also be|might also be|alternatively)(?![a-z])",  # noqa: E501
     re.IGNORECASE,
 )
 _REPLACED: Final = re.compile(
-    r"\b(?:wait|actually|no,|scratch that|correction|i missed|i made|recheck\w*|on second thought|let me redo)\b"
+    r"\b(?:wait|actually|no,|scratch that|correction|i missed|i made|recheck\w*|on second thought|let me redo)\b"  # noqa: E501
     r"|\bbut (?:it|that|this|now|after|then)\b",
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(r"[.;:!?\n,](?=\s)|\b(?:so|therefore|thus|hence|but|then)\b|\n", re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$|[*_\"'”`)$]+(?:\s|$)|[^\W\d_]{2})|[。！]|\n")
 _CUT: Final = re.compile(
-    r"[,;]?\s+(?:because|since|as (?:we|the|there|it)|given that|which|where|so that|when|after|from|with|per the|obtained|i\.e\.|due to|porque|car|parce|weil)\b"
-    r"|;\s|\s+—\s|:\s+(?=\d*\s*[^\W\d])|</|\s+[-–—]\s+(?=[^\W\d_]{2})|\s*(?:<\||\[/)|,\s*(?:as|not|and (?:we|this|that|it))\b",
+    r"[,;]?\s+(?:because|since|as (?:we|the|there|it)|given that|which|where|so that|when|after|from|with|per the|obtained|i\.e\.|due to|porque|car|parce|weil)\b"  # noqa: E501
+    r"|;\s|\s+—\s|:\s+(?=\d*\s*[^\W\d])|</|\s+[-–—]\s+(?=[^\W\d_]{2})|\s*(?:<\||\[/)|,\s*(?:as|not|and (?:we|this|that|it))\b",  # noqa: E501
     re.IGNORECASE,
 )
 _BOLD: Final = re.compile(r"\*\*([^*\n]{1,200})\*\*|__([^_\n]{1,200})__")
@@ -116,7 +116,7 @@ _VERB: Final = re.compile(
 _CALCULATED: Final = re.compile(r"<<[^<>\n]{0,200}>>")
 _A_WORD: Final = re.compile(r"[\s$)}\\]*[^\W\d_]{2}")
 _BOUND: Final = re.compile(
-    r"(?:\b(?:less|more|greater|fewer|larger|smaller|higher|lower|other|rather) than|\bat (?:least|most)|\b(?:over|under|above|below|between"
+    r"(?:\b(?:less|more|greater|fewer|larger|smaller|higher|lower|other|rather) than|\bat (?:least|most)|\b(?:over|under|above|below|between"  # noqa: E501
     r"|up to|not|never)|n['’]t)(?: be| equal to| exactly| the answer)?[\s$*_]*$|[≠<>≤≥][\s$]*$",
     re.IGNORECASE,
 )
@@ -131,9 +131,12 @@ _NUMBER_WORD: Final = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty)\b", re.IGNORECASE
 )
 _TALK: Final = re.compile(
-    r"\W*(?:let me know|i hope|hope (?:this|that)|feel free|if you (?:have|need|would)|is there anything|good luck|great (?:job|work)|please|thank|happy|does (?:this|that)|would you)",
+    r"\W*(?:let me know|i hope|hope (?:this|that)|feel free|if you (?:have|need|would)|is there anything|good luck|great (?:job|work)|please|thank|happy|does (?:this|that)|would you)",  # noqa: E501
     re.IGNORECASE,
 )
+_MOST_WORDS: Final = 3
+"""Words of a response that says an answer in words and nothing else."""
+
 _LOOKED_BACK: Final = 4
 """Lines from the end on that are looked at for one with a value."""
 
@@ -166,6 +169,9 @@ def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
         statements = [
             item for item in statements if item[2] or not (reference or item[0].value[1].number is None)
         ]
+    if statements and not statements[-1][0].value[1] and not reference:
+        return FinalAnswer(None, NONE, "no_answer")  # a blank box
+    statements = [item for item in statements if item[0].value[1]]
     denied = [statement.value for statement, asserted, _ in statements if not asserted]
     candidates = [statement for statement, asserted, _ in statements if asserted or reference]
     if not candidates:
@@ -203,13 +209,12 @@ def _statements(text: str) -> list[tuple[Candidate, bool, bool]]:
     boxes = list(_boxes(text))[-_MOST_STATEMENTS:]
     for start, end, inside in boxes:
         value = value_of(inside)
-        if value:
-            asserted = not (
-                _NOT_BEFORE.search(text[max(0, start - 60) : start])
-                or _DENIED_AFTER.match(text, end, end + 80)
-                or _unasserted(text, start)
-            )
-            found.append((Candidate(start, end, (inside, value)), asserted, True))
+        asserted = not (
+            _NOT_BEFORE.search(text[max(0, start - 60) : start])
+            or _DENIED_AFTER.match(text, end, end + 80)
+            or _unasserted(text, start)
+        )
+        found.append((Candidate(start, end, (inside, value)), asserted, True))
     first = text.split("\n", 1)[0].strip(" *`$") if not text[:1].isspace() else ""
     if 0 < len(first) <= 40 and len(first) + 6 < len(text) and _QUANTITY.fullmatch(first):
         value = value_of(first)
@@ -349,7 +354,12 @@ def _last_line(text: str, denied: list[tuple[str, Value]], reference: bool) -> F
             return FinalAnswer(None, NONE, "no_answer")
         sentences = [part for part in _sentences(line) if _SAYS.search(part)]
         if not sentences:
-            if line == lines[-1].strip() and len(lines) == 1 and len(line) <= 60:
+            if (
+                line == lines[-1].strip()
+                and len(lines) == 1
+                and len(line.split()) <= _MOST_WORDS
+                and not reference
+            ):
                 value = NONE if denied or "\\boxed" in line else _one_value(line)  # a response of one word
                 return FinalAnswer(line, value) if value else FinalAnswer(None, NONE, "no_answer")
             continue

@@ -1,8 +1,9 @@
 """The reward under ``strict``: the final answer first, then how the working follows the reference.
 
-The similarity of two sets of sentences is BERTScore's (Zhang et al. 2020): greedy matching, F1 of precision and
-recall, rescaled by the embedding model's baseline. Greedy, because right solutions cut their steps differently;
-one-to-one matches of lines (``coverage``) cost them more than copying the problem.
+The similarity of two sets of sentences is BERTScore's (Zhang et al. 2020): greedy matching, F1 of
+precision and recall, rescaled by the embedding model's baseline. Greedy, because right solutions cut
+their steps differently; one-to-one matches of lines (``coverage``) cost them more than copying the
+problem.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ BASE: Final = 0.5
 
 LEAST: Final = 0.3
 MOST: Final = 0.7
-"""Step F1 from which working earns, and at which it earns everything. A right answer below a solution of another
-problem has 0.1 to 0.4, below filler 0.1 to 0.25, below its own working 0.5 to 0.9. The upper one is ReAlign's
-threshold of a good match."""
+"""Step F1 from which working earns, and at which it earns everything. A right answer below a solution of
+another problem has 0.1 to 0.4, below filler 0.1 to 0.25, below its own working 0.5 to 0.9. The upper one
+is ReAlign's threshold of a good match."""
 
 IDLE: Final = 0.25
-"""What a character that says nothing new counts in the precision. Copies and repeats lower it; but right solutions
-restate what they use, and ToRA's quote the whole problem: at 1 they would earn no more than the bare answer."""
+"""What a character that says nothing new counts in the precision. Copies and repeats lower it; but right
+solutions restate what they use, and ToRA's quote the whole problem: at 1 they would earn no more than the
+bare answer."""
 
 _UNRELATED: Final = (
     "The recipe asks for two cups of flour and a pinch of salt.",

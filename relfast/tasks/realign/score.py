@@ -11,10 +11,10 @@ from relfast.tasks.realign import extract as reading
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, Alignment, Pair, align_pairs
 from relfast.tasks.realign.boxed import same_answer, without_spaces
 from relfast.tasks.realign.extract import Solution
-from relfast.tasks.realign.options import RealignOptions
 from relfast.tasks.realign.graded import gated_score, step_f1s
+from relfast.tasks.realign.options import RealignOptions
 from relfast.tasks.realign.steps import without_repeats
-from relfast.tasks.realign.values import same
+from relfast.tasks.realign.values import restates, same
 from relfast.tasks.realign.working import Working, working
 
 _QUADRANTS: Final = {
@@ -98,6 +98,15 @@ def _pair(reference: Solution | str, extracted: Extracted[Solution], options: Re
     return Pair(reference.steps, steps)
 
 
+def _right(reference: Solution, solution: Solution, question: object) -> bool:
+    """Whether the answer is the reference's, and no expression of the question left as it stands there."""
+    if not same(reference.value, solution.value):
+        return False
+    return not isinstance(question, str) or not restates(
+        solution.answer or "", reference.answer or "", question
+    )
+
+
 def _works(
     batch: Batch, references: Sequence[Solution | str], options: RealignOptions, deadlines: Deadlines
 ) -> list[tuple[Working, Working] | None]:
@@ -110,7 +119,11 @@ def _works(
         return works
     for k, ((record, extracted), reference) in enumerate(zip(batch, references, strict=True)):
         solution: Solution = extracted.value
-        if isinstance(reference, str) or deadlines.passed(k) or not same(reference.value, solution.value):
+        if (
+            isinstance(reference, str)
+            or deadlines.passed(k)
+            or not _right(reference, solution, record.question)
+        ):
             continue
         if not isinstance(record.question, str) or not record.question.strip():
             continue
@@ -136,7 +149,7 @@ def _judge(
     solution: Solution = extracted.value
     if options.strict:
         # what the row claims about itself is not believed
-        correct = symbolic = same(reference.value, solution.value)
+        correct = symbolic = _right(reference, solution, record.question)
     else:
         symbolic = same_answer(reference.answer, solution.answer)
         correct = final_correct(symbolic, record.row)

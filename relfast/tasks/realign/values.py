@@ -47,10 +47,10 @@ _CHARACTERS: Final = str.maketrans(
         **dict.fromkeys("−–—‐‑‒﹣－", "-"),
         **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad`“”„«»\"", ""),
         **dict.fromkeys("\u00a0\u202f\u2009\u2007\u3000", " "),
-        "×": "*", "·": "*", "⋅": "*", "÷": "/", "⁄": "/", "∕": "/", "／": "/", "％": "%", "，": ",", "、": ",",
-        "（": "(", "）": ")", "＝": "=", "．": ".", "。": ".", "’": "'", "√": "\\sqrt ", "π": "\\pi ", "∞": "\\infty ",
-        "°": "\\circ ", "½": " 1/2", "⅓": " 1/3", "⅔": " 2/3", "¼": " 1/4", "¾": " 3/4", "⅕": " 1/5", "⅖": " 2/5",
-        "⅗": " 3/5", "⅘": " 4/5", "⅙": " 1/6", "⅚": " 5/6", "⅛": " 1/8", "⅜": " 3/8", "⅝": " 5/8", "⅞": " 7/8",
+        "×": "*", "·": "*", "⋅": "*", "÷": "/", "⁄": "/", "∕": "/", "／": "/", "％": "%", "，": ",", "、": ",",  # noqa: E501
+        "（": "(", "）": ")", "＝": "=", "．": ".", "。": ".", "’": "'", "√": "\\sqrt ", "π": "\\pi ", "∞": "\\infty ",  # noqa: E501
+        "°": "\\circ ", "½": " 1/2", "⅓": " 1/3", "⅔": " 2/3", "¼": " 1/4", "¾": " 3/4", "⅕": " 1/5", "⅖": " 2/5",  # noqa: E501
+        "⅗": " 3/5", "⅘": " 4/5", "⅙": " 1/6", "⅚": " 5/6", "⅛": " 1/8", "⅜": " 3/8", "⅝": " 5/8", "⅞": " 7/8",  # noqa: E501
         "²": "^2", "³": "^3", "≤": "\\le ", "≥": "\\ge ", "∪": "\\cup ", "∈": "\\in ", "±": "\\pm ", "≈": "=",
     }
 )  # fmt: skip
@@ -102,11 +102,29 @@ _NUMBER: Final = re.compile(
     rf"|\(?(?P<top>-? ?{_PLAIN_NUMBER})\)? ?/ ?\(?(?P<bottom>{_PLAIN_NUMBER})\)?(?! ?/)"
     rf"|(?P<plain>{_PLAIN_NUMBER})(?: (?P<scale>{'|'.join(_SCALES)})s?(?![a-z]))?)(?P<unit>{_UNIT}{{0,12}})"
 )
-_ONES: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-    " seventeen eighteen nineteen"
-).split()
-_TENS: Final = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ONES: Final = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS: Final = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _WORDS: Final[dict[str, int]] = {word: n for n, word in enumerate(_ONES)} | {
     word: 10 * n for n, word in enumerate(_TENS, 2)
 }
@@ -125,12 +143,29 @@ def value_of(answer: str) -> Value:
     """An answer's text as a `Value`; `NONE` where there is nothing in it."""
     if len(answer) > MAX_CHARS:
         return NONE
-    text = answer.translate(_CHARACTERS)
+    return _read(_plain(answer), 0)
+
+
+def restates(answer: str, gold: str, question: str) -> bool:
+    """Whether an answer is an expression of the question left as it stands there: 8/22 for "Simplify 8/22".
+
+    By value it is right; what the question asks for is another form of it.
+    """
+    said, asked = (_plain(text).replace(" ", "").strip(_ENDS) for text in (answer, question))
+    return _EXPRESSION.search(said) is not None and said in asked and said != _plain(gold).replace(" ", "")
+
+
+_EXPRESSION: Final = re.compile(r"\d[/.%^*+-]|[a-zA-Z]{4}.*\d")
+
+
+def _plain(text: str) -> str:
+    """A text without what is no part of values, fractions and roots on one line."""
+    text = text.translate(_CHARACTERS)
     for pattern, instead in _THINGS:
         text = pattern.sub(instead, text)
     for pattern, write in ((_ROOT, _root), (_SIMPLE_FRACTION, _fraction)) * 2:
         text = pattern.sub(write, text)
-    return _read(text, 0)
+    return text
 
 
 def same(gold: Value, pred: Value) -> bool:
@@ -239,7 +274,41 @@ def number_of(text: str) -> Value | None:
 
 
 _NOT_UNITS: Final = frozenset(
-    "x y z a b c n k p q r t i e pi sqrt to or and not pm log ln sin cos tan mod base infty cup cap minus plus".split()
+    [
+        "x",
+        "y",
+        "z",
+        "a",
+        "b",
+        "c",
+        "n",
+        "k",
+        "p",
+        "q",
+        "r",
+        "t",
+        "i",
+        "e",
+        "pi",
+        "sqrt",
+        "to",
+        "or",
+        "and",
+        "not",
+        "pm",
+        "log",
+        "ln",
+        "sin",
+        "cos",
+        "tan",
+        "mod",
+        "base",
+        "infty",
+        "cup",
+        "cap",
+        "minus",
+        "plus",
+    ]
 )
 """Words after a number that are part of the value."""
 

@@ -1,6 +1,6 @@
 r"""Which sentences of a solution are working of its own: what ``strict`` aligns with the reference.
 
-What the problem statement says already, what was said before, and what only states the answer is none. Told by
+What the problem says already, what was said before, and what only states the answer is none. Told by
 the share of new n-grams of words, numbers and signs; no model needed. Linear time.
 """
 
@@ -14,14 +14,15 @@ N: Final = 3
 """Words that are looked up together."""
 
 MIN_NEW_GRAMS: Final = 0.5
-"""Share of a sentence's n-grams that neither the problem nor an earlier sentence has. Of the sentences of right
-solutions, 5 % (GPT-3 on GSM8K) to 18 % (Qwen2.5, which writes its sums in displays and again) have fewer."""
+"""Share of a sentence's n-grams that neither the problem nor an earlier sentence has. Of the sentences of
+right solutions, 5 % (GPT-3 on GSM8K) to 18 % (Qwen2.5, which writes its sums in displays and again) have
+fewer."""
 
 MIN_NEW_WORDS: Final = 0.15
 """The same of single words, where no number or sign is new: shuffling the problem makes n-grams only."""
 
-MAX_UNITS: Final = 800
-"""Most sentences; twice `extract.MAX_STRICT_STEPS`."""
+MIN_WORDS: Final = 4
+"""Shorter ones without a sign are filler ("We get (1).")."""
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|[-+*/=<>^×÷−√%]")
 _NOT_SAID: Final = re.compile(
@@ -30,10 +31,98 @@ _NOT_SAID: Final = re.compile(
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z]|[$\\(*])|(?<=[。！？])")
 _SIGNS: Final = frozenset("+*/=<>^×÷−√%-")
 _STOCK: Final = frozenset(
-    "a an the is are was were be been of to in on at by for with as so therefore thus hence then now and or it its this that"
-    " these those there which who he she they we i you our his her their have has had get gets got do does did let us first"
-    " next finally final answer ans answers boxed correct result total value equal equals sum step problem solution must can"
-    " will would need needs find given since because if what how many much all".split()
+    [
+        "a",
+        "an",
+        "the",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "of",
+        "to",
+        "in",
+        "on",
+        "at",
+        "by",
+        "for",
+        "with",
+        "as",
+        "so",
+        "therefore",
+        "thus",
+        "hence",
+        "then",
+        "now",
+        "and",
+        "or",
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "there",
+        "which",
+        "who",
+        "he",
+        "she",
+        "they",
+        "we",
+        "i",
+        "you",
+        "our",
+        "his",
+        "her",
+        "their",
+        "have",
+        "has",
+        "had",
+        "get",
+        "gets",
+        "got",
+        "do",
+        "does",
+        "did",
+        "let",
+        "us",
+        "first",
+        "next",
+        "finally",
+        "final",
+        "answer",
+        "ans",
+        "answers",
+        "boxed",
+        "correct",
+        "result",
+        "total",
+        "value",
+        "equal",
+        "equals",
+        "sum",
+        "step",
+        "problem",
+        "solution",
+        "must",
+        "can",
+        "will",
+        "would",
+        "need",
+        "needs",
+        "find",
+        "given",
+        "since",
+        "because",
+        "if",
+        "what",
+        "how",
+        "many",
+        "much",
+        "all",
+    ]
 )
 
 
@@ -92,10 +181,11 @@ def working(steps: Sequence[str], question: str, answer: str) -> Working:
         new_words = [word for word in said if word not in known]
         if not new_words and not answered.isdisjoint(said) and (len(said) < N or 2 * new > len(grams)):
             continue  # a statement of the answer
-        worked = len(new_words) >= MIN_NEW_WORDS * len(said) or any(
-            word in _SIGNS or word[0].isdigit() for word in new_words
+        worked = any(word in _SIGNS or word[0].isdigit() for word in new_words) or (
+            bool(new_words) and len(new_words) >= MIN_NEW_WORDS * len(said)
         )
-        if new >= MIN_NEW_GRAMS * len(grams) and new_words and worked:
+        enough = len(said) >= MIN_WORDS or not _SIGNS.isdisjoint(said)
+        if new >= MIN_NEW_GRAMS * len(grams) and worked and enough:
             own.append(sentence)
             weights.append(len(sentence))
         else:
