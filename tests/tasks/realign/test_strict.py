@@ -75,11 +75,11 @@ def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(m
     assert rewards(rows, others, minilm).mean() < BASE + 0.05
     assert honest.min() >= BASE
     assert honest.mean() > 0.8
-    # one source calls 10000 wrong where 10{,}000 is right
+    # one source calls 10000 wrong where 10{,}000 is right, and has 4:30 p.m. as 4:30p..
     wrong = [
         row
         for row in ROWS
-        if not right(row) and not same(value_of(row["gold"]), value_of(row.get("pred", "x")))
+        if not right(row) and ".." not in row["gold"] and not same(value_of(row["gold"]), value_of(row.get("pred", "x")))
     ]
     assert set(rewards(wrong[::59], [row["llm_solution"] for row in wrong[::59]], minilm)) <= {0.0}
 
