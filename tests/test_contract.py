@@ -59,12 +59,14 @@ def test_gold_is_right(task: str, policy: str) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_metrics_are_those_of_the_table(task: str, policy: str) -> None:
-    known = set(TASKS[task].metrics) | {"reason"} | {"mcs_canceled"}
+    known = set(TASKS[task].metric_by_name)
     for record, response in gold(task):
         for text in (response, "", "garbage"):
             (score,) = in_process([{**record, "response": text}], policy=policy)
             assert set(score.metrics) <= known
             assert set(TASKS[task].metrics) <= set(score.metrics)
+            strict_only = {name for name in score.metrics if TASKS[task].metric_by_name[name].strict_only}
+            assert not strict_only or policy == "strict"
             assert ("reason" in score.metrics) is (policy == "strict" and "reason" in score.metrics)
 
 
@@ -153,6 +155,10 @@ def test_round_trip_through_a_file(task: str, policy: str, tmp_path: Path) -> No
 def test_every_reward_metric(task: str, policy: str) -> None:
     record, response = gold(task)[0]
     for metric in TASKS[task].reward_metrics:
+        if policy != "strict" and metric != "correct" and TASKS[task].metric_by_name[metric].strict_only:
+            with pytest.raises(relfast.UsageError, match="strict only"):
+                in_process([record], policy=policy, rewards={task: metric})
+            continue
         (score,) = in_process([{**record, "response": response}], policy=policy, rewards={task: metric})
         value = score.correct if metric == "correct" else score.metrics[metric]
         assert score.reward == (None if value is None else pytest.approx(float(value)))

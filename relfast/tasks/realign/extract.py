@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from relfast.records import Extracted, Options, Record
@@ -88,11 +89,17 @@ def read_reference(record: Record, options: Options) -> Solution | str:
     if options.strict:
         if not steps:
             return f"{field} has no steps"
-        final = _stated(answer.get("final_answer")) or read_final_answer(text, reference=True)
+        final = _stated(answer.get("final_answer")) or _of_reference(text)
         if not final.value:
             return f"{field} has no final answer; say it as final_answer"
         return Solution(steps, final.text, final.value)
     return Solution(steps, extract_boxed_answer(text))
+
+
+@lru_cache(maxsize=1024)
+def _of_reference(text: str) -> FinalAnswer:
+    """A reference is read once for all responses to its problem."""
+    return read_final_answer(text, reference=True)
 
 
 def _stated(answer: object) -> FinalAnswer | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 N: Final = 3
@@ -164,8 +165,8 @@ def working(steps: Sequence[str], question: str, answer: str) -> Working:
     answer
         The final answer's text.
     """
-    asked = tokens(question)
-    seen = set(_grams(asked))
+    asked, asked_grams = _asked(question)
+    seen = set(asked_grams)
     answered = set(tokens(answer))
     known = answered.union(asked, _STOCK)
     own: list[str] = []
@@ -191,6 +192,13 @@ def working(steps: Sequence[str], question: str, answer: str) -> Working:
         else:
             idle += len(sentence)
     return Working(own, weights, idle)
+
+
+@lru_cache(maxsize=256)
+def _asked(question: str) -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
+    """The tokens and n-grams of a question, worked out once for all responses to it."""
+    said = tokens(question)
+    return frozenset(said), frozenset(_grams(said))
 
 
 def _grams(said: Sequence[str]) -> list[tuple[str, ...]]:

@@ -79,7 +79,9 @@ def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(m
     wrong = [
         row
         for row in ROWS
-        if not right(row) and ".." not in row["gold"] and not same(value_of(row["gold"]), value_of(row.get("pred", "x")))
+        if not right(row)
+        and ".." not in row["gold"]
+        and not same(value_of(row["gold"]), value_of(row.get("pred", "x")))
     ]
     assert set(rewards(wrong[::59], [row["llm_solution"] for row in wrong[::59]], minilm)) <= {0.0}
 
