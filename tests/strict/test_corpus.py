@@ -31,6 +31,11 @@ def scored(found: Sequence[Sample], policy: str = "strict") -> list[float | None
         )
 
 
+def full_marks(table: str) -> float:
+    """``FULL`` of a table's module, where a right answer alone does not earn 1.0."""
+    return float(getattr(importlib.import_module(f"strict.cases_{table}"), "FULL", 1.0))
+
+
 def corpus(table: str) -> list[Sample]:
     cases: Callable[[], Sequence[Case]] = importlib.import_module(f"strict.cases_{table}").cases
     return list(samples(table, cases(), random.Random(table), EACH))
@@ -38,7 +43,7 @@ def corpus(table: str) -> list[Sample]:
 
 @pytest.mark.parametrize("table", NAMES)
 def test_attacks_pay_nothing_and_honest_forms_everything(table: str) -> None:
-    found = corpus(table)
+    found, full = corpus(table), full_marks(table)
     rewards = scored(found)
     n: Counter[str] = Counter()
     paid, lost, unknown = [], [], []
@@ -49,7 +54,7 @@ def test_attacks_pay_nothing_and_honest_forms_everything(table: str) -> None:
             most = sample.case.chance if sample.form.pays is None else sample.form.pays
             if reward is None or reward > most + 1e-9:
                 paid.append(about)
-        elif reward != 1.0:
+        elif reward is None or reward < full:
             lost.append(about)
             if sample.form.known is None:
                 unknown.append(about)

@@ -192,9 +192,16 @@ def align_matrices(
 def similarity_matrix(benchmark: Sequence[str], llm: Sequence[str], encoder: Encoder) -> NDArray[np.float32]:
     """Cosines of two lists of steps, (benchmark, llm) float32."""
     vectors, places = encoder.encode_distinct([*benchmark, *llm])
-    half = len(benchmark)
-    rows, columns = np.array([half], np.int64), np.array([len(llm)], np.int64)
-    return _cosines(vectors, places[:half], places[half:], rows, columns).reshape(half, len(llm))
+    return cosines(vectors, places[: len(benchmark)], places[len(benchmark) :])
+
+
+def cosines(
+    vectors: NDArray[np.float32], rows_of: NDArray[np.int64], columns_of: NDArray[np.int64]
+) -> NDArray[np.float32]:
+    """Cosines of the vectors in some rows and in others, (rows, columns) float32."""
+    shape = rows_of.size, columns_of.size
+    rows, columns = (np.array([size], np.int64) for size in shape)
+    return _cosines(vectors, rows_of, columns_of, rows, columns).reshape(shape)
 
 
 def _cosines(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from relfast.tasks.final import Candidate, final_candidates
-
 OPENING: Final = "\\boxed{"
 
 # The scan for a closing brace ends at the next brace, and every `\boxed{` has one: linear in the text.
@@ -24,7 +22,7 @@ def extract_boxed_answer(text: str) -> str | None:
     if flat := _FLAT.search(text):
         return flat[1]
     start = text.index(OPENING) + len(OPENING)
-    end = _closing(text, start)
+    end = closing(text, start)
     return None if end < 0 else text[start:end]
 
 
@@ -37,31 +35,7 @@ def without_spaces(answer: str | None) -> str:
     return "" if answer is None else answer.replace(" ", "")
 
 
-def last_boxed(text: str) -> tuple[str | None, bool]:
-    """The box that closes a text, for ``strict``, and whether the text hedges.
-
-    Returns
-    -------
-    (answer, hedged)
-        The last outermost box; hedged where the text's final statement has boxes with different answers.
-    """
-    candidates = []
-    at = text.find(OPENING)
-    while at >= 0:
-        start = at + len(OPENING)
-        end = _closing(text, start)
-        if end < 0:
-            break
-        candidates.append(Candidate(at, end + 1, text[start:end]))
-        at = text.find(OPENING, end)
-    if not candidates:
-        return None, False
-    final = final_candidates(text, candidates)
-    answers = {without_spaces(str(candidate.value)) for candidate in final}
-    return str(candidates[-1].value), len(answers) > 1
-
-
-def _closing(text: str, start: int) -> int:
+def closing(text: str, start: int) -> int:
     """Index of the brace that closes the one before ``start``, or -1."""
     depth = 1
     for brace in _BRACE.finditer(text, start):

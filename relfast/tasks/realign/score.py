@@ -11,8 +11,11 @@ from relfast.tasks.realign import extract as reading
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, Alignment, Pair, align_pairs
 from relfast.tasks.realign.boxed import same_answer, without_spaces
 from relfast.tasks.realign.extract import Solution
+from relfast.tasks.realign.graded import gated_score, step_f1s
 from relfast.tasks.realign.options import RealignOptions
 from relfast.tasks.realign.steps import without_repeats
+from relfast.tasks.realign.values import restates, same
+from relfast.tasks.realign.working import Working, working
 
 _QUADRANTS: Final = {
     (True, True): "robust",
@@ -41,17 +44,21 @@ def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) ->
             references.append(reading.read_reference(record, options))
             pairs.append(_pair(references[k], extracted, options))
     pairs = [Pair([], []) if deadlines.passed(k) else pair for k, pair in enumerate(pairs)]
+    works = _works(batch, references, options, deadlines)
     # a block without a single pair to align needs no model on this machine
     alignments: Sequence[Alignment | None] = [None] * len(batch)
+    step_f1: Sequence[float | None] = [None] * len(batch)
     if any(pair.benchmark and pair.llm for pair in pairs):
         from relfast.embed import get_embedder
 
         deadlines.before_loading()
-        alignments = align_pairs(pairs, get_embedder(options.embedder, options.device), deadlines)
+        embedder = get_embedder(options.embedder, options.device)
+        alignments = align_pairs(pairs, embedder, deadlines)
+        step_f1 = step_f1s(works, embedder, deadlines)
     verdicts = _verify(batch, references, options, deadlines)
     outcomes: list[Outcome | None] = []
-    for k, ((record, extracted), reference, pair, alignment, verdict) in enumerate(
-        zip(batch, references, pairs, alignments, verdicts, strict=True)
+    for k, ((record, extracted), reference, pair, alignment, f1, verdict) in enumerate(
+        zip(batch, references, pairs, alignments, step_f1, verdicts, strict=True)
     ):
         if deadlines.passed(k):
             outcomes.append(None)
@@ -60,7 +67,7 @@ def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) ->
         elif extracted.error is not None:
             outcomes.append(Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse"))
         else:
-            outcomes.append(_judge(record, extracted, reference, pair, alignment, verdict, options))
+            outcomes.append(_judge(record, extracted, reference, pair, alignment, f1, verdict, options))
     return outcomes
 
 
@@ -91,21 +98,60 @@ def _pair(reference: Solution | str, extracted: Extracted[Solution], options: Re
     return Pair(reference.steps, steps)
 
 
+def _right(reference: Solution, solution: Solution, question: object) -> bool:
+    """Whether the answer is the reference's, and no expression of the question left as it stands there."""
+    if not same(reference.value, solution.value):
+        return False
+    return not isinstance(question, str) or not restates(
+        solution.answer or "", reference.answer or "", question
+    )
+
+
+def _works(
+    batch: Batch, references: Sequence[Solution | str], options: RealignOptions, deadlines: Deadlines
+) -> list[tuple[Working, Working] | None]:
+    """Of right answers under ``strict``: the working of reference and response.
+
+    Without a question nothing tells a copy of the problem from working: then the answer alone is paid.
+    """
+    works: list[tuple[Working, Working] | None] = [None] * len(batch)
+    if not options.strict:
+        return works
+    for k, ((record, extracted), reference) in enumerate(zip(batch, references, strict=True)):
+        solution: Solution = extracted.value
+        if (
+            isinstance(reference, str)
+            or deadlines.passed(k)
+            or not _right(reference, solution, record.question)
+        ):
+            continue
+        if not isinstance(record.question, str) or not record.question.strip():
+            continue
+        with deadlines.step({k: 1}):
+            answer = reference.answer or ""
+            works[k] = (
+                working(reference.steps, "", answer),
+                working(solution.steps, record.question, f"{answer} {solution.answer}"),
+            )
+    return works
+
+
 def _judge(
     record: Record,
     extracted: Extracted[Solution],
     reference: Solution,
     pair: Pair,
     alignment: Alignment | None,
+    step_f1: float | None,
     verdict: bool | None,
     options: RealignOptions,
 ) -> Outcome:
     solution: Solution = extracted.value
-    symbolic = same_answer(reference.boxed, solution.boxed)
     if options.strict:
-        # a box of blanks is no answer, and what the row claims about itself is not believed
-        correct = symbolic = symbolic and bool(without_spaces(solution.boxed))
+        # what the row claims about itself is not believed
+        correct = symbolic = _right(reference, solution, record.question)
     else:
+        symbolic = same_answer(reference.answer, solution.answer)
         correct = final_correct(symbolic, record.row)
     average = alignment.avg_score if alignment is not None else 0.0
     matches = alignment.matches if alignment is not None else 0
@@ -124,15 +170,17 @@ def _judge(
     if options.grader == "math-verify":
         metrics["verified_correct"] = verdict
     if options.strict:
+        metrics["gated_score"] = gated_score(correct, step_f1)
+        metrics["step_f1"] = step_f1
         metrics["reason"] = extracted.reason
     details: dict[str, Any] = {
-        "pred": solution.boxed,
-        "gold": reference.boxed,
+        "pred": solution.answer,
+        "gold": reference.answer,
         "benchmark_steps": reference.steps,
         "llm_steps": solution.steps,
         "alignment": alignment.entries(pair.benchmark, pair.llm) if alignment is not None else [],
     }
-    answer = without_spaces(solution.boxed)[:_MAX_VOTE_CHARS]
+    answer = without_spaces(solution.answer)[:_MAX_VOTE_CHARS]
     return Outcome(correct, metrics, details, found=extracted.found, vote=answer or None)
 
 
@@ -155,6 +203,6 @@ def _verify(
 
 def _answer_text(solution: Solution) -> str:
     """What math-verify reads: the box, or the last step of a solution without one (GSM8K: "A: 42")."""
-    if solution.boxed is not None:
-        return f"\\boxed{{{solution.boxed}}}"
+    if solution.answer is not None:
+        return f"\\boxed{{{solution.answer}}}"
     return solution.steps[-1] if solution.steps else ""

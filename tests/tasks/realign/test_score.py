@@ -21,6 +21,7 @@ from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import alignment
 from relfast.tasks.realign import score as realign_scorer
+from relfast.tasks.realign.extract import MAX_STRICT_STEPS
 from relfast.tasks.realign.steps import MAX_STEPS
 
 GOLD = "First add 2 and 3.\nThen double the sum.\nNow subtract one.\nSo the answer is $\\boxed{9}$."
@@ -84,7 +85,9 @@ def test_metrics_are_the_tables(tiny_options: AllOptions) -> None:
         for response in (GOLD, "", "nonsense"):
             metrics = outcome_of(response, options).metrics
             assert tuple(metrics)[: len(TASKS["ReAlign"].metrics)] == TASKS["ReAlign"].metrics
-            assert set(metrics) - set(TASKS["ReAlign"].metrics) == ({"reason"} if options.strict else set())
+            assert set(metrics) - set(TASKS["ReAlign"].metrics) == (
+                {"reason", "gated_score", "step_f1"} if options.strict else set()
+            )
 
 
 def test_the_reference_scores_one_under_both_policies(tiny_options: AllOptions) -> None:
@@ -193,9 +196,11 @@ def test_too_many_steps_are_said(tiny_options: AllOptions) -> None:
     strict = outcome_of(long, tiny_options.with_(policy="strict"))
     assert (strict.found, strict.metrics["reason"], strict.metrics["weighted_score"]) == (
         False,
-        "too_many_steps",
+        "too_long",
         0.0,
     )
+    many = outcome_of("ab\n" * (MAX_STRICT_STEPS + 1), tiny_options.with_(policy="strict"))
+    assert (many.found, many.metrics["reason"], many.metrics["gated_score"]) == (False, "too_many_steps", 0.0)
 
 
 def test_nothing_to_read_is_no_answer(tiny_options: AllOptions) -> None:
@@ -210,7 +215,7 @@ def test_published_mean_rewards_one_good_step_and_weighting_does_not(tiny_option
     one = outcome_of("First add 2 and 3.", tiny_options)
     assert one.metrics["alignment_score"] == 1.0
     assert one.metrics["weighted_score"] == 0.25
-    assert TASKS["ReAlign"].default_reward("strict") == "weighted_score"
+    assert TASKS["ReAlign"].default_reward("strict") == "gated_score"
 
 
 @pytest.mark.parametrize(

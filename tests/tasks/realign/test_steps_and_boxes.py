@@ -15,8 +15,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from relfast.realign import extract_boxed_answer, parse_reasoning_to_steps
-from relfast.tasks.realign.boxed import last_boxed, same_answer
+from relfast.tasks.realign.boxed import same_answer
+from relfast.tasks.realign.final_answer import read_final_answer
 from relfast.tasks.realign.steps import parse_steps, without_repeats
+from relfast.tasks.realign.working import working
 
 CASES = realign_parity("parse")
 """Outputs of the published code, run unmodified."""
@@ -103,7 +105,7 @@ def test_none_is_nothing() -> None:
 def test_any_text_gives_something(text: str) -> None:
     assert all(len(step) > 1 for step in parse_steps(text))
     extract_boxed_answer(text)
-    last_boxed(text)
+    read_final_answer(text)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,20 @@ def test_any_text_gives_something(text: str) -> None:
         "Step" + " " * 300_000 + "1",
         " " * 300_000,
         "ab\n" * 100_000,
+        "answer " * 40_000,
+        "answer" + " " * 300_000,
+        "The answer is 5. " * 20_000,
+        "#### \n" * 50_000,
+        "\\boxed{5} " * 30_000,
+        "\\boxed{5} no, " * 20_000,
+        "**" * 150_000,
+        "$1$ " * 70_000,
+        "the answer to " * 20_000,
+        "A: " * 100_000,
+        "1 " * 150_000,
+        "a=" * 150_000,
+        "<answer>" * 30_000,
+        "</b>" + "<b " * 90_000,
         "\n" * 300_000,
     ],
     ids=lambda text: repr(text[:12]),
@@ -128,7 +144,9 @@ def test_hostile_texts_take_linear_time(text: str) -> None:
 
         def read() -> None:
             extract_boxed_answer(part)
-            last_boxed(part)
+            read_final_answer(part)
+            read_final_answer(part, reference=True)
+            working(parse_steps(part), part, part[:9])
             without_repeats(parse_steps(part), [])
 
         return read
@@ -146,17 +164,22 @@ def test_symbolic_correctness_ignores_spaces_only() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (r"\boxed{3} is wrong." + "\n" + r"So \boxed{\frac{1}{2}}.", (r"\frac{1}{2}", False)),
-        (r"\boxed{3} or \boxed{4}", ("4", True)),
-        ("\\boxed{3}\n\\boxed{4}", ("4", True)),
-        (r"\boxed{3}, that is \boxed{ 3 }", (" 3 ", False)),
-        (r"\boxed{\boxed{7}}", (r"\boxed{7}", False)),
-        (r"no box", (None, False)),
-        (r"\boxed{open", (None, False)),
+        (r"\boxed{3} is wrong." + "\n" + r"So \boxed{\frac{1}{2}}.", (r"\frac{1}{2}", None)),
+        (r"\boxed{3} or \boxed{4}", (None, "several_answers")),
+        ("\\boxed{3}\n\\boxed{4}", (None, "several_answers")),
+        (r"\boxed{3}, that is \boxed{ 3 }", (" 3 ", None)),
+        (r"\boxed{\boxed{7}}", (r"\boxed{7}", None)),
+        (r"no box", ("no box", None)),
+        (r"\boxed{open", (None, "no_answer")),
+        (r"\boxed{5} is wrong.", (None, "denied")),
+        ("The answer is 5. Wait, no, 6.", (None, "denied")),
     ],
 )
-def test_strict_takes_the_last_box_and_no_hedge(text: str, expected: tuple[str | None, bool]) -> None:
-    assert last_boxed(text) == expected
+def test_strict_takes_the_final_answer_and_no_hedge(
+    text: str, expected: tuple[str | None, str | None]
+) -> None:
+    answer = read_final_answer(text)
+    assert (answer.text, answer.reason) == expected
 
 
 def test_repeats_are_left_out_as_far_as_the_reference_has_none() -> None:
