@@ -67,12 +67,6 @@ BlindStrategy = Callable[[Mapping[str, Any], random.Random], str]
 """A response made from a record without its gold (``id``, ``task``, ``question``) and chance."""
 
 
-class BlindStrategies(Protocol):
-    """The module that knows how a task's records are answered without solving them."""
-
-    def strategies(self, task: str) -> Mapping[str, BlindStrategy]: ...
-
-
 class BulkGenerator(Protocol):
     """A generator that writes files itself."""
 
@@ -280,8 +274,8 @@ class Task:
     breakdown
         The table behind its own aggregates.
     blind
-        Dotted name of the module with ``strategies(task) -> dict[str, BlindStrategy]``: constants and leaks
-        that earn something without an answer (`relfast.audit`).
+        A mapping ("module:NAME") of name → `BlindStrategy`: constants and leaks that earn something without an
+        answer (`relfast.audit`).
     figures
         What a report draws of its rows beside what all tasks have.
     example
@@ -370,7 +364,7 @@ class Task:
         """Ways to answer without solving, by name."""
         if self.blind is None:
             return {}
-        return cast(BlindStrategies, importlib.import_module(self.blind)).strategies(self.name)
+        return cast("Mapping[str, BlindStrategy]", resolve(self.blind))
 
     def default_reward(self, policy: Policy) -> str:
         if policy == "strict" and self.strict_reward_metric is not None:

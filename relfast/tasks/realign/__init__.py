@@ -30,6 +30,7 @@ TASK: Final = Task(
     reward_metric="alignment_score",
     strict_reward_metric="gated_score",
     revision=3,
+    blind="relfast.tasks.realign.blind:STRATEGIES",
     module="relfast.tasks.realign.score",
     gold=Gold(keys=(("benchmark_solution",), ("benchmark_steps",), ("solution",))),
     strict_needs=("question",),

@@ -30,6 +30,7 @@ TASKS: Final = tuple(
         metric_objects=(),
         reward_metric="correct",
         revision=3,
+        blind="relfast.tasks.rel_a.blind:STRATEGIES",
         module="relfast.tasks.rel_a.score",
         gold=Gold(
             keys=(("target",),),

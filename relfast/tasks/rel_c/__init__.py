@@ -48,6 +48,7 @@ C2: Final = Task(
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
     revision=3,
+    blind="relfast.tasks.rel_c.blind_molecules:MOTIF",
     module="relfast.tasks.rel_c.motif",
     gold=Gold(
         keys=(("smiles",),), precedence=0, domain="chemistry", check="relfast.tasks.rel_c.gold:check_motif"
@@ -72,9 +73,9 @@ C3: Final = Task(
         Metric("recall"),
         Metric("f1"),
     ),
-    strict_needs=("question",),
     reward_metric="f1",
     revision=3,
+    blind="relfast.tasks.rel_c.blind_molecules:ISOMERS",
     module="relfast.tasks.rel_c.missing_isomers",
     gold=Gold(
         keys=(("missing_smiles",),),

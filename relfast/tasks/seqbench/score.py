@@ -27,9 +27,7 @@ MAX_JOINED: Final = 16 << 20
 _VIOLATIONS: Final = (*VIOLATIONS, None)
 """By the kernel's code, whose -1 is a legal plan."""
 
-_OF_NO_MAZE: Final = dict.fromkeys(
-    ("valid", "optimal", "legal_ratio", "violation", "violation_index", "walk_score")
-)
+_OF_NO_MAZE: Final = dict.fromkeys(("valid", "optimal", "legal_ratio", "violation", "violation_index"))
 """What a plan's run shows where nothing describes the maze."""
 
 _UNKNOWN: Final = JUDGED.index("n_unknown")
@@ -182,7 +180,6 @@ def _outcome(
         "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
         "noise": fields.noise,
         "maze": problem.source,
-        "walk_score": walk,
     }
     if problem.source is None:
         if options.strict:
@@ -191,6 +188,7 @@ def _outcome(
     elif options.strict and not problem.solvable:
         return Outcome(False, found=False, error=NO_WAY)
     if options.strict:
+        metrics["walk_score"] = walk
         metrics["reason"] = reason or found.reason
     if not n_actions:
         return Outcome(False, metrics, {"pred": None, "gold": problem.text}, False)
