@@ -274,8 +274,8 @@ class Task:
     breakdown
         The table behind its own aggregates.
     blind
-        A mapping ("module:NAME") of name → `BlindStrategy`: constants and leaks that earn something without an
-        answer (`relfast.audit`).
+        A mapping ("module:NAME") of name → `BlindStrategy`: constants and leaks that earn something without
+        an answer (`relfast.audit`).
     figures
         What a report draws of its rows beside what all tasks have.
     example

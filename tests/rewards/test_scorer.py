@@ -144,7 +144,8 @@ def test_on_error_is_the_callers_choice() -> None:
 
 def test_the_reward_metric_can_be_chosen() -> None:
     row = ("REL-C2", {"smiles": "CCO"}, "<smiles>CC</smiles>")
-    with relfast.Scorer(policy="strict", workers=1) as by_overlap:
+    by = {"REL-C2": "overlap_metric"}
+    with relfast.Scorer(policy="strict", rewards=by, workers=1) as by_overlap:
         assert by_overlap.reward(*row) == pytest.approx(2 / 3)
     with relfast.Scorer(policy="strict", rewards={"REL-C2": "correct"}, workers=1) as by_correct:
         assert by_correct.reward(*row) == 0.0

@@ -14,7 +14,8 @@ from relfast.errors import InputError
 Source = Literal["structural_details", "context"]
 """The field a maze was read from."""
 
-_SENTENCE_END: Final = re.compile(r"\.(?:\s+|$)|\n")
+# a chat template may follow the last sentence without a blank
+_SENTENCE_END: Final = re.compile(r"\.(?:\s+|$|(?=[<\[]))|\n")
 _BULLET: Final = " \t-*•"
 _PASSAGE: Final = re.compile(
     r"Room (\S+) and (?:Room )?(\S+) are connected by (an open|a closed and locked) door"

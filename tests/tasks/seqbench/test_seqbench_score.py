@@ -117,7 +117,7 @@ def test_gold_under_both_policies(row: dict[str, Any], plan: list[str]) -> None:
         assert outcome.correct
         assert outcome.found
         assert outcome.error is None
-        keys = [*TASK.metrics, "reason"] if options.strict else list(TASK.metrics)
+        keys = [*TASK.metrics, "walk_score", "reason"] if options.strict else list(TASK.metrics)
         assert list(outcome.metrics) == keys
         assert outcome.details["gold"] == row["completion"]
         assert outcome.details["pred"] == row["completion"]
