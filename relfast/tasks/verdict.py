@@ -179,7 +179,7 @@ def _words(text: str) -> Iterator[tuple[int, int, bool]]:
 
 def verdicts(text: str) -> tuple[list[Verdict], int]:
     """All verdicts of a lower-cased text in order, and where the last "yes or no" of no verdict ends (-1: none)."""
-    words = list(_words(text))
+    words = [word for word in _words(text) if word[2] or not _of_a_noun(text, word[0], word[1])]
     form_end = -1
     kept: list[tuple[int, int, bool]] = []
     in_form = [False] * len(words)
@@ -214,8 +214,6 @@ def verdicts(text: str) -> tuple[list[Verdict], int]:
 
 
 def _verdict(text: str, start: int, end: int, yes: bool) -> Verdict | None:
-    if not yes and _of_a_noun(text, start, end):
-        return None
     low = max(0, start - _BACK)
     before, after = plain(text[low:start]), plain(text[end : end + _AHEAD])
     if low:
