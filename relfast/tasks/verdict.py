@@ -68,7 +68,7 @@ _PLAIN: Final = str.maketrans(
     }
 )
 _TAG: Final = re.compile(r"</?(?:b|i|u|em|strong|span|code|pre|mark|font|div|p|center|h[1-6]|li|td|th)\b[^<>]*>")
-_LATEX: Final = re.compile(r"\\(?:text|mathrm|textbf|mathbf|textit|mbox|textsc|texttt|bf|it|rm|large|huge)\b")
+_LATEX: Final = re.compile(r"\\(?:text|mathrm|textbf|mathbf|textit|mbox|textsc|texttt|bf|it|rm|large|huge|langle|rangle|lt|gt|left|right)\b")
 _SPACING: Final = re.compile(r"\\[,;:!~ ]|&(?:lt|gt|nbsp|quot|#39);|(?<![a-z0-9])_|_(?![a-z0-9])")
 
 
@@ -118,7 +118,7 @@ _DENIED: Final = re.compile(
     r"(?:\b(?:not|never|neither|nor|cannot|rather than|instead of|other than|nt|isnt|wasnt|doesnt|dont|cant|against|"
     r"reject(?:ed|s|ing)?|rules? out|ruling out|excludes?|opposite of|far from|unlike|wrong)|n't)"
     r"(?:\s+(?:a|an|the|be|simply|just|merely|necessarily|to|say|answer|return|choose|been|as|call|label|it|this|that|"
-    r"really|quite|exactly|clear|clearly|correct|option))*[^\w.!?;:\n]*$"
+    r"really|quite|exactly|clear|clearly|correct|option|write|use|output|put|pick|select|give|respond|reply|with|go|for|claim|conclude|think|believe|that|is))*[^\w.!?;:\n]*$"
 )
 _DENIED_AFTER: Final = re.compile(
     r"[^\w.!?\n]*(?:is|was|would be|would have been|seems|looks|can be|cannot|can't|must be|isn't|wouldn't|could not)\s+"
@@ -129,18 +129,30 @@ _CONDITION: Final = re.compile(
     r"\b(?:if|whether|when|unless|in case|assuming|suppose|supposing|provided|were|had|otherwise|else|whenever)\b"
     r"(?P<clause>[^.!?\n]*)$"
 )
-_SETTLED: Final = re.compile(r"\b(?:so|therefore|thus|hence|since|because|then i|indeed)\b|\blist\b[^:]*:\s*$")
-_EVEN: Final = re.compile(r"\b(?:even|as to|as|see|check(?:ed)?|decide|determine|asked|asks|ask|know)\s+$")
+_SETTLED: Final = re.compile(r"\w.*\b(?:so|therefore|thus|hence|since|because|then i|indeed)\b|\blist\b[^:]*:\s*$")
+_EVEN: Final = re.compile(r"\b(?:even|as to|as|see|check(?:ed)?|decide|determine)\s+$")
 _CONDITION_AFTER: Final = re.compile(r"[^\w.!?\n]*(?:only\s+)?(?:if|when|unless|in case|provided|otherwise|assuming)\b")
 _FORM: Final = re.compile(r"[^\w]*(?:(?:[/|]|\b(?:or|and|vs|versus|else|otherwise|oder|ou|或)\b)(?:\s+(?:maybe|perhaps|possibly|else|just|a|the|even|rather|probably|also|both|return|answer|tag|with))*)[^\w]*")
 _DRAFT: Final = re.compile(
-    r"\b(?:at first|initial(?:ly)?|first (?:guess|thought|impression|glance|sight|instinct|answer)|some (?:would|might|may|people)|"
+    r"\b(?:at first|initial(?:ly)?|first (?:guess|thought|impression|glance|sight|instinct)|some (?:would|might|may|people)|"
+    r"about to (?:say|answer|write)|almost (?:said|answered|wrote)|going to (?:say|answer|write)|"
+    r"(?:old|former|draft|wrong|incorrect|preliminary|tentative|provisional) (?:answer|guess|verdict|label)|"
     r"(?:one|you) (?:could|might|would|may) (?:say|think|answer|argue|be)|(?:may|might) (?:seem|look|appear)|tempt\w+|naive\w*|"
     r"previous(?:ly)?|earlier)\b[^.!?\n,;]*$"
 )
 """An answer that is told, not given."""
+_ASKS: Final = re.compile(
+    r"^[\W_]*(?:so\s+|but\s+)?(?:(?:is|was|would|could|can|should|do|does|are)\s+(?:it|the (?:answer|label|verdict)|you|we|i|that|this|they)|"
+    r"(?:should|had|were) (?:the|they|all|every|these)|who)\b[^:]*$"
+)
+"""The beginning of a question or a condition, up to the word."""
+_GUESSED: Final = re.compile(
+    r"\b(?:maybe|perhaps|possibly|might be|could be|may be|could as well be|doubt\w*|unsure|undecided|unclear|not sure)\b"
+    r"(?:\s+(?:a|it|its|is|be|the|that|whether|answer|if|about))*[^\w\n]*$"
+)
+_KEY: Final = re.compile(r"\s*:\s*(?:true|false|null|[01]?\.\d|\d+\s?%)")
 _IN_TAG: Final = re.compile(r"<[^<>\n]{1,20}$")
-_STRUCK: Final = re.compile(r"~~[^~\n]*~~|<(del|s|strike)>[^<\n]*</\1>")
+_STRUCK: Final = re.compile(r"~~[^~\n]{0,400}~~|<(del|s|strike)>.{0,400}?</\1>|<!--(?:(?!-->)[\s\S]){0,400}-->")
 _LISTED: Final = re.compile(r"\b(?:options?|one of|either|between|choices?|possible answers)\b[^.!?\n]*$")
 _SENTENCE_END: Final = re.compile(r"[.!?\n]")
 _TAGGED: Final = re.compile(r"<\s*$")
@@ -155,7 +167,7 @@ _NOT_ANY: Final = re.compile(
     r"motifs?|shared|close|relationship|relation|relatives?|part|text|extra|markdown|means|signal|evidence|sign|"
     r"duplicates?|rows?|columns?|molecules?|atoms?|species|structured|homoplasy|convergence|convergent|pairs?|"
     r"groups?|isomers?|mismatch(?:es)?|odd|different|outliers?|less|significant|strong|repeated|consistent|formula|"
-    r"indication|support|pattern|statistically|real|non|false|apparent|distantly|distant|explicit)\b"
+    r"indication|support|pattern|statistically|real|non|false|apparent|distantly|distant|explicit|answer|comment|verdict|conclusion|decision)\b"
 )
 
 
@@ -227,6 +239,10 @@ def _verdict(text: str, start: int, end: int, yes: bool) -> Verdict | None:
     elif _TAGGED.search(before) and after.lstrip()[:1].isalnum():
         return None  # <Yes No>
     sentence = _SENTENCE_END.split(before)[-1]
+    if _GUESSED.search(sentence):
+        return Verdict(start, end, yes, WEAK)
+    if _ASKS.match(sentence) or _KEY.match(after):
+        return None
     if _DENIED.search(sentence) or _DENIED_AFTER.match(after) or _CONDITION_AFTER.match(after):
         return None
     if after.lstrip(" ").startswith("?") and not _NAMED.search(before):
@@ -294,7 +310,7 @@ def read_verdict(text: str, more: Sequence[Verdict] = (), phrases: Phrases | Non
     phrases
         Finds statements without yes and no ("there is no homoplasy"); asked only where nothing is stated.
     """
-    if "~~" in text or "<del>" in text or "<s>" in text:
+    if "~~" in text or "<del>" in text or "<s" in text or "<!--" in text:
         text = _STRUCK.sub(lambda found: " " * len(found[0]), text)
     found, form_end = verdicts(text)
     if more:
@@ -419,4 +435,4 @@ def _led_to(text: str, verdict: Verdict) -> bool:
 
 
 _SAID: Final = re.compile(r"\btax(?:ons?|a)(?:[\s_]?[0-9]+)?|\b(?:yes|no|involved)\b|[0-9]+")
-_LEAD_IN: Final = re.compile(rf"\b(?:{_ANSWER}|correct)\b")
+_LEAD_IN: Final = re.compile(rf"\b(?:{_ANSWER}|correct|first|second|third|option|choice|candidate|possibility|one|other|[a-d])\b")

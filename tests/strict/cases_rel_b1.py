@@ -98,6 +98,7 @@ def _gold_words(gold: list[str]) -> dict[str, str]:
         + "\n".join(f"| {at} | taxon_{name} | 5 |" for at, name in enumerate(gold, 1)),
         "json": f"[{', '.join(gold)}]",
         "jsons": json.dumps(gold),
+        "jlines": ",\n".join(f"    {name}" for name in gold),
         "jnames": json.dumps([f"taxon_{name}" for name in gold]),
         "n": str(len(gold)),
         "a": gold[0],

@@ -58,7 +58,7 @@ _PHRASE: Final = re.compile(
     rf"(?P<no>no\s+)?{_SUBJECT}"
     rf"|\b(?P<none>no\s+{_SUBJECT})"
     rf"|(?P<not>(?:\bnot|n['’]?t|\bcannot)\s+(?:any\s+|to\s+|be\s+|able\s+)*(?:see|find|detect|observe|show|provide|reveal|contain|support|suggest|indicate|exhibit|identify|have|a case of|an instance of)\s+{_SUBJECT})"
-    r"|\b(?:homoplasy|convergence)\s+(?:is|seems|appears|was)\s+(?:(?:most|very|highly|quite)\s+)?(?P<nots>not\s+|unlikely|absent|lacking)?(?:to\s+be\s+)?(?:likely\s+)?(?:to\s+be\s+)?"
+    r"|\b(?:homoplasy|convergence)[\s*_]+(?:is|seems|appears|was|(?P<isnt>is\s?n['’]?t|was\s?n['’]?t|does\s?n['’]?t\s+(?:appear|seem)|does\s+not\s+(?:appear|seem)))\s+[*_]*(?:(?:most|very|highly|quite)\s+)?(?P<nots>not\s+|unlikely|absent|lacking)?(?:to\s+be\s+)?(?:likely\s+)?(?:to\s+be\s+)?"
     r"(?P<adjective>present|detected|evident|likely|supported|found|observed|indicated|apparent)?"
 )
 _ASKS: Final = re.compile(r"\b(?:if|whether|unless|suppose|assum\w+|would|could|were|is|in case)\s+(?:\w+\s+){0,3}$")
@@ -74,6 +74,6 @@ def _phrases(text: str) -> Sequence[Verdict]:
         rest = text[match.end() : line_end if 0 <= line_end < match.end() + 100 else match.end() + 100]
         if _ASKS.search(text, max(0, match.start() - 40), match.start()) or rest.partition(".")[0].endswith("?"):
             continue
-        no = any(match[group] is not None for group in ("no", "none", "not", "nots"))
+        no = any(match[group] is not None for group in ("no", "none", "not", "nots", "isnt"))
         found.append(Verdict(match.start(), match.end(), not no, STATED))
     return found

@@ -35,7 +35,7 @@ _SCORE: Final = re.compile(
 _LABEL: Final = re.compile(
     r"\b(?:tax(?:on|a|ons)|members?|species|leaves|convergent|homoplastic|involved|homoplasious|group|list|pairs?|cluster|set)"
     r"(?:[ _]+(?:are|is|list|names?|ids?|numbers?|that|which|involved|convergent|with|showing|exhibiting|structured|homoplasy|in|"
-    r"question|the|affected|identified|group|of|convergence|detected|implicated|sharing|motifs?|taxa|taxon|pair|members?|labels?))*"
+    r"question|the|affected|identified|group|of|convergence|detected|implicated|sharing|motifs?|taxa|taxon|pair|members?|labels?|shares?|shared|shows?|have|same|following|repeatedly|nucleotide|identical|carry|forms?|stand|out))*"
     r"(?:\s*\([^()\n]{0,40}\))?\s*(?:[:=|→]|-(?=\s)|[–—]|\bare\b|\bis\b|->)[\s\[({|*-]*(?=(?:tax\w*|leaf|leaves|species|seq\w*|t|[#>])?[\s_#-]*[0-9]|none\b|n/a|\n|$)"
 )
 _OF_TAXA: Final = re.compile(r"\btax(?:a|on)[^\n]*[:=|]|\binvolved\b")
@@ -47,7 +47,7 @@ _CALLED_OTHERWISE: Final = re.compile(
 )
 _NUMBERED: Final = re.compile(r"\b(?:groups?|clusters?|pairs?|sets?|part|case|option|step)[\s#]*$")
 _OTHERS: Final = re.compile(
-    r"\b(?:not|except|excepting|excluding|unlike|without|neither|nor|other than|but not|rather than|relatives?|sisters?|"
+    r"\b(?:not|(?:everything|everyone|all|anything|any|each|taxon|taxa) but|except|excepting|excluding|unlike|without|neither|nor|other than|but not|rather than|relatives?|sisters?|"
     r"siblings?|neighbou?rs?|close to|related to|closest|compared (?:to|with)|versus|vs|instead of|than)\b[^.;:\n0-9]{0,30}$"
 )
 _OTHERS_AFTER: Final = re.compile(
