@@ -57,6 +57,8 @@ class Reading(NamedTuple):
 
     verdict: Verdict | None
     reason: str | None
+    others: tuple[Verdict, ...] = ()
+    """The same said again right beside it: what goes with them is said too."""
 
 
 _PLAIN: Final = str.maketrans(
@@ -100,7 +102,7 @@ _NAMED: Final = re.compile(
 )
 _PICKED: Final = re.compile(
     r"\b(?:i|we|i'?ll|i'?d|id|ill)\s+(?:would\s+|will\s+|therefore\s+|must\s+|have to\s+|can\s+|now\s+|thus\s+|hereby\s+)*"
-    r"(?:say|answer|choose|pick|vote|return|respond|reply|conclude|go)\b(?:\s+(?:with|for|that|is|it|the|answer))*[\W]*$"
+    r"(?:say|answer|choose|pick|vote|return|respond|reply|conclude|go)\b(?:\s+(?:with|for|that|is|it|the|answer))*[^\w.!?]*$"
 )
 _CORRECTS: Final = re.compile(
     r"(?:\b(?:wait|actually|correction|corrected|scratch that|on (?:second thoughts?|reflection)|my mistake|sorry|"
@@ -132,7 +134,7 @@ _CONDITION: Final = re.compile(
 _SETTLED: Final = re.compile(r"\w.*\b(?:so|therefore|thus|hence|since|because|then i|indeed)\b|\blist\b[^:]*:\s*$")
 _EVEN: Final = re.compile(r"\b(?:even|as to|as|see|check(?:ed)?|decide|determine)\s+$")
 _CONDITION_AFTER: Final = re.compile(r"[^\w.!?\n]*(?:only\s+)?(?:if|when|unless|in case|provided|otherwise|assuming)\b")
-_FORM: Final = re.compile(r"[^\w]*(?:(?:[/|]|\b(?:or|and|vs|versus|else|otherwise|oder|ou|或)\b)(?:\s+(?:maybe|perhaps|possibly|else|just|a|the|even|rather|probably|also|both|return|answer|tag|with))*)[^\w]*")
+_FORM: Final = re.compile(r"[–-]|[^\w]*(?:(?:[/|]|\b(?:or|and|vs|versus|else|otherwise|oder|ou|或)\b)(?:\s+(?:maybe|perhaps|possibly|else|just|a|the|even|rather|probably|also|both|return|answer|tag|with))*)[^\w]*")
 _DRAFT: Final = re.compile(
     r"\b(?:at first|initial(?:ly)?|first (?:guess|thought|impression|glance|sight|instinct)|some (?:would|might|may|people)|"
     r"about to (?:say|answer|write)|almost (?:said|answered|wrote)|going to (?:say|answer|write)|"
@@ -163,7 +165,7 @@ _FORMAT: Final = re.compile(
 _ENDS: Final = re.compile(r"[^\w\n]*(?:$|[\n.,;:!?<>/–—-]|[0-9(\[]|taxa?o?n?\b)")
 _NOT_ANY: Final = re.compile(
     r"[ \t]+(?:doubt|others?|further|more|additional|one|longer|matter|wonder|need|explanation|exceptions?|idea|taxa|"
-    r"taxon|single|particular|clear|way|reason|such|problem|change|two|known|obvious|difference|hydrogens?|rings?|"
+    r"taxon|single|particular|clear|way|reason|such|problem|change|two|known|obvious|differences?|hydrogens?|rings?|"
     r"motifs?|shared|close|relationship|relation|relatives?|part|text|extra|markdown|means|signal|evidence|sign|"
     r"duplicates?|rows?|columns?|molecules?|atoms?|species|structured|homoplasy|convergence|convergent|pairs?|"
     r"groups?|isomers?|mismatch(?:es)?|odd|different|outliers?|less|significant|strong|repeated|consistent|formula|"
@@ -180,7 +182,9 @@ def _words(text: str) -> Iterator[tuple[int, int, bool]]:
         while at >= 0:
             end = at + size
             before, after = text[at - 1 : at], text[end : end + 1]
-            if not (after.isalnum() or after == "_" and text[end + 1 : end + 2].isalnum()) and not (
+            if after == "-" and text[end + 1 : end + 2].isalpha() and text[end + 1 : end + 3] not in ("no", "ye"):
+                pass  # "yes-man"
+            elif not (after.isalnum() or after == "_" and text[end + 1 : end + 2].isalnum()) and not (
                 before.isalnum() or (before == "_" and text[at - 2 : at - 1].isalnum())
             ):
                 found.append((at, end, yes))
@@ -329,7 +333,17 @@ def read_verdict(text: str, more: Sequence[Verdict] = (), phrases: Phrases | Non
         final = chosen
     if _contradicted(text, found, final) or form_end > final.end:
         return Reading(None, "several_answers")
-    return Reading(final, None)
+    others = tuple(
+        other
+        for other in found
+        if other.yes == final.yes
+        and other.rank >= STATED
+        and other.start < final.start
+        and final.start - other.end <= _REACH
+        and not on_one_line(text[other.end : final.start])
+        and _beside(text, other, final, final)
+    )
+    return Reading(final, None, others)
 
 
 _BARE_LINE: Final = re.compile(
@@ -424,6 +438,8 @@ def _beside(text: str, first: Verdict, second: Verdict, final: Verdict) -> bool:
             return not _NAMED.search(between) and (other.rank >= STATED or offers_alternatives(said))
         if other is second and other.rank == ADDED:
             return False
+        if other is second and other.rank and len(between) <= 8:
+            return True  # "Yes, er, no"
         return other.rank >= STATED or offers_alternatives(said)
     if second is final and other.rank < STATED:
         return False

@@ -27,7 +27,11 @@ def extract_strict(response: object) -> Extracted[Homoplasy]:
         return Extracted(NOTHING, found=False, reason=reading.reason)
     label = "yes" if reading.verdict.yes else "no"
     taxa = listed_taxa(text, reading.verdict.start, reading.verdict.end, yes=reading.verdict.yes)
-    return Extracted(Homoplasy(label, taxa))
+    for other in reading.others if reading.verdict.yes else ():
+        # "Answer: Yes: 15\nAnswer: Yes: 49" claims both
+        line_end = text.find("\n", other.end)
+        taxa += listed_taxa(text[:line_end], other.start, other.end, yes=True)
+    return Extracted(Homoplasy(label, list(dict.fromkeys(taxa))))
 
 
 _TRUE_FALSE: Final = re.compile(

@@ -21,17 +21,21 @@ MAX_TAXA: Final = 5_000
 
 _LOOK_BACK: Final = 80
 
-_CALLED: Final = r"(?:tax(?:on|a|ons|um)|species|leaf|leaves|leafs|tips?|sequences?|seqs?|t)"
-_TAXON: Final = rf"(?:(?:\b{_CALLED}[\s_#:-]{{0,3}}+|[#>]\s?)[0-9]{{1,9}}+|(?<!\w)(?<![0-9]\.)[0-9]{{1,9}}+)(?![\w]|\.[0-9]|%)"
+_CALLED: Final = r"(?:tax(?:on|a|ons|um)|species|sp|otus?|strains?|samples?|leaf|leaves|leafs|tips?|sequences?|seqs?|t)"
+_TAXON: Final = rf"(?:(?:\b{_CALLED}[\s_#:-]{{0,3}}+|[#>]\s?)[0-9]{{1,9}}+|(?<![a-z0-9_])(?<![0-9]\.)[0-9]{{1,9}}+)(?![a-z0-9_]|\.[0-9]|%)"
 _JOINT: Final = r"(?:[\s,;&*•·()\[\]{}+/|<>~-]|\band\b|\bas well as\b|\bplus\b|\bwith\b|\bto\b|\bthrough\b|\bor\b|\balso\b|\by\b|\bund\b|\bet\b|和|与|及|[–—]|\.\.\.?)"
 _LIST: Final = re.compile(rf"{_TAXON}(?:{_JOINT}++{_TAXON})*+")
-_ONE: Final = re.compile(rf"({_CALLED})?[\s_#:>-]*([0-9]+)")
+_ONE: Final = re.compile(rf"(?:\b{_CALLED}[\s_#:-]*)?[\s#>]*([0-9]+)")
 _RANGE: Final = re.compile(r"\s*(?:-|–|—|\bto\b|\bthrough\b|\.\.\.?)\s*$")
 
 _SCORE: Final = re.compile(
-    r"(?<=[0-9])(?:\s*(?:\((?=[^()\n]{0,80}[.%a-z=/])[^()\n]{0,80}\)|\[(?=[^\[\]\n]{0,80}[.%a-z=])[^\[\]\n]{0,80}\])"
+    r"(?<=[0-9])(?:\s*(?:\((?!\s*(?:or|and|also|alternatively|maybe|possibly|perhaps|plus)\b)(?=[^()\n]{0,80}[.%a-z=/])[^()\n]{0,80}\)|\[(?=[^\[\]\n]{0,80}[.%a-z=])[^\[\]\n]{0,80}\])"
     r"|\s*[:=–—-]\s*(?:[0-9]{0,3}\.[0-9]+|[0-9]{1,3}\s?%)%?)"
 )
+_FIELDS: Final = re.compile(
+    r",?\s*\b(?:score|confidence|probability|support|weight|p)\s*[:=]\s*[0-9.]+\s?%?|\b(?:id|name|number|nos?)\s*[:.]\s*(?=[0-9]|tax)"
+)
+_WHOLE: Final = re.compile(r"(?<=[0-9])\.0+(?![0-9])")
 _LABEL: Final = re.compile(
     r"\b(?:tax(?:on|a|ons)|members?|species|leaves|convergent|homoplastic|involved|homoplasious|group|list|pairs?|cluster|set)"
     r"(?:[ _]+(?:are|is|list|names?|ids?|numbers?|that|which|involved|convergent|with|showing|exhibiting|structured|homoplasy|in|"
@@ -45,6 +49,7 @@ _CALLED_OTHERWISE: Final = re.compile(
     r"windows?|bases?|nucleotides?|nt|bp|at|score|confidence|distance|of|out of|around|approximately|about|over|all|only|"
     r"least|than|probability|p|n|count|from columns?|figure|part|indices|index)\b[^\w\n]*$"
 )
+_DASHED: Final = re.compile(r"\s[-–—]\s*[0-9]+$")
 _NUMBERED: Final = re.compile(r"\b(?:groups?|clusters?|pairs?|sets?|part|case|option|step)[\s#]*$")
 _OTHERS: Final = re.compile(
     r"\b(?:not|(?:everything|everyone|all|anything|any|each|taxon|taxa) but|except|excepting|excluding|unlike|without|neither|nor|other than|but not|rather than|relatives?|sisters?|"
@@ -66,6 +71,7 @@ _MORE: Final = re.compile(
 _ADDS: Final = re.compile(
     r"^[\W_]*(?:or|and|also|alternatively|maybe|perhaps|possibly|additionally|plus|as well as|otherwise|else|and/or)\b"
 )
+_OR: Final = re.compile(r"^[\W_]*(?:or|alternatively|maybe|perhaps|possibly|otherwise|else)\b")
 _ITEM: Final = re.compile(rf"^[\s>|*•·◦▪‣–—+-]*(?:\[[ x]?\]\s*)?(?:(?:group|pair|cluster|set)\s+[0-9a-z]\s*[:–-]\s*)?({_LIST.pattern})(?=(.?))")
 _FINAL: Final = re.compile(r"\b(?:final|corrected|correction|updated|revised|actually|wait|so|therefore|thus|definitive)\b")
 _SENTENCE: Final = re.compile(rf"(?<=[.!?])\s+|(?<=;)\s+(?=[a-z])(?!(?:{_CALLED}|and|or)\b)")
@@ -87,7 +93,12 @@ def listed_taxa(text: str, start: int, end: int, *, yes: bool) -> list[str]:
     if not yes:
         return _of_a_no(text, line, end)
     lines = _lines(text[line : line + MAX_STATEMENT])
-    taxa = _labelled(lines) or _stated(lines) or _items(lines[1:]) or _called(lines)
+    behind = _lines(text[end : end + MAX_STATEMENT])
+    if text.find("\n", end) != end and behind and not text[end:].lstrip(" ").startswith("\n"):
+        taxa = _labelled(lines) or _stated(behind) or _stated(lines)
+    else:
+        taxa = _labelled(lines) or _stated(lines)
+    taxa = taxa or _items(lines[1:]) or _called(lines)
     if not taxa and line:
         # "Taxa 15 and 49 share five motifs.\n\nAnswer: Yes"
         earlier = _lines(text[max(0, line - 2_000) : line])
@@ -117,7 +128,7 @@ def _lines(statement: str) -> list[str]:
     found = [int(match[1]) for match in _ENUMERATOR.finditer(statement)]
     if found and found[0] in (1, 2) and found == list(range(found[0], found[0] + len(found))):
         statement = _ENUMERATOR.sub("- ", statement)
-    statement = _SCORE.sub("", statement)
+    statement = _WHOLE.sub("", _SCORE.sub("", _FIELDS.sub("", statement)))
     return [line for line in statement.split("\n") if line.strip()]
 
 
@@ -128,7 +139,7 @@ def _spelt(found: str, before: str) -> list[str]:
     at = 0
     pairs = _PAIR.search(before) is not None
     for match in _ONE.finditer(found):
-        number = int(match[2])
+        number = int(match[1])
         joint = found[at : match.start()]
         if last is not None and not pairs and _RANGE.fullmatch(joint) and last < number <= last + MAX_TAXA:
             taxa += map(str, range(last + 1, number + 1))
@@ -142,6 +153,7 @@ def _spelt(found: str, before: str) -> list[str]:
 
 def _lists(line: str) -> Iterator[_Found]:
     """The lists of a line or sentence that are of taxa."""
+    started = False
     for match in _LIST.finditer(line):
         before = line[max(0, match.start() - _LOOK_BACK) : match.start()]
         after = line[match.end() : match.end() + _LOOK_BACK]
@@ -149,12 +161,17 @@ def _lists(line: str) -> Iterator[_Found]:
             continue
         called = re.match(_CALLED, match[0]) is not None or re.search(rf"\b{_CALLED}\b[^\w.;]*$", before) is not None
         taxa = _spelt(match[0], before)
+        if _COUNTED.match(after) and len(taxa) > 1 and _DASHED.search(match[0]):
+            taxa.pop()  # "15 — 5 motifs"
+        elif started and before.endswith("(") and not called:
+            continue  # "15 and 49 share 5 blocks (10-14, 30-34)"
         if not called and (
             _CALLED_OTHERWISE.search(before)
             or _COUNTED.match(after)
             or (len(taxa) == 1 and _NUMBERED.search(before))
         ):
             continue
+        started = True
         yield _Found(taxa, called)
 
 
@@ -178,6 +195,8 @@ def _labelled(lines: list[str], *, of_a_no: bool = False) -> list[str]:
                 taxa = _items(lines[at + 1 :])
             else:
                 continue
+            if taxa and at + 1 < len(lines) and _OR.match(lines[at + 1]):
+                taxa += [taxon for one in _lists(lines[at + 1]) for taxon in one.taxa]
             if taxa:
                 groups.append((taxa, _FINAL.search(before) is not None))
             break
@@ -236,9 +255,15 @@ def _items(lines: list[str]) -> list[str]:
                 taxa += _spelt(found[0], "")
             continue
         match = _ITEM.match(line)
-        if match is not None and not _COUNTED.match(line[match.end(1) :]):
-            taxa += _spelt(match[1], "")
-            continue
+        if match is not None:
+            found_taxa = _spelt(match[1], "")
+            counted = _COUNTED.match(line[match.end(1) :]) is not None
+            if counted and len(found_taxa) > 1 and _DASHED.search(match[1]):
+                found_taxa.pop()
+                counted = False
+            if not counted:
+                taxa += found_taxa
+                continue
         bullet = stripped[:1] in "-•·+[{("
         called = [one.taxa for one in _lists(line) if one.called] if bullet or not taxa else []
         if called and (bullet or not taxa):
