@@ -72,9 +72,7 @@ class UnconfirmedGoldError(RelfastError):
     """A generated record whose gold our own scorer does not accept: a bug, and no record for anybody."""
 
 
-def confirm(
-    task: Task, record: dict[str, Any], response: str, strictly: str | None = None
-) -> dict[str, Any]:
+def confirm(task: Task, record: dict[str, Any], response: str, strictly: str | None = None) -> dict[str, Any]:
     """The record, once the response that states its gold is correct under both policies.
 
     ``strictly`` states it under ``strict``, where that reads gold otherwise.

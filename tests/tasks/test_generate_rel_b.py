@@ -166,7 +166,9 @@ def test_listing_everything_does_not_pay() -> None:
     assert not outcome(record, everything, "strict").correct
 
 
-@pytest.mark.parametrize("parameters", [{}, {"n_convergent_taxa": 20}, {"num_leaves": 20, "n_convergent_taxa": 3}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"n_convergent_taxa": 20}, {"num_leaves": 20, "n_convergent_taxa": 3}]
+)
 def test_blind_strategies_stay_at_chance(parameters: dict[str, Any]) -> None:
     """``No`` is right on half of the records, and nothing blind is better."""
     records = generate(TASK, 100, 2, **parameters)

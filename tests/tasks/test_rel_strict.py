@@ -282,7 +282,9 @@ def test_no_blind_subset_of_taxa_pays(n_taxa: int, n_gold: int, most: float) -> 
         assert share(n_taxa, n_gold, n_named) <= 0.002
 
 
-@pytest.mark.parametrize("record", [r for r in rel_records("REL-B1") if r["answer"]["label"] == "yes"], ids=lambda r: r["id"])
+@pytest.mark.parametrize(
+    "record", [r for r in rel_records("REL-B1") if r["answer"]["label"] == "yes"], ids=lambda r: r["id"]
+)
 def test_b1_gold_means_names_where_the_record_says_so(record: dict[str, Any]) -> None:
     names = ", ".join(b1_names(record))
     assert strict("REL-B1", record["answer"], f"Yes: {names}", record["question"])["f1"] == 1.0

@@ -76,9 +76,12 @@ def _evidence(taxa: frozenset[str], rows: Mapping[str, str]) -> float:
     """How much more often all taxa share `WINDOW` columns in a row than their likeness lets expect.
 
     Log likelihood ratio of the number seen to the number expected, as if stretches were independent: close
-    relatives share many, but no more than their likeness says; 5 blocks of 5 columns in two taxa give 10 or more.
+    relatives share many, but no more than their likeness says; 5 blocks of 5 columns in two taxa
+    give 10 or more.
     """
-    columns = bytes(len(set(column)) == 1 and column[0] != "-" for column in zip(*(rows[t] for t in taxa), strict=False))
+    columns = bytes(
+        len(set(column)) == 1 and column[0] != "-" for column in zip(*(rows[t] for t in taxa), strict=False)
+    )
     windows = len(columns) - WINDOW + 1
     if windows < 1:
         return 0.0

@@ -46,7 +46,11 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
         return Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse")
     gold: Set[str]
     if options.strict:
-        gold = gold_names(list(taxa or ()), record.question, answer.get("taxa_as")) if label == "yes" else frozenset()
+        gold = (
+            gold_names(list(taxa or ()), record.question, answer.get("taxa_as"))
+            if label == "yes"
+            else frozenset()
+        )
     else:
         gold = _names(taxa)
     metrics: dict[str, Any]
@@ -85,8 +89,9 @@ def proven(common: int, n_pred: int, n_gold: int) -> bool:
     gold's; a claim that has all of them may name one more.
 
     The best blind subset of N taxa then earns, on a record whose gold has g of them, by the hypergeometric
-    distribution: 0.0025 of (N, g) = (50, 2), 0.0002 of (50, 20), 0.0051 of (39, 25), 0.022 of (19, 10), 0.083 of
-    (9, 2), the smallest published one. Where nine of ten taxa are gold's, everything is the right answer.
+    distribution: 0.0025 of (N, g) = (50, 2), 0.0002 of (50, 20), 0.0051 of (39, 25), 0.022 of (19, 10),
+    0.083 of (9, 2), the smallest published one. Where nine of ten taxa are gold's,
+    everything is the right answer.
     """
     wrong = n_pred - common
     return (

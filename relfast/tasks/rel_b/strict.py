@@ -10,7 +10,8 @@ from relfast.records import Extracted
 from relfast.tasks.reasoning import lower, read_strictly
 from relfast.tasks.rel_b.claim import NOTHING, Homoplasy
 from relfast.tasks.rel_b.taxa import listed_taxa
-from relfast.tasks.verdict import ANSWERED, MAX_TEXT, STATED, Verdict, obvious, read_verdict
+from relfast.tasks.verdict import MAX_TEXT, obvious, read_verdict
+from relfast.tasks.yes_no import ANSWERED, STATED, Verdict
 
 
 def extract_strict(response: object) -> Extracted[Homoplasy]:
@@ -54,29 +55,42 @@ _SUBJECT: Final = (
     r"(?:(?:structured|such|the|any|of|for|a|an|clear|strong|real|true|significant|convincing|sufficient|compelling|"
     r"consistent|statistically|obvious|evidence|sign|signs|signal|indication|indications|support|pattern|patterns|case|"
     r"instance|instances|form|nucleotide|sequence|convincing|credible|good|definite|detectable|apparent|genuine|"
-    r"unambiguous|reliable|[-,])\s+){0,8}(?:homoplasy|homoplasies|(?:structured )?convergence|convergent (?:evolution|taxa|motifs))"
+    r"unambiguous|reliable|[-,])\s+){0,8}(?:homoplasy|homoplasies|(?:structured )?convergence|"
+    r"convergent (?:evolution|taxa|motifs))"
 )
 _PHRASE: Final = re.compile(
-    r"\b(?:there\s+(?P<verb>is|was|seems to be|appears to be|are)|(?P<see>i|we)\s+(?:can\s+)?(?:see|find|found|detect|detected|observe|observed|identify|identified|conclude that there is)|"
+    r"\b(?:there\s+(?P<verb>is|was|seems to be|appears to be|are)|(?P<see>i|"
+    r"we)\s+(?:can\s+)?(?:see|find|found|detect|detected|observe|observed|identify|identified|"
+    r"conclude that there is)|"
     r"(?P<shows>alignment|data|tree|sequences|analysis|it)\s+(?:shows?|provides?|reveals?|contains?|has|supports?|suggests?|indicates?|exhibits?))\s+"
     rf"(?P<no>no\s+)?{_SUBJECT}"
     rf"|\b(?P<none>no\s+{_SUBJECT})"
-    rf"|(?P<not>(?:\bnot|n['’]?t|\bcannot)\s+(?:any\s+|to\s+|be\s+|able\s+)*(?:see|find|detect|observe|show|provide|reveal|contain|support|suggest|indicate|exhibit|identify|have|a case of|an instance of)\s+{_SUBJECT})"
+    rf"|(?P<not>(?:\bnot|n['’]?t|\bcannot)\s+(?:any\s+|to\s+|be\s+|able\s+)*(?:see|find|detect|"
+    rf"observe|show|provide|reveal|contain|support|suggest|indicate|exhibit|identify|have|a case of|"
+    rf"an instance of)\s+{_SUBJECT})"
     r"|\b(?:homoplasy|convergence)[\s*_]+(?:is|seems|appears|was|(?P<isnt>is\s?n['’]?t|was\s?n['’]?t|does\s?n['’]?t\s+(?:appear|seem)|does\s+not\s+(?:appear|seem)))\s+[*_]*(?:(?:most|very|highly|quite)\s+)?(?P<nots>not\s+|unlikely|absent|lacking)?(?:to\s+be\s+)?(?:likely\s+)?(?:to\s+be\s+)?"
     r"(?P<adjective>present|detected|evident|likely|supported|found|observed|indicated|apparent)?"
 )
-_ASKS: Final = re.compile(r"\b(?:if|whether|unless|suppose|assum\w+|would|could|were|is|in case)\s+(?:\w+\s+){0,3}$")
+_ASKS: Final = re.compile(
+    r"\b(?:if|whether|unless|suppose|assum\w+|would|could|were|is|in case)\s+(?:\w+\s+){0,3}$"
+)
 
 
 def _phrases(text: str) -> Sequence[Verdict]:
     """Statements without yes and no: "There is no clear evidence of structured homoplasy."."""
     found = []
     for match in _PHRASE.finditer(text):
-        if match["nots"] is None and match["adjective"] is None and match[0].startswith(("homoplasy", "convergence")):
+        if (
+            match["nots"] is None
+            and match["adjective"] is None
+            and match[0].startswith(("homoplasy", "convergence"))
+        ):
             continue
         line_end = text.find("\n", match.end())
         rest = text[match.end() : line_end if 0 <= line_end < match.end() + 100 else match.end() + 100]
-        if _ASKS.search(text, max(0, match.start() - 40), match.start()) or rest.partition(".")[0].endswith("?"):
+        if _ASKS.search(text, max(0, match.start() - 40), match.start()) or rest.partition(".")[0].endswith(
+            "?"
+        ):
             continue
         no = any(match[group] is not None for group in ("no", "none", "not", "nots", "isnt"))
         found.append(Verdict(match.start(), match.end(), not no, STATED))

@@ -162,7 +162,7 @@ def _near(universe: tuple[str, ...], keep: RingFilter) -> Mapping[int, tuple[str
 def _near_molecule(
     numbers: random.Random, molecules: Sequence[str], near: Mapping[int, tuple[str, ...]]
 ) -> tuple[int, str]:
-    """A place in the list and the odd molecule for it: as long as the isomer there, so that no length tells it."""
+    """A place in the list and the odd molecule for it, as long as the isomer there: no length tells it."""
     if not near:
         raise UsageError(f"no molecule is two hydrogens apart from {molecules[0]}")
     places = numbers.sample(range(len(molecules)), len(molecules))

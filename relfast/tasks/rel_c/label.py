@@ -12,7 +12,8 @@ from typing import Final
 
 from relfast.records import Extracted, Options
 from relfast.tasks.reasoning import lower, read_strictly, strip_reasoning
-from relfast.tasks.verdict import ANSWERED, MAX_TEXT, STATED, Verdict, obvious, read_verdict
+from relfast.tasks.verdict import MAX_TEXT, obvious, read_verdict
+from relfast.tasks.yes_no import ANSWERED, STATED, Verdict
 
 # case is ignored the way Python's `re` does on text, where ``ı`` is an ``i``
 _YES_NO: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE)
@@ -28,9 +29,12 @@ _ISOMERS: Final = (
 _PHRASE: Final = re.compile(
     rf"(?:molecules|compounds|list|they|structures|smiles|these|this|set|all|entries|it)\s+(?:\w+\s+)?(?:are|is|form|forms|constitutes?|represents?)\s+"
     rf"(?P<not>(?:not|no)\s+)?(?:all\s+|indeed\s+|in fact\s+|actually\s+|therefore\s+|thus\s+)?{_ISOMERS}"
-    rf"|(?:isn['’]?t|aren['’]?t|(?:do|does) not (?:form|constitute|represent)|don['’]?t form|doesn['’]?t form|cannot be)\s+{_ISOMERS}"
+    rf"|(?:isn['’]?t|aren['’]?t|(?:do|does) not (?:form|constitute|represent)|don['’]?t form|"
+    rf"doesn['’]?t form|cannot be)\s+{_ISOMERS}"
 )
-_NO_PHRASE: Final = re.compile(r"\b(?:if|whether|when|is|are|unless|suppose|claim\w*|would|not all|none)\s+(?:\w+\s+){0,3}$")
+_NO_PHRASE: Final = re.compile(
+    r"\b(?:if|whether|when|is|are|unless|suppose|claim\w*|would|not all|none)\s+(?:\w+\s+){0,3}$"
+)
 
 
 def extract_label(response: object, options: Options) -> Extracted[str | None]:
@@ -78,7 +82,9 @@ def _phrases(text: str) -> Sequence[Verdict]:
         asks = "?" in text[match.end() : end if 0 <= end < match.end() + 80 else match.end() + 80]
         if _NO_PHRASE.search(before) or asks:
             continue
-        no = match["not"] is not None or not re.search(r"\b(?:are|is|forms?|constitutes?|represents?)\s", match[0][:40])
+        no = match["not"] is not None or not re.search(
+            r"\b(?:are|is|forms?|constitutes?|represents?)\s", match[0][:40]
+        )
         no = no or re.match(r"isn|aren|do|cannot", match[0]) is not None
         found.append(Verdict(match.start(), match.end(), not no, STATED))
     return found

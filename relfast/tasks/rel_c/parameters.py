@@ -69,9 +69,9 @@ class IsomerSetParameters(UniverseParameters):
     yes_fraction
         Share of yes records, 0 to 1; kept to within one record in any prefix of the run.
     odd
-        The molecule of a no that is no isomer: ``near`` (the same heavy atoms, two hydrogens more or fewer, and a
-        SMILES as long as that of the isomer whose place it takes), or, as published, ``any`` of the other formulas,
-        where counting heteroatoms tells 94 % of the labels.
+        The molecule of a no that is no isomer: ``near`` (the same heavy atoms, two hydrogens more or fewer,
+        and a SMILES as long as that of the isomer whose place it takes), or, as published, ``any`` of the
+        other formulas, where counting heteroatoms tells 94 % of the labels.
     """
 
     about: ClassVar[str] = "Make REL-C1 records: are these molecules constitutional isomers?"
@@ -81,7 +81,8 @@ class IsomerSetParameters(UniverseParameters):
     odd: Odd = parameter(
         "near",
         Choice(get_args(Odd)),
-        "The molecule that is no isomer: two hydrogens apart and as long, or of any other formula, as published.",
+        "The molecule that is no isomer: two hydrogens apart and as long, or of any other formula, as "
+        "published.",
     )
 
 
