@@ -77,6 +77,8 @@ def read_verdict(text: str, more: Sequence[Verdict] = (), phrases: Phrases | Non
         if chosen is None:
             return Reading(None, "several_answers")
         final = chosen
+    if final.rank == ANSWERED:
+        final = _taken_back(text, found, final)
     if _contradicted(text, found, final) or form_end > final.end:
         return Reading(None, "several_answers")
     others = tuple(
@@ -148,6 +150,16 @@ def _of_several(text: str, pool: Sequence[Verdict]) -> Verdict | None:
     return None if any(_alone(text, verdict) for verdict in against) else first
 
 
+def _taken_back(text: str, found: Sequence[Verdict], final: Verdict) -> Verdict:
+    """The statement that follows "Wait, I miscounted.", though it is of a lower rank."""
+    for verdict in reversed(found):
+        if verdict.start <= final.start:
+            break
+        if verdict.rank == STATED and verdict.yes != final.yes:
+            return verdict if patterns.TAKEN_BACK.search(text, final.end, verdict.start) else final
+    return final
+
+
 def _alone(text: str, verdict: Verdict) -> bool:
     """Whether a verdict is all that stands on its line."""
     start = text.rfind("\n", 0, verdict.start) + 1
@@ -185,19 +197,20 @@ def _beside(text: str, first: Verdict, second: Verdict, final: Verdict) -> bool:
             return False
         if other is second and other.rank and len(between) <= 8:
             return True  # "Yes, er, no"
-        return other.rank >= STATED or offers_alternatives(said)
+        return other.rank >= STATED or offers_alternatives(_LEAD_IN.sub(" ", said))
     if second is final and other.rank < STATED:
         return False
     return offers_alternatives(_LEAD_IN.sub(" ", said))
 
 
 def _led_to(text: str, verdict: Verdict) -> bool:
-    return concludes(plain(text[max(0, verdict.start - 40) : verdict.start]))
+    before = plain(text[max(0, verdict.start - 40) : verdict.start])
+    return concludes(patterns.FULL_STOP.split(before)[-1])
 
 
-_SAID: Final = re.compile(r"\btax(?:ons?|a)(?:[\s_]?[0-9]+)?|\b(?:yes|no|involved)\b|[0-9]+")
+_SAID: Final = re.compile(r"\btax(?:ons?|a)(?:[\s_]?[0-9]+)?|\b(?:yes|no|involved|f?boxed|text)\b|[0-9]+")
 
 _LEAD_IN: Final = re.compile(
     rf"\b(?:{patterns.ANSWER}|correct|first|second|third|option|choice|candidate|possibility|one|other|"
-    rf"[a-d])\b"
+    rf"so|therefore|thus|hence|[a-d])\b"
 )

@@ -82,9 +82,8 @@ BEGINS: Final = re.compile(r"(?:^|[\n.!?:;>|=]|<br\s*/?>)(?:[^\w\n]|\d{1,2}[.)]\
 ASKED: Final = re.compile(r"\?[^\w\n]*$")
 
 DENIED: Final = re.compile(
-    r"(?:\b(?:not|never|neither|nor|cannot|rather than|instead of|other than|nt|isnt|wasnt|doesnt|"
-    r"dont|cant|against|"
-    r"reject(?:ed|s|ing)?|rules? out|ruling out|excludes?|opposite of|far from|unlike|wrong)|n't)"
+    r"(?:\b(?:(?:anything|everything) but|not|never|neither|nor|cannot|rather than|instead of|other than|"
+    r"nt|isnt|wasnt|doesnt|dont|cant|against|reject(?:ed|s|ing)?|rules? out|ruling out|excludes?|opposite of|far from|unlike|wrong)|n't)"
     r"(?:\s+(?:a|an|the|be|simply|just|merely|necessarily|to|say|answer|return|choose|been|as|call|label|it|this|that|"
     r"really|quite|exactly|clear|clearly|correct|option|write|use|output|put|pick|select|give|respond|reply|with|go|for|claim|conclude|think|believe|that|is))*[^\w.!?;:\n]*$"
 )
@@ -191,6 +190,11 @@ LEADS: Final = frozenset(
 
 RUNS_ON: Final = re.compile(r"\s+[a-z]+")
 
+FULL_STOP: Final = re.compile(r"[.!?]")
+TAKEN_BACK: Final = re.compile(
+    r"\b(?:wait|scratch that|hold on|on second thoughts?|i (?:was|am) (?:wrong|mistaken)|(?:my|a) mistake|"
+    r"i (?:mis\w+|made an error|forgot)|correction|that(?: i|')s (?:wrong|not right))\b"
+)
 REVISES: Final = re.compile(
     r"\b(?:wait|actually|correct(?:ion|ed|ing)|re-?check\w*|re-?consider\w*|re-?examin\w*|"
     r"second thoughts?|on reflection|"
