@@ -83,7 +83,8 @@ ASKED: Final = re.compile(r"\?[^\w\n]*$")
 
 DENIED: Final = re.compile(
     r"(?:\b(?:(?:anything|everything) but|not|never|neither|nor|cannot|rather than|instead of|other than|"
-    r"nt|isnt|wasnt|doesnt|dont|cant|against|reject(?:ed|s|ing)?|rules? out|ruling out|excludes?|opposite of|far from|unlike|wrong)|n't)"
+    r"nt|isnt|wasnt|doesnt|dont|cant|against|reject(?:ed|s|ing)?|rules? out|ruling out|excludes?|"
+    r"opposite of|far from|unlike|wrong)|n't)"
     r"(?:\s+(?:a|an|the|be|simply|just|merely|necessarily|to|say|answer|return|choose|been|as|call|label|it|this|that|"
     r"really|quite|exactly|clear|clearly|correct|option|write|use|output|put|pick|select|give|respond|reply|with|go|for|claim|conclude|think|believe|that|is))*[^\w.!?;:\n]*$"
 )
