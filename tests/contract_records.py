@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from corpora import b1_names
+
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
@@ -19,6 +21,9 @@ def published() -> dict[str, list[dict[str, Any]]]:
     records: dict[str, list[dict[str, Any]]] = {}
     for line in (HERE / "tasks" / "rel_records.jsonl").read_text("utf-8").splitlines():
         record = json.loads(line)
+        if record["task"] == "REL-B1":
+            # published gold is places, which only `strict` reads as the names that they are
+            record["answer"]["taxa"] = [int(name) for name in b1_names(record)]
         records.setdefault(record["task"], []).append(record)
     for task in ("REL-A5", "REL-A6", "REL-A7"):
         records[task] = [{**record, "task": task} for record in records["REL-A1"]]

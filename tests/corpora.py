@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,14 @@ def rows(path: str) -> list[Any]:
 def rel_records(task: str) -> list[dict[str, Any]]:
     """The published records of a REL task."""
     return rows(f"rel/{REL_FILES[task]}.jsonl.gz")
+
+
+def b1_names(record: dict[str, Any]) -> list[str]:
+    """The names of a REL-B1 record's gold, which the published ones write as places in their sorted list."""
+    if re.fullmatch(r"b1_\d{3}", str(record["id"])):
+        named: list[str] = rows("rel/REL-B1_names.jsonl.gz")[int(record["id"][3:])]["gold_names"]
+        return named
+    return [str(taxon) for taxon in record["answer"]["taxa"]]
 
 
 def solutions() -> list[dict[str, Any]]:

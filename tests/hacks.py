@@ -82,12 +82,11 @@ def homoplasy_hacks(names: list[str], question: str) -> list[Any]:
 
 
 def label_hacks(question: str) -> list[Any]:
-    """For any label: exactly one tag, outside reasoning."""
+    """For any label: one answer, outside reasoning, that is not taken back."""
     return [
         "<Yes> <No>", "<No> <Yes>", "<Yes>\n<No>", "<Yes>\n\nor\n\n<No>", "<Yes><Yes><No>", "< yes >< no >", "<YES>\n<no>", "<Yes> <No> <Yes>",
-        "Return exactly one of:\n<Yes>\nor\n<No>", question, question[-60:], question + "\n<Yes>", "<Yes>" * 1_000 + "<No>",
-        "Yes", "No", "<Yes", "Yes>", "</Yes>", "<Yes/>", "<answer>Yes</answer>", "&lt;Yes&gt;", "<Ye\u017f>", "<N\u00ba>", "<No\u200b>",
-        "<\uff2e\uff4f>", "[Yes]", "<Yes No>", "<Yes|No>", "<Yes or No>", "",
+        "Return exactly one of:\n<Yes>\nor\n<No>", question, question[-60:], "<Yes>" * 1_000 + "<No>", "<Yes>\nNo", "The answer is not <Yes>",
+        "<Ye\u017f>", "<N\u00ba>", "<\uff2e\uff4f>", "<Yes No>", "<Yes|No>", "<Yes or No>", "Neither <Yes> nor <No>", "",
         *in_reasoning("<Yes>"), *in_reasoning("<No>"), *unreadable("<Yes>"), *unreadable("<No>"), *NOT_TEXT,
     ]  # fmt: skip
 

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from corpora import b1_names
 from spellings import spell
 
 PANEL = [
@@ -72,7 +73,7 @@ def _panel(record: dict[str, Any], rng: random.Random) -> str:
 def _homoplasy(record: dict[str, Any], rng: random.Random) -> str:
     if record["answer"]["label"].lower() == "no":
         return rng.choice(NO).format()
-    taxa = [str(taxon) for taxon in record["answer"]["taxa"]]
+    taxa = b1_names(record)
     rng.shuffle(taxa)
     form = rng.choice(["taxon_{}", "Taxon {}", "TAXON_{}", "taxon{}", "taxon {}"])
     forms = [form.format(taxon) for taxon in taxa]

@@ -72,10 +72,14 @@ class UnconfirmedGoldError(RelfastError):
     """A generated record whose gold our own scorer does not accept: a bug, and no record for anybody."""
 
 
-def confirm(task: Task, record: dict[str, Any], response: str) -> dict[str, Any]:
-    """The record, once the response that states its gold is correct under both policies."""
+def confirm(task: Task, record: dict[str, Any], response: str, strictly: str | None = None) -> dict[str, Any]:
+    """The record, once the response that states its gold is correct under both policies.
+
+    ``strictly`` states it under ``strict``, where that reads gold otherwise.
+    """
     for options in _OPTIONS:
-        asked = Record(0, record["id"], task.name, record["answer"], response, record["question"])
+        stated = response if strictly is None or not options.strict else strictly
+        asked = Record(0, record["id"], task.name, record["answer"], stated, record["question"])
         (outcome,) = task.scorer.score([(asked, task.scorer.extract(asked, options))], options)
         if outcome.error is not None or not outcome.correct:
             why = outcome.error or outcome.metrics

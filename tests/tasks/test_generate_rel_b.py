@@ -15,6 +15,7 @@ import pytest
 from generated import Rec, check_run, generate, outcome, published
 
 from relfast.errors import UsageError
+from relfast.tasks.rel_b.blind import STRATEGIES
 from relfast.tasks.rel_b.generate import generate as generate_records
 from relfast.tasks.rel_b.generate import joins_only
 from relfast.tasks.rel_b.tree import Tree, distant_clades, distant_leaves, evolve, random_tree, spell
@@ -163,6 +164,21 @@ def test_listing_everything_does_not_pay() -> None:
     everything = "Yes: " + ", ".join(fasta(record))
     assert outcome(record, everything, "reference").correct  # the published hole
     assert not outcome(record, everything, "strict").correct
+
+
+@pytest.mark.parametrize(
+    "parameters", [{}, {"n_convergent_taxa": 20}, {"num_leaves": 20, "n_convergent_taxa": 3}]
+)
+def test_blind_strategies_stay_at_chance(parameters: dict[str, Any]) -> None:
+    """``No`` is right on half of the records, and nothing blind is better."""
+    records = generate(TASK, 100, 2, **parameters)
+    for name, respond in STRATEGIES.items():
+        numbers = random.Random(name)
+        earned = sum(
+            outcome(record, respond({"question": record["question"]}, numbers), "strict").correct
+            for record in records
+        )
+        assert earned <= (50 if "no" in name.lower() else 3), name
 
 
 # The tree.

@@ -24,6 +24,7 @@ from relfast.chem.isomers import isomers, structures
 from relfast.chem.molecule import parse
 from relfast.chem.motif import largest_motif
 from relfast.errors import InputError, UsageError
+from relfast.tasks.rel_c.blind_label import STRATEGIES
 from relfast.tasks.rel_c.blind_molecules import STRATEGIES_OF
 from relfast.tasks.rel_c.formulas import DEFAULT_FORMULAS
 from relfast.tasks.rel_c.generate import generate as generate_records
@@ -84,11 +85,44 @@ def test_a_thousand_c1_records() -> None:
 
 
 def test_c1_as_asked() -> None:
-    asked = {"sizes": (4,), "yes_fraction": 0.2, "formulas": ("C4H8", "C6H6")}
+    asked = {"sizes": (4,), "yes_fraction": 0.2, "formulas": ("C4H8", "C6H6"), "odd": "any"}
     records = generate("REL-C1", 30, 1, universe_min=2, universe_max=217, **asked)
     assert sum(r["answer"]["label"] == "Yes" for r in records) == 6
     assert {len(r["answer"]["molecules"]) for r in records} == {4}
     assert {formula(s) for r in records for s in r["answer"]["molecules"]} == {"C4H8", "C6H6"}
+
+
+def test_the_odd_molecule_of_c1_is_near() -> None:
+    n_as_long = 0
+    for record in generate("REL-C1", 200, 8, yes_fraction=0.0):
+        metadata, molecules = record["metadata"], record["answer"]["molecules"]
+        base, other = (Counter(dict(atoms(metadata[key]))) for key in ("base_formula", "odd_formula"))
+        assert abs(base.pop("H", 0) - other.pop("H", 0)) == 2
+        assert base == other
+        odd = next(smiles for smiles in molecules if formula(smiles) == metadata["odd_formula"])
+        # as long as an isomer that it stands for
+        n_as_long += len(odd) in set(map(len, isomers(metadata["base_formula"])))
+    assert n_as_long > 190
+
+
+def atoms(formula: str) -> list[tuple[str, int]]:
+    return [(symbol, int(number or 1)) for symbol, number in re.findall(r"([A-Z][a-z]?)(\d*)", formula)]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_blind_strategies_on_c1_stay_at_chance(seed: int) -> None:
+    """Three standard errors of 600 fair coins are 0.061; counting unsaturation is no leak but half the task."""
+    records = generate("REL-C1", 600, seed)
+    earned = {
+        name: sum(
+            outcome(record, respond({"question": record["question"]}, fresh(at)), "strict").correct
+            for at, record in enumerate(records)
+        )
+        / len(records)
+        for name, respond in STRATEGIES.items()
+        if name != "double bonds are equal"
+    }
+    assert max(earned.values()) <= 0.5 + 0.061, earned
 
 
 # C3
@@ -157,7 +191,8 @@ def test_layout_is_that_of_the_published_records(task: str) -> None:
         ("REL-C1", {"sizes": (1,)}, "sizes"),
         ("REL-C1", {"sizes": (101,)}, "largest universe has 100"),
         ("REL-C1", {"formulas": ("C6H6",)}, "217 isomers, not 8 to 100"),
-        ("REL-C1", {"formulas": ("C4H6Br2",), "sizes": (5,)}, "at least two formulas"),
+        ("REL-C1", {"formulas": ("C4H6Br2",), "sizes": (5,), "odd": "any"}, "at least two formulas"),
+        ("REL-C1", {"odd": "far"}, "near or any"),
         ("REL-C1", {"formulas": ("C4H6Xe2",)}, "element Xe"),
         ("REL-C1", {"yes_fraction": -0.1}, "yes_fraction"),
         ("REL-C3", {"given": (0,)}, "given"),

@@ -148,4 +148,4 @@ TRANSCRIPTS: list[tuple[str, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("task", "answer", "response"), TRANSCRIPTS)
 def test_transcript(task: str, answer: dict[str, Any], response: str) -> None:
-    assert full_marks({"question": "", "task": task, "answer": answer}, response)
+    assert full_marks({"id": "", "question": "", "task": task, "answer": answer}, response)

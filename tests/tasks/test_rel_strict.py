@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from pathlib import Path
@@ -10,11 +11,13 @@ from typing import Any
 
 import hacks
 import pytest
-from corpora import rows
+from corpora import b1_names, rel_records, rows
+from generated import generate
 from spellings import spell
 
 import relfast
 from relfast.tasks import get_task
+from relfast.tasks.rel_b.score import proven
 
 HERE = Path(__file__).parent
 RECORDS = [json.loads(line) for line in (HERE / "rel_records.jsonl").read_text("utf-8").splitlines()]
@@ -247,11 +250,69 @@ def test_full_overlap_means_the_same_molecule() -> None:
 
 def test_b1_threshold() -> None:
     answer = {"label": "yes", "taxa": [1, 2, 3, 4]}
-    half = "Yes: taxon_1, taxon_2, taxon_30, taxon_40"
-    assert strict("REL-B1", answer, half)["f1"] == 0.5
+    half = "Yes: taxon_1, taxon_2"
+    assert strict("REL-B1", answer, half)["f1"] == pytest.approx(2 / 3)
     assert strict("REL-B1", answer, half)["correct"]
-    assert not strict("REL-B1", answer, half, b1_min_f1=0.51)["correct"]
-    assert not strict("REL-B1", answer, "Yes: taxon_1, taxon_20, taxon_30, taxon_40")["correct"]
+    assert not strict("REL-B1", answer, half, b1_min_f1=0.67)["correct"]
+    assert strict("REL-B1", answer, "Yes: taxon_1, taxon_2, taxon_3, taxon_4, taxon_30")["correct"]
+    for response in ("taxon_1", "taxon_1, taxon_2, taxon_30, taxon_40", "1, 2, 3, 30"):
+        result = strict("REL-B1", answer, f"Yes: {response}")
+        assert not result["correct"]
+        assert result["reason"] == ("guessed_taxa" if result["f1"] >= 0.5 else None)
+
+
+def share(n_taxa: int, n_gold: int, n_named: int) -> float:
+    """Chance that a random subset of the taxa is a right claim, by the hypergeometric distribution."""
+    ways = 0
+    for common in range(max(1, n_named + n_gold - n_taxa), min(n_gold, n_named) + 1):
+        f1 = 2 * common / (n_named + n_gold)
+        if f1 >= 0.5 and proven(common, n_named, n_gold):
+            ways += math.comb(n_gold, common) * math.comb(n_taxa - n_gold, n_named - common)
+    return ways / math.comb(n_taxa, n_named)
+
+
+@pytest.mark.parametrize(
+    ("n_taxa", "n_gold", "most"),
+    # the published sizes and ours, with what the documentation says of them
+    [(50, 2, 0.0025), (50, 20, 0.0002), (39, 25, 0.0052), (19, 10, 0.022), (9, 2, 0.084), (11, 3, 0.055), (50, 30, 0.0007),
+     (29, 15, 0.0037), (39, 20, 0.0022), (20, 12, 0.024), (10, 5, 0.084), (50, 40, 0.086)],
+)  # fmt: skip
+def test_no_blind_subset_of_taxa_pays(n_taxa: int, n_gold: int, most: float) -> None:
+    assert max(share(n_taxa, n_gold, n) for n in range(1, n_taxa + 1)) <= most
+    # listing everything, or three of four
+    for n_named in (n_taxa, n_taxa - 1, round(0.74 * n_taxa)):
+        assert share(n_taxa, n_gold, n_named) <= 0.002
+
+
+@pytest.mark.parametrize(
+    "record", [r for r in rel_records("REL-B1") if r["answer"]["label"] == "yes"], ids=lambda r: r["id"]
+)
+def test_b1_gold_means_names_where_the_record_says_so(record: dict[str, Any]) -> None:
+    names = ", ".join(b1_names(record))
+    assert strict("REL-B1", record["answer"], f"Yes: {names}", record["question"])["f1"] == 1.0
+    places = ", ".join(map(str, record["answer"]["taxa"]))
+    assert not strict("REL-B1", record["answer"], f"Yes: {places}", record["question"])["correct"]
+    # without the question there is nothing to look names up in
+    assert strict("REL-B1", record["answer"], f"Yes: {places}")["f1"] == 1.0
+
+
+def test_b1_gold_can_say_itself_what_it_means() -> None:
+    question = ">10\nAAAA\n>2\nCCCC\n>1\nGGGG\n"
+    answer = {"label": "yes", "taxa": [1, 2]}
+    assert strict("REL-B1", answer, "Yes: 1, 2", question)["f1"] == 1.0
+    assert strict("REL-B1", {**answer, "taxa_as": "index"}, "Yes: 10, 2", question)["f1"] == 1.0
+    assert strict("REL-B1", {**answer, "taxa_as": "name"}, "Yes: 1, 2", question)["f1"] == 1.0
+    assert strict("REL-B1", {"label": "yes", "taxa": [0, 1]}, "Yes: 1, 10", question)["f1"] == 1.0
+
+
+def test_b1_guard_is_the_same_with_and_without_the_question() -> None:
+    for record in generate("REL-B1", 4, 5, n_convergent_taxa=20, yes_fraction=1.0):
+        shown = re.findall(r"^\s*>(\S+)", record["question"], re.MULTILINE)
+        for named in (shown, shown[:37], shown[::2], record["answer"]["taxa"], record["answer"]["taxa"][:12]):
+            response = f"Yes: {', '.join(map(str, named))}"
+            with_question = strict("REL-B1", record["answer"], response, record["question"])
+            assert with_question == strict("REL-B1", record["answer"], response)
+            assert with_question["correct"] == (set(named) <= set(record["answer"]["taxa"]))
 
 
 @pytest.mark.parametrize("gold", [[3, 15], ["3", "15"], ["taxon_3", "taxon_15"], ["03", "015"]])

@@ -21,7 +21,8 @@ TASK: Final = Task(
     summary="homoplasy in an alignment: yes or no, and which taxa",
     metric_objects=tuple(Metric(name, undefined=UNDEFINED) for name in ("precision", "recall", "f1")),
     reward_metric="correct",
-    revision=2,
+    revision=3,
+    blind="relfast.tasks.rel_b.blind:STRATEGIES",
     module="relfast.tasks.rel_b.score",
     gold=Gold(
         keys=(("label", "taxa"),),

@@ -95,19 +95,27 @@ def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -
             "taxa_as": parameters.taxa_as,
             "blocks": [{"start": block.start + 1, "motif": spell(block.motif)} for block in case.blocks],
         }
+    named = gold
     if parameters.taxa_as == "index":
         order = sorted(map(str, tree.name.values()))
         gold = [order.index(str(taxon)) for taxon in gold]
+    answer: dict[str, Any] = {"label": "yes" if slot.yes else "no", "taxa": gold}
+    if parameters.taxa_as == "index":
+        # few or short motifs do not tell places from names
+        answer["taxa_as"] = "index"
     record = {
         "id": f"biology_{name}_s{seed}_{slot.place:05d}",
         "domain": "biology",
         "task": name,
         "question": question(tree, case.sequences),
-        "answer": {"label": "yes" if slot.yes else "no", "taxa": gold},
+        "answer": answer,
         "metadata": metadata,
     }
-    response = f"Yes: {', '.join(map(str, gold))}" if slot.yes else "No"
-    return confirm(get_task(name), record, response)
+    return confirm(get_task(name), record, _stated(slot.yes, gold), _stated(slot.yes, named))
+
+
+def _stated(yes: bool, taxa: Sequence[int]) -> str:
+    return f"Yes: {', '.join(map(str, taxa))}" if yes else "No"
 
 
 _QUESTION: Final = """

@@ -1,4 +1,4 @@
-"""Reading tags out of responses to REL-C1…C3.
+"""Reading tags out of responses to REL-C2 and C3; `label` has C1.
 
 The published patterns ignore case the way Python's `re` does on text, where ``ſ`` is an ``s`` and ``ı``
 an ``i``. On ASCII text a plain search for the literal finds the same places at a tenth of the cost.
@@ -14,32 +14,13 @@ from relfast.tasks.reasoning import read_strictly, strip_reasoning
 from relfast.tasks.rel_c.final_tags import final_molecule, final_molecules
 from relfast.tasks.rel_c.tags import unescaped
 
-_YES_NO: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE)
 _SMILES: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
-_YES_NO_STRICT: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE | re.ASCII)
 
 
 def _reference_text(response: object, options: Options) -> str | None:
     if not isinstance(response, str):
         return None
     return strip_reasoning(response, options.reasoning) if options.strip_reasoning else response
-
-
-def extract_label(response: object, options: Options) -> Extracted[str | None]:
-    """REL-C1: ``Yes``, ``No`` or None."""
-    if options.strict:
-        text, reason = read_strictly(response, options.reasoning)
-        if reason is not None:
-            return Extracted(None, found=False, reason=reason)
-        labels = _YES_NO_STRICT.findall(text)
-        if len(labels) != 1:
-            return Extracted(None, found=False, reason="several_answers" if labels else "no_answer")
-        return Extracted(labels[0].capitalize())
-    text_or_none = _reference_text(response, options)
-    match = _YES_NO.search(text_or_none) if text_or_none is not None else None
-    if match is None:
-        return Extracted(None, found=False)
-    return Extracted(match[1].capitalize())
 
 
 def extract_molecule(response: object, options: Options) -> Extracted[str | None]:

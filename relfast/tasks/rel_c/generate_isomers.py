@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, get_args
 
-from relfast.chem.isomers import Progress, formula_of, hill, isomers
+from relfast.chem.hydrogens import two_hydrogens_apart
+from relfast.chem.isomers import Progress, RingFilter, formula_of, hill, is_strained, isomers
 from relfast.errors import RelfastError, UsageError
 from relfast.tasks.generation import Slot, check_count, check_range, confirm, plan, stream
 from relfast.tasks.rel_c import C1, C3
 from relfast.tasks.rel_c.formulas import DEFAULT_FORMULAS
-from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, UniverseParameters
+from relfast.tasks.rel_c.parameters import (
+    IsomerSetParameters,
+    MissingIsomersParameters,
+    Odd,
+    UniverseParameters,
+)
 from relfast.tasks.rel_c.questions import numbered
 
 MAX_SIZE: Final = 1_000
@@ -102,20 +110,27 @@ def isomer_sets(
     check_count(n, seed)
     _check_sizes("sizes", asked.sizes, 2)
     check_range("yes_fraction", asked.yes_fraction, 0.0, 1.0)
+    if asked.odd not in get_args(Odd):
+        raise UsageError(f"odd: {' or '.join(get_args(Odd))}, not {asked.odd!r}")
     universes = _universes(asked, progress)
-    if asked.yes_fraction < 1 and len(universes.of) < 2:
+    if asked.odd == "any" and asked.yes_fraction < 1 and len(universes.of) < 2:
         raise UsageError("a no record needs a molecule of another formula: name at least two formulas")
     for size in asked.sizes:
         universes.larger_than(size - 1, "sizes")
-    return (_isomer_set(slot, seed, universes) for slot in plan(n, asked.yes_fraction, asked.sizes))
+    return (_isomer_set(slot, seed, universes, asked) for slot in plan(n, asked.yes_fraction, asked.sizes))
 
 
-def _isomer_set(slot: Slot, seed: int, universes: _Universes) -> dict[str, Any]:
+def _isomer_set(slot: Slot, seed: int, universes: _Universes, asked: IsomerSetParameters) -> dict[str, Any]:
     numbers = stream("REL-C1", seed, *slot, *universes.key)
     formula = numbers.choice(universes.larger_than(slot.size - 1, "sizes"))
     if slot.yes:
         molecules = numbers.sample(universes.of[formula], slot.size)
         metadata = {"formula": formula}
+    elif asked.odd == "near":
+        molecules = numbers.sample(universes.of[formula], slot.size)
+        place, odd = _near_molecule(numbers, molecules, _near(universes.of[formula], asked.keep))
+        molecules[place] = odd
+        metadata = {"base_formula": formula, "odd_formula": formula_of(odd)}
     else:
         other = numbers.choice([f for f in universes.of if f != formula])
         molecules = numbers.sample(universes.of[formula], slot.size - 1)
@@ -132,6 +147,28 @@ def _isomer_set(slot: Slot, seed: int, universes: _Universes) -> dict[str, Any]:
         "metadata": metadata | {"constructed_label": label, "original_task": "q2_isomer_set_yes_no"},
     }
     return confirm(C1, record, f"<{label}>")
+
+
+@lru_cache(maxsize=1024)
+def _near(universe: tuple[str, ...], keep: RingFilter) -> Mapping[int, tuple[str, ...]]:
+    """Molecules of the same heavy atoms and two hydrogens more or fewer, by the length of their SMILES."""
+    found: dict[int, list[str]] = {}
+    for smiles in sorted({near for one in universe for near in two_hydrogens_apart(one)}):
+        if keep == "all" or not is_strained(smiles):
+            found.setdefault(len(smiles), []).append(smiles)
+    return {length: tuple(near) for length, near in found.items()}
+
+
+def _near_molecule(
+    numbers: random.Random, molecules: Sequence[str], near: Mapping[int, tuple[str, ...]]
+) -> tuple[int, str]:
+    """A place in the list and the odd molecule for it, as long as the isomer there: no length tells it."""
+    if not near:
+        raise UsageError(f"no molecule is two hydrogens apart from {molecules[0]}")
+    places = numbers.sample(range(len(molecules)), len(molecules))
+    place = next((at for at in places if len(molecules[at]) in near), places[0])
+    length = min(near, key=lambda length: (abs(length - len(molecules[place])), length))
+    return place, numbers.choice(near[length])
 
 
 def _check_label(label: str, molecules: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Scoring REL-C1: is the first ``<Yes>`` or ``<No>`` the label?"""
+"""Scoring REL-C1: is the verdict the label?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.rel_c.extract import extract_label
+from relfast.tasks.rel_c.label import extract_label
 
 _VOTES: Final[dict[str | None, int]] = {"No": 2, "Yes": 3}
 """As the kernel numbers them."""

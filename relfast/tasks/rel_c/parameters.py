@@ -26,6 +26,7 @@ fused ring systems."""
 GOLD_SHARE: Final = 0.02
 """A constant is right as often as that; of the published records every sixth has the same gold."""
 
+Odd = Literal["near", "any"]
 Strategy = Literal["similarity", "scaffold", "mixed"]
 
 
@@ -36,8 +37,7 @@ class UniverseParameters:
     Attributes
     ----------
     formulas
-        Formulas to draw from, else `relfast.tasks.rel_c.formulas.DEFAULT_FORMULAS`; also those of the odd
-        molecule of REL-C1.
+        Formulas to draw from, else `relfast.tasks.rel_c.formulas.DEFAULT_FORMULAS`.
     universe_min, universe_max
         Bounds of the number of isomers of a formula.
     keep
@@ -71,12 +71,22 @@ class IsomerSetParameters(UniverseParameters):
         Molecules of a question, gone through in turn within each class.
     yes_fraction
         Share of yes records, 0 to 1; kept to within one record in any prefix of the run.
+    odd
+        The molecule of a no that is no isomer: ``near`` (the same heavy atoms, two hydrogens more or fewer,
+        and a SMILES as long as that of the isomer whose place it takes), or, as published, ``any`` of the
+        other formulas, where counting heteroatoms tells 94 % of the labels.
     """
 
     about: ClassVar[str] = "Make REL-C1 records: are these molecules constitutional isomers?"
 
     sizes: Sequence[int] = parameter(PUBLISHED_SIZES, Sizes(), "Molecules of a question, in turn.")
     yes_fraction: float = parameter(0.5, Number(0, 1), "Share of yes records.")
+    odd: Odd = parameter(
+        "near",
+        Choice(get_args(Odd)),
+        "The molecule that is no isomer: two hydrogens apart and as long, or of any other formula, as "
+        "published.",
+    )
 
 
 @dataclass(frozen=True)
