@@ -171,14 +171,18 @@ def test_lengths_of_a_batch() -> None:
     assert len(relfast.score_batch("REL-A1", [], [])) == 0
 
 
-def test_questions_reach_the_rooms() -> None:
-    """REL-B1 reads the taxa's names out of the question: a list of all of them is no answer."""
-    question = "".join(f">{name}\nACGT\n" for name in range(10))
-    gold = {"label": "yes", "taxa": [0, 1, 2, 3, 4]}
-    everything = "Yes: " + ", ".join(f"taxon_{name}" for name in range(10))
-    with_it = relfast.score_batch("REL-B1", [gold], [everything], questions=[question], policy="strict")
-    assert with_it.correct.tolist() == [False]
-    assert with_it.metrics["reason"].tolist() == ["listed_everything"]
+def test_questions_reach_the_tasks() -> None:
+    """REL-B1 looks up in the question which names gold's places are; listing everything needs none."""
+    question = "".join(f">{name}\nACGT\n" for name in range(1, 11))
+    gold = {"label": "yes", "taxa": [0, 1]}
+    named = relfast.score_batch("REL-B1", [gold], ["Yes: 1, 10"], questions=[question], policy="strict")
+    assert named.correct.tolist() == [True]
+    everything = "Yes: " + ", ".join(f"taxon_{name}" for name in range(1, 11))
+    half = {"label": "yes", "taxa": [1, 2, 3, 4, 5]}
+    for asked in ([question], None):
+        batch = relfast.score_batch("REL-B1", [half], [everything], questions=asked, policy="strict")
+        assert batch.correct.tolist() == [False]
+        assert batch.metrics["reason"].tolist() == ["guessed_taxa"]
 
 
 def test_to_arrow() -> None:

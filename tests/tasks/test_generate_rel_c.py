@@ -109,9 +109,12 @@ def atoms(formula: str) -> list[tuple[str, int]]:
     return [(symbol, int(number or 1)) for symbol, number in re.findall(r"([A-Z][a-z]?)(\d*)", formula)]
 
 
+UNSATURATION = {"double bonds are equal", "rings are equal", "all are unsaturated"}
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_blind_strategies_on_c1_stay_at_chance(seed: int) -> None:
-    """Three standard errors of 600 fair coins are 0.061; counting unsaturation is no leak but half the task."""
+    """Three standard errors of 600 fair coins are 0.061. To count unsaturation is no leak but half the task."""
     records = generate("REL-C1", 600, seed)
     earned = {
         name: sum(
@@ -120,9 +123,9 @@ def test_blind_strategies_on_c1_stay_at_chance(seed: int) -> None:
         )
         / len(records)
         for name, respond in STRATEGIES.items()
-        if name != "double bonds are equal"
     }
-    assert max(earned.values()) <= 0.5 + 0.061, earned
+    for name, share in earned.items():
+        assert share <= (0.65 if name in UNSATURATION else 0.561), earned
 
 
 # C3

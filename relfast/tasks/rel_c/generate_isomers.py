@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple, get_args
 
 from relfast.chem.hydrogens import two_hydrogens_apart
@@ -23,6 +22,9 @@ from relfast.tasks.rel_c.questions import numbered
 
 MAX_SIZE: Final = 1_000
 """Molecules in a question: 1,000 are 20 kB."""
+
+MAX_TRIES: Final = 40
+"""Isomers whose neighbours are looked at for a molecule that is as long as one of the question's."""
 
 _C1_QUESTION: Final = """\
 Is this list of molecules a set of *constitutional isomers* (same molecular formula, different connectivity)?
@@ -128,7 +130,7 @@ def _isomer_set(slot: Slot, seed: int, universes: _Universes, asked: IsomerSetPa
         metadata = {"formula": formula}
     elif asked.odd == "near":
         molecules = numbers.sample(universes.of[formula], slot.size)
-        place, odd = _near_molecule(numbers, molecules, _near(universes.of[formula], asked.keep))
+        place, odd = _near_molecule(numbers, molecules, universes.of[formula], asked.keep)
         molecules[place] = odd
         metadata = {"base_formula": formula, "odd_formula": formula_of(odd)}
     else:
@@ -149,26 +151,27 @@ def _isomer_set(slot: Slot, seed: int, universes: _Universes, asked: IsomerSetPa
     return confirm(C1, record, f"<{label}>")
 
 
-@lru_cache(maxsize=1024)
-def _near(universe: tuple[str, ...], keep: RingFilter) -> Mapping[int, tuple[str, ...]]:
-    """Molecules of the same heavy atoms and two hydrogens more or fewer, by the length of their SMILES."""
-    found: dict[int, list[str]] = {}
-    for smiles in sorted({near for one in universe for near in two_hydrogens_apart(one)}):
-        if keep == "all" or not is_strained(smiles):
-            found.setdefault(len(smiles), []).append(smiles)
-    return {length: tuple(near) for length, near in found.items()}
-
-
 def _near_molecule(
-    numbers: random.Random, molecules: Sequence[str], near: Mapping[int, tuple[str, ...]]
+    numbers: random.Random, molecules: Sequence[str], universe: Sequence[str], keep: RingFilter
 ) -> tuple[int, str]:
     """A place in the list and the odd molecule for it, as long as the isomer there: no length tells it."""
-    if not near:
+    place = numbers.randrange(len(molecules))
+    nearest: list[str] = []
+    for _ in range(MAX_TRIES):
+        at = numbers.randrange(len(molecules))
+        found = [
+            smiles
+            for smiles in two_hydrogens_apart(numbers.choice(universe))
+            if keep == "all" or not is_strained(smiles)
+        ]
+        as_long = [smiles for smiles in found if len(smiles) == len(molecules[at])]
+        if as_long:
+            return at, numbers.choice(as_long)
+        nearest += found
+    if not nearest:
         raise UsageError(f"no molecule is two hydrogens apart from {molecules[0]}")
-    places = numbers.sample(range(len(molecules)), len(molecules))
-    place = next((at for at in places if len(molecules[at]) in near), places[0])
-    length = min(near, key=lambda length: (abs(length - len(molecules[place])), length))
-    return place, numbers.choice(near[length])
+    length = len(molecules[place])
+    return place, min(nearest, key=lambda smiles: (abs(len(smiles) - length), smiles))
 
 
 def _check_label(label: str, molecules: Sequence[str]) -> None:
