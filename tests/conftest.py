@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 from seeds import SEED
 
 # A shell starts background jobs with SIGINT ignored, and children inherit that: the tests that interrupt a
@@ -26,5 +26,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         slow = item.get_closest_marker("slow") is not None
         item.add_marker(pytest.mark.xdist_group(item.nodeid if slow else item.nodeid.partition("::")[0]))
-        if item.get_closest_marker("hypothesis"):
+        # Hypothesis' own marker is set later
+        if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("fuzz")

@@ -212,7 +212,7 @@ def test_summary_file(dump: Path, tmp_path: Path) -> None:
     [
         (["--details"], GOOD, "metrics", {"pred": 3, "gold": 3}),
         (["--policy", "strict"], GOOD, "metrics", {"reason": None}),
-        (["--policy", "strict"], {**GOOD, "response": "1 or 4"}, "metrics", {"reason": "no_answer"}),
+        (["--policy", "strict"], {**GOOD, "response": "1 or 4"}, "metrics", {"reason": "several_answers"}),
         (["--task", "rel-a2"], {"answer": {"target": 3}, "response": "4"}, "task", "REL-A2"),
         (["--strip-reasoning"], {**GOOD, "response": "<think>Answer 1</think>Answer 4"}, "correct", True),
         (["--map", "response=out.text"], {**GOOD, "out": {"text": "Answer 1"}}, "correct", False),
