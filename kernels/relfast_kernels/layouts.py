@@ -123,6 +123,11 @@ atoms of both, the fingerprint of the second, and whether both graphs decide whe
 MATCH_SIZE: Final = 5 * SECTION
 """Workspace of a comparison."""
 
+# Common substructures (`relfast_kernels.mcs`)
+
+MAX_BONDS: Final = 62
+"""Bonds of a graph that is searched: bits of a non-negative int64. `MAX_ATOMS` is less."""
+
 # Alignments (`relfast_kernels.align`)
 
 MATCH, SKIP_BENCHMARK, SKIP_LLM = range(3)

@@ -1,0 +1,1 @@
+"""The largest common connected substructure of two molecular graphs."""
