@@ -79,7 +79,7 @@ def _atoms_in_common(query: Ints, target: Ints, n_labels: int, ours: int, theirs
 
 @kernel
 def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
-    """Drop what cannot be matched any more and choose the bond to branch on; False if nothing can be gained."""
+    """Drop what can no longer be matched and choose the bond to branch on; False if nothing can be gained."""
     is_open, touched, matched = state[frame + OPEN], state[frame + TOUCHED], state[frame + MATCHED]
     free, touched_there = state[frame + FREE], state[frame + TOUCHED_THERE]
     bonds = state[frame + N_MATCHED]

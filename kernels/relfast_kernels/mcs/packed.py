@@ -1,8 +1,8 @@
 """Molecular graphs as bitsets, and what two of them have in common class by class.
 
-A packed graph is one int64 array, cut into sections of `SECTION` places. Bonds are numbered; the bonds at an atom,
-of a class, of the whole are masks. Two bonds may be matched exactly if their classes are equal: a class is an
-order with the labels of both ends, so that matching is an equivalence.
+A packed graph is one int64 array, cut into sections of `SECTION` places. Bonds are numbered; the bonds at an
+atom or of a class are masks. Two bonds may be matched exactly if their classes are equal: a class is an order
+with the labels of both ends, so that matching is an equivalence.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from relfast_kernels.layouts import (
     SECTION,
     UNKNOWN,
 )
+from relfast_kernels.mcs.state import KEYS
 
 Ints = npt.NDArray[np.int64]
 
@@ -61,8 +62,8 @@ _BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
 def pack(graph: Ints, n: int, packed: Ints) -> int:
     """Pack a graph as `relfast_kernels.smiles` reads it; its number of bonds, or `UNKNOWN` for too many.
 
-    Atoms are told apart by their element, bonds by their order; an aromatic bond counts as a single one, which
-    is what it may be matched with.
+    Atoms are told apart by their element, bonds by their order; an aromatic bond counts as single, with which
+    it may be matched.
     """
     bonds = 0
     for atom in range(n):
@@ -118,16 +119,16 @@ def _key(packed: Ints, bond: int) -> int:
 
 
 @kernel
-def share(query: Ints, target: Ints, keys: Ints) -> int:
-    """Number the classes of bonds that both have; how many there are. ``keys`` (`SECTION`) is overwritten."""
+def share(query: Ints, target: Ints, state: Ints) -> int:
+    """Number the classes of bonds that both have; how many there are."""
     n_keys = 0
     for bond in range(query[N_BONDS]):
         key = _key(query, bond)
         found = 0
-        while found < n_keys and keys[found] != key:
+        while found < n_keys and state[KEYS + found] != key:
             found += 1
         if found == n_keys:
-            keys[found] = key
+            state[KEYS + found] = key
             query[OF_CLASS + found] = 0
             target[OF_CLASS + found] = 0
             n_keys += 1
@@ -136,7 +137,7 @@ def share(query: Ints, target: Ints, keys: Ints) -> int:
     for bond in range(target[N_BONDS]):
         key = _key(target, bond)
         found = 0
-        while found < n_keys and keys[found] != key:
+        while found < n_keys and state[KEYS + found] != key:
             found += 1
         if found == n_keys:
             target[CLASS + bond] = -1
@@ -150,33 +151,36 @@ def share(query: Ints, target: Ints, keys: Ints) -> int:
     for found in range(n_keys):
         ours, theirs = query[OF_CLASS + found], target[OF_CLASS + found]
         if ours and theirs:
-            keys[found] = n_classes
+            state[KEYS + found] = n_classes
             query[OF_CLASS + n_classes] = ours
             target[OF_CLASS + n_classes] = theirs
             query[USEFUL] |= ours
             target[USEFUL] |= theirs
             n_classes += 1
         else:
-            keys[found] = -1
+            state[KEYS + found] = -1
     for bond in range(query[N_BONDS]):
-        query[CLASS + bond] = keys[query[CLASS + bond]]
+        query[CLASS + bond] = state[KEYS + query[CLASS + bond]]
     for bond in range(target[N_BONDS]):
         if target[CLASS + bond] >= 0:
-            target[CLASS + bond] = keys[target[CLASS + bond]]
+            target[CLASS + bond] = state[KEYS + target[CLASS + bond]]
     return n_classes
 
 
 @kernel
-def share_labels(query: Ints, target: Ints, keys: Ints) -> int:
-    """Number the labels that both have, others becoming -1; how many there are. To be called after `share`."""
+def share_labels(query: Ints, target: Ints, state: Ints) -> int:
+    """Number the labels of the query; how many there are. The target's others become -1.
+
+    To be called after `share`, which needs the labels as they were.
+    """
     n_keys = 0
     for atom in range(query[N_ATOMS]):
         label = query[LABELS + atom]
         found = 0
-        while found < n_keys and keys[found] != label:
+        while found < n_keys and state[KEYS + found] != label:
             found += 1
         if found == n_keys:
-            keys[found] = label
+            state[KEYS + found] = label
             query[OF_LABEL + found] = 0
             target[OF_LABEL + found] = 0
             n_keys += 1
@@ -185,7 +189,7 @@ def share_labels(query: Ints, target: Ints, keys: Ints) -> int:
     for atom in range(target[N_ATOMS]):
         label = target[LABELS + atom]
         found = 0
-        while found < n_keys and keys[found] != label:
+        while found < n_keys and state[KEYS + found] != label:
             found += 1
         target[LABELS + atom] = -1
         if found < n_keys:

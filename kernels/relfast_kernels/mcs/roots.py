@@ -17,7 +17,6 @@ from relfast_kernels.mcs.state import (
     BEST_ATOMS,
     BEST_BONDS,
     BEST_IMAGE,
-    KEYS,
     N_CLASSES,
     N_LABELS,
     STEPS,
@@ -31,8 +30,8 @@ DIVES: Final = 3
 @kernel
 def _start(query: Ints, target: Ints, state: Ints) -> int:
     """What both have, and the solution without bonds; the number of classes of bonds in common."""
-    state[N_CLASSES] = share(query, target, state[KEYS : KEYS + 64])
-    state[N_LABELS] = share_labels(query, target, state[KEYS : KEYS + 64])
+    state[N_CLASSES] = share(query, target, state)
+    state[N_LABELS] = share_labels(query, target, state)
     state[BEST_BONDS] = 0
     state[BEST_ATOMS] = 0
     state[STEPS] = 0
@@ -46,7 +45,7 @@ def _start(query: Ints, target: Ints, state: Ints) -> int:
 
 @kernel
 def _dive(query: Ints, target: Ints, state: Ints, tried: int) -> int:
-    """A short search from the two most alike atoms, of those of the query that were not yet; which one it was."""
+    """A short search from the two most alike atoms; which one of the query it was. Not from those ``tried``."""
     most, root, image = -1, -1, -1
     for atom in range(query[N_ATOMS]):
         degree = n_bits(query[INCIDENT + atom] & query[USEFUL])
@@ -66,8 +65,9 @@ def _dive(query: Ints, target: Ints, state: Ints, tried: int) -> int:
 
 @kernel
 def largest_common(query: Ints, target: Ints, state: Ints, limit: int) -> int:
-    """The most bonds, then the most atoms, of a common substructure: `BEST_BONDS` and `BEST_ATOMS` of ``state``.
+    """Find the most bonds, then the most atoms, of a common substructure.
 
+    They are `BEST_BONDS` and `BEST_ATOMS` of ``state``, and its section `BEST_IMAGE` is such a substructure.
     Returns 0, or `UNKNOWN` where ``limit`` steps do not settle it.
     """
     if _start(query, target, state) == 0:
@@ -100,10 +100,12 @@ def largest_common(query: Ints, target: Ints, state: Ints, limit: int) -> int:
         if not _may_gain(query, target, state, component):
             is_open &= ~component
             continue
+        images = target[OF_LABEL + query[LABELS + root]]
         for there in range(target[N_ATOMS]):
-            if query[LABELS + root] == target[LABELS + there] and target[INCIDENT + there] & target[USEFUL]:
-                if search(query, target, state, component, target[USEFUL], root, there, limit) == UNKNOWN:
-                    return UNKNOWN
+            if not images >> there & 1 or not target[INCIDENT + there] & target[USEFUL]:
+                continue
+            if search(query, target, state, component, target[USEFUL], root, there, limit) == UNKNOWN:
+                return UNKNOWN
         is_open &= ~query[INCIDENT + root]
 
 
