@@ -1,8 +1,8 @@
 """The largest common substructure of two SMILES by a kernel, without RDKit.
 
-The same bonds and atoms as RDKit's ``FindMCS`` finds with its default parameters, for molecules that the SMILES
-kernels read and searches that end within a number of steps; the rest is left to RDKit. `relfast_kernels.mcs`
-says what is searched and how.
+The same bonds and atoms as RDKit's ``FindMCS`` finds with its default parameters, for molecules that the
+SMILES kernels read and searches that end within a number of steps; the rest is left to RDKit.
+`relfast_kernels.mcs` says what is searched and how.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def _start(query: Ints, target: Ints, state: Ints) -> int:
 
 @kernel
 def _dive(query: Ints, target: Ints, state: Ints, tried: int) -> int:
-    """A short search from the two most alike atoms; which one of the query it was. Not from those ``tried``."""
+    """A short search from the two atoms most alike, but not those ``tried``; which one of the query it was."""
     most, root, image = -1, -1, -1
     for atom in range(query[N_ATOMS]):
         degree = n_bits(query[INCIDENT + atom] & query[USEFUL])
@@ -113,4 +113,4 @@ def largest_common(query: Ints, target: Ints, state: Ints, limit: int) -> int:
 def _may_gain(query: Ints, target: Ints, state: Ints, component: int) -> bool:
     """Whether a part of the query may have a better solution."""
     most = in_common(query, target, state[N_CLASSES], component, target[USEFUL])
-    return most >= state[BEST_BONDS]
+    return bool(most >= state[BEST_BONDS])
