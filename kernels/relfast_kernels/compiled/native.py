@@ -66,6 +66,7 @@ UNITS: Final = {
         "mcs/bits.py",
         "mcs/state.py",
         "mcs/packed.py",
+        "mcs/count.py",
         "mcs/bound.py",
         "mcs/search.py",
         "mcs/roots.py",

@@ -21,13 +21,16 @@ that no two such reasons can lean on each other):
 The bound (`bound`): let a solution extend the present state. Each of its new bonds has an end at a mapped
 atom u, or none.
 
-- Of the former, those at u of class c are carried to different target bonds of class c at the image of u,
-  of which the other end is free: at most the lesser of the two numbers, whatever u and c. (A bond has one
-  mapped end only, so nothing is counted twice; bonds between two mapped atoms were settled when the second
-  one was.)
-- Of the latter, those of class c go to different target bonds of class c without an image at their ends.
-  Both can be reached from the mapped part through bonds of their kind, for the solution is connected and so
-  is its image: again at most the lesser number for each class, counted in what a flood reaches.
+- Of the former, those at u of class c are carried to different target bonds of class c at the image of u, of
+  which the other end is free: at most the lesser of the two numbers, whatever u and c. (A bond has one mapped
+  end only, so nothing is counted twice; bonds between two mapped atoms were settled when the second one was.)
+  Seen from their other ends: an unmapped atom gets one image, so that of its bonds to mapped atoms only those
+  come true whose possible images meet at one atom. The lesser of the two sums holds.
+- Of the latter, those of class c go to different target bonds of class c without an image at their ends. Both
+  can be reached from the mapped part through bonds of their kind, for the solution is connected and so is its
+  image: again at most the lesser number for each class, counted in what a flood reaches. Where both ends of a
+  class have one label, a mapped atom has at most the lesser degree of itself and its image; the sum over
+  pairs is greatest when both are sorted, and then is that of the lesser numbers of atoms of degree k or more.
 
 The sum bounds the bonds. Where it only equals the best so far, more atoms are needed: a connected
 substructure of b bonds has b + 1 atoms less one for each independent ring, and rings that are closed stay

@@ -7,7 +7,15 @@ import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.mcs.bits import n_bits, place_of
-from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, OF_CLASS, OF_LABEL
+from relfast_kernels.mcs.count import (
+    atoms_in_common,
+    by_closure,
+    degrees_forbid,
+    ends_of,
+    in_common,
+    reach,
+)
+from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, OF_CLASS
 from relfast_kernels.mcs.state import (
     ANCHOR,
     BEST_ATOMS,
@@ -26,55 +34,6 @@ from relfast_kernels.mcs.state import (
 )
 
 Ints = npt.NDArray[np.int64]
-
-
-@kernel
-def ends_of(packed: Ints, bonds: int) -> int:
-    """The atoms at these bonds."""
-    atoms = 0
-    while bonds:
-        low = bonds & -bonds
-        bonds ^= low
-        bond = place_of(low)
-        first = packed[FIRST + bond]
-        atoms |= 1 << first | 1 << (first ^ packed[ENDS + bond])
-    return atoms
-
-
-@kernel
-def reach(packed: Ints, atoms: int, bonds: int) -> tuple[int, int]:
-    """The bonds of a set that can be reached from these atoms through the set, and all atoms on the way."""
-    seen = 0
-    reached = 0
-    while atoms:
-        low = atoms & -atoms
-        atom = place_of(low)
-        seen |= low
-        there = packed[INCIDENT + atom] & bonds & ~reached
-        reached |= there
-        while there:
-            bit = there & -there
-            there ^= bit
-            atoms |= 1 << (packed[ENDS + place_of(bit)] ^ atom)
-        atoms &= ~seen
-    return reached, seen
-
-
-@kernel
-def in_common(query: Ints, target: Ints, n_classes: int, ours: int, theirs: int) -> int:
-    """How many bonds of two sets can be matched at most, class by class."""
-    total = 0
-    for found in range(n_classes):
-        total += min(n_bits(ours & query[OF_CLASS + found]), n_bits(theirs & target[OF_CLASS + found]))
-    return total
-
-
-@kernel
-def _atoms_in_common(query: Ints, target: Ints, n_labels: int, ours: int, theirs: int) -> int:
-    total = 0
-    for found in range(n_labels):
-        total += min(n_bits(ours & query[OF_LABEL + found]), n_bits(theirs & target[OF_LABEL + found]))
-    return total
 
 
 @kernel
@@ -136,11 +95,15 @@ def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
     at_most = total + in_common(query, target, n_classes, inner, inner_there)
     if at_most < best:
         return False
+    at_most -= degrees_forbid(query, target, n_classes, inner, inner_there)
+    at_most -= max(0, total - bonds - by_closure(query, target, state, front, front_there, matched))
+    if at_most < best:
+        return False
     if at_most == best:
         n_atoms = n_bits(matched)
         most = min(
             best - bonds + n_atoms,
-            n_atoms + _atoms_in_common(query, target, state[N_LABELS], atoms, atoms_there),
+            n_atoms + atoms_in_common(query, target, state[N_LABELS], atoms, atoms_there),
         )
         if most <= state[BEST_ATOMS]:
             return False
