@@ -24,6 +24,8 @@ from relfast_kernels.layouts import (
     UNFINISHED,
 )
 
+from relfast.chem.smiles_table import MAX_CANONICAL
+
 UNIT: Final = "mcs"
 
 SHORT_STEPS: Final = 1_000
@@ -49,6 +51,12 @@ _kernels: tuple[Kernel, Kernel] | None = None
 _looked = -_RETRY_SECONDS
 _opening = threading.Lock()
 
+_Work = ctypes.c_int64 * COMMON_WORK_SIZE
+_Result = ctypes.c_int64 * COMMON_SIZE
+
+_shared_work = _Work()
+"""For searches that hold the interpreter's lock from beginning to end."""
+
 
 def _start_anew() -> None:
     """In a forked child: a thread that is not here may have held the lock."""
@@ -71,24 +79,27 @@ def _loaded() -> tuple[Kernel, Kernel] | None:
     return _kernels
 
 
-def largest_common(first: str, second: str, max_steps: int = MAX_STEPS) -> LargestCommon | None:
+def largest_common(
+    first: str, second: str, *, by_rdkit: bool = False, max_steps: int = MAX_STEPS
+) -> LargestCommon | None:
     """The largest connected substructure that two molecules have in common.
 
+    ``by_rdkit``: both texts are RDKit's, without stereo; charges and all elements are read then.
     None where one is no molecule or only RDKit can read it, where ``max_steps`` do not suffice, or where the
     kernel has not been compiled. What it finds depends on the texts only. Safe to use from several threads; a
     long search lets go of the interpreter's lock.
     """
     kernels = _loaded()
-    if kernels is None or not (0 < len(first) <= MAX_SMILES and 0 < len(second) <= MAX_SMILES):
+    longest = MAX_CANONICAL if by_rdkit else MAX_SMILES
+    if kernels is None or not (0 < len(first) <= longest and 0 < len(second) <= longest):
         return None
     text = first + second
     if not text.isascii():
         return None
     data, n = text.encode(), len(first)
-    work = (ctypes.c_int64 * COMMON_WORK_SIZE)()
-    result = (ctypes.c_int64 * COMMON_SIZE)()
+    result = _Result()
     short, long = kernels
-    status = short(data, len(data), n, min(SHORT_STEPS, max_steps), work, result)
+    status = short(data, len(data), n, by_rdkit, min(SHORT_STEPS, max_steps), _shared_work, result)
     if status == UNFINISHED and max_steps > SHORT_STEPS:
-        status = long(data, len(data), n, max_steps, work, result)
+        status = long(data, len(data), n, by_rdkit, max_steps, _Work(), result)
     return LargestCommon(result[COMMON_BONDS], result[COMMON_ATOMS]) if status == 0 else None

@@ -24,6 +24,8 @@ from seeds import fresh, rounds
 
 from relfast.chem import common_substructure
 from relfast.chem.common_substructure import MAX_STEPS, LargestCommon, largest_common
+from relfast.chem.mcs import exact_common_substructure
+from relfast.chem.molecule import Molecule
 
 PAIRS = Path(__file__).parent.parent / "data" / "parity" / "mcs_pairs.jsonl.gz"
 
@@ -90,8 +92,13 @@ def test_what_rdkit_found() -> None:
         one, other = row["a"], row["b"]
         of_texts = largest_common(one, other)
         found = of_graphs(Chem.MolFromSmiles(one), Chem.MolFromSmiles(other))
+        of_molecules = exact_common_substructure(
+            *map(Molecule, map(Chem.MolFromSmiles, (one, other)), (one, other))
+        )
         seen["texts decided"] += of_texts is not None
+        seen["molecules decided"] += of_molecules is not None
         seen[found if isinstance(found, str) else "graphs decided"] += 1
+        assert of_molecules is None or of_molecules == found[1]
         if row["default"] is None:
             seen["RDKit was cut short"] += 1
             assert of_texts is None or of_texts == found
@@ -120,6 +127,9 @@ def test_what_rdkit_finds() -> None:
         of_texts = largest_common(one, other)
         seen["texts decided"] += of_texts is not None
         assert of_texts in (None, found), (one, other)
+        of_molecules = exact_common_substructure(Molecule(first, one), Molecule(second, other))
+        seen["molecules decided"] += of_molecules is not None
+        assert of_molecules in (None, found[1]), (one, other)
         # the clock decides only whether a pair is compared
         expected = rdFMCS.FindMCS([first, second], timeout=1)
         if expected.canceled:

@@ -23,11 +23,12 @@ _END: Final = _STATE + STATE_SIZE
 assert _END <= COMMON_WORK_SIZE
 
 
-def _common(data: Any, n_bytes: int, n_first: int, limit: int, work: Any, result: Any) -> int:
+def _common(data: Any, n_bytes: int, n_first: int, by_rdkit: int, limit: int, work: Any, result: Any) -> int:
     space = carray(work, COMMON_WORK_SIZE, np.int64)
     return common_substructure(
         carray(data, n_bytes, np.uint8),
         n_first,
+        by_rdkit != 0,
         limit,
         space[:GRAPH_SIZE],
         space[_SECOND:_PACKED],
@@ -38,5 +39,5 @@ def _common(data: Any, n_bytes: int, n_first: int, limit: int, work: Any, result
     )
 
 
-ENTRIES = {"short": (_common, "piiipp"), "long": (_common, "piiipp")}
+ENTRIES = {"short": (_common, "piiiipp"), "long": (_common, "piiiipp")}
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

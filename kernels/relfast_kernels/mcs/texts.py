@@ -17,6 +17,7 @@ from relfast_kernels.layouts import (
 from relfast_kernels.mcs.packed import pack
 from relfast_kernels.mcs.roots import largest_common
 from relfast_kernels.mcs.state import BEST_ATOMS, BEST_BONDS, STEPS
+from relfast_kernels.smiles.parser import read_canonical
 from relfast_kernels.smiles.plain import read_plain
 
 Bytes = npt.NDArray[np.uint8]
@@ -27,6 +28,7 @@ Ints = npt.NDArray[np.int64]
 def common_substructure(
     data: Bytes,
     n_first: int,
+    by_rdkit: bool,
     limit: int,
     first: Ints,
     second: Ints,
@@ -41,6 +43,8 @@ def common_substructure(
     ----------
     data
         uint8: both texts, the first one ``n_first`` bytes long.
+    by_rdkit
+        Whether RDKit wrote both, without stereo: their aromatic letters are taken at their word then.
     limit
         Steps that the search may take.
     first, second
@@ -58,8 +62,12 @@ def common_substructure(
         0; `INVALID` where one of them certainly is no molecule; `UNKNOWN` where only RDKit can read them;
         `UNFINISHED` where the steps did not suffice.
     """
-    n_a = read_plain(data, 0, n_first, first)
-    n_b = read_plain(data, n_first, len(data), second)
+    if by_rdkit:
+        n_a = read_canonical(data, 0, n_first, first)
+        n_b = read_canonical(data, n_first, len(data), second)
+    else:
+        n_a = read_plain(data, 0, n_first, first)
+        n_b = read_plain(data, n_first, len(data), second)
     if INVALID in (n_a, n_b):
         return INVALID
     if UNKNOWN in (n_a, n_b):
