@@ -80,10 +80,12 @@ def _loaded() -> tuple[Kernel, Kernel] | None:
 
 
 def largest_common(
-    first: str, second: str, *, by_rdkit: bool = False, max_steps: int = MAX_STEPS
+    first: str, second: str, *, by_rdkit: bool = False, whole_rings: bool = False, max_steps: int = MAX_STEPS
 ) -> LargestCommon | None:
     """The largest connected substructure that two molecules have in common.
 
+    ``whole_rings``: atoms match by element, charge and whether they are in a ring, bonds by exact order and
+    whether they are in a ring, and every ring bond that is matched lies on a ring that is matched.
     ``by_rdkit``: both texts are RDKit's, without stereo; charges and all elements are read then.
     None where one is no molecule or only RDKit can read it, where ``max_steps`` do not suffice, or where the
     kernel has not been compiled. What it finds depends on the texts only. Safe to use from several threads; a
@@ -99,7 +101,9 @@ def largest_common(
     data, n = text.encode(), len(first)
     result = _Result()
     short, long = kernels
-    status = short(data, len(data), n, by_rdkit, min(SHORT_STEPS, max_steps), _shared_work, result)
+    status = short(
+        data, len(data), n, by_rdkit, whole_rings, min(SHORT_STEPS, max_steps), _shared_work, result
+    )
     if status == UNFINISHED and max_steps > SHORT_STEPS:
-        status = long(data, len(data), n, by_rdkit, max_steps, _Work(), result)
+        status = long(data, len(data), n, by_rdkit, whole_rings, max_steps, _Work(), result)
     return LargestCommon(result[COMMON_BONDS], result[COMMON_ATOMS]) if status == 0 else None

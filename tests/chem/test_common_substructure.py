@@ -51,7 +51,7 @@ def pairs() -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def packed(mol: Chem.Mol) -> np.ndarray | None:
+def packed(mol: Chem.Mol, whole_rings: bool = False) -> np.ndarray | None:
     """A molecule of RDKit's as the kernel has it, None if it is too large or has other bonds."""
     graph = np.zeros(layouts.GRAPH_SIZE, np.int64)
     if mol.GetNumAtoms() > layouts.MAX_ATOMS:
@@ -59,7 +59,9 @@ def packed(mol: Chem.Mol) -> np.ndarray | None:
     for atom in mol.GetAtoms():
         if atom.GetDegree() > layouts.MAX_DEGREE:
             return None
-        graph[layouts.LABEL + atom.GetIdx()] = atom.GetAtomicNum() * layouts.CHARGES + layouts.NEUTRAL
+        graph[layouts.LABEL + atom.GetIdx()] = (
+            atom.GetAtomicNum() * layouts.CHARGES + layouts.NEUTRAL + atom.GetFormalCharge()
+        )
         for bond in atom.GetBonds():
             if bond.GetBondType() not in ORDERS:
                 return None
@@ -68,12 +70,12 @@ def packed(mol: Chem.Mol) -> np.ndarray | None:
             graph[place] = 8 * bond.GetOtherAtomIdx(atom.GetIdx()) + ORDERS[bond.GetBondType()]
             graph[layouts.DEGREE + atom.GetIdx()] += 1
     found = np.zeros(PACKED_SIZE, np.int64)
-    return found if pack(graph, mol.GetNumAtoms(), found) >= 0 else None
+    return found if pack(graph, mol.GetNumAtoms(), whole_rings, found) >= 0 else None
 
 
-def of_graphs(one: Chem.Mol, other: Chem.Mol) -> tuple[int, int] | str:
+def of_graphs(one: Chem.Mol, other: Chem.Mol, whole_rings: bool = False) -> tuple[int, int] | str:
     """What the search says of two molecules as RDKit sees them."""
-    query, target = packed(one), packed(other)
+    query, target = packed(one, whole_rings), packed(other, whole_rings)
     if query is None or target is None:
         return "not read"
     if query[N_BONDS] > target[N_BONDS]:
@@ -110,6 +112,30 @@ def test_what_rdkit_found() -> None:
     assert seen["unknown"] <= 12
     assert seen["graphs decided"] >= 8_390
     assert seen["texts decided"] >= 7_200
+
+
+@pytest.mark.slow
+def test_whole_rings_are_nearly_what_rdkit_found() -> None:
+    """RDKit's search is not complete, and it lets bonds of fused rings dangle: cages differ, drugs hardly."""
+    seen: Counter[str] = Counter()
+    for row in pairs():
+        if row["strict"] is None:
+            continue
+        one, other = Chem.MolFromSmiles(row["a"]), Chem.MolFromSmiles(row["b"])
+        found = of_graphs(one, other, whole_rings=True)
+        of_texts = largest_common(row["a"], row["b"], whole_rings=True)
+        assert isinstance(found, str) or of_texts in (None, found), row
+        if isinstance(found, str):
+            seen[found] += 1
+            continue
+        kind = "cages" if row["group"].startswith("cage") else "others"
+        expected = tuple(row["strict"])
+        size = "same" if found == expected else "larger" if found > expected else "smaller"
+        seen[f"{kind}: {size} than RDKit's"] += 1
+    print(dict(seen))
+    assert seen["unknown"] <= 4
+    assert seen["others: larger than RDKit's"] <= 4
+    assert seen["others: smaller than RDKit's"] <= 3
 
 
 @pytest.mark.slow

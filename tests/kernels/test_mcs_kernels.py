@@ -22,7 +22,7 @@ STATE = np.zeros(states.STATE_SIZE, np.int64)
 EXAMPLES: Final = 20 if config.DISABLE_JIT else 400
 
 
-def packed(graph: nx.Graph) -> np.ndarray:
+def packed(graph: nx.Graph, whole_rings: bool = False) -> np.ndarray:
     """A graph of atoms 0 to n - 1 as the kernel has it."""
     plain = np.zeros(layouts.GRAPH_SIZE, np.int64)
     for atom, element in graph.nodes(data="element"):
@@ -33,15 +33,17 @@ def packed(graph: nx.Graph) -> np.ndarray:
             plain[at] = 8 * b + order
             plain[layouts.DEGREE + a] += 1
     found = np.zeros(PACKED_SIZE, np.int64)
-    return found if pack(plain, len(graph), found) >= 0 else found[:0]
+    return found if pack(plain, len(graph), whole_rings, found) >= 0 else found[:0]
 
 
-def search(one: nx.Graph, other: nx.Graph, limit: int = 1_000_000) -> tuple[int, int] | None:
-    query, target = packed(one), packed(other)
+def search(
+    one: nx.Graph, other: nx.Graph, limit: int = 1_000_000, whole_rings: bool = False
+) -> tuple[int, int] | None:
+    query, target = packed(one, whole_rings), packed(other, whole_rings)
     if largest_common(query, target, STATE, limit) == UNKNOWN:
         return None
     bonds, atoms = int(STATE[states.BEST_BONDS]), int(STATE[states.BEST_ATOMS])
-    if bonds:
+    if bonds and not whole_rings:
         check_solution(one, other, bonds, atoms)
     return bonds, atoms
 
@@ -98,6 +100,15 @@ def test_what_brute_force_finds(one: nx.Graph, other: nx.Graph) -> None:
     found = naive_largest_common(one, other)
     assert search(one, other) == found
     assert search(other, one) == found
+
+
+@pytest.mark.slow
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(one=graphs(), other=graphs())
+def test_whole_rings_as_brute_force_finds_them(one: nx.Graph, other: nx.Graph) -> None:
+    found = naive_largest_common(one, other, whole_rings=True)
+    assert search(one, other, whole_rings=True) == found
+    assert search(other, one, whole_rings=True) == found
 
 
 def relabelled(graph: nx.Graph, order: list[int]) -> nx.Graph:

@@ -36,5 +36,12 @@ The sum bounds the bonds. Where it only equals the best so far, more atoms are n
 substructure of b bonds has b + 1 atoms less one for each independent ring, and rings that are closed stay
 closed; nor can there be more atoms of a label than both graphs have within reach.
 
+With whole rings (`packed.pack`) a solution is one of which every ring bond lies on a ring of the solution,
+no ring bond being a bridge of it. A ring of the query becomes a ring of the target, so it does not matter
+which is which; RDKit's lists of smallest rings are not asked. The reasons above hold: a bond between two
+atoms of a solution closes a ring and opens none, and a leaf bond that is put on a leaf must be in no ring
+at all. The bound holds for all connected substructures. Ring bonds at dead ends of what is matched or may
+be are dropped, and the state with them if one is matched; only solutions without such bonds are kept.
+
 Steps are states, each of some hundred nanoseconds; their number depends on the two graphs only.
 """

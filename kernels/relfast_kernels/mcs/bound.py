@@ -13,14 +13,15 @@ from relfast_kernels.mcs.count import (
     degrees_forbid,
     ends_of,
     in_common,
-    reach,
+    without_ring,
 )
-from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, OF_CLASS
+from relfast_kernels.mcs.packed import CLASS, CYCLIC, ENDS, FIRST, INCIDENT, OF_CLASS, reach
 from relfast_kernels.mcs.state import (
     ANCHOR,
     BEST_ATOMS,
     BEST_BONDS,
     BOND,
+    COMMON,
     FREE,
     IMAGE,
     IMAGES,
@@ -44,6 +45,11 @@ def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
     bonds = state[frame + N_MATCHED]
     best = state[BEST_BONDS]
     n_classes = state[N_CLASSES]
+    if query[CYCLIC]:
+        gone = without_ring(query, (state[frame + COMMON] | is_open) & query[CYCLIC])
+        if gone & state[frame + COMMON]:
+            return False
+        is_open &= ~gone
     front, front_there = 0, 0
     total = bonds
     chosen, anchor, least = -1, -1, 1 << 30

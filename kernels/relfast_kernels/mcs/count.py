@@ -27,22 +27,23 @@ def ends_of(packed: Ints, bonds: int) -> int:
 
 
 @kernel
-def reach(packed: Ints, atoms: int, bonds: int) -> tuple[int, int]:
-    """The bonds of a set that can be reached from these atoms through the set, and all atoms on the way."""
-    seen = 0
-    reached = 0
-    while atoms:
-        low = atoms & -atoms
-        atom = place_of(low)
-        seen |= low
-        there = packed[INCIDENT + atom] & bonds & ~reached
-        reached |= there
-        while there:
-            bit = there & -there
-            there ^= bit
-            atoms |= 1 << (packed[ENDS + place_of(bit)] ^ atom)
-        atoms &= ~seen
-    return reached, seen
+def without_ring(packed: Ints, bonds: int) -> int:
+    """Bonds of a set that are in no ring of it: those at dead ends, one after the other."""
+    left = bonds
+    peeled = True
+    while peeled:
+        peeled = False
+        rest = left
+        while rest:
+            low = rest & -rest
+            rest ^= low
+            bond = place_of(low)
+            first = packed[FIRST + bond]
+            other = first ^ packed[ENDS + bond]
+            if packed[INCIDENT + first] & left == low or packed[INCIDENT + other] & left == low:
+                left ^= low
+                peeled = True
+    return bonds ^ left
 
 
 @kernel

@@ -23,12 +23,15 @@ _END: Final = _STATE + STATE_SIZE
 assert _END <= COMMON_WORK_SIZE
 
 
-def _common(data: Any, n_bytes: int, n_first: int, by_rdkit: int, limit: int, work: Any, result: Any) -> int:
+def _common(
+    data: Any, n_bytes: int, n_first: int, by_rdkit: int, whole_rings: int, limit: int, work: Any, result: Any
+) -> int:
     space = carray(work, COMMON_WORK_SIZE, np.int64)
     return common_substructure(
         carray(data, n_bytes, np.uint8),
         n_first,
         by_rdkit != 0,
+        whole_rings != 0,
         limit,
         space[:GRAPH_SIZE],
         space[_SECOND:_PACKED],
@@ -39,5 +42,5 @@ def _common(data: Any, n_bytes: int, n_first: int, by_rdkit: int, limit: int, wo
     )
 
 
-ENTRIES = {"short": (_common, "piiiipp"), "long": (_common, "piiiipp")}
+ENTRIES = {"short": (_common, "piiiiipp"), "long": (_common, "piiiiipp")}
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

@@ -24,6 +24,7 @@ from relfast_kernels.layouts import (
     SECTION,
     UNKNOWN,
 )
+from relfast_kernels.mcs.bits import place_of
 from relfast_kernels.mcs.state import KEYS
 
 Ints = npt.NDArray[np.int64]
@@ -51,7 +52,12 @@ N_ATOMS: Final = ORDERS + SECTION
 N_BONDS: Final = N_ATOMS + 1
 USEFUL: Final = N_ATOMS + 2
 """The bonds of which the other graph has the class."""
+CYCLIC: Final = N_ATOMS + 3
+"""The bonds that may be matched only together with a ring that they are in."""
 PACKED_SIZE: Final = N_ATOMS + 8
+
+_IN_RING: Final = 8
+"""An order's bit for a bond that is in a ring."""
 
 _MASK: Final = 0xFFFF_FFFF
 _ATOM_FACTOR: Final = 0x85EB_CA6B >> 1
@@ -59,16 +65,54 @@ _BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
 
 
 @kernel
-def pack(graph: Ints, n: int, packed: Ints) -> int:
+def reach(packed: Ints, atoms: int, bonds: int) -> tuple[int, int]:
+    """The bonds of a set that can be reached from these atoms through the set, and all atoms on the way."""
+    seen = 0
+    reached = 0
+    while atoms:
+        low = atoms & -atoms
+        atom = place_of(low)
+        seen |= low
+        there = packed[INCIDENT + atom] & bonds & ~reached
+        reached |= there
+        while there:
+            bit = there & -there
+            there ^= bit
+            atoms |= 1 << (packed[ENDS + place_of(bit)] ^ atom)
+        atoms &= ~seen
+    return reached, seen
+
+
+@kernel
+def bridges(packed: Ints, bonds: int) -> int:
+    """The bonds of a set without which their ends are not connected by it."""
+    found = 0
+    left = bonds
+    while left:
+        low = left & -left
+        left ^= low
+        bond = place_of(low)
+        first = packed[FIRST + bond]
+        _, seen = reach(packed, 1 << first, bonds ^ low)
+        if not seen >> (first ^ packed[ENDS + bond]) & 1:
+            found |= low
+    return found
+
+
+@kernel
+def pack(graph: Ints, n: int, whole_rings: bool, packed: Ints) -> int:
     """Pack a graph as `relfast_kernels.smiles` reads it; its number of bonds, or `UNKNOWN` for too many.
 
     Atoms are told apart by their element, bonds by their order; an aromatic bond counts as single, with which
-    it may be matched.
+    it may be matched. With ``whole_rings`` atoms are told apart by their charge, too, atoms and bonds by
+    whether they are in a ring, and aromatic bonds are of their own kind.
     """
     bonds = 0
+    packed[CYCLIC] = 0
     for atom in range(n):
         packed[INCIDENT + atom] = 0
-        packed[LABELS + atom] = graph[LABEL + atom] // CHARGES
+        label = graph[LABEL + atom]
+        packed[LABELS + atom] = 2 * label if whole_rings else label // CHARGES
     for atom in range(n):
         for at in range(graph[DEGREE + atom]):
             bond = graph[BONDS + MAX_DEGREE * atom + at]
@@ -79,12 +123,20 @@ def pack(graph: Ints, n: int, packed: Ints) -> int:
                 return UNKNOWN
             packed[FIRST + bonds] = atom
             packed[ENDS + bonds] = atom ^ other
-            packed[ORDERS + bonds] = 1 if order == AROMATIC_BOND else order
+            packed[ORDERS + bonds] = 1 if order == AROMATIC_BOND and not whole_rings else order
             packed[INCIDENT + atom] |= 1 << bonds
             packed[INCIDENT + other] |= 1 << bonds
             bonds += 1
     packed[N_ATOMS] = n
     packed[N_BONDS] = bonds
+    if whole_rings:
+        packed[CYCLIC] = ((1 << bonds) - 1) & ~bridges(packed, (1 << bonds) - 1)
+        for bond in range(bonds):
+            if packed[CYCLIC] >> bond & 1:
+                first = packed[FIRST + bond]
+                packed[ORDERS + bond] |= _IN_RING
+                packed[LABELS + first] |= 1
+                packed[LABELS + (packed[ENDS + bond] ^ first)] |= 1
     _look_around(packed, n, bonds)
     return bonds
 

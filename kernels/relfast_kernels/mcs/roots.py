@@ -9,15 +9,17 @@ import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.mcs.bits import n_bits
-from relfast_kernels.mcs.count import in_common, reach
+from relfast_kernels.mcs.bits import n_bits, place_of
+from relfast_kernels.mcs.count import in_common
 from relfast_kernels.mcs.packed import (
+    CYCLIC,
     INCIDENT,
     LABELS,
     N_ATOMS,
     N_BONDS,
     OF_LABEL,
     USEFUL,
+    reach,
     share,
     share_labels,
 )
@@ -50,7 +52,11 @@ def _start(query: Ints, target: Ints, state: Ints) -> int:
     for atom in range(query[N_ATOMS]):
         state[BEST_IMAGE + atom] = -1
     for found in range(state[N_LABELS]):
-        if query[OF_LABEL + found] and target[OF_LABEL + found]:
+        atoms = query[OF_LABEL + found]
+        if not atoms or not target[OF_LABEL + found]:
+            continue
+        # one atom is no whole ring
+        if not query[INCIDENT + place_of(atoms & -atoms)] & query[CYCLIC]:
             state[BEST_ATOMS] = 1
     return int(state[N_CLASSES])
 

@@ -11,12 +11,14 @@ from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.bound import narrow
 from relfast_kernels.mcs.packed import (
     CLASS,
+    CYCLIC,
     ENDS,
     HASHES,
     INCIDENT,
     N_ATOMS,
     OF_CLASS,
     ROUNDS,
+    bridges,
 )
 from relfast_kernels.mcs.state import (
     ANCHOR,
@@ -25,6 +27,7 @@ from relfast_kernels.mcs.state import (
     BEST_IMAGE,
     BOND,
     CANDIDATES,
+    COMMON,
     DELETED,
     FORCED,
     FRAME_SIZE,
@@ -57,6 +60,9 @@ def likeness(query: Ints, target: Ints, atom: int, image: int) -> int:
 def _keep_if_better(query: Ints, state: Ints, frame: int) -> None:
     bonds, atoms = state[frame + N_MATCHED], n_bits(state[frame + MATCHED])
     if bonds > state[BEST_BONDS] or (bonds == state[BEST_BONDS] and atoms > state[BEST_ATOMS]):
+        common = state[frame + COMMON]
+        if common & query[CYCLIC] and bridges(query, common) & query[CYCLIC]:
+            return
         state[BEST_BONDS] = bonds
         state[BEST_ATOMS] = atoms
         for atom in range(query[N_ATOMS]):
@@ -71,6 +77,7 @@ def _match(query: Ints, target: Ints, state: Ints, frame: int, atom: int, image:
     touched_there = state[frame + TOUCHED_THERE]
     around, around_there = query[INCIDENT + atom], target[INCIDENT + image]
     gained = 0
+    common = state[frame + COMMON]
     closing = around & touched & (is_open | deleted)
     while closing:
         low = closing & -closing
@@ -81,6 +88,7 @@ def _match(query: Ints, target: Ints, state: Ints, frame: int, atom: int, image:
             if deleted & low:
                 return False
             gained += 1
+            common |= low
     state[IMAGE + atom] = image
     state[next_frame + OPEN] = is_open & ~(around & touched)
     state[next_frame + DELETED] = deleted
@@ -89,6 +97,7 @@ def _match(query: Ints, target: Ints, state: Ints, frame: int, atom: int, image:
     state[next_frame + FREE] = state[frame + FREE] & ~(around_there & touched_there)
     state[next_frame + TOUCHED_THERE] = touched_there | around_there
     state[next_frame + IMAGES] = state[frame + IMAGES] | 1 << image
+    state[next_frame + COMMON] = common
     state[next_frame + N_MATCHED] = state[frame + N_MATCHED] + gained
     _keep_if_better(query, state, next_frame)
     return True
@@ -104,7 +113,7 @@ def _list_candidates(query: Ints, target: Ints, state: Ints, frame: int) -> None
     state[frame + CANDIDATES] = found
     state[frame + FORCED] = 0
     new = query[ENDS + bond] ^ anchor
-    if query[INCIDENT + new] & state[frame + OPEN] == 1 << bond:
+    if query[INCIDENT + new] & state[frame + OPEN] == 1 << bond and not query[CYCLIC] >> bond & 1:
         # a leaf to a leaf: no other way to use either is better
         while found:
             low = found & -found
@@ -175,6 +184,7 @@ def search(
     state[frame + TOUCHED_THERE] = target[INCIDENT + image]
     state[frame + IMAGES] = 1 << image
     state[frame + N_MATCHED] = 0
+    state[frame + COMMON] = 0
     state[IMAGE + root] = image
     entering = True
     while frame >= FRAMES:

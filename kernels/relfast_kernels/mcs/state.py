@@ -44,6 +44,8 @@ N_MATCHED: Final = 10
 """Bonds that have an image."""
 FORCED: Final = 11
 """Not 0 where deleting the bond can gain nothing."""
-FRAME_SIZE: Final = 12
+COMMON: Final = 12
+"""The query bonds that have an image."""
+FRAME_SIZE: Final = 13
 
 STATE_SIZE: Final = FRAMES + (MAX_ATOMS + 2) * FRAME_SIZE

@@ -29,6 +29,7 @@ def common_substructure(
     data: Bytes,
     n_first: int,
     by_rdkit: bool,
+    whole_rings: bool,
     limit: int,
     first: Ints,
     second: Ints,
@@ -45,6 +46,8 @@ def common_substructure(
         uint8: both texts, the first one ``n_first`` bytes long.
     by_rdkit
         Whether RDKit wrote both, without stereo: their aromatic letters are taken at their word then.
+    whole_rings
+        Whether rings count only as wholes, and charges and aromatic bonds as such.
     limit
         Steps that the search may take.
     first, second
@@ -72,14 +75,13 @@ def common_substructure(
         return INVALID
     if UNKNOWN in (n_a, n_b):
         return UNKNOWN
-    bonds_a = pack(first, n_a, packed_first)
-    bonds_b = pack(second, n_b, packed_second)
+    bonds_a = pack(first, n_a, whole_rings, packed_first)
+    bonds_b = pack(second, n_b, whole_rings, packed_second)
     if UNKNOWN in (bonds_a, bonds_b):
         return UNKNOWN
-    if bonds_a <= bonds_b:
-        found = largest_common(packed_first, packed_second, state, limit)
-    else:
-        found = largest_common(packed_second, packed_first, state, limit)
+    if bonds_a > bonds_b:
+        packed_first, packed_second = packed_second, packed_first
+    found = largest_common(packed_first, packed_second, state, limit)
     result[COMMON_BONDS] = state[BEST_BONDS]
     result[COMMON_ATOMS] = state[BEST_ATOMS]
     result[COMMON_STEPS] = state[STEPS]
