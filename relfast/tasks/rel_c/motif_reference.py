@@ -35,8 +35,19 @@ def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions)
     response = extracted.value
     if not isinstance(gold, str) or not isinstance(response, str):
         return None
-    value = memo().get(_by_text(gold, response, options))
-    return _decide(compare(gold, response), gold, response) if value is None else _unpack(value)
+    key = _by_text(gold, response, options)
+    value = memo().get(key)
+    if value is not None:
+        return _unpack(value)
+    found = compare(gold, response)
+    outcome = _decide(found, gold, response)
+    if (
+        outcome is not None
+        and isinstance(found, Comparison)
+        and not (found.second_in_first or found.first_in_second)
+    ):
+        _remember(key, outcome)  # a search may have taken milliseconds
+    return outcome
 
 
 def compare(gold: object, response: object) -> Comparison | Literal["invalid"] | None:
@@ -81,11 +92,16 @@ def judge(gold: object, extracted: Extracted[str | None], options: RelCOptions) 
             return _unpack(value)
     outcome = _judge(gold, extracted, options)
     # how far a search that was cut short came depends on the machine's load: not for others to repeat
-    if pair is not None and isinstance(outcome.vote, int) and "mcs_canceled" not in outcome.metrics:
-        in_gold, in_response, overlap = outcome.metrics.values()
-        value = _OUTCOME.pack(overlap, outcome.vote, outcome.correct | in_gold << 1 | in_response << 2)
-        memo().put(_by_text(*pair, options), value)
+    if pair is not None and "mcs_canceled" not in outcome.metrics:
+        _remember(_by_text(*pair, options), outcome)
     return outcome
+
+
+def _remember(key: bytes, outcome: Outcome) -> None:
+    if isinstance(outcome.vote, int):
+        in_gold, in_response, overlap = outcome.metrics.values()
+        bits = outcome.correct | in_gold << 1 | in_response << 2
+        memo().put(key, _OUTCOME.pack(overlap, outcome.vote, bits))
 
 
 def _judge(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
