@@ -123,6 +123,20 @@ atoms of both, the fingerprint of the second, and whether both graphs decide whe
 MATCH_SIZE: Final = 5 * SECTION
 """Workspace of a comparison."""
 
+# Common substructures (`relfast_kernels.mcs`)
+
+MAX_BONDS: Final = 62
+"""Bonds of a graph that is searched: bits of a non-negative int64. `MAX_ATOMS` is less."""
+
+UNFINISHED: Final = -3
+"""Instead of a result: the steps did not suffice."""
+
+COMMON_BONDS, COMMON_ATOMS, COMMON_STEPS = range(3)
+COMMON_SIZE: Final = 3
+"""What a search for the largest common substructure finds, and the steps it took."""
+COMMON_WORK_SIZE: Final = 2 * GRAPH_SIZE + 4096
+"""Workspace of one."""
+
 # Alignments (`relfast_kernels.align`)
 
 MATCH, SKIP_BENCHMARK, SKIP_LLM = range(3)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rdkit import Chem
 from rdkit.Chem import rdFMCS
 
+from relfast.chem.common_substructure import largest_common
 from relfast.chem.molecule import Molecule
 
 
@@ -15,6 +16,14 @@ class CommonSubstructure(NamedTuple):
 
     heavy_atoms: int
     canceled: bool
+
+
+def exact_common_substructure(a: Molecule, b: Molecule) -> int | None:
+    """The heavy atoms that `common_substructure` finds if nothing cuts it short, if a kernel says."""
+    if not (a.ordinary and b.ordinary):
+        return None
+    found = largest_common(a.written, b.written, by_rdkit=True)
+    return None if found is None else found.atoms
 
 
 def common_substructure(a: Molecule, b: Molecule, timeout: int) -> CommonSubstructure:

@@ -57,10 +57,27 @@ UNITS: Final = {
         "smiles/subgraph.py",
         "smiles/entries.py",
     ),
+    "mcs": (
+        "layouts.py",
+        "smiles/parser.py",
+        "smiles/kekule.py",
+        "smiles/aromatic.py",
+        "smiles/plain.py",
+        "mcs/bits.py",
+        "mcs/state.py",
+        "mcs/packed.py",
+        "mcs/count.py",
+        "mcs/bound.py",
+        "mcs/search.py",
+        "mcs/roots.py",
+        "mcs/texts.py",
+        "mcs/entries.py",
+    ),
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 
-SHORT: Final = frozenset({"smiles"})
+SHORT: Final = frozenset({"smiles", "mcs.short"})
+"""Units, and entries of units, that take microseconds."""
 
 _LINKERS: Final = (
     ("ld", "-shared", "-z", "noexecstack"),
@@ -127,8 +144,7 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
     """A unit's functions by name, or None.
 
     Each takes the integers and pointers its entry declares (``int`` and ``ctypes.c_void_p``) and returns
-    an int. Those of `SHORT` units hold the GIL: they take microseconds, and to get it back from busy threads
-    takes milliseconds.
+    an int. `SHORT` ones hold the GIL: to get it back from busy threads takes milliseconds.
     """
     for path, open_code in ((shared_library(unit), _open_library), (object_file(unit), _open_object)):
         try:
@@ -136,7 +152,11 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
                 code, entries = _read(file)
                 address_of = open_code(file, code)
             return {
-                name: _callable(address_of(entry["symbol"]), entry["arguments"], holds_gil=unit in SHORT)
+                name: _callable(
+                    address_of(entry["symbol"]),
+                    entry["arguments"],
+                    holds_gil=not SHORT.isdisjoint((unit, f"{unit}.{name}")),
+                )
                 for name, entry in entries.items()
             }
         except UntrustedError as error:
@@ -265,13 +285,18 @@ def build(unit: str) -> Path:
     kinds = {"p": types.voidptr, "i": types.int64}
     entries = {}
     texts = []
+    made: dict[Any, str] = {}
     for name, (function, arguments) in module.ENTRIES.items():
+        if function in made:  # another name for what is called with the lock held, or without
+            entries[name] = {"symbol": made[function], "arguments": arguments}
+            continue
         signature = types.int64(*(kinds[letter] for letter in arguments))
         compiled = numba.njit(
             signature, nogil=True, fastmath=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
         )(function)
         overload = compiled.overloads[signature.args]
-        entries[name] = {"symbol": overload.fndesc.llvm_func_name, "arguments": arguments}
+        made[function] = overload.fndesc.llvm_func_name
+        entries[name] = {"symbol": made[function], "arguments": arguments}
         texts.append(compiled.inspect_llvm(signature.args))
     linked = llvm.parse_assembly(_standing_alone(texts[0]))
     for text in texts[1:]:

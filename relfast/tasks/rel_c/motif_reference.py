@@ -1,7 +1,7 @@
 """REL-C2 as published: what a pair (gold, response) is worth, found out once.
 
-A pair is looked up in the memo that the workers share; then a kernel compares the two if it can read both and
-one of them contains the other, which most answers do; the rest is RDKit's.
+A pair is looked up in the memo that the workers share; then kernels compare the two if they can read both,
+which is so for most answers; the rest is RDKit's.
 """
 
 from __future__ import annotations
@@ -35,8 +35,19 @@ def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions)
     response = extracted.value
     if not isinstance(gold, str) or not isinstance(response, str):
         return None
-    value = memo().get(_by_text(gold, response, options))
-    return _decide(compare(gold, response), response) if value is None else _unpack(value)
+    key = _by_text(gold, response, options)
+    value = memo().get(key)
+    if value is not None:
+        return _unpack(value)
+    found = compare(gold, response)
+    outcome = _decide(found, gold, response)
+    if (
+        outcome is not None
+        and isinstance(found, Comparison)
+        and not (found.second_in_first or found.first_in_second)
+    ):
+        _remember(key, outcome)  # a search may have taken milliseconds
+    return outcome
 
 
 def compare(gold: object, response: object) -> Comparison | Literal["invalid"] | None:
@@ -49,16 +60,22 @@ def compare(gold: object, response: object) -> Comparison | Literal["invalid"] |
     return table.compare(gold, response)
 
 
-def _decide(found: Comparison | Literal["invalid"] | None, response: str) -> Outcome | None:
-    """The outcome of two simple molecules of which one contains the other, or of what is no molecule."""
+def _decide(found: Comparison | Literal["invalid"] | None, gold: str, response: str) -> Outcome | None:
+    """The outcome of two simple molecules, or of what is no molecule; None where only RDKit can say."""
     if found is None:
         return None
     if found == "invalid":
         return Outcome(False, metrics_of(False, False, 0.0), vote=_vote_of_text(response))
     in_gold, in_response, n_gold, n_response, fingerprint, _ = found
+    common = min(n_gold, n_response)
     if not (in_gold or in_response):
-        return None
-    metrics = metrics_of(in_gold, in_response, min(n_gold, n_response) / max(n_gold, n_response))
+        from relfast.chem.common_substructure import largest_common
+
+        largest = largest_common(gold, response)
+        if largest is None:
+            return None
+        common = largest.atoms
+    metrics = metrics_of(in_gold, in_response, common / max(n_gold, n_response))
     # each in the other: then neither has an atom or a bond more
     correct = in_gold and in_response
     return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(fingerprint))
@@ -75,21 +92,26 @@ def judge(gold: object, extracted: Extracted[str | None], options: RelCOptions) 
             return _unpack(value)
     outcome = _judge(gold, extracted, options)
     # how far a search that was cut short came depends on the machine's load: not for others to repeat
-    if pair is not None and isinstance(outcome.vote, int) and "mcs_canceled" not in outcome.metrics:
-        in_gold, in_response, overlap = outcome.metrics.values()
-        value = _OUTCOME.pack(overlap, outcome.vote, outcome.correct | in_gold << 1 | in_response << 2)
-        memo().put(_by_text(*pair, options), value)
+    if pair is not None and "mcs_canceled" not in outcome.metrics:
+        _remember(_by_text(*pair, options), outcome)
     return outcome
+
+
+def _remember(key: bytes, outcome: Outcome) -> None:
+    if isinstance(outcome.vote, int):
+        in_gold, in_response, overlap = outcome.metrics.values()
+        bits = outcome.correct | in_gold << 1 | in_response << 2
+        memo().put(key, _OUTCOME.pack(overlap, outcome.vote, bits))
 
 
 def _judge(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     from relfast.chem.matching import contains, same_molecule
-    from relfast.chem.mcs import common_substructure
+    from relfast.chem.mcs import common_substructure, exact_common_substructure
     from relfast.chem.molecule import parse
 
     response = extracted.value
     found = compare(gold, response)
-    outcome = _decide(found, response or "")
+    outcome = _decide(found, str(gold), str(response))
     if outcome is not None:
         return outcome
     ours, theirs = parse(response), parse(gold)
@@ -108,6 +130,8 @@ def _judge(gold: object, extracted: Extracted[str | None], options: RelCOptions)
     canceled = False
     if in_gold or in_response:
         common = min(heavy)
+    elif (exact := exact_common_substructure(ours, theirs)) is not None:
+        common = exact
     else:
         common, canceled = common_substructure(ours, theirs, options.mcs_timeout)
     metrics = metrics_of(in_gold, in_response, common / max(heavy) if max(heavy) else 0.0)

@@ -1,0 +1,250 @@
+"""Molecular graphs as bitsets, and what two of them have in common class by class.
+
+A packed graph is one int64 array, cut into sections of `SECTION` places. Bonds are numbered; the bonds at an
+atom or of a class are masks. Two bonds may be matched exactly if their classes are equal: a class is an order
+with the labels of both ends, so that matching is an equivalence.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    AROMATIC_BOND,
+    BONDS,
+    CHARGES,
+    DEGREE,
+    LABEL,
+    MAX_BONDS,
+    MAX_DEGREE,
+    SECTION,
+    UNKNOWN,
+)
+from relfast_kernels.mcs.bits import place_of
+from relfast_kernels.mcs.state import KEYS
+
+Ints = npt.NDArray[np.int64]
+
+INCIDENT: Final = 0
+"""For each atom its bonds."""
+LABELS: Final = SECTION
+"""For each atom what it must have in common with its image; `share` makes places in `OF_LABEL` of them."""
+ENDS: Final = 2 * SECTION
+"""For each bond one end, xor the other."""
+FIRST: Final = 3 * SECTION
+"""For each bond one end."""
+CLASS: Final = 4 * SECTION
+"""For each bond its class, -1 where the other graph has none of it."""
+OF_CLASS: Final = 5 * SECTION
+"""For each class its bonds."""
+OF_LABEL: Final = 6 * SECTION
+"""For each label its atoms."""
+HASHES: Final = 7 * SECTION
+"""For each atom what is around it, `ROUNDS` bonds far and less: a section for each distance."""
+ROUNDS: Final = 3
+ORDERS: Final = HASHES + ROUNDS * SECTION
+"""For each bond its order."""
+N_ATOMS: Final = ORDERS + SECTION
+N_BONDS: Final = N_ATOMS + 1
+USEFUL: Final = N_ATOMS + 2
+"""The bonds of which the other graph has the class."""
+CYCLIC: Final = N_ATOMS + 3
+"""The bonds that may be matched only together with a ring that they are in."""
+PACKED_SIZE: Final = N_ATOMS + 8
+
+_IN_RING: Final = 8
+"""An order's bit for a bond that is in a ring."""
+
+_MASK: Final = 0xFFFF_FFFF
+_ATOM_FACTOR: Final = 0x85EB_CA6B >> 1
+_BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
+
+
+@kernel
+def reach(packed: Ints, atoms: int, bonds: int) -> tuple[int, int]:
+    """The bonds of a set that can be reached from these atoms through the set, and all atoms on the way."""
+    seen = 0
+    reached = 0
+    while atoms:
+        low = atoms & -atoms
+        atom = place_of(low)
+        seen |= low
+        there = packed[INCIDENT + atom] & bonds & ~reached
+        reached |= there
+        while there:
+            bit = there & -there
+            there ^= bit
+            atoms |= 1 << (packed[ENDS + place_of(bit)] ^ atom)
+        atoms &= ~seen
+    return reached, seen
+
+
+@kernel
+def bridges(packed: Ints, bonds: int) -> int:
+    """The bonds of a set without which their ends are not connected by it."""
+    found = 0
+    left = bonds
+    while left:
+        low = left & -left
+        left ^= low
+        bond = place_of(low)
+        first = packed[FIRST + bond]
+        _, seen = reach(packed, 1 << first, bonds ^ low)
+        if not seen >> (first ^ packed[ENDS + bond]) & 1:
+            found |= low
+    return found
+
+
+@kernel
+def pack(graph: Ints, n: int, whole_rings: bool, packed: Ints) -> int:
+    """Pack a graph as `relfast_kernels.smiles` reads it; its number of bonds, or `UNKNOWN` for too many.
+
+    Atoms are told apart by their element, bonds by their order; an aromatic bond counts as single, with which
+    it may be matched. With ``whole_rings`` atoms are told apart by their charge, too, atoms and bonds by
+    whether they are in a ring, and aromatic bonds are of their own kind.
+    """
+    bonds = 0
+    packed[CYCLIC] = 0
+    for atom in range(n):
+        packed[INCIDENT + atom] = 0
+        label = graph[LABEL + atom]
+        packed[LABELS + atom] = 2 * label if whole_rings else label // CHARGES
+    for atom in range(n):
+        for at in range(graph[DEGREE + atom]):
+            bond = graph[BONDS + MAX_DEGREE * atom + at]
+            other, order = bond >> 3, bond & 7
+            if other < atom:
+                continue
+            if bonds >= MAX_BONDS:
+                return UNKNOWN
+            packed[FIRST + bonds] = atom
+            packed[ENDS + bonds] = atom ^ other
+            packed[ORDERS + bonds] = 1 if order == AROMATIC_BOND and not whole_rings else order
+            packed[INCIDENT + atom] |= 1 << bonds
+            packed[INCIDENT + other] |= 1 << bonds
+            bonds += 1
+    packed[N_ATOMS] = n
+    packed[N_BONDS] = bonds
+    if whole_rings:
+        packed[CYCLIC] = ((1 << bonds) - 1) & ~bridges(packed, (1 << bonds) - 1)
+        for bond in range(bonds):
+            if packed[CYCLIC] >> bond & 1:
+                first = packed[FIRST + bond]
+                packed[ORDERS + bond] |= _IN_RING
+                packed[LABELS + first] |= 1
+                packed[LABELS + (packed[ENDS + bond] ^ first)] |= 1
+    _look_around(packed, n, bonds)
+    return bonds
+
+
+@kernel
+def _look_around(packed: Ints, n: int, bonds: int) -> None:
+    """Hash what is around each atom (Weisfeiler and Lehman): it only guides the search."""
+    before = LABELS
+    for far in range(ROUNDS):
+        now = HASHES + far * SECTION
+        for atom in range(n):
+            packed[now + atom] = packed[before + atom] * _ATOM_FACTOR & _MASK
+        for bond in range(bonds):
+            a = packed[FIRST + bond]
+            b = packed[ENDS + bond] ^ a
+            order = packed[ORDERS + bond]
+            there = (packed[before + b] + order) * _BOND_FACTOR & _MASK
+            packed[now + a] += there ^ there >> 15
+            there = (packed[before + a] + order) * _BOND_FACTOR & _MASK
+            packed[now + b] += there ^ there >> 15
+        for atom in range(n):
+            packed[now + atom] &= _MASK
+        before = now
+
+
+@kernel
+def _key(packed: Ints, bond: int) -> int:
+    a = packed[FIRST + bond]
+    label = packed[LABELS + a]
+    other = packed[LABELS + (packed[ENDS + bond] ^ a)]
+    return int(((min(label, other) << 16) + max(label, other)) * 64 + packed[ORDERS + bond])
+
+
+@kernel
+def share(query: Ints, target: Ints, state: Ints) -> int:
+    """Number the classes of bonds that both have; how many there are."""
+    n_keys = 0
+    for bond in range(query[N_BONDS]):
+        key = _key(query, bond)
+        found = 0
+        while found < n_keys and state[KEYS + found] != key:
+            found += 1
+        if found == n_keys:
+            state[KEYS + found] = key
+            query[OF_CLASS + found] = 0
+            target[OF_CLASS + found] = 0
+            n_keys += 1
+        query[CLASS + bond] = found
+        query[OF_CLASS + found] |= 1 << bond
+    for bond in range(target[N_BONDS]):
+        key = _key(target, bond)
+        found = 0
+        while found < n_keys and state[KEYS + found] != key:
+            found += 1
+        if found == n_keys:
+            target[CLASS + bond] = -1
+        else:
+            target[CLASS + bond] = found
+            target[OF_CLASS + found] |= 1 << bond
+    # the ones that both have to the front
+    n_classes = 0
+    query[USEFUL] = 0
+    target[USEFUL] = 0
+    for found in range(n_keys):
+        ours, theirs = query[OF_CLASS + found], target[OF_CLASS + found]
+        if ours and theirs:
+            state[KEYS + found] = n_classes
+            query[OF_CLASS + n_classes] = ours
+            target[OF_CLASS + n_classes] = theirs
+            query[USEFUL] |= ours
+            target[USEFUL] |= theirs
+            n_classes += 1
+        else:
+            state[KEYS + found] = -1
+    for bond in range(query[N_BONDS]):
+        query[CLASS + bond] = state[KEYS + query[CLASS + bond]]
+    for bond in range(target[N_BONDS]):
+        if target[CLASS + bond] >= 0:
+            target[CLASS + bond] = state[KEYS + target[CLASS + bond]]
+    return n_classes
+
+
+@kernel
+def share_labels(query: Ints, target: Ints, state: Ints) -> int:
+    """Number the labels of the query; how many there are. The target's others become -1.
+
+    To be called after `share`, which needs the labels as they were.
+    """
+    n_keys = 0
+    for atom in range(query[N_ATOMS]):
+        label = query[LABELS + atom]
+        found = 0
+        while found < n_keys and state[KEYS + found] != label:
+            found += 1
+        if found == n_keys:
+            state[KEYS + found] = label
+            query[OF_LABEL + found] = 0
+            target[OF_LABEL + found] = 0
+            n_keys += 1
+        query[LABELS + atom] = found
+        query[OF_LABEL + found] |= 1 << atom
+    for atom in range(target[N_ATOMS]):
+        label = target[LABELS + atom]
+        found = 0
+        while found < n_keys and state[KEYS + found] != label:
+            found += 1
+        target[LABELS + atom] = -1
+        if found < n_keys:
+            target[LABELS + atom] = found
+            target[OF_LABEL + found] |= 1 << atom
+    return n_keys

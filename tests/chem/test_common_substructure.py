@@ -1,0 +1,221 @@
+"""The largest common substructure of two SMILES, against RDKit's ``FindMCS``."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from molecule_pairs import pair
+from rdkit import Chem
+from rdkit.Chem import rdFMCS
+from relfast_kernels import layouts
+from relfast_kernels.compiled import native
+from relfast_kernels.mcs import state as states
+from relfast_kernels.mcs.packed import N_BONDS, PACKED_SIZE, pack
+from relfast_kernels.mcs.roots import largest_common as search
+from seeds import fresh, rounds
+
+from relfast.chem import common_substructure
+from relfast.chem.common_substructure import MAX_STEPS, LargestCommon, largest_common
+from relfast.chem.mcs import exact_common_substructure
+from relfast.chem.molecule import Molecule
+
+PAIRS = Path(__file__).parent.parent / "data" / "parity" / "mcs_pairs.jsonl.gz"
+
+ORDERS = {
+    Chem.BondType.SINGLE: 1,
+    Chem.BondType.DOUBLE: 2,
+    Chem.BondType.TRIPLE: 3,
+    Chem.BondType.AROMATIC: layouts.AROMATIC_BOND,
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled() -> None:
+    if native.load(common_substructure.UNIT) is None:
+        native.build(common_substructure.UNIT)
+    common_substructure._looked = -10.0
+    assert largest_common("CC", "CC") == (1, 2)
+
+
+def pairs() -> Iterator[dict[str, Any]]:
+    with gzip.open(PAIRS, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def packed(mol: Chem.Mol, whole_rings: bool = False) -> np.ndarray | None:
+    """A molecule of RDKit's as the kernel has it, None if it is too large or has other bonds."""
+    graph = np.zeros(layouts.GRAPH_SIZE, np.int64)
+    if mol.GetNumAtoms() > layouts.MAX_ATOMS:
+        return None
+    for atom in mol.GetAtoms():
+        if atom.GetDegree() > layouts.MAX_DEGREE:
+            return None
+        graph[layouts.LABEL + atom.GetIdx()] = (
+            atom.GetAtomicNum() * layouts.CHARGES + layouts.NEUTRAL + atom.GetFormalCharge()
+        )
+        for bond in atom.GetBonds():
+            if bond.GetBondType() not in ORDERS:
+                return None
+            degree = graph[layouts.DEGREE + atom.GetIdx()]
+            place = layouts.BONDS + layouts.MAX_DEGREE * atom.GetIdx() + degree
+            graph[place] = 8 * bond.GetOtherAtomIdx(atom.GetIdx()) + ORDERS[bond.GetBondType()]
+            graph[layouts.DEGREE + atom.GetIdx()] += 1
+    found = np.zeros(PACKED_SIZE, np.int64)
+    return found if pack(graph, mol.GetNumAtoms(), whole_rings, found) >= 0 else None
+
+
+def of_graphs(one: Chem.Mol, other: Chem.Mol, whole_rings: bool = False) -> tuple[int, int] | str:
+    """What the search says of two molecules as RDKit sees them."""
+    query, target = packed(one, whole_rings), packed(other, whole_rings)
+    if query is None or target is None:
+        return "not read"
+    if query[N_BONDS] > target[N_BONDS]:
+        query, target = target, query
+    state = np.zeros(states.STATE_SIZE, np.int64)
+    if search(query, target, state, MAX_STEPS) == layouts.UNKNOWN:
+        return "unknown"
+    return int(state[states.BEST_BONDS]), int(state[states.BEST_ATOMS])
+
+
+@pytest.mark.slow
+def test_what_rdkit_found() -> None:
+    """Of all published pairs, as RDKit reads them and as the kernel does."""
+    seen: Counter[str] = Counter()
+    for row in pairs():
+        one, other = row["a"], row["b"]
+        of_texts = largest_common(one, other)
+        found = of_graphs(Chem.MolFromSmiles(one), Chem.MolFromSmiles(other))
+        of_molecules = exact_common_substructure(
+            *map(Molecule, map(Chem.MolFromSmiles, (one, other)), (one, other))
+        )
+        seen["texts decided"] += of_texts is not None
+        seen["molecules decided"] += of_molecules is not None
+        seen[found if isinstance(found, str) else "graphs decided"] += 1
+        assert of_molecules is None or of_molecules == found[1]
+        if row["default"] is None:
+            seen["RDKit was cut short"] += 1
+            assert of_texts is None or of_texts == found
+            continue
+        expected = tuple(row["default"])
+        assert of_texts in (None, expected), (one, other)
+        assert isinstance(found, str) or found == expected, (one, other)
+    print(dict(seen))
+    assert seen["unknown"] <= 6
+    assert seen["graphs decided"] >= 8_400
+    assert seen["texts decided"] >= 7_300
+
+
+@pytest.mark.slow
+def test_whole_rings_are_nearly_what_rdkit_found() -> None:
+    """RDKit's search is not complete, and it lets bonds of fused rings dangle: cages differ, drugs hardly."""
+    seen: Counter[str] = Counter()
+    for row in pairs():
+        if row["strict"] is None:
+            continue
+        one, other = Chem.MolFromSmiles(row["a"]), Chem.MolFromSmiles(row["b"])
+        found = of_graphs(one, other, whole_rings=True)
+        of_texts = largest_common(row["a"], row["b"], whole_rings=True)
+        assert isinstance(found, str) or of_texts in (None, found), row
+        if isinstance(found, str):
+            seen[found] += 1
+            continue
+        kind = "cages" if row["group"].startswith("cage") else "others"
+        expected = tuple(row["strict"])
+        size = "same" if found == expected else "larger" if found > expected else "smaller"
+        seen[f"{kind}: {size} than RDKit's"] += 1
+    print(dict(seen))
+    assert seen["unknown"] <= 4
+    assert seen["others: larger than RDKit's"] <= 4
+    assert seen["others: smaller than RDKit's"] <= 3
+
+
+@pytest.mark.slow
+@pytest.mark.fuzz
+def test_what_rdkit_finds() -> None:
+    rng = fresh(14)
+    seen: Counter[str] = Counter()
+    for _ in range(rounds(4_000)):
+        one, other = pair(rng)
+        first, second = Chem.MolFromSmiles(one), Chem.MolFromSmiles(other)
+        found = of_graphs(first, second)
+        seen[found if isinstance(found, str) else "decided"] += 1
+        if isinstance(found, str):
+            continue
+        of_texts = largest_common(one, other)
+        seen["texts decided"] += of_texts is not None
+        assert of_texts in (None, found), (one, other)
+        of_molecules = exact_common_substructure(Molecule(first, one), Molecule(second, other))
+        seen["molecules decided"] += of_molecules is not None
+        assert of_molecules in (None, found[1]), (one, other)
+        # the clock decides only whether a pair is compared
+        expected = rdFMCS.FindMCS([first, second], timeout=1)
+        if expected.canceled:
+            seen["RDKit was cut short"] += 1
+            assert found >= (expected.numBonds, expected.numAtoms), (one, other)
+        else:
+            assert found == (expected.numBonds, expected.numAtoms), (one, other)
+    print(dict(seen))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("C", "C", (0, 1)),
+        ("C", "O", (0, 0)),
+        ("CC", "OC", (0, 1)),
+        ("c1ccccc1", "C1CCCCC1", (6, 6)),
+        ("c1ccccc1", "C1=CCCCC1", (5, 6)),
+        ("CCO.CCN", "OCCN", (2, 3)),
+        ("C1CC1", "CCCC", (2, 3)),
+        ("", "C", None),
+        ("C", "", None),
+        ("[NH4+]", "N", None),
+        ("C(", "C", None),
+        ("Ä", "C", None),
+        ("C" * 61, "C", None),
+        ("C" * 300, "C", None),
+    ],
+)
+def test_small_ones(one: str, other: str, expected: tuple[int, int] | None) -> None:
+    assert largest_common(one, other) == expected
+    assert largest_common(other, one) == expected
+
+
+def test_a_search_ends() -> None:
+    one, other = "C12C3C4C5C1C6C2C7C3C8C4C9C5C6C7C89", "C1CC2CCC3CCCC4CCC(C1)C2C34"
+    assert largest_common(one, other, max_steps=10) is None
+    found = [largest_common(one, other) for _ in range(3)]
+    assert found[0] == found[1] == found[2]
+
+
+def test_many_threads() -> None:
+    """Each search has its own workspace, whoever holds the interpreter's lock."""
+    rows = [(row["a"], row["b"]) for row in pairs()][::7]
+    expected = [largest_common(*row) for row in rows]
+    found: list[list[LargestCommon | None]] = [[] for _ in range(8)]
+
+    def work(at: int) -> None:
+        found[at] = [largest_common(*row) for row in rows]
+
+    threads = [threading.Thread(target=work, args=(at,)) for at in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(one == expected for one in found)
+
+
+def test_without_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(common_substructure, "_kernels", None)
+    monkeypatch.setattr(common_substructure, "_looked", -10.0)
+    monkeypatch.setattr(native, "load", lambda unit: None)
+    assert largest_common("CC", "CC") is None

@@ -1,0 +1,156 @@
+"""The largest common substructure, against a textbook twin and as the bits of its graphs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_mcs import largest_common as naive_largest_common
+from numba import config
+from relfast_kernels import layouts
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.mcs import state as states
+from relfast_kernels.mcs.bits import n_bits, place_of
+from relfast_kernels.mcs.packed import PACKED_SIZE, pack
+from relfast_kernels.mcs.roots import largest_common
+
+STATE = np.zeros(states.STATE_SIZE, np.int64)
+EXAMPLES: Final = 20 if config.DISABLE_JIT else 400
+
+
+def packed(graph: nx.Graph, whole_rings: bool = False) -> np.ndarray:
+    """A graph of atoms 0 to n - 1 as the kernel has it."""
+    plain = np.zeros(layouts.GRAPH_SIZE, np.int64)
+    for atom, element in graph.nodes(data="element"):
+        plain[layouts.LABEL + atom] = (ord(element) - 64) * layouts.CHARGES + layouts.NEUTRAL
+    for one, other, order in graph.edges(data="order"):
+        for a, b in ((one, other), (other, one)):
+            at = layouts.BONDS + layouts.MAX_DEGREE * a + plain[layouts.DEGREE + a]
+            plain[at] = 8 * b + order
+            plain[layouts.DEGREE + a] += 1
+    found = np.zeros(PACKED_SIZE, np.int64)
+    return found if pack(plain, len(graph), whole_rings, found) >= 0 else found[:0]
+
+
+def search(
+    one: nx.Graph, other: nx.Graph, limit: int = 1_000_000, whole_rings: bool = False
+) -> tuple[int, int] | None:
+    query, target = packed(one, whole_rings), packed(other, whole_rings)
+    if largest_common(query, target, STATE, limit) == UNKNOWN:
+        return None
+    bonds, atoms = int(STATE[states.BEST_BONDS]), int(STATE[states.BEST_ATOMS])
+    if bonds and not whole_rings:
+        check_solution(one, other, bonds, atoms)
+    return bonds, atoms
+
+
+def check_solution(one: nx.Graph, other: nx.Graph, bonds: int, atoms: int) -> None:
+    """The images that were found are a common substructure of that size."""
+    image = {atom: int(STATE[states.BEST_IMAGE + atom]) for atom in one}
+    image = {atom: there for atom, there in image.items() if there >= 0}
+    assert len(image) == len(set(image.values())) == atoms
+    assert all(one.nodes[a]["element"] == other.nodes[b]["element"] for a, b in image.items())
+    common = nx.Graph(
+        (a, b)
+        for a, b, order in one.edges(data="order")
+        if a in image
+        and b in image
+        and other.has_edge(image[a], image[b])
+        and other.edges[image[a], image[b]]["order"] % 3 == order % 3
+    )
+    assert len(common.edges) == bonds
+    assert len(common) == atoms
+    assert nx.is_connected(common)
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most_bonds: int = 9) -> nx.Graph:
+    """Up to eight atoms and ``most_bonds`` bonds, mostly connected."""
+    n = draw(st.integers(1, 8))
+    elements = draw(st.sampled_from(["C", "CO", "CCCN", "CNO"]))
+    orders = draw(st.sampled_from([[1], [1, 1, 2], [1, 4], [4, 4, 1, 2, 3]]))
+    graph = nx.Graph()
+    for atom in range(n):
+        graph.add_node(atom, element=draw(st.sampled_from(elements)))
+        if atom and draw(st.integers(0, 12)):
+            graph.add_edge(draw(st.integers(0, atom - 1)), atom, order=draw(st.sampled_from(orders)))
+    for _ in range(draw(st.integers(0, 5))):
+        a, b = draw(st.integers(0, n - 1)), draw(st.integers(0, n - 1))
+        if (
+            a != b
+            and not graph.has_edge(a, b)
+            and max(graph.degree(a), graph.degree(b)) < layouts.MAX_DEGREE
+            and len(graph.edges) < most_bonds
+        ):
+            graph.add_edge(a, b, order=draw(st.sampled_from(orders)))
+    for atom in range(n):
+        while graph.degree(atom) > layouts.MAX_DEGREE:
+            graph.remove_edge(atom, max(graph[atom]))
+    return graph
+
+
+@pytest.mark.slow
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(one=graphs(), other=graphs())
+def test_what_brute_force_finds(one: nx.Graph, other: nx.Graph) -> None:
+    found = naive_largest_common(one, other)
+    assert search(one, other) == found
+    assert search(other, one) == found
+
+
+@pytest.mark.slow
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(one=graphs(), other=graphs())
+def test_whole_rings_as_brute_force_finds_them(one: nx.Graph, other: nx.Graph) -> None:
+    found = naive_largest_common(one, other, whole_rings=True)
+    assert search(one, other, whole_rings=True) == found
+    assert search(other, one, whole_rings=True) == found
+
+
+def relabelled(graph: nx.Graph, order: list[int]) -> nx.Graph:
+    changed: nx.Graph = nx.relabel_nodes(graph, dict(enumerate(order)))
+    return changed
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(one=graphs(30), other=graphs(30), data=st.data())
+def test_the_order_of_atoms_does_not_matter(one: nx.Graph, other: nx.Graph, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(len(one))))
+    assert search(relabelled(one, order), other) == search(one, other)
+    assert search(one, one) == largest_part(one)
+
+
+def largest_part(graph: nx.Graph) -> tuple[int, int]:
+    parts = (graph.subgraph(atoms) for atoms in nx.connected_components(graph))
+    return max((len(part.edges), len(part)) for part in parts)
+
+
+def test_steps_bound_the_search() -> None:
+    one, other = nx.hypercube_graph(4), nx.dodecahedral_graph()
+    for graph in (one, other):
+        nx.set_node_attributes(graph, "C", "element")
+        nx.set_edge_attributes(graph, 1, "order")
+    one = nx.convert_node_labels_to_integers(one)
+    assert search(one, other, limit=100) is None
+    assert STATE[states.STEPS] == 100
+    steps = [search(one, other, limit=n) for n in (50, 50)] and int(STATE[states.STEPS])
+    assert steps == 50
+
+
+def test_too_many_bonds_are_left_to_others() -> None:
+    graph = nx.circulant_graph(32, [1, 2])
+    nx.set_node_attributes(graph, "C", "element")
+    nx.set_edge_attributes(graph, 1, "order")
+    assert packed(graph).size == 0
+    graph.remove_edges_from(list(graph.edges)[:2])
+    assert packed(graph).size == PACKED_SIZE
+
+
+def test_bits() -> None:
+    for place in range(62):
+        assert place_of(1 << place) == place
+        assert n_bits((1 << place) - 1) == place
