@@ -79,7 +79,9 @@ _MERITS: Final[dict[str, _Merit]] = {
 
 def _best(merit: _Merit) -> Strategy:
     def respond(record: Mapping[str, Any], rng: random.Random) -> str:
-        panels, choices = _shown(record["question"])
+        panels, choices = _shown(record["question"] or "")
+        if not (choices and all(map(_cells, choices)) and any(map(_cells, panels))):
+            return "Answer 1"  # a question of another form
         merits = [merit(choices, choice, panels) for choice in choices]
         return f"Answer {rng.choice([n for n, m in enumerate(merits, 1) if m == max(merits)])}"
 

@@ -149,13 +149,13 @@ def _way(neighbours: Mapping[str, list[str]], start: str, goal: str) -> list[str
 
 
 STRATEGIES: Final[dict[str, Callable[[Mapping[str, Any], random.Random], str]]] = {
-    "transcribe": transcribe,
-    "straight": straight,
-    "teleport": teleport,
+    "facts in printed order": transcribe,
+    "straight to the goal, doors ignored": straight,
+    "from start to goal at once": teleport,
     "nothing": nothing,
-    "rescue": rescue,
-    "random_walk": random_walk,
-    "one_random_move": one_random_move,
-    "copy_question": copy_question,
-    "copy_example": copy_example,
+    "rescue at once": rescue,
+    "random walk": random_walk,
+    "one random move": one_random_move,
+    "copies the question": copy_question,
+    "copies an example": copy_example,
 }
