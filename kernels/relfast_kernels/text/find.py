@@ -33,3 +33,63 @@ else:
             return end
         found = _memchr(base + np.uintp(start), np.int32(byte), np.uintp(end - start))
         return end if found == 0 else np.int64(found - base)  # type: ignore[return-value]
+
+
+@kernel
+def copy(source: Any, start: int, end: int, out: Any, to: int) -> int:
+    """Copy source[start:end] to ``to``; returns where the next byte goes."""
+    first, place = np.uint64(start), np.uint64(to)
+    for k in range(np.uint64(max(end - start, 0))):
+        out[place + k] = source[first + k]
+    return to + end - start
+
+
+@kernel
+def same_bytes(data: Any, a: int, a_end: int, other: Any, b: int, b_end: int) -> bool:
+    """Whether two spans, of one array each, hold the same bytes."""
+    if a_end - a != b_end - b:
+        return False
+    for k in range(a_end - a):
+        if data[a + k] != other[b + k]:
+            return False
+    return True
+
+
+@kernel
+def same_as(data: Any, start: int, end: int, name: Any) -> bool:
+    """Whether a span holds the bytes of ``name``."""
+    if end - start != len(name):
+        return False
+    for k in range(len(name)):
+        if data[start + k] != name[k]:
+            return False
+    return True
+
+
+@kernel
+def begins_with(data: Any, start: int, end: int, name: Any) -> bool:
+    """Whether a span begins with the bytes of ``name``, letters in either case (``name`` in lower case)."""
+    if end - start < len(name):
+        return False
+    for k in range(len(name)):
+        byte = data[start + k]
+        if 65 <= byte <= 90:
+            byte |= 32
+        if byte != name[k]:
+            return False
+    return True
+
+
+@kernel
+def hash_text(data: Any, start: int, end: int) -> Any:
+    """`relfast.stats.samples.hash_id` of some bytes."""
+    value = np.uint64(end - start)
+    at = start
+    while at < end:
+        word = np.uint64(0)
+        for k in range(min(8, end - at)):
+            word |= np.uint64(data[at + k]) << np.uint64(8 * k)
+        value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        value ^= value >> np.uint64(29)
+        at += 8
+    return value

@@ -1,4 +1,9 @@
-"""JSON as bytes: where values end, checked as a parser would."""
+"""JSON as bytes: one structural pass that checks a text as a parser would and leaves a token per value.
+
+A token has where its value stands, of a string without its quotes, and which token comes after the value.
+Members of an object are two tokens, a string and the value. What a token leaves open is nothing: bytes
+that have tokens are JSON, as orjson and Python's parser read it alike.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +12,27 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.find import ONE, find_byte
-
-MAX_DEPTH = 60
-"""Nesting followed in values that scoring does not read."""
+from relfast_kernels.layouts import (
+    ESCAPED,
+    FLOAT,
+    INTEGER,
+    LIST,
+    LITERAL,
+    MAX_DEPTH,
+    OBJECT,
+    STRING,
+    TOKEN_END,
+    TOKEN_KIND,
+    TOKEN_NEXT,
+    TOKEN_START,
+)
+from relfast_kernels.text.find import ONE, find_byte, same_as
 
 QUOTE, BACKSLASH = 34, 92
+_SHORT = 24
+"""Bytes of a string that are looked at one by one: a call of the library's search takes as long."""
+_LONGEST_FLOAT = 300
+"""Digits without an exponent that no parser takes for infinite."""
 
 
 @kernel
@@ -25,21 +45,48 @@ def is_escaped(data: Any, at: int, start: int) -> bool:
 
 
 @kernel
-def string_end(data: Any, start: int, end: int) -> int:
-    """Index of the closing quote of a string whose first byte is at ``start``, or -1."""
+def string_end(data: Any, start: int, end: int) -> Any:
+    """Index of the closing quote of a string whose first byte is at ``start`` (or -1), and whether there is
+    a backslash in it."""
     at = start
+    stop = min(start + _SHORT, end)
+    while at < stop:
+        byte = data[at]
+        if byte == QUOTE:
+            return at, False
+        if byte == BACKSLASH:
+            break
+        at += 1
     while True:
         at = find_byte(data, at, end, QUOTE)
         if at >= end:
-            return -1
+            return -1, False
         if data[at - 1] != BACKSLASH or not is_escaped(data, at, start):
-            return at
+            return at, find_byte(data, start, at, BACKSLASH) < at
         at += 1
 
 
 @kernel
-def escapes_are_simple(data: Any, start: int, end: int) -> bool:
-    """Whether every escape of a string is one of ``\\" \\\\ \\/ \\b \\f \\n \\r \\t``."""
+def hexadecimal(data: Any, at: int, end: int) -> int:
+    """Value of the four digits at ``at``, or -1 if they are not there."""
+    if at + 4 > end:
+        return -1
+    value = 0
+    for k in range(at, at + 4):
+        byte = np.int64(data[k])
+        letter = byte | 32
+        if 48 <= byte <= 57:
+            value = value * 16 + byte - 48
+        elif 97 <= letter <= 102:
+            value = value * 16 + letter - 87
+        else:
+            return -1
+    return value
+
+
+@kernel
+def escapes_are_valid(data: Any, start: int, end: int) -> bool:
+    r"""Whether every escape of a string is one of JSON's, and no ``\u`` a surrogate by itself."""
     bad = False
     for k in range(np.uint64(start), np.uint64(max(start, end - 1))):
         after = data[k + ONE]
@@ -53,7 +100,19 @@ def escapes_are_simple(data: Any, start: int, end: int) -> bool:
         if at >= end:
             return True
         after = data[at + 1]
-        if not (
+        if after == 117:
+            point = hexadecimal(data, at + 2, end)
+            if point < 0 or 0xDC00 <= point < 0xE000:
+                return False
+            at += 6
+            if 0xD800 <= point < 0xDC00:
+                if at + 6 > end or data[at] != BACKSLASH or data[at + 1] != 117:
+                    return False
+                low = hexadecimal(data, at + 2, end)
+                if low < 0xDC00 or low > 0xDFFF:
+                    return False
+                at += 6
+        elif (
             after == 110
             or after == 34
             or after == 116
@@ -63,14 +122,15 @@ def escapes_are_simple(data: Any, start: int, end: int) -> bool:
             or after == 98
             or after == 102
         ):
+            at += 2
+        else:
             return False
-        at += 2
 
 
 @kernel
-def skip_spaces(data: Any, at: int, end: int) -> int:
-    """Index after blanks."""
-    while at < end and data[at] == 32:
+def skip_blanks(data: Any, at: int, end: int) -> int:
+    """Index after JSON's white space."""
+    while at < end and (data[at] == 32 or data[at] == 10 or data[at] == 13 or data[at] == 9):
         at += 1
     return at
 
@@ -82,41 +142,38 @@ def is_digit(byte: int) -> bool:
 
 
 @kernel
-def all_digits(data: Any, start: int, end: int) -> bool:
-    """Whether all bytes are ASCII digits."""
-    for at in range(start, end):
-        if not is_digit(data[at]):
-            return False
-    return True
-
-
-@kernel
-def _number_end(data: Any, at: int, end: int) -> int:
-    """Index after a JSON number, or -1."""
-    if at < end and data[at] == 45:
+def _number_end(data: Any, at: int, end: int) -> Any:
+    """Index after a JSON number (or -1), and its kind."""
+    start = at
+    kind = INTEGER
+    if data[at] == 45:
         at += 1
     if at >= end or not is_digit(data[at]):
-        return -1
+        return -1, kind
     if data[at] == 48:
         at += 1
     else:
         while at < end and is_digit(data[at]):
             at += 1
     if at < end and data[at] == 46:
+        kind = LITERAL
         at += 1
         if at >= end or not is_digit(data[at]):
-            return -1
+            return -1, kind
         while at < end and is_digit(data[at]):
             at += 1
+    if at - start > _LONGEST_FLOAT:
+        kind = FLOAT
     if at < end and (data[at] == 101 or data[at] == 69):
+        kind = FLOAT
         at += 1
         if at < end and (data[at] == 43 or data[at] == 45):
             at += 1
         if at >= end or not is_digit(data[at]):
-            return -1
+            return -1, kind
         while at < end and is_digit(data[at]):
             at += 1
-    return at
+    return at, kind
 
 
 @kernel
@@ -141,90 +198,119 @@ def _literal_end(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def value_end(data: Any, at: int, end: int) -> int:
-    """Index after a JSON value of any kind, checked as a parser would, or -1."""
-    objects = np.uint64(0)  # bit d: the container at depth d is an object
+def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
+    """Tokens of the one value that data[start:end] holds; the index after the last one, or -1.
+
+    -1 stands for anything but JSON that all parsers read alike: keys with escapes, surrogates by
+    themselves and deep nesting too. Control characters are the caller's to refuse.
+
+    Parameters
+    ----------
+    tape : int64, shape (n, TOKEN_COLUMNS)
+        Filled from ``first`` on.
+    """
+    n = first
     depth = 0
+    parent = -1
+    in_object = False
+    expect_key = False
+    at = start
     while True:
-        at = skip_spaces(data, at, end)
-        if at >= end:
+        at = skip_blanks(data, at, end)
+        if at >= end or n + 1 >= tape.shape[0]:
             return -1
+        if expect_key:
+            if data[at] != QUOTE:
+                return -1
+            close, has_escapes = string_end(data, at + 1, end)
+            if close < 0 or has_escapes:
+                return -1
+            token = tape[n]
+            token[TOKEN_KIND], token[TOKEN_START], token[TOKEN_END] = STRING, at + 1, close
+            token[TOKEN_NEXT] = n + 1
+            n += 1
+            at = skip_blanks(data, close + 1, end)
+            if at >= end or data[at] != 58:
+                return -1
+            at = skip_blanks(data, at + 1, end)
+            if at >= end:
+                return -1
+        token = tape[n]
         byte = data[at]
+        token[TOKEN_START] = at
         opened = False
         if byte == QUOTE:
-            close = string_end(data, at + 1, end)
-            if close < 0 or not escapes_are_simple(data, at + 1, close):
+            close, has_escapes = string_end(data, at + 1, end)
+            if close < 0 or (has_escapes and not escapes_are_valid(data, at + 1, close)):
                 return -1
+            token[TOKEN_KIND] = ESCAPED if has_escapes else STRING
+            token[TOKEN_START], token[TOKEN_END] = at + 1, close
             at = close + 1
         elif byte == 123 or byte == 91:
             if depth >= MAX_DEPTH:
                 return -1
-            bit = np.uint64(1) << np.uint64(depth)
-            objects = (objects | bit) if byte == 123 else (objects & ~bit)
+            in_object = byte == 123
+            token[TOKEN_KIND] = OBJECT if in_object else LIST
+            token[TOKEN_NEXT] = parent
+            parent = n
             depth += 1
-            at = skip_spaces(data, at + 1, end)
+            at = skip_blanks(data, at + 1, end)
             if at >= end:
                 return -1
-            if data[at] == (125 if byte == 123 else 93):
-                depth -= 1
-                at += 1
-            else:
-                opened = True
+            opened = data[at] != (125 if in_object else 93)
         elif byte == 45 or is_digit(byte):
-            at = _number_end(data, at, end)
+            at, kind = _number_end(data, at, end)
             if at < 0:
                 return -1
+            token[TOKEN_KIND], token[TOKEN_END] = kind, at
         else:
             at = _literal_end(data, at, end)
             if at < 0:
                 return -1
+            token[TOKEN_KIND], token[TOKEN_END] = LITERAL, at
+        if parent != n:
+            token[TOKEN_NEXT] = n + 1
+        n += 1
+        expect_key = opened and in_object
         # a value has ended, or a container has begun: what may follow?
-        expect_key = opened and (objects >> np.uint64(depth - 1)) & np.uint64(1) == 1
-        while not opened and depth > 0:
-            at = skip_spaces(data, at, end)
+        while not opened:
+            at = skip_blanks(data, at, end)
+            if parent < 0:
+                return n if at == end else -1
             if at >= end:
                 return -1
-            is_object = (objects >> np.uint64(depth - 1)) & np.uint64(1) == 1
-            if data[at] == 44:
+            # an empty container closes at once
+            if data[at] == 44 and parent != n - 1:
                 at += 1
-                expect_key = is_object
+                expect_key = in_object
                 break
-            if data[at] != (125 if is_object else 93):
+            if data[at] != (125 if in_object else 93):
                 return -1
+            at += 1
+            token = tape[parent]
+            outer = token[TOKEN_NEXT]
+            token[TOKEN_NEXT], token[TOKEN_END] = n, at
+            parent = outer
             depth -= 1
-            at += 1
-        if depth == 0:
-            return at
-        if expect_key:
-            at = skip_spaces(data, at, end)
-            if at >= end or data[at] != QUOTE:
-                return -1
-            close = string_end(data, at + 1, end)
-            if close < 0 or not escapes_are_simple(data, at + 1, close):
-                return -1
-            at = skip_spaces(data, close + 1, end)
-            if at >= end or data[at] != 58:
-                return -1
-            at += 1
+            in_object = parent >= 0 and tape[parent, TOKEN_KIND] == OBJECT
 
 
 @kernel
-def same_bytes(data: Any, a: int, a_end: int, b: int, b_end: int) -> bool:
-    """Whether two spans hold the same bytes."""
-    if a_end - a != b_end - b:
-        return False
-    for k in range(a_end - a):
-        if data[a + k] != data[b + k]:
-            return False
-    return True
+def member(data: Any, tape: Any, token: int, name: Any) -> int:
+    """The value of an object's last member of that name, or 0: none has it, or the token is no object."""
+    found = 0
+    if tape[token, TOKEN_KIND] != OBJECT:
+        return 0
+    at = token + 1
+    stop = tape[token, TOKEN_NEXT]
+    while at < stop:
+        if same_as(data, tape[at, TOKEN_START], tape[at, TOKEN_END], name):
+            found = at + 1
+        at = tape[at + 1, TOKEN_NEXT]
+    return found
 
 
 @kernel
-def same_as(data: Any, start: int, end: int, name: Any) -> bool:
-    """Whether a span holds the bytes of ``name``."""
-    if end - start != len(name):
-        return False
-    for k in range(len(name)):
-        if data[start + k] != name[k]:
-            return False
-    return True
+def is_null(data: Any, tape: Any, token: int) -> bool:
+    """Whether a value is null, or not there (0)."""
+    return token == 0 or (tape[token, TOKEN_KIND] == LITERAL and data[tape[token, TOKEN_START]] == 110)

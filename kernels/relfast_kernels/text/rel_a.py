@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import CORRECT, FAST, FOUND, LINE_KEY, LINE_VOTE, SLOW
+from relfast_kernels.layouts import (
+    CORRECT,
+    FOUND,
+    GOLD_VALUE_SHIFT,
+    PRED_VALUE_SHIFT,
+    RECORD_KEY,
+    RECORD_VOTE,
+)
 from relfast_kernels.text.characters import CHUNK
 from relfast_kernels.text.find import ONE, TWO
 from relfast_kernels.text.json_scan import is_digit
@@ -73,19 +80,20 @@ def _find_choice(data: Any, start: int, end: int) -> Any:
 
 
 @kernel
-def score_choice(data: Any, start: int, end: int, task: int, target: int, row: Any) -> int:
-    """A response against its gold panel (-1: none): `FAST` with key and vote filled in, or `SLOW`."""
-    if target < 0:
-        return SLOW
+def score_choice(data: Any, start: int, end: int, task: int, target: int, details: bool, row: Any) -> bool:
+    """A response against its gold panel: key and vote filled in, or False: the exact way must decide."""
     pred = _find_choice(data, start, end)
     if pred < -1:
-        return SLOW
+        return False
     key, vote = task, 0
     if pred >= 0:
         key |= FOUND
         vote = 2 + pred
-    if max(pred, 0) == target:
+    pred = max(pred, 0)
+    if pred == target:
         key |= CORRECT
-    row[LINE_KEY] = key
-    row[LINE_VOTE] = vote
-    return FAST
+    if details:
+        key |= pred << PRED_VALUE_SHIFT | target << GOLD_VALUE_SHIFT
+    row[RECORD_KEY] = key
+    row[RECORD_VOTE] = vote
+    return True

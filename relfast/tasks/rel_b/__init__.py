@@ -30,7 +30,9 @@ TASK: Final = Task(
         domain="biology",
         check="relfast.tasks.rel_b.gold:check",
     ),
-    text_kernel=TextKernel(7, "relfast.tasks.rel_b.score:metrics_of_counts"),
+    text_kernel=TextKernel(
+        7, "relfast.tasks.rel_b.kernel_rows:details", "relfast.tasks.rel_b.score:metrics_of_counts"
+    ),
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
     parameters=HomoplasyParameters,
