@@ -33,8 +33,8 @@ first record is the number of all."""
     RECORD_GOLD_END,
 ) = range(12)
 RECORD_COLUMNS: Final = 12
-"""Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote, and
-where in the scratch space the JSON of predicted and gold taxa is, for details."""
+"""Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote,
+and where in the scratch space the JSON of predicted and gold taxa is, for details."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
 """Where an id is: in the line, in the scratch space, or there is none."""
 
@@ -57,7 +57,7 @@ AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL = range(5)
 
 TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT = range(4)
 TOKEN_COLUMNS: Final = 4
-"""Columns of a JSON value's token: its kind, where it stands (a string without quotes), the token after it."""
+"""Columns of a JSON value's token: its kind, where it stands (a string: its inside), the token after it."""
 STRING, ESCAPED, INTEGER, FLOAT, LITERAL, OBJECT, LIST = range(7)
 """Kinds of tokens: a string, one with escapes, a whole number, a number that not every parser can hold, any
 other word or number, containers."""
@@ -73,8 +73,8 @@ BLAKE_WORDS: Final = 24
 JOIN_ID, JOIN_ID_END, JOIN_ANSWER, JOIN_ANSWER_END, JOIN_TASK = range(5)
 GOLD_FIELDS: Final = ("target", "label", "taxa")
 JOIN_COLUMNS: Final = 5
-"""Columns of a gold record that lines are joined with: where in the text of all of them the JSON of its id and
-of its answer is, and its task's number (-1: none that is read here); of an answer its `GOLD_FIELDS` only."""
+"""Columns of a gold record that lines are joined with: where in the text of all of them the JSON of its id
+and of its answer is, and its task's number (-1: none that is read here); of an answer its `GOLD_FIELDS` only."""
 
 MAX_TAXA: Final = 8_192
 """Different numbers of a REL-B1 response or gold that are compared; more take the exact way."""

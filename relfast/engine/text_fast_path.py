@@ -28,6 +28,7 @@ from relfast_kernels.layouts import (
     GOLD_SHIFT,
     GOLD_VALUE_SHIFT,
     GOLD_YES,
+    JOIN_COLUMNS,
     KEY_COUNT,
     KEY_TASK,
     KEY_VALUE,
@@ -141,12 +142,15 @@ class _Joined:
         columns = array("q")
         for record_id, entry in gold.items():
             start = len(text)
-            text += orjson.dumps(record_id)
+            try:
+                text += orjson.dumps(record_id)
+            except (TypeError, ValueError):
+                continue  # large numbers, lone surrogates: lines with such ids take the exact way
             middle = len(text)
             answer = decode_text(entry.answer) if isinstance(entry.answer, str) else entry.answer
             text += _gold_text(answer)
             columns.extend((start, middle, middle, len(text), _task_number(entry.task, answer, job)))
-        self.n = len(gold)
+        self.n = len(columns) // JOIN_COLUMNS
         self.text = bytes(text)
         self.records = (ctypes.c_int64 * max(1, len(columns))).from_buffer(columns or array("q", [0]))
         self.n_slots = 1 << (2 * self.n + 1).bit_length()

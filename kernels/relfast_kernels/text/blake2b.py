@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.text.find import load8
 
 DIGEST_BYTES: Final = 8
 _BLOCK: Final = 128
@@ -98,10 +99,7 @@ def digest(data: Any, start: int, end: int, words: Any) -> Any:
         length = min(_BLOCK, end - at)
         if length == _BLOCK:
             for k in range(16):
-                word = np.uint64(0)
-                for byte in range(8):
-                    word |= np.uint64(data[at + 8 * k + byte]) << np.uint64(8 * byte)
-                m[k] = word
+                m[k] = load8(data, at + 8 * k)
         else:
             for k in range(16):
                 m[k] = np.uint64(0)

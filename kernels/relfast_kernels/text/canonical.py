@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.find import copy, find_byte
+from relfast_kernels.text.find import copy, copy_until
 from relfast_kernels.text.json_scan import BACKSLASH, QUOTE, hexadecimal
 
 _MEANING: Final = np.zeros(256, np.uint8)
@@ -56,12 +56,11 @@ def _read_point(data: Any, at: int, end: int) -> Any:
 def unescape(data: Any, start: int, end: int, out: Any, to: int) -> int:
     """Write a JSON string whose escapes are valid at ``to`` without them; where it ends there.
 
-    No escape is shorter than what it stands for.
+    No escape is shorter than what it stands for. Up to seven bytes after the end are overwritten.
     """
     at = start
     while at < end:
-        stop = find_byte(data, at, end, BACKSLASH)
-        to = copy(data, at, stop, out, to)
+        stop, to = copy_until(data, at, end, BACKSLASH, out, to)
         if stop >= end:
             break
         if data[stop + 1] == 117:
@@ -83,14 +82,13 @@ def unescape(data: Any, start: int, end: int, out: Any, to: int) -> int:
 def put_json(data: Any, start: int, end: int, out: Any, to: int) -> int:
     """Write a JSON string whose escapes are valid as orjson would write it, in quotes; where it ends.
 
-    It takes no more bytes than it had.
+    It takes no more bytes than it had. Up to seven bytes after the end are overwritten.
     """
     out[to] = QUOTE
     to += 1
     at = start
     while at < end:
-        stop = find_byte(data, at, end, BACKSLASH)
-        to = copy(data, at, stop, out, to)
+        stop, to = copy_until(data, at, end, BACKSLASH, out, to)
         if stop >= end:
             break
         if data[stop + 1] == 117:

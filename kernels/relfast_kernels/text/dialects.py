@@ -1,4 +1,4 @@
-"""Which tokens of a line are a record's id, task, gold and responses, in each dialect of `relfast.formats`."""
+"""Which tokens of a line are id, task, gold and responses of a record, in dialects of `relfast.formats`."""
 
 from __future__ import annotations
 
@@ -138,23 +138,21 @@ def _number_of(data: Any, start: int, end: int) -> int:
 
 
 @kernel
-def _is_success(data: Any, tape: Any, token: int) -> bool:
+def _is_success(data: Any, tape: Any, token: int) -> Any:
     """Whether a status code says that nothing failed: there is none, or it is 2xx."""
     if is_null(data, tape, token):
         return True
     start = tape[token, TOKEN_START]
-    return (
-        tape[token, TOKEN_KIND] == INTEGER and tape[token, TOKEN_END] - start == 3 and data[start] == 50
-    )
+    return tape[token, TOKEN_KIND] == INTEGER and tape[token, TOKEN_END] - start == 3 and data[start] == 50
 
 
 @kernel
-def _is_text(tape: Any, token: int) -> bool:
+def _is_text(tape: Any, token: int) -> Any:
     return token > 0 and tape[token, TOKEN_KIND] <= ESCAPED
 
 
 @kernel
-def _is_empty(tape: Any, token: int) -> bool:
+def _is_empty(tape: Any, token: int) -> Any:
     return tape[token, TOKEN_START] == tape[token, TOKEN_END]
 
 
@@ -284,7 +282,7 @@ def _choices(data: Any, tape: Any, response: int, samples: Any) -> int:
 
 @kernel
 def _dialect_of(tape: Any, fields: Any) -> int:
-    """The dialect of a row as `relfast.formats.detect` finds it, or `UNSURE` for one that is not read here."""
+    """The dialect of a row as `relfast.formats.detect` finds it, or `UNSURE`: it is not read here."""
     if fields[_CUSTOM_ID]:
         response = fields[_RESPONSE]
         # one that failed is batch output too, or some other dialect's

@@ -80,15 +80,77 @@ def begins_with(data: Any, start: int, end: int, name: Any) -> bool:
     return True
 
 
+_LOW = np.uint64(0x0101_0101_0101_0101)
+_HIGH = np.uint64(0x8080_8080_8080_8080)
+_PLACES = np.uint64(0x0001_0203_0405_0607)
+_BYTE = np.uint64(255)
+
+
+@kernel
+def load8(data: Any, at: int) -> Any:
+    """The eight bytes at ``at`` as a number, the first one lowest."""
+    start = np.uint64(at)
+    word = np.uint64(0)
+    for k in range(8):
+        word |= np.uint64(data[start + np.uint64(k)]) << np.uint64(8 * k)
+    return word
+
+
+@kernel
+def _store8(out: Any, at: int, word: Any) -> None:
+    start = np.uint64(at)
+    for k in range(8):
+        out[start + np.uint64(k)] = word >> np.uint64(8 * k) & _BYTE
+
+
+@kernel
+def zeros_in(word: Any) -> Any:
+    """Eight bytes of which the highest bit is set where one is zero; right up to the first of them."""
+    return (word - _LOW) & ~word & _HIGH
+
+
+@kernel
+def first_in(hits: Any) -> int:
+    """Place of the first byte that `zeros_in` found."""
+    lowest = hits & (~hits + np.uint64(1))
+    return np.int64((lowest >> np.uint64(7)) * _PLACES >> np.uint64(56))  # type: ignore[return-value]
+
+
+@kernel
+def copy_until(data: Any, at: int, end: int, byte: int, out: Any, to: int) -> Any:
+    """Copy up to a byte or ``end``; where it stopped, and where the next byte goes.
+
+    Up to seven bytes after that are overwritten.
+    """
+    bytes8 = np.uint64(byte) * _LOW
+    while at + 8 <= end:
+        word = load8(data, at)
+        _store8(out, to, word)
+        hits = zeros_in(word ^ bytes8)
+        if hits != 0:
+            k = first_in(hits)
+            return at + k, to + k
+        at += 8
+        to += 8
+    while at < end and data[at] != byte:
+        out[to] = data[at]
+        at += 1
+        to += 1
+    return at, to
+
+
 @kernel
 def hash_text(data: Any, start: int, end: int) -> Any:
     """`relfast.stats.samples.hash_id` of some bytes."""
     value = np.uint64(end - start)
     at = start
     while at < end:
-        word = np.uint64(0)
-        for k in range(min(8, end - at)):
-            word |= np.uint64(data[at + k]) << np.uint64(8 * k)
+        if at + 8 <= end:
+            word = load8(data, at)
+        else:
+            word = np.uint64(0)
+            for k in range(end - at):
+                word |= np.uint64(data[at + k]) << np.uint64(8 * k)
         value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)
         value ^= value >> np.uint64(29)
         at += 8

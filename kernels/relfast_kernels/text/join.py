@@ -19,7 +19,7 @@ _MAX_DIGITS = 18
 
 
 @kernel
-def _place(text: Any, records: Any, slots: Any, data: Any, start: int, end: int, value: int) -> int:
+def _place(text: Any, records: Any, slots: Any, data: Any, start: int, end: int, value: Any) -> Any:
     """Where in ``slots`` an id is, or would be."""
     mask = len(slots) - 1
     at = value & mask
@@ -55,8 +55,8 @@ def index_gold(text: Any, records: Any, slots: Any) -> int:
 
 @kernel
 def find_gold(
-    text: Any, records: Any, slots: Any, data: Any, start: int, end: int, value: int, out: Any, to: int
-) -> int:
+    text: Any, records: Any, slots: Any, data: Any, start: int, end: int, value: Any, out: Any, to: int
+) -> Any:
     """The gold record of an id in JSON, whose hash is ``value``; ``out`` is work space from ``to`` on.
 
     Batch APIs make text of every id, so 7 and "7" are the same where only one of them is there.

@@ -26,52 +26,23 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
-from relfast_kernels.text.find import ONE, find_byte, same_as
+from relfast_kernels.text.find import first_in, load8, same_as, zeros_in
 
 QUOTE, BACKSLASH = 34, 92
-_SHORT = 24
-"""Bytes of a string that are looked at one by one: a call of the library's search takes as long."""
+_QUOTES = np.uint64(0x2222_2222_2222_2222)
+BACKSLASHES = np.uint64(0x5C5C_5C5C_5C5C_5C5C)
+_IS_ESCAPE = np.zeros(256, np.bool_)
+_IS_ESCAPE[np.frombuffer(b'"\\/bfnrt', np.uint8)] = True
 _LONGEST_FLOAT = 300
 """Digits without an exponent that no parser takes for infinite."""
 
 
 @kernel
-def is_escaped(data: Any, at: int, start: int) -> bool:
-    """Whether the byte at ``at`` follows an odd run of backslashes."""
-    run = 0
-    while at - run - 1 >= start and data[at - run - 1] == BACKSLASH:
-        run += 1
-    return run % 2 == 1
-
-
-@kernel
-def string_end(data: Any, start: int, end: int) -> Any:
-    """Index of the closing quote of a string whose first byte is at ``start`` (or -1), and whether there is
-    a backslash in it."""
-    at = start
-    stop = min(start + _SHORT, end)
-    while at < stop:
-        byte = data[at]
-        if byte == QUOTE:
-            return at, False
-        if byte == BACKSLASH:
-            break
-        at += 1
-    while True:
-        at = find_byte(data, at, end, QUOTE)
-        if at >= end:
-            return -1, False
-        if data[at - 1] != BACKSLASH or not is_escaped(data, at, start):
-            return at, find_byte(data, start, at, BACKSLASH) < at
-        at += 1
-
-
-@kernel
-def hexadecimal(data: Any, at: int, end: int) -> int:
+def hexadecimal(data: Any, at: int, end: int) -> Any:
     """Value of the four digits at ``at``, or -1 if they are not there."""
     if at + 4 > end:
         return -1
-    value = 0
+    value: Any = 0
     for k in range(at, at + 4):
         byte = np.int64(data[k])
         letter = byte | 32
@@ -85,46 +56,55 @@ def hexadecimal(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def escapes_are_valid(data: Any, start: int, end: int) -> bool:
-    r"""Whether every escape of a string is one of JSON's, and no ``\u`` a surrogate by itself."""
-    bad = False
-    for k in range(np.uint64(start), np.uint64(max(start, end - 1))):
-        after = data[k + ONE]
-        bad |= (data[k] == BACKSLASH) & (after != 110) & (after != 34) & (after != BACKSLASH)
-    if not bad:
-        return True
-    # a rarer escape, or an escaped backslash, which may stand before anything: look at each on its own
+def _escape_end(data: Any, at: int, end: int) -> int:
+    r"""Index after the escape at ``at``; -1 if it is none of JSON's, or a ``\u`` that is half a surrogate pair."""
+    if at + 1 >= end:
+        return -1
+    after = data[at + 1]
+    if _IS_ESCAPE[after]:
+        return at + 2
+    if after != 117:
+        return -1
+    point = hexadecimal(data, at + 2, end)
+    if point < 0 or 0xDC00 <= point < 0xE000:
+        return -1
+    at += 6
+    if 0xD800 <= point < 0xDC00:
+        if at + 6 > end or data[at] != BACKSLASH or data[at + 1] != 117:
+            return -1
+        low = hexadecimal(data, at + 2, end)
+        if low < 0xDC00 or low > 0xDFFF:
+            return -1
+        at += 6
+    return at
+
+
+@kernel
+def string_end(data: Any, start: int, end: int) -> Any:
+    """Index of the closing quote of a string whose first byte is at ``start``, and whether there are escapes in
+    it; -1 if it is not closed, or an escape is not valid."""
     at = start
+    has_escapes = False
     while True:
-        at = find_byte(data, at, end, BACKSLASH)
-        if at >= end:
-            return True
-        after = data[at + 1]
-        if after == 117:
-            point = hexadecimal(data, at + 2, end)
-            if point < 0 or 0xDC00 <= point < 0xE000:
-                return False
-            at += 6
-            if 0xD800 <= point < 0xDC00:
-                if at + 6 > end or data[at] != BACKSLASH or data[at + 1] != 117:
-                    return False
-                low = hexadecimal(data, at + 2, end)
-                if low < 0xDC00 or low > 0xDFFF:
-                    return False
-                at += 6
-        elif (
-            after == 110
-            or after == 34
-            or after == 116
-            or after == 92
-            or after == 114
-            or after == 47
-            or after == 98
-            or after == 102
-        ):
-            at += 2
+        if at + 8 <= end:
+            word = load8(data, at)
+            hits = zeros_in(word ^ _QUOTES) | zeros_in(word ^ BACKSLASHES)
+            if hits == 0:
+                at += 8
+                continue
+            at += first_in(hits)
+        elif at >= end:
+            return -1, False
+        byte = data[at]
+        if byte == QUOTE:
+            return at, has_escapes
+        if byte == BACKSLASH:
+            has_escapes = True
+            at = _escape_end(data, at, end)
+            if at < 0:
+                return -1, False
         else:
-            return False
+            at += 1
 
 
 @kernel
@@ -241,7 +221,7 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
         opened = False
         if byte == QUOTE:
             close, has_escapes = string_end(data, at + 1, end)
-            if close < 0 or (has_escapes and not escapes_are_valid(data, at + 1, close)):
+            if close < 0:
                 return -1
             token[TOKEN_KIND] = ESCAPED if has_escapes else STRING
             token[TOKEN_START], token[TOKEN_END] = at + 1, close

@@ -1,10 +1,10 @@
 r"""Reading text records without decoding them: fields, gold and answers straight from a line's bytes.
 
-`scan_lines` finds, in a block of JSON lines, the records of the text tasks (REL-A, B1, C1) in any dialect that
-`dialects` knows. A line is read in one structural pass that leaves tokens; responses are brought into one form,
-UTF-8 without JSON's escapes and, if asked for, without reasoning, in which the extractors of the ``reference``
-policy read the answer. What comes out is a key per response; `relfast_kernels.text.rows` turns keys into rows by
-templates. Every other line is marked `SLOW` and takes the exact way. A line that is marked otherwise has been
+`scan_lines` finds, in a block of JSON lines, the records of the text tasks (REL-A, B1, C1) in any dialect
+that `dialects` knows. A line is read in one structural pass that leaves tokens; responses are brought into one
+form, UTF-8 without JSON's escapes and, if asked for, without reasoning, in which the extractors of the
+``reference`` policy read the answer. What comes out is a key per response; `relfast_kernels.text.rows` turns
+keys into rows by templates. Every other line is marked `SLOW` and takes the exact way. A line that is marked otherwise has been
 read exactly as the JSON parsers and `re` would read it, including what must not be valid JSON.
 """
 
@@ -77,7 +77,7 @@ from relfast_kernels.text.dialects import (
 )
 from relfast_kernels.text.find import copy, find_byte, hash_text, same_as
 from relfast_kernels.text.join import find_gold
-from relfast_kernels.text.json_scan import QUOTE, is_digit, is_null, tokenise
+from relfast_kernels.text.json_scan import QUOTE, is_null, tokenise
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_a import score_choice
 from relfast_kernels.text.rel_b import gold_label, gold_taxa, score_taxa
@@ -99,12 +99,12 @@ _NO_ROOM = -1
 
 GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END = range(4)
 GOLD_SIZE: Final = 4
-"""What is known of a line's gold: its panel or label, how many taxa, where in the scratch space they are written."""
+"""What is known of a line's gold: its panel or label, how many taxa, where in the scratch space they are."""
 
 
 class Work(NamedTuple):
     """Work space of a scan, all int64 but ``words``: tokens (MAX_TOKENS, TOKEN_COLUMNS), their numbers
-    (MAX_TOKENS), fields of a row, its entry and its gold; for two sets of taxa, the spans (2, MAX_TAXA, 2) and
+    (MAX_TOKENS), fields of a row, its entry and its gold; for two sets of taxa, spans (2, MAX_TAXA, 2) and
     slots (2, TAXA_SLOTS + 1); and ``words`` (24, uint64)."""
 
     tape: Any
@@ -118,8 +118,8 @@ class Work(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; and the filter that is
-    scored (uint8)."""
+    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; and the filter that
+    is scored (uint8)."""
 
     text: Any
     records: Any
@@ -193,9 +193,7 @@ def _read_gold(
                 value = 2  # a label that nothing equals
         elif task == B1 and same_as(data, name, name_end, _TAXA):
             to = first
-            n_taxa, to = gold_taxa(
-                data, tape, at, work.spans[1], work.slots[1], out, to if details else -1
-            )
+            n_taxa, to = gold_taxa(data, tape, at, work.spans[1], work.slots[1], out, to if details else -1)
             if n_taxa < 0:
                 return -1
             if not details:
@@ -232,7 +230,7 @@ def _scan_line(
     data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, records: Any,
     scratch: Any, state: Any,
 ) -> int:  # fmt: skip
-    """One line, its end excluded: its kind, or `_NO_ROOM`. Its records are filled in and counted if it is `FAST`."""
+    """One line, its end excluded: its kind, or `_NO_ROOM`. The records of a `FAST` one are filled in."""
     if end > start and data[end - 1] == 13:
         end -= 1
     if not is_printable(data, start, end) and not is_utf8(data, start, end):
@@ -250,7 +248,14 @@ def _scan_line(
         return SLOW
     entry, samples = work.entry, work.samples
     n = read_entry(
-        data, tape, settings[SET_DIALECT], joined.chosen, settings[SET_FILTER] != 0, work.fields, entry, samples
+        data,
+        tape,
+        settings[SET_DIALECT],
+        joined.chosen,
+        settings[SET_FILTER] != 0,
+        work.fields,
+        entry,
+        samples,
     )
     if n < 0:
         return BLANK if n == LEFT_OUT else SLOW
@@ -265,7 +270,9 @@ def _scan_line(
     id_start = id_end = 0
     if entry[ENTRY_INPUT]:
         place, id_start = IN_SCRATCH, used
-        id_end = _put_prompt_id(data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used)
+        id_end = _put_prompt_id(
+            data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used
+        )
         used = id_end
     elif is_null(data, tape, token):
         place = NOWHERE
@@ -282,7 +289,7 @@ def _scan_line(
     else:
         return SLOW
     id_text = data if place == IN_DATA else scratch
-    value = np.int64(hash_text(id_text, id_start, id_end))
+    value: Any = np.int64(hash_text(id_text, id_start, id_end))
 
     # gold and task, of the row or of the record that it is joined with
     task: Any = -1
@@ -373,8 +380,9 @@ def _scan_line(
 
 @kernel
 def scan_lines(
-    data: Any, n: int, lines: Any, settings: Any, joined: Any, work: Any, records: Any, scratch: Any, state: Any
-) -> int:
+    data: Any, n: int, lines: Any, settings: Any, joined: Any, work: Any, records: Any, scratch: Any,
+    state: Any,
+) -> Any:  # fmt: skip
     """Read the lines of a block, from where ``state`` says on.
 
     Parameters

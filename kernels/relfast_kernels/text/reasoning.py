@@ -71,7 +71,9 @@ def _has_other_marks(text: Any, start: int, end: int) -> bool:
         ):
             return True
         at = find_byte(text, at + 1, end, 91)
-    at = find_byte(text, start, end, 0x97)  # rarer than the first byte of the triangle, which all arrows share
+    at = find_byte(
+        text, start, end, 0x97
+    )  # rarer than the first byte of the triangle, which all arrows share
     while at < end:
         if at > start and begins_with(text, at - 1, end, _TRIANGLE):
             return True
@@ -117,7 +119,7 @@ def cut_reasoning(text: Any, start: int, end: int, out: Any, to: int) -> Any:
         for k in range(after, end):
             if text[k] >= 0x80:
                 return UNSURE, 0, False
-            if not is_blank(np.int64(text[k])):
+            if not is_blank(text[k]):
                 return after, end, False
         return UNSURE, 0, False
     if opening == start:

@@ -71,9 +71,9 @@ def _empty(slots: Any) -> None:
 
 
 @kernel
-def _slot(slots: Any, spans: Any, data: Any, other: Any, start: int, end: int, value: int) -> Any:
-    """Where other[start:end], whose hash is ``value``, is in a set of texts in ``data``, or would be; whether it
-    is there."""
+def _slot(slots: Any, spans: Any, data: Any, other: Any, start: int, end: int, value: Any) -> Any:
+    """Where other[start:end], whose hash is ``value``, is in a set of texts in ``data``, or would be; whether
+    it is there."""
     at = value & (TAXA_SLOTS - 1)
     generation = slots[TAXA_SLOTS]
     while slots[at] >> _INDEX_BITS == generation:
@@ -94,7 +94,7 @@ def _hash(data: Any, start: int, end: int) -> Any:
 
 
 @kernel
-def _add(slots: Any, spans: Any, n: int, data: Any, start: int, end: int, value: int) -> int:
+def _add(slots: Any, spans: Any, n: int, data: Any, start: int, end: int, value: Any) -> int:
     """Add a text to a set of ``n``; how many there are then, or -1: they do not fit."""
     at, found = _slot(slots, spans, data, data, start, end, value)
     if found:

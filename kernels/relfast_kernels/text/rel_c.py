@@ -51,8 +51,8 @@ def gold_tag(data: Any, start: int, end: int) -> int:
 
 @kernel
 def score_tag(data: Any, start: int, end: int, gold: int, details: bool, row: Any) -> bool:
-    """A response against its gold label (1 yes, 0 no, 2 any other): key and vote filled in, or False: the exact way must
-    decide."""
+    """A response against its gold label (1 yes, 0 no, 2 any other): key and vote filled in, or False: the
+    exact way must decide."""
     if details and gold > 1:
         return False
     tag = _find_tag(data, start, end)

@@ -61,8 +61,8 @@ def _put_number(out: Any, at: int, value: int) -> int:
 
 @kernel
 def template_of(key: int, keys: Any, slots: Any) -> int:
-    """Number of a key's template, or -1. ``slots`` holds numbers of templates from 1 on, at the places of their
-    keys."""
+    """Number of a key's template, or -1. ``slots`` holds numbers of templates from 1 on, at the places of
+    their keys."""
     mask = len(slots) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     at = np.int64(mixed >> np.uint64(40)) & mask

@@ -42,7 +42,7 @@ def is_word(data: Any, at: int, start: int) -> bool:
 
 
 @kernel
-def is_blank(byte: int) -> bool:
+def is_blank(byte: Any) -> bool:
     r"""Whether an ASCII character is white space to ``\s`` and ``str.strip``."""
     return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
 
@@ -53,7 +53,7 @@ def white_length(data: Any, at: int, end: int) -> int:
     if at >= end:
         return 0
     if data[at] < 0x80:
-        return 1 if is_blank(np.int64(data[at])) else 0
+        return 1 if is_blank(data[at]) else 0
     point, length = decode(data, at, end)
     return length if length > 0 and classify(point) == SPACE else 0
 

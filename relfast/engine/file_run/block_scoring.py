@@ -135,7 +135,12 @@ class BlockScoring:
             fast_path = None if one_by_one else self._open_fast_path(len(data))
             if fast_path is not None:
                 yield from self._mixed(
-                    block, fast_path.scan(data, stop, block.filter or self._scoring.job.filter), start, stop, verdicts, segment_lines
+                    block,
+                    fast_path.scan(data, stop, block.filter or self._scoring.job.filter),
+                    start,
+                    stop,
+                    verdicts,
+                    segment_lines,
                 )
             else:
                 lines = split_lines(bytes(data))
