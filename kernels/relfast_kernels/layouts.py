@@ -43,7 +43,7 @@ STATE_SIZE: Final = 8
 """What a scan has read and written so far: bytes, lines, records, scratch space; and why it stopped."""
 WANTS_NOTHING, WANTS_RECORDS, WANTS_SCRATCH = 0, 1, 2
 """Why a scan stopped: all is read, or there is no room for a line's records or texts."""
-SCRATCH_PER_BYTE: Final = 12
+SCRATCH_PER_BYTE: Final = 16
 SCRATCH_PER_LINE: Final = 512
 """Scratch space that a line can take at most, for each of its bytes and besides."""
 
@@ -55,9 +55,10 @@ whether gold is joined, and whether a filter of lm-evaluation-harness is chosen.
 DIALECT_NUMBERS: Final = {"auto": 0, "native": 1, "openai-batch": 2, "lm-eval": 3, "verl": 4}
 AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL = range(5)
 
-TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT = range(4)
-TOKEN_COLUMNS: Final = 4
-"""Columns of a JSON value's token: its kind, where it stands (a string: its inside), the token after it."""
+TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT, TOKEN_TEXT, TOKEN_TEXT_END = range(6)
+TOKEN_COLUMNS: Final = 6
+"""Columns of a JSON value's token: its kind, where it stands (a string: its inside), the token after it, and
+where a string that has escapes is written without them."""
 STRING, ESCAPED, INTEGER, FLOAT, LITERAL, OBJECT, LIST = range(7)
 """Kinds of tokens: a string, one with escapes, a whole number, a number that not every parser can hold, any
 other word or number, containers."""
@@ -74,7 +75,7 @@ JOIN_ID, JOIN_ID_END, JOIN_ANSWER, JOIN_ANSWER_END, JOIN_TASK = range(5)
 GOLD_FIELDS: Final = ("target", "label", "taxa")
 JOIN_COLUMNS: Final = 5
 """Columns of a gold record that lines are joined with: where in the text of all of them the JSON of its id
-and of its answer is, and its task's number (-1: none that is read here); of an answer its `GOLD_FIELDS` only."""
+and of its answer is (its `GOLD_FIELDS` only), and its task's number (-1: none that is read here)."""
 
 MAX_TAXA: Final = 8_192
 """Different numbers of a REL-B1 response or gold that are compared; more take the exact way."""

@@ -69,7 +69,7 @@ class Scan:
         )
         nothing = np.zeros(0, np.uint8)
         joined = Joined(nothing, zeros(0, layouts.JOIN_COLUMNS), zeros(2), nothing)
-        scratch = np.zeros(12 * len(content) + 512, np.uint8)
+        scratch = np.zeros(32 * len(content) + 1_024, np.uint8)
         with np.errstate(over="ignore"):  # hashes wrap around
             self.n = scan_lines(
                 self.data,

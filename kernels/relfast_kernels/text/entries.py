@@ -56,7 +56,7 @@ def _scan(
     scratch: Any,
     scratch_size: int,
     state: Any,
-) -> int:
+) -> Any:
     numbers = carray(small, SMALL_SIZE, np.int64)
     return scan_lines(
         carray(data, n, np.uint8),

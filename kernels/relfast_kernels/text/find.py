@@ -97,7 +97,8 @@ def load8(data: Any, at: int) -> Any:
 
 
 @kernel
-def _store8(out: Any, at: int, word: Any) -> None:
+def store8(out: Any, at: int, word: Any) -> None:
+    """Write them at ``at``."""
     start = np.uint64(at)
     for k in range(8):
         out[start + np.uint64(k)] = word >> np.uint64(8 * k) & _BYTE
@@ -125,7 +126,7 @@ def copy_until(data: Any, at: int, end: int, byte: int, out: Any, to: int) -> An
     bytes8 = np.uint64(byte) * _LOW
     while at + 8 <= end:
         word = load8(data, at)
-        _store8(out, to, word)
+        store8(out, to, word)
         hits = zeros_in(word ^ bytes8)
         if hits != 0:
             k = first_in(hits)

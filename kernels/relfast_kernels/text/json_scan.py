@@ -7,7 +7,7 @@ that have tokens are JSON, as orjson and Python's parser read it alike.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -25,14 +25,24 @@ from relfast_kernels.layouts import (
     TOKEN_KIND,
     TOKEN_NEXT,
     TOKEN_START,
+    TOKEN_TEXT,
+    TOKEN_TEXT_END,
 )
-from relfast_kernels.text.find import first_in, load8, same_as, zeros_in
+from relfast_kernels.text.find import first_in, load8, same_as, store8, zeros_in
 
 QUOTE, BACKSLASH = 34, 92
 _QUOTES = np.uint64(0x2222_2222_2222_2222)
-BACKSLASHES = np.uint64(0x5C5C_5C5C_5C5C_5C5C)
-_IS_ESCAPE = np.zeros(256, np.bool_)
-_IS_ESCAPE[np.frombuffer(b'"\\/bfnrt', np.uint8)] = True
+_BACKSLASHES = np.uint64(0x5C5C_5C5C_5C5C_5C5C)
+
+MEANING: Final = np.zeros(256, np.uint8)
+"""The byte that a backslash and one character stand for; 0: another escape, or none."""
+LETTER: Final = np.zeros(256, np.uint8)
+"""The character that stands for a byte after a backslash, as orjson writes it; 0: there is none."""
+for _after, _meant in {'"': '"', "\\": "\\", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}.items():
+    MEANING[ord(_after)] = ord(_meant)
+    LETTER[ord(_meant)] = ord(_after)
+MEANING[ord("/")] = ord("/")
+
 _LONGEST_FLOAT = 300
 """Digits without an exponent that no parser takes for infinite."""
 
@@ -56,55 +66,93 @@ def hexadecimal(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def _escape_end(data: Any, at: int, end: int) -> int:
-    r"""Index after the escape at ``at``; -1 if it is none of JSON's, or a ``\u`` that is half a surrogate pair."""
-    if at + 1 >= end:
-        return -1
-    after = data[at + 1]
-    if _IS_ESCAPE[after]:
+def put_point(out: Any, at: int, point: int) -> int:
+    """Write a code point as UTF-8; returns where the next one goes."""
+    if point < 0x80:
+        out[at] = point
+        return at + 1
+    if point < 0x800:
+        out[at] = 0xC0 | point >> 6
+        out[at + 1] = 0x80 | point & 0x3F
         return at + 2
-    if after != 117:
-        return -1
-    point = hexadecimal(data, at + 2, end)
-    if point < 0 or 0xDC00 <= point < 0xE000:
-        return -1
-    at += 6
-    if 0xD800 <= point < 0xDC00:
-        if at + 6 > end or data[at] != BACKSLASH or data[at + 1] != 117:
-            return -1
-        low = hexadecimal(data, at + 2, end)
-        if low < 0xDC00 or low > 0xDFFF:
-            return -1
-        at += 6
-    return at
+    if point < 0x10000:
+        out[at] = 0xE0 | point >> 12
+        out[at + 1] = 0x80 | point >> 6 & 0x3F
+        out[at + 2] = 0x80 | point & 0x3F
+        return at + 3
+    out[at] = 0xF0 | point >> 18
+    out[at + 1] = 0x80 | point >> 12 & 0x3F
+    out[at + 2] = 0x80 | point >> 6 & 0x3F
+    out[at + 3] = 0x80 | point & 0x3F
+    return at + 4
 
 
 @kernel
-def string_end(data: Any, start: int, end: int) -> Any:
-    """Index of the closing quote of a string whose first byte is at ``start``, and whether there are escapes in
-    it; -1 if it is not closed, or an escape is not valid."""
-    at = start
-    has_escapes = False
+def read_point(data: Any, at: int, end: int) -> Any:
+    r"""Code point of the ``\u`` at ``at``, of a surrogate pair where it is one, and its length; (-1, 0) if it is
+    not valid, or half a pair."""
+    point = hexadecimal(data, at + 2, end)
+    if point < 0 or 0xDC00 <= point < 0xE000:
+        return -1, 0
+    if point < 0xD800 or point > 0xDFFF:
+        return point, 6
+    if at + 12 > end or data[at + 6] != BACKSLASH or data[at + 7] != 117:
+        return -1, 0
+    low = hexadecimal(data, at + 8, end)
+    if low < 0xDC00 or low > 0xDFFF:
+        return -1, 0
+    return 0x10000 + ((point - 0xD800) << 10) + low - 0xDC00, 12
+
+
+@kernel
+def _read_string(data: Any, at: int, end: int, out: Any, to: int) -> Any:
+    """A string whose first byte is at ``at``, written to ``out`` without its escapes.
+
+    Returns
+    -------
+    (close, escaped, to)
+        Index of the closing quote, -1 if there is none or an escape is not valid; whether there are escapes;
+        and where the text ends. Up to seven bytes after it are overwritten.
+    """
+    escaped = False
     while True:
         if at + 8 <= end:
             word = load8(data, at)
-            hits = zeros_in(word ^ _QUOTES) | zeros_in(word ^ BACKSLASHES)
+            store8(out, to, word)
+            hits = zeros_in(word ^ _QUOTES) | zeros_in(word ^ _BACKSLASHES)
             if hits == 0:
                 at += 8
+                to += 8
                 continue
-            at += first_in(hits)
+            place = first_in(hits)
+            at += place
+            to += place
         elif at >= end:
-            return -1, False
+            return -1, False, to
         byte = data[at]
         if byte == QUOTE:
-            return at, has_escapes
-        if byte == BACKSLASH:
-            has_escapes = True
-            at = _escape_end(data, at, end)
-            if at < 0:
-                return -1, False
-        else:
+            return at, escaped, to
+        if byte != BACKSLASH:
+            out[to] = byte
             at += 1
+            to += 1
+            continue
+        escaped = True
+        if at + 1 >= end:
+            return -1, False, to
+        meaning = MEANING[data[at + 1]]
+        if meaning != 0:
+            out[to] = meaning
+            at += 2
+            to += 1
+            continue
+        if data[at + 1] != 117:
+            return -1, False, to
+        point, length = read_point(data, at, end)
+        if point < 0:
+            return -1, False, to
+        to = put_point(out, to, point)
+        at += length
 
 
 @kernel
@@ -178,7 +226,7 @@ def _literal_end(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
+def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, to: int) -> int:
     """Tokens of the one value that data[start:end] holds; the index after the last one, or -1.
 
     -1 stands for anything but JSON that all parsers read alike: keys with escapes, surrogates by
@@ -188,6 +236,9 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
     ----------
     tape : int64, shape (n, TOKEN_COLUMNS)
         Filled from ``first`` on.
+    out : uint8
+        Strings that have escapes are written there without them, from ``to`` on: not more than the bytes of
+        the text, and seven.
     """
     n = first
     depth = 0
@@ -202,8 +253,8 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
         if expect_key:
             if data[at] != QUOTE:
                 return -1
-            close, has_escapes = string_end(data, at + 1, end)
-            if close < 0 or has_escapes:
+            close, escaped, _ = _read_string(data, at + 1, end, out, to)
+            if close < 0 or escaped:
                 return -1
             token = tape[n]
             token[TOKEN_KIND], token[TOKEN_START], token[TOKEN_END] = STRING, at + 1, close
@@ -220,11 +271,14 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
         token[TOKEN_START] = at
         opened = False
         if byte == QUOTE:
-            close, has_escapes = string_end(data, at + 1, end)
+            close, escaped, stop = _read_string(data, at + 1, end, out, to)
             if close < 0:
                 return -1
-            token[TOKEN_KIND] = ESCAPED if has_escapes else STRING
+            token[TOKEN_KIND] = ESCAPED if escaped else STRING
             token[TOKEN_START], token[TOKEN_END] = at + 1, close
+            if escaped:
+                token[TOKEN_TEXT], token[TOKEN_TEXT_END] = to, stop
+                to = stop
             at = close + 1
         elif byte == 123 or byte == 91:
             if depth >= MAX_DEPTH:

@@ -1,11 +1,12 @@
 r"""Reading text records without decoding them: fields, gold and answers straight from a line's bytes.
 
 `scan_lines` finds, in a block of JSON lines, the records of the text tasks (REL-A, B1, C1) in any dialect
-that `dialects` knows. A line is read in one structural pass that leaves tokens; responses are brought into one
-form, UTF-8 without JSON's escapes and, if asked for, without reasoning, in which the extractors of the
+that `dialects` knows. A line is read in one structural pass that leaves tokens, and strings in one form, UTF-8
+without JSON's escapes. In that, cut down to what was said after reasoning if asked for, the extractors of the
 ``reference`` policy read the answer. What comes out is a key per response; `relfast_kernels.text.rows` turns
-keys into rows by templates. Every other line is marked `SLOW` and takes the exact way. A line that is marked otherwise has been
-read exactly as the JSON parsers and `re` would read it, including what must not be valid JSON.
+keys into rows by templates. Every other line is marked `SLOW` and takes the exact way. A line that is marked
+otherwise has been read exactly as the JSON parsers and `re` would read it, including what must not be valid
+JSON.
 """
 
 from __future__ import annotations
@@ -60,12 +61,14 @@ from relfast_kernels.layouts import (
     TOKEN_KIND,
     TOKEN_NEXT,
     TOKEN_START,
+    TOKEN_TEXT,
+    TOKEN_TEXT_END,
     WANTS_NOTHING,
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
 from relfast_kernels.text.blake2b import digest
-from relfast_kernels.text.canonical import put_json, unescape
+from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.characters import is_ascii, is_printable, is_tame, is_utf8
 from relfast_kernels.text.dialects import (
     ENTRY_ANSWER,
@@ -94,8 +97,8 @@ _TAXA = np.frombuffer(b"taxa", np.uint8)
 _PROMPT = np.frombuffer(b'"prompt-', np.uint8)
 _HEXADECIMAL = np.frombuffer(b"0123456789abcdef", np.uint8)
 
-_NO_ROOM = -1
-"""Instead of a line's kind: its responses are more than there is room for."""
+_NO_ROOM, _NO_SCRATCH = -1, -2
+"""Instead of a line's kind: its responses are more than there is room for, or its gold is longer."""
 
 GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END = range(4)
 GOLD_SIZE: Final = 4
@@ -230,7 +233,7 @@ def _scan_line(
     data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, records: Any,
     scratch: Any, state: Any,
 ) -> int:  # fmt: skip
-    """One line, its end excluded: its kind, or `_NO_ROOM`. The records of a `FAST` one are filled in."""
+    """One line, its end excluded: its kind, or what it has no room for. The records of a `FAST` one are filled in."""
     if end > start and data[end - 1] == 13:
         end -= 1
     if not is_printable(data, start, end) and not is_utf8(data, start, end):
@@ -243,7 +246,9 @@ def _scan_line(
         return BLANK
     if data[at] != 123:
         return SLOW
-    n_tokens = tokenise(data, at, end, tape, 0)
+    # strings without their escapes are needed for no longer than the line: at the end, where it stays warm
+    decoded = len(scratch) - 3 * (end - start) - SCRATCH_PER_LINE // 2
+    n_tokens = tokenise(data, at, end, tape, 0, scratch, decoded)
     if n_tokens < 0:
         return SLOW
     entry, samples = work.entry, work.samples
@@ -304,7 +309,7 @@ def _scan_line(
     answer: Any = entry[ENTRY_ANSWER]
     has_answer = not is_null(data, tape, answer)
     in_scratch = False
-    answer_start = used
+    answer_start = answer_end = beyond = used
     if not (has_task and has_answer):
         if settings[SET_JOIN] == 0 or place == NOWHERE or has_answer:
             return SLOW
@@ -318,14 +323,21 @@ def _scan_line(
             task = gold_record[JOIN_TASK]
             if task < 0:
                 return SLOW
-        used = copy(joined.text, gold_record[JOIN_ANSWER], gold_record[JOIN_ANSWER_END], scratch, used)
+        # it may be longer than the line
+        size = gold_record[JOIN_ANSWER_END] - gold_record[JOIN_ANSWER]
+        if used + 3 * size + SCRATCH_PER_BYTE * (end - start) + SCRATCH_PER_LINE > len(scratch):
+            return _NO_SCRATCH
+        answer_end = copy(joined.text, gold_record[JOIN_ANSWER], gold_record[JOIN_ANSWER_END], scratch, used)
+        used = beyond = answer_end
         in_scratch = True
-    elif tape[answer, TOKEN_KIND] <= ESCAPED:
-        used = unescape(data, tape[answer, TOKEN_START], tape[answer, TOKEN_END], scratch, used)
+    elif tape[answer, TOKEN_KIND] == ESCAPED:
+        answer_start, answer_end = tape[answer, TOKEN_TEXT], tape[answer, TOKEN_TEXT_END]
+        beyond = len(scratch) - 2 * (answer_end - answer_start) - 16
         in_scratch = True
     if in_scratch:
-        stop = tokenise(scratch, answer_start, used, tape, n_tokens)
-        if stop < 0 or not _is_plain_json(scratch, tape, n_tokens, stop, answer_start, used):
+        # where its strings are written does not matter: gold's have no escapes, or take the exact way
+        stop = tokenise(scratch, answer_start, answer_end, tape, n_tokens, scratch, beyond)
+        if stop < 0 or not _is_plain_json(scratch, tape, n_tokens, stop, answer_start, answer_end):
             return SLOW
         answer = n_tokens
     if tape[answer, TOKEN_KIND] != OBJECT:
@@ -339,13 +351,10 @@ def _scan_line(
     for sample in range(n):
         token = samples[sample]
         first, last = tape[token, TOKEN_START], tape[token, TOKEN_END]
-        # predicted taxa are written before the text that they are read from
         beyond = used + 2 * (last - first) + 8 if details else used
         escaped = tape[token, TOKEN_KIND] == ESCAPED
         if escaped:
-            last = unescape(data, first, last, scratch, beyond)
-            first = beyond
-            beyond = last
+            first, last = tape[token, TOKEN_TEXT], tape[token, TOKEN_TEXT_END]
         text = scratch if escaped else data
         if not is_ascii(text, first, last) and not is_tame(text, first, last):
             return SLOW
@@ -417,8 +426,8 @@ def scan_lines(
             state[STATE_WANTS] = WANTS_SCRATCH
             break
         kind = _scan_line(data, at, end, count, settings, joined, work, records, scratch, state)
-        if kind == _NO_ROOM:
-            state[STATE_WANTS] = WANTS_RECORDS
+        if kind < 0:
+            state[STATE_WANTS] = WANTS_RECORDS if kind == _NO_ROOM else WANTS_SCRATCH
             break
         row[LINE_KIND] = kind
         count += 1

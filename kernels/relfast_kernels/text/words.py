@@ -42,7 +42,7 @@ def is_word(data: Any, at: int, start: int) -> bool:
 
 
 @kernel
-def is_blank(byte: Any) -> bool:
+def is_blank(byte: Any) -> Any:
     r"""Whether an ASCII character is white space to ``\s`` and ``str.strip``."""
     return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
 
