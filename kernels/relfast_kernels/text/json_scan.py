@@ -89,8 +89,8 @@ def put_point(out: Any, at: int, point: int) -> int:
 
 @kernel
 def read_point(data: Any, at: int, end: int) -> Any:
-    r"""Code point of the ``\u`` at ``at``, of a surrogate pair where it is one, and its length; (-1, 0) if it is
-    not valid, or half a pair."""
+    r"""Code point of the ``\u`` at ``at``, of a surrogate pair where it is one, and its length; (-1, 0) if it
+    is not valid, or half a pair."""
     point = hexadecimal(data, at + 2, end)
     if point < 0 or 0xDC00 <= point < 0xE000:
         return -1, 0

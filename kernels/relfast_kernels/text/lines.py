@@ -1,12 +1,12 @@
 r"""Reading text records without decoding them: fields, gold and answers straight from a line's bytes.
 
 `scan_lines` finds, in a block of JSON lines, the records of the text tasks (REL-A, B1, C1) in any dialect
-that `dialects` knows. A line is read in one structural pass that leaves tokens, and strings in one form, UTF-8
-without JSON's escapes. In that, cut down to what was said after reasoning if asked for, the extractors of the
-``reference`` policy read the answer. What comes out is a key per response; `relfast_kernels.text.rows` turns
-keys into rows by templates. Every other line is marked `SLOW` and takes the exact way. A line that is marked
-otherwise has been read exactly as the JSON parsers and `re` would read it, including what must not be valid
-JSON.
+that `dialects` knows. A line is read in one structural pass that leaves tokens, and strings in one form,
+UTF-8 without JSON's escapes. In that, cut down to what was said after reasoning if asked for, the extractors
+of the ``reference`` policy read the answer. What comes out is a key per response;
+`relfast_kernels.text.rows` turns keys into rows by templates. Every other line is marked `SLOW` and takes the
+exact way. A line that is marked otherwise has been read exactly as the JSON parsers and `re` would read it,
+including what must not be valid JSON.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def _scan_line(
     data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, records: Any,
     scratch: Any, state: Any,
 ) -> int:  # fmt: skip
-    """One line, its end excluded: its kind, or what it has no room for. The records of a `FAST` one are filled in."""
+    """One line, its end excluded: its kind, or what there is no room for. Fills in a `FAST` one's records."""
     if end > start and data[end - 1] == 13:
         end -= 1
     if not is_printable(data, start, end) and not is_utf8(data, start, end):

@@ -34,7 +34,7 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.characters import CHUNK
 from relfast_kernels.text.find import ONE, TWO, copy, same_bytes
 from relfast_kernels.text.json_scan import QUOTE, is_digit
-from relfast_kernels.text.words import find_letter, has_digit, is_word, white_length
+from relfast_kernels.text.words import has_digit, is_word, white_length
 
 MAX_DIGITS = 18
 """Digits of a gold number that every JSON parser keeps exactly."""
@@ -131,40 +131,41 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
     _empty(slots)
     n = 0
     total = np.uint32(0)
-    hits = False
-    for j in range(np.uint64(start), np.uint64(max(start, end - 2))):
-        hits |= ((data[j] | 32) == 120) & ((data[j + ONE] | 32) == 111) & ((data[j + TWO] | 32) == 110)
-    at = start if hits else end
-    while at < end:
-        at = find_letter(data, at, end, 120)
-        if at >= end:
-            break
-        if (
-            at - 2 >= start
-            and at + 2 < end
-            and (data[at - 2] | 32) == 116
-            and (data[at - 1] | 32) == 97
-            and (data[at + 1] | 32) == 111
-            and (data[at + 2] | 32) == 110
-        ):
-            k = at + 3
-            if k < end and data[k] == 95:
-                k += 1
-            else:
-                k += white_length(data, k, end)
-            first = k
-            while k < end and is_digit(data[k]):
-                k += 1
-            if k > first:
-                value = _hash(data, first, k)
-                before, n = n, _add(slots, spans, n, data, first, k, np.int64(value))
-                if n < 0:
-                    return -1, total, to
-                if n > before:
-                    total = np.uint32(total + value * np.uint32(2654435761))
-                if to >= 0:
-                    to = _put_taxon(data, first, k, out, to)
-        at += 1
+    # "taxon" in any case, looked for by its end
+    last = max(start, end - 2)
+    for chunk in range(start, last, CHUNK):
+        stop = min(chunk + CHUNK, last)
+        hits = False
+        for j in range(np.uint64(chunk), np.uint64(stop)):
+            hits |= ((data[j] | 32) == 120) & ((data[j + ONE] | 32) == 111) & ((data[j + TWO] | 32) == 110)
+        if not hits:
+            continue
+        for at in range(chunk, stop):
+            if (
+                (data[at] | 32) == 120
+                and (data[at + 1] | 32) == 111
+                and (data[at + 2] | 32) == 110
+                and at - 2 >= start
+                and (data[at - 2] | 32) == 116
+                and (data[at - 1] | 32) == 97
+            ):
+                k = at + 3
+                if k < end and data[k] == 95:
+                    k += 1
+                else:
+                    k += white_length(data, k, end)
+                first = k
+                while k < end and is_digit(data[k]):
+                    k += 1
+                if k > first:
+                    value = _hash(data, first, k)
+                    before, n = n, _add(slots, spans, n, data, first, k, np.int64(value))
+                    if n < 0:
+                        return -1, total, to
+                    if n > before:
+                        total = np.uint32(total + value * np.uint32(2654435761))
+                    if to >= 0:
+                        to = _put_taxon(data, first, k, out, to)
     if n:
         return n, total, to
     for chunk in range(start, end, CHUNK):

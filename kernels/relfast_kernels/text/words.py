@@ -8,7 +8,6 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.characters import LETTER, SPACE, classify, decode
-from relfast_kernels.text.find import find_byte
 from relfast_kernels.text.json_scan import is_digit
 
 
@@ -19,13 +18,6 @@ def has_digit(data: Any, start: int, end: int) -> bool:
     for at in range(np.uint64(start), np.uint64(end)):
         hits |= (data[at] >= 48) & (data[at] <= 57)
     return hits
-
-
-@kernel
-def find_letter(data: Any, at: int, end: int, lower: int) -> int:
-    """Index of a letter in either case from ``at`` on, or ``end``."""
-    found = find_byte(data, at, end, lower)
-    return find_byte(data, at, found, lower - 32)
 
 
 @kernel
