@@ -251,7 +251,7 @@ def row(rng: Dice) -> Any:
             "score": 0.0,
         }
         if not rng.rare(0.2):
-            result["data_source"] = task
+            result["data_source"] = rng.choice([task, task, "my/data", "rel-bench", "é", None, ["x"]])
         if rng.random() < 0.2:
             result["task"] = task
         if rng.rare(0.1):
@@ -259,6 +259,8 @@ def row(rng: Dice) -> Any:
     _more(rng, result)
     if rng.rare(0.05):
         result.pop(rng.choice(list(result)))
+    if rng.random() < 0.1 and "task" in result:
+        del result["task"]
     names = list(result)
     if rng.random() < 0.3:
         rng.shuffle(names)

@@ -47,10 +47,13 @@ SCRATCH_PER_BYTE: Final = 16
 SCRATCH_PER_LINE: Final = 512
 """Scratch space that a line can take at most, for each of its bytes and besides."""
 
-SET_DIALECT, SET_STRIP, SET_DETAILS, SET_JOIN, SET_FILTER = range(5)
-SET_SIZE: Final = 5
+SET_DIALECT, SET_STRIP, SET_DETAILS, SET_JOIN, SET_TASK, SET_FILTER = range(6)
+SET_SIZE: Final = 6
 """What a scan is told: the dialect (0: each row's own), whether reasoning is cut, whether details are wanted,
-whether gold is joined, and whether a filter of lm-evaluation-harness is chosen."""
+whether gold is joined, the task of rows that name none, and whether a filter of lm-evaluation-harness is
+chosen."""
+NO_TASK, SEEN_IN_GOLD = -1, -2
+"""Instead of the number of a task: none that is read here; whose gold it is."""
 
 DIALECT_NUMBERS: Final = {"auto": 0, "native": 1, "openai-batch": 2, "lm-eval": 3, "verl": 4}
 AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL = range(5)

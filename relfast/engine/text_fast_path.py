@@ -39,10 +39,13 @@ from relfast_kernels.layouts import (
     LINE_START,
     MAX_TAXA,
     MAX_TOKENS,
+    NO_TASK,
     PRED_SHIFT,
     PRED_VALUE_SHIFT,
     RECORD_COLUMNS,
     RECORD_KEY,
+    SEEN_IN_GOLD,
+    SET_FILTER,
     SET_SIZE,
     SLOW,
     SMALL_SIZE,
@@ -174,12 +177,12 @@ def _gold_text(answer: Any) -> bytes:
 
 
 def _task_number(name: Any, answer: Any, job: Job) -> int:
-    """The kernel's number of a gold record's task, or -1."""
+    """The kernel's number of a gold record's task, or `NO_TASK`."""
     if name is MISSING or name is None:
         task = find_task(job.task) if job.task else infer_task(answer)
     else:
         task = find_task(name)
-    return -1 if task is None or task.text_kernel is None else task.text_kernel.number
+    return NO_TASK if task is None or task.text_kernel is None else task.text_kernel.number
 
 
 class TextFastPath:
@@ -191,7 +194,11 @@ class TextFastPath:
         job = scoring.job
         self._joined = _Joined(scoring.gold if job.data else {}, job, functions["index"])
         self._settings = (ctypes.c_int64 * SET_SIZE)(
-            DIALECT_NUMBERS[job.dialect], job.options.strip_reasoning, job.details, bool(job.data), False
+            DIALECT_NUMBERS[job.dialect],
+            job.options.strip_reasoning,
+            job.details,
+            bool(job.data),
+            SEEN_IN_GOLD if job.task is None else _task_number(job.task, None, job),
         )
         self._work = (
             _lazy_buffer(8 * TOKEN_COLUMNS * MAX_TOKENS),
@@ -231,7 +238,7 @@ class TextFastPath:
         size = len(data)
         address = data if isinstance(data, bytes) else (ctypes.c_char * size).from_buffer(data)
         name = (chosen or "").encode("utf-8", "surrogatepass")
-        self._settings[SET_SIZE - 1] = chosen is not None
+        self._settings[SET_FILTER] = chosen is not None
         joined, state = self._joined, self._state
         ctypes.memset(state, 0, ctypes.sizeof(state))
         while True:

@@ -176,6 +176,9 @@ def _dumps() -> Iterator[tuple[str, dict[str, object], str]]:
     yield "no id", {**record, "id": None, "response": said}, ""
     yield "lm-eval", {"doc": record, "resps": [[said, "no"]], "filter": "none"}, ""
     yield "verl", {"input": "\u2013\n?", "output": said, "gts": json.dumps(gold), "data_source": "REL-B1"}, ""
+    yield "no task", {"id": 1, "answer": gold, "response": said}, ""
+    named = {"input": "?", "output": said, "gts": json.dumps(gold), "data_source": "my/data"}
+    yield "verl's own name", named, ""
     yield "joined", {"id": "a\u00e9", "response": said}, "join"
     yield (
         "batch",

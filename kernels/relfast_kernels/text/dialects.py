@@ -30,9 +30,9 @@ from relfast_kernels.text.json_scan import is_null, member
 UNSURE, LEFT_OUT = -1, -2
 """Instead of a number of responses: only the exact way knows; the row is of a filter that is not scored."""
 
-ENTRY_ID, ENTRY_TASK, ENTRY_ANSWER, ENTRY_INPUT = range(4)
-ENTRY_SIZE: Final = 4
-"""Tokens of an entry, 0 for what it does not have; the last is that of verl's prompt."""
+ENTRY_ID, ENTRY_TASK, ENTRY_ANSWER, ENTRY_INPUT, ENTRY_SOURCE = range(5)
+ENTRY_SIZE: Final = 5
+"""Tokens of an entry, 0 for what it does not have; the last ones are verl's prompt and data source."""
 
 (
     _ID,
@@ -366,7 +366,9 @@ def read_entry(
         if not _is_text(tape, fields[_INPUT]) or not _is_text(tape, fields[_GTS]):
             return UNSURE
         entry[ENTRY_INPUT] = fields[_INPUT]
-        entry[ENTRY_TASK] = fields[_TASK] if fields[_TASK] else fields[_DATA_SOURCE]
+        entry[ENTRY_TASK] = fields[_TASK]
+        if fields[_TASK] == 0:
+            entry[ENTRY_SOURCE] = fields[_DATA_SOURCE]
         entry[ENTRY_ANSWER] = fields[_GTS]
         return _samples(data, tape, fields[_OUTPUT], samples)
     return UNSURE

@@ -33,6 +33,7 @@ from relfast_kernels.layouts import (
     LINE_KIND,
     LINE_RECORD,
     LINE_START,
+    NO_TASK,
     NOWHERE,
     OBJECT,
     RECORD_GOLD,
@@ -45,11 +46,13 @@ from relfast_kernels.layouts import (
     RECORD_SAMPLE,
     SCRATCH_PER_BYTE,
     SCRATCH_PER_LINE,
+    SEEN_IN_GOLD,
     SET_DETAILS,
     SET_DIALECT,
     SET_FILTER,
     SET_JOIN,
     SET_STRIP,
+    SET_TASK,
     SLOW,
     STATE_AT,
     STATE_LINES,
@@ -74,13 +77,14 @@ from relfast_kernels.text.dialects import (
     ENTRY_ANSWER,
     ENTRY_ID,
     ENTRY_INPUT,
+    ENTRY_SOURCE,
     ENTRY_TASK,
     LEFT_OUT,
     read_entry,
 )
-from relfast_kernels.text.find import copy, find_byte, hash_text, same_as
+from relfast_kernels.text.find import begins_with, copy, find_byte, hash_text, same_as
 from relfast_kernels.text.join import find_gold
-from relfast_kernels.text.json_scan import QUOTE, is_null, tokenise
+from relfast_kernels.text.json_scan import QUOTE, is_null, member, tokenise
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_a import score_choice
 from relfast_kernels.text.rel_b import gold_label, gold_taxa, score_taxa
@@ -94,6 +98,11 @@ _LF = 10
 _TARGET = np.frombuffer(b"target", np.uint8)
 _LABEL = np.frombuffer(b"label", np.uint8)
 _TAXA = np.frombuffer(b"taxa", np.uint8)
+_SMILES = np.frombuffer(b"smiles", np.uint8)
+_MISSING_SMILES = np.frombuffer(b"missing_smiles", np.uint8)
+_REL = np.frombuffer(b"rel-", np.uint8)
+_REALIGN = np.frombuffer(b"realign", np.uint8)
+_SEQBENCH = np.frombuffer(b"seqbench", np.uint8)
 _PROMPT = np.frombuffer(b'"prompt-', np.uint8)
 _HEXADECIMAL = np.frombuffer(b"0123456789abcdef", np.uint8)
 
@@ -146,6 +155,30 @@ def _task_number(data: Any, start: int, end: int) -> Any:
     if digit == 49 and letter == 99:
         return C1
     return -1
+
+
+@kernel
+def _may_be_task(data: Any, start: int, end: int) -> bool:
+    """Whether a name may be that of a task."""
+    if not is_ascii(data, start, end):
+        return True
+    return (
+        begins_with(data, start, end, _REL)
+        or begins_with(data, start, end, _REALIGN)
+        or begins_with(data, start, end, _SEQBENCH)
+    )
+
+
+@kernel
+def _task_of_gold(data: Any, tape: Any, token: int) -> int:
+    """The task whose gold an object is, as `relfast.tasks.infer_task` finds it, or `NO_TASK`."""
+    if not is_null(data, tape, member(data, tape, token, _LABEL)):
+        return C1 if is_null(data, tape, member(data, tape, token, _TAXA)) else B1
+    if not is_null(data, tape, member(data, tape, token, _SMILES)):
+        return NO_TASK
+    if not is_null(data, tape, member(data, tape, token, _MISSING_SMILES)):
+        return NO_TASK
+    return NO_TASK if is_null(data, tape, member(data, tape, token, _TARGET)) else 0
 
 
 @kernel
@@ -306,11 +339,20 @@ def _scan_line(
         task = _task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
         if task < 0:
             return SLOW
+    token = entry[ENTRY_SOURCE]
+    if token and tape[token, TOKEN_KIND] == ESCAPED:
+        return SLOW
+    if token and tape[token, TOKEN_KIND] == STRING:
+        # the source of a trainer's own name is none
+        task = _task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
+        has_task = task >= 0
+        if not has_task and _may_be_task(data, tape[token, TOKEN_START], tape[token, TOKEN_END]):
+            return SLOW
     answer: Any = entry[ENTRY_ANSWER]
     has_answer = not is_null(data, tape, answer)
     in_scratch = False
     answer_start = answer_end = beyond = used
-    if not (has_task and has_answer):
+    if not has_answer or (not has_task and settings[SET_JOIN] != 0):
         if settings[SET_JOIN] == 0 or place == NOWHERE or has_answer:
             return SLOW
         known = find_gold(
@@ -343,6 +385,12 @@ def _scan_line(
     if tape[answer, TOKEN_KIND] != OBJECT:
         return SLOW
     gold_data = scratch if in_scratch else data
+    if task < 0:
+        task = settings[SET_TASK]
+        if task == SEEN_IN_GOLD:
+            task = _task_of_gold(gold_data, tape, answer)
+        if task < 0:
+            return SLOW
     used = _read_gold(gold_data, tape, answer, task, details, work, scratch, used)
     if used < 0:
         return SLOW
