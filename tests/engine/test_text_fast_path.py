@@ -23,6 +23,7 @@ from seeds import SEED, rounds
 
 from relfast.engine import text_fast_path
 from relfast.engine.file_run.block_scoring import BlockScoring
+from relfast.engine.file_run.files import score_files
 from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
 from relfast.engine.rows import read_gold
@@ -226,6 +227,24 @@ def test_rows_beyond_all_room(fast_path: TextFastPath) -> None:
     )
     slow = [run for run in opened.scan(data, len(rows)).runs(0, len(rows)) if run[2]]
     assert slow == [(40, 42, True)]  # more different numbers than are compared
+
+
+@pytest.mark.slow
+def test_verbose_runs_say_how_many_lines_took_which_way(fast_path: TextFastPath, tmp_path: Path) -> None:
+    row = {"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
+    lines = [
+        json.dumps({**row, "response": response}) for response in ["x" * 2_000] * 3_000 + ["\u0663"] * 30
+    ]
+    (tmp_path / "dump.jsonl").write_text("\n".join(lines))
+    told: list[str] = []
+    score_files([str(tmp_path / "dump.jsonl")], None, Job(), workers=0, tell=told.append)
+    said = next(line for line in told if line.startswith("text fast path"))
+    assert ", 30 (" in said
+    told.clear()
+    score_files(
+        [str(tmp_path / "dump.jsonl")], None, Job(), workers=0, limit=1, overwrite=True, tell=told.append
+    )
+    assert told[-2] == "text fast path: not taken"
 
 
 def test_digest_is_blake2b() -> None:
