@@ -54,9 +54,8 @@ class Ways:
         asked = self.fast + self.exact
         if not asked:
             return "text fast path: not taken"
-        return (
-            f"text fast path: {self.fast:,} lines; {self.exact:,} ({self.exact / asked:.2%}) the ordinary way"
-        )
+        share = f"{self.exact:,} ({self.exact / asked:.2%})"
+        return f"text fast path: {asked:,} lines, {share} of them left to the ordinary way"
 
 
 def describe_setting(job: Job, sources: Sequence[Source], *, large: bool) -> Iterator[str]:
