@@ -11,14 +11,79 @@ from typing import Final
 # Text: lines of REL-A, B1 and C1 (`relfast_kernels.text.lines`)
 
 SLOW, BLANK, FAST = 0, 1, 2
-"""Kinds of lines: one that takes the exact way, one of white space, one that has been read."""
+"""Kinds of lines: one that takes the exact way, one without a row, one that has been read."""
 
-LINE_START, LINE_END, LINE_KIND, LINE_ID_START, LINE_ID_END, LINE_KEY, LINE_HASH, LINE_VOTE = range(8)
-LINE_COLUMNS: Final = 8
-"""Columns of a line: where it is, its kind, where its id is, its key, its id's hash, its vote."""
+LINE_START, LINE_END, LINE_KIND, LINE_RECORD = range(4)
+LINE_COLUMNS: Final = 4
+"""Columns of a line: where it is, its kind, its first record. After the last line comes one more row, whose
+first record is the number of all."""
 
-MAX_TAXA: Final = 128
-"""Numbers of a REL-B1 response or gold that are compared; more take the exact way."""
+(
+    RECORD_LINE,
+    RECORD_SAMPLE,
+    RECORD_ID,
+    RECORD_ID_END,
+    RECORD_ID_PLACE,
+    RECORD_KEY,
+    RECORD_HASH,
+    RECORD_VOTE,
+    RECORD_PRED,
+    RECORD_PRED_END,
+    RECORD_GOLD,
+    RECORD_GOLD_END,
+) = range(12)
+RECORD_COLUMNS: Final = 12
+"""Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote,
+and where in the scratch space the JSON of predicted and gold taxa is, for details."""
+IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
+"""Where an id is: in the line, in the scratch space, or there is none."""
+
+STATE_AT, STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS = range(5)
+STATE_SIZE: Final = 8
+"""What a scan has read and written so far: bytes, lines, records, scratch space; and why it stopped."""
+WANTS_NOTHING, WANTS_RECORDS, WANTS_SCRATCH = 0, 1, 2
+"""Why a scan stopped: all is read, or there is no room for a line's records or texts."""
+SCRATCH_PER_BYTE: Final = 16
+SCRATCH_PER_LINE: Final = 512
+"""Scratch space that a line can take at most, for each of its bytes and besides."""
+
+SET_DIALECT, SET_STRIP, SET_DETAILS, SET_JOIN, SET_TASK, SET_FILTER = range(6)
+SET_SIZE: Final = 6
+"""What a scan is told: the dialect (0: each row's own), whether reasoning is cut, whether details are wanted,
+whether gold is joined, the task of rows that name none, and whether a filter of lm-evaluation-harness is
+chosen."""
+NO_TASK, SEEN_IN_GOLD = -1, -2
+"""Instead of the number of a task: none that is read here; whose gold it is."""
+
+DIALECT_NUMBERS: Final = {"auto": 0, "native": 1, "openai-batch": 2, "lm-eval": 3, "verl": 4}
+AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL = range(5)
+
+TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT, TOKEN_TEXT, TOKEN_TEXT_END = range(6)
+TOKEN_COLUMNS: Final = 6
+"""Columns of a JSON value's token: its kind, where it stands (a string: its inside), the token after it, and
+where a string that has escapes is written without them."""
+STRING, ESCAPED, INTEGER, FLOAT, LITERAL, OBJECT, LIST = range(7)
+"""Kinds of tokens: a string, one with escapes, a whole number, a number that not every parser can hold, any
+other word or number, containers."""
+MAX_DEPTH: Final = 60
+"""Nesting that is followed."""
+MAX_TOKENS: Final = 1 << 16
+"""Values of a line that is read; more take the exact way."""
+
+SMALL_SIZE: Final = 64
+BLAKE_WORDS: Final = 24
+"""Work space of a scan: numbers on a row, its entry and its gold; words of a digest."""
+
+JOIN_ID, JOIN_ID_END, JOIN_ANSWER, JOIN_ANSWER_END, JOIN_TASK = range(5)
+GOLD_FIELDS: Final = ("target", "label", "taxa")
+JOIN_COLUMNS: Final = 5
+"""Columns of a gold record that lines are joined with: where in the text of all of them the JSON of its id
+and of its answer is (its `GOLD_FIELDS` only), and its task's number (-1: none that is read here)."""
+
+MAX_TAXA: Final = 8_192
+"""Different numbers of a REL-B1 response or gold that are compared; more take the exact way."""
+TAXA_SLOTS: Final = 2 * MAX_TAXA
+"""Places of a set of them, and one more for the set's generation."""
 
 B1, C1 = 7, 8
 """Numbers of tasks in keys and samples: REL-A1 to A7 have 0 to 6. The tasks declare them."""
@@ -26,10 +91,21 @@ B1, C1 = 7, 8
 KEY_TASK: Final = 255
 """A key's bits that are the task's number."""
 FOUND, CORRECT, GOLD_YES = 1 << 8, 1 << 9, 1 << 10
-TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 16, 24, 32
+PRED_VALUE_SHIFT, GOLD_VALUE_SHIFT = 11, 15
+KEY_VALUE: Final = 15
+"""With details, where a key has what was predicted and what is gold: panels; or 0 none, 1 no, 2 yes."""
+TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 20, 34, 48
 """Where a key of REL-B1 has its counts of taxa: true positives, predicted, gold."""
-KEY_COUNT: Final = 255
+KEY_COUNT: Final = (1 << 14) - 1
 """A count's bits, once shifted down."""
+
+WRITTEN_ROWS, WRITTEN_SAMPLES, WRITTEN_WANTS = range(3)
+WANTS_TEMPLATE, WANTS_ROOM = 1, 2
+"""What writing rows says: bytes of rows and of samples, and why it stopped before the end."""
+TEMPLATE_PARTS: Final = 4
+"""A row after its id: up to the sample, up to the predicted taxa, up to the gold ones, the rest."""
+TEMPLATE_SLOTS: Final = 1 << 14
+"""Places of the set of templates, by key."""
 
 SAMPLE_BYTES: Final = 14
 """A sample: task (1 byte), prompt hash (8), vote (4), correct (1); `relfast.stats.samples.SAMPLE`."""

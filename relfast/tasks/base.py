@@ -168,9 +168,13 @@ class TextKernel:
     metrics
         The function ("module:function") that gives a row's metrics from what the kernel counted:
         ``(gold_is_yes, n_common, n_predicted, n_gold) -> dict``. None: a row has no metrics.
+    details
+        The same for the texts of ``--details``: ``(predicted, gold) -> dict`` of the numbers that the kernel
+        gives them. The lists in it are empty: the kernel fills them in.
     """
 
     number: int
+    details: str
     metrics: str | None = None
 
 

@@ -6,19 +6,27 @@ import json
 import random
 import re
 import shutil
+from collections.abc import Iterator
+from hashlib import blake2b as known_blake2b
 from pathlib import Path
 
+import numpy as np
 import pytest
+from dump_lines import Dice, gold_lines
+from dump_lines import line as dump_line
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from relfast_kernels import layouts
 from relfast_kernels.compiled import native
-from relfast_kernels.text import characters
+from relfast_kernels.text import blake2b, characters
+from seeds import SEED, rounds
 
 from relfast.engine import text_fast_path
 from relfast.engine.file_run.block_scoring import BlockScoring
+from relfast.engine.file_run.files import score_files
 from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
+from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_fast_path import TextFastPath
 from relfast.stats.samples import SAMPLE
@@ -88,11 +96,16 @@ def fast_path() -> TextFastPath:
 
 
 def rows_of(
-    fast_path: TextFastPath | None, data: bytes, n_lines: int
+    fast_path: TextFastPath | None,
+    data: bytes,
+    n_lines: int,
+    *,
+    scoring: Scoring | None = None,
+    chosen: str | None = None,
 ) -> tuple[bytes, dict[str, object], bytes]:
-    blocks = BlockScoring(Scoring(Job()))
+    blocks = BlockScoring(scoring or Scoring(Job()))
     blocks._fast_path = fast_path
-    block = Block(0, 0, 7, n_lines, 0, len(data), data=data)
+    block = Block(0, 0, 7, n_lines, 0, len(data), data=data, filter=chosen)
     segments = list(blocks.segments(block, segment_lines=3))
     rows = b"".join(segment.rows for segment in segments)
     samples = b"".join(segment.tally.samples for segment in segments)
@@ -116,6 +129,131 @@ def rows_of(
 def test_both_ways_write_the_same(fast_path: TextFastPath, block: list[bytes]) -> None:
     data = b"\n".join(block) + b"\n"
     assert rows_of(fast_path, data, len(block)) == rows_of(None, data, len(block))
+
+
+JOBS = {
+    "plain": {},
+    "details": {"details": True},
+    "reasoning": {"options": AllOptions(strip_reasoning=True)},
+    "all": {"details": True, "options": AllOptions(strip_reasoning=True), "rewards": {"REL-B1": "f1"}},
+    "task": {"task": "REL-C1"},
+    **{name: {"dialect": name} for name in ("native", "lm-eval", "openai-batch", "verl")},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.fuzz
+@pytest.mark.parametrize("chosen", [None, "none", "é"])
+@pytest.mark.parametrize("join", [False, True], ids=["alone", "joined"])
+@pytest.mark.parametrize("options", JOBS)
+def test_both_ways_write_the_same_of_any_dump(
+    options: str, join: bool, chosen: str | None, fast_path: TextFastPath, tmp_path: Path
+) -> None:
+    rng = Dice(f"{SEED} {options} {join} {chosen}")
+    for number in range(rounds(8)):
+        lines = [dump_line(rng) for _ in range(100)]
+        gold = tmp_path / f"gold{number}.jsonl"
+        gold.write_bytes(b"\n".join(gold_lines(rng)))
+        job = Job(**{**JOBS[options], "data": (str(gold),) if join else ()})  # type: ignore[arg-type]
+        scoring = Scoring(job, read_gold(job.data))
+        opened = TextFastPath.open(scoring)
+        assert opened is not None
+        data = b"\n".join(lines)
+        written = rows_of(opened, data, len(lines), scoring=scoring, chosen=chosen)
+        assert written == rows_of(None, data, len(lines), scoring=scoring, chosen=chosen)
+
+
+def _dumps() -> Iterator[tuple[str, dict[str, object], str]]:
+    """A line of each dialect with a right answer, with the options that it needs."""
+    gold = {"label": "yes", "taxa": [3, 15, "x"]}
+    said = "<think>no, taxon_4</think>Yes: taxon_3 \u2013 \u00e9, taxon_15 \U0001f600"
+    message = [{"role": "user", "content": "?"}, {"role": "assistant", "content": said}]
+    record = {"id": "a\u00e9", "task": "REL-B1", "answer": gold}
+    body = {"choices": [{"message": message[1], "finish_reason": "stop"}], "error": None}
+    yield "native", {**record, "response": said}, ""
+    yield "gold as text", {**record, "answer": json.dumps(gold), "response": said}, ""
+    yield "samples", {**record, "response": [said, "No", said]}, ""
+    yield "messages", {**record, "response": message}, ""
+    yield "no id", {**record, "id": None, "response": said}, ""
+    yield "lm-eval", {"doc": record, "resps": [[said, "no"]], "filter": "none"}, ""
+    yield "verl", {"input": "\u2013\n?", "output": said, "gts": json.dumps(gold), "data_source": "REL-B1"}, ""
+    yield "no task", {"id": 1, "answer": gold, "response": said}, ""
+    named = {"input": "?", "output": said, "gts": json.dumps(gold), "data_source": "my/data"}
+    yield "verl's own name", named, ""
+    yield "joined", {"id": "a\u00e9", "response": said}, "join"
+    yield (
+        "batch",
+        {"custom_id": "a\u00e9", "response": {"status_code": 200, "body": body}, "error": None},
+        "join",
+    )
+
+
+@pytest.mark.parametrize("options", ["plain", "details", "reasoning", "all"])
+@pytest.mark.parametrize(("row", "join"), [row[1:] for row in _dumps()], ids=[row[0] for row in _dumps()])
+def test_every_dialect_is_read(
+    row: dict[str, object], join: str, options: str, fast_path: TextFastPath, tmp_path: Path
+) -> None:
+    """With its answer right, and not by the ordinary way."""
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(
+        json.dumps({"id": "a\u00e9", "task": "REL-B1", "answer": {"label": "yes", "taxa": [3, 15, "x"]}})
+    )
+    job = Job(**{**JOBS[options], "data": (str(gold),) if join else ()})  # type: ignore[arg-type]
+    scoring = Scoring(job, read_gold(job.data))
+    opened = TextFastPath.open(scoring)
+    assert opened is not None
+    for ensure_ascii in (True, False):
+        data = json.dumps(row, ensure_ascii=ensure_ascii).encode()
+        assert list(opened.scan(data, 1, "none").runs(0, 1)) == [(0, 1, False)]
+        written = rows_of(opened, data, 1, scoring=scoring, chosen="none")
+        assert written == rows_of(None, data, 1, scoring=scoring, chosen="none")
+        assert json.loads(written[0].splitlines()[0])["metrics"]["recall"] == 2 / 3
+
+
+def test_rows_beyond_all_room(fast_path: TextFastPath) -> None:
+    """More samples, numbers and kinds of rows than there is room for at first."""
+    many = [" ".join(map(str, range(n))) + " yes" for n in range(0, 9_000, 2)]
+    rows = [
+        {"id": n, "task": "REL-B1", "answer": {"label": "yes", "taxa": [1, n]}, "response": response}
+        for n, response in enumerate([*many[:40], *many[-2:], many[:2200], ["no"] * 6_000])
+    ]
+    data = b"\n".join(json.dumps(row).encode() for row in rows)
+    opened = TextFastPath.open(Scoring(Job(details=True)))
+    assert opened is not None
+    opened._scratch = text_fast_path._lazy_buffer(1 << 12)
+    scoring = Scoring(Job(details=True))
+    assert rows_of(opened, data, len(rows), scoring=scoring) == rows_of(
+        None, data, len(rows), scoring=scoring
+    )
+    slow = [run for run in opened.scan(data, len(rows)).runs(0, len(rows)) if run[2]]
+    assert slow == [(40, 42, True)]  # more different numbers than are compared
+
+
+@pytest.mark.slow
+def test_verbose_runs_say_how_many_lines_took_which_way(fast_path: TextFastPath, tmp_path: Path) -> None:
+    row = {"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
+    lines = [
+        json.dumps({**row, "response": response}) for response in ["x" * 2_000] * 3_000 + ["\u0663"] * 30
+    ]
+    (tmp_path / "dump.jsonl").write_text("\n".join(lines))
+    told: list[str] = []
+    score_files([str(tmp_path / "dump.jsonl")], None, Job(), workers=0, tell=told.append)
+    said = next(line for line in told if line.startswith("text fast path"))
+    assert ", 30 (" in said
+    told.clear()
+    score_files(
+        [str(tmp_path / "dump.jsonl")], None, Job(), workers=0, limit=1, overwrite=True, tell=told.append
+    )
+    assert told[-2] == "text fast path: not taken"
+
+
+def test_digest_is_blake2b() -> None:
+    rng = random.Random(0)
+    words = np.zeros(layouts.BLAKE_WORDS, np.uint64)
+    for length in [*range(1, 300), 1_000, 4_096]:
+        data = rng.randbytes(length)
+        value = blake2b.digest(np.frombuffer(data, np.uint8), 0, length, words)
+        assert int(value).to_bytes(8, "little") == known_blake2b(data, digest_size=8).digest()
 
 
 def test_the_fast_path_takes_plain_lines(fast_path: TextFastPath) -> None:
@@ -154,7 +292,9 @@ def test_the_fast_path_takes_plain_lines(fast_path: TextFastPath) -> None:
         (b'"metadata":{"error":"x","status_code":500}', True),
         (b'"error":"timed out"', False),
         (b'"error":{"type":"APIConnectionError","message":"no"}', False),
-        (b'"error":"no","error":null', False),
+        (b'"error":"no","error":null', True),  # of equal keys the last one counts
+        (b'"error":null,"error":"no"', False),
+        (b'"status_code":200', True),
         (b'"status_code":500', False),
     ],
 )
@@ -178,25 +318,27 @@ def test_gold_taxa_are_compared_in_lower_case(
 
 
 def test_classes_of_characters_are_pythons() -> None:
-    r"""For every code point: a symbol is no \\w, \\s, \\d; a letter is \\w and no \\d; neither folds to ASCII."""
+    r"""For every code point: a letter is \\w and no \\d, a space \\s, a symbol neither; none of them matches an ASCII
+    letter where case is ignored, or is something else in lower case."""
     word, space, digit = re.compile(r"\w"), re.compile(r"\s"), re.compile(r"\d")
     ascii_letters = re.compile(r"[a-z]", re.IGNORECASE)
     known = 0
     for point in range(0x80, 0x110000):
-        if 0xD800 <= point <= 0xDFFF:
-            continue
         kind = characters.classify(point)
+        character = chr(point)
         if kind == characters.OTHER:
             continue
         known += 1
-        character = chr(point)
-        assert bool(word.match(character)) == (kind == characters.LETTER), hex(point)
-        assert not space.match(character), hex(point)
-        assert not digit.match(character), hex(point)
-        assert not ascii_letters.match(character), hex(point)
-        assert not character.lower().isascii(), hex(point)
-        assert not set(character.lower()) & set("yesnotax"), hex(point)
-    assert known > 20_000
+        lower = character.lower()
+        assert len(lower) == 1, hex(point)
+        for one in (character, lower):
+            assert bool(word.match(one)) == (kind == characters.LETTER), hex(point)
+            assert bool(space.match(one)) == one.isspace() == (kind == characters.SPACE), hex(point)
+            assert not digit.match(one), hex(point)
+            assert not ascii_letters.match(one), hex(point)
+            assert not one.isascii(), hex(point)
+        assert not 0xD800 <= point <= 0xDFFF
+    assert known > 1_100_000
 
 
 def test_keys_and_samples_number_tasks_alike() -> None:
@@ -208,15 +350,7 @@ def test_keys_and_samples_number_tasks_alike() -> None:
 
 @pytest.mark.parametrize(
     "job",
-    [
-        Job(options=AllOptions(policy="strict")),
-        Job(options=AllOptions(strip_reasoning=True)),
-        Job(details=True),
-        Job(rewards={"REL-B1": "f1"}),
-        Job(field_map={"response": "x"}),
-        Job(data=("gold.jsonl",)),
-        Job(dialect="verl"),
-    ],
+    [Job(options=AllOptions(policy="strict")), Job(field_map={"response": "x"}), Job(dialect="seqbench")],
 )
 def test_other_settings_take_the_ordinary_way(job: Job) -> None:
     assert not text_fast_path.serves(job)

@@ -12,7 +12,8 @@ import naive_text as naive
 import numpy as np
 import pytest
 from relfast_kernels import layouts
-from relfast_kernels.text.lines import scan_lines
+from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
+from relfast_kernels.text.lines import GOLD_SIZE, Joined, Work, scan_lines
 from seeds import fresh
 
 from relfast.stats.samples import hash_id
@@ -46,42 +47,78 @@ def lines(n: int, seed: int) -> list[bytes]:
     return result
 
 
+class Scan:
+    """A scan of some bytes with the default settings."""
+
+    def __init__(self, content: bytes, n_lines: int) -> None:
+        def zeros(*shape: int) -> np.ndarray:
+            return np.zeros(shape, np.int64)
+
+        self.data = np.frombuffer(bytearray(content), np.uint8)
+        self.lines = zeros(n_lines + 1, layouts.LINE_COLUMNS)
+        self.records = zeros(4 * n_lines + 4, layouts.RECORD_COLUMNS)
+        work = Work(
+            zeros(layouts.MAX_TOKENS, layouts.TOKEN_COLUMNS),
+            zeros(layouts.MAX_TOKENS),
+            zeros(N_FIELDS),
+            zeros(ENTRY_SIZE),
+            zeros(GOLD_SIZE),
+            zeros(2, layouts.MAX_TAXA, 2),
+            zeros(2, layouts.TAXA_SLOTS + 1),
+            np.zeros(layouts.BLAKE_WORDS, np.uint64),
+        )
+        nothing = np.zeros(0, np.uint8)
+        joined = Joined(nothing, zeros(0, layouts.JOIN_COLUMNS), zeros(2), nothing)
+        scratch = np.zeros(32 * len(content) + 1_024, np.uint8)
+        with np.errstate(over="ignore"):  # hashes wrap around
+            self.n = scan_lines(
+                self.data,
+                len(self.data),
+                self.lines,
+                zeros(layouts.SET_SIZE),
+                joined,
+                work,
+                self.records,
+                scratch,
+                zeros(layouts.STATE_SIZE),
+            )
+
+
 @pytest.mark.slow
 @pytest.mark.fuzz
 def test_scan_lines_is_its_twin() -> None:
     block = lines(120 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 2_000, seed=1)
-    data = np.frombuffer(b"\n".join(block), np.uint8)
-    found = np.zeros((len(block), layouts.LINE_COLUMNS), np.int64)
-    spans = np.zeros((2, layouts.MAX_TAXA, 2), np.int64)
-    with np.errstate(over="ignore"):  # hashes wrap around
-        assert scan_lines(data, len(data), found, spans[0], spans[1]) == len(block)
+    scan = Scan(b"\n".join(block), len(block))
+    assert scan.n == len(block)
+    data = scan.data
     names = {task.text_kernel.number: name for name, task in TASKS.items() if task.text_kernel is not None}
     fast = 0
-    for line, row in zip(block, found.tolist(), strict=True):
-        if row[layouts.LINE_KIND] != layouts.FAST:
+    for line, found in zip(block, scan.lines.tolist(), strict=False):
+        if found[layouts.LINE_KIND] != layouts.FAST:
             continue
+        row = scan.records[found[layouts.LINE_RECORD]]
         fast += 1
-        key = row[layouts.LINE_KEY]
-        counts = [key >> shift & 255 for shift in (layouts.TP_SHIFT, layouts.PRED_SHIFT, layouts.GOLD_SHIFT)]
+        key = int(row[layouts.RECORD_KEY])
+        counts = [
+            key >> shift & layouts.KEY_COUNT
+            for shift in (layouts.TP_SHIFT, layouts.PRED_SHIFT, layouts.GOLD_SHIFT)
+        ]
         bits = [bool(key & bit) for bit in (layouts.FOUND, layouts.CORRECT, layouts.GOLD_YES)]
-        id_text = data[row[layouts.LINE_ID_START] : row[layouts.LINE_ID_END]].tobytes()
+        id_text = data[row[layouts.RECORD_ID] : row[layouts.RECORD_ID_END]].tobytes()
         assert naive.read_line(line) == (names[key & 255], *bits, *counts, id_text), line
-        assert row[layouts.LINE_HASH] % 2**64 == hash_id(id_text)
+        assert int(row[layouts.RECORD_HASH]) % 2**64 == hash_id(id_text)
     assert fast > 0.9 * len(block)
 
 
 def test_ends_of_blocks() -> None:
-    spans = np.zeros((2, layouts.MAX_TAXA, 2), np.int64)
     for content, kinds in (
         (b"", []),
         (b"\n", [layouts.BLANK]),
         (b"{}", [layouts.SLOW]),
         (b" \r\n{", [layouts.BLANK, layouts.SLOW]),
     ):
-        data = np.frombuffer(content, np.uint8)
-        found = np.zeros((4, layouts.LINE_COLUMNS), np.int64)
-        n = scan_lines(data, len(data), found, spans[0], spans[1])
-        assert found[:n, layouts.LINE_KIND].tolist() == kinds
+        scan = Scan(content, 4)
+        assert scan.lines[: scan.n, layouts.LINE_KIND].tolist() == kinds
 
 
 @pytest.mark.compiled

@@ -38,7 +38,12 @@ UNITS: Final = {
         "text/find.py",
         "text/characters.py",
         "text/json_scan.py",
+        "text/canonical.py",
+        "text/blake2b.py",
         "text/words.py",
+        "text/reasoning.py",
+        "text/dialects.py",
+        "text/join.py",
         "text/rel_a.py",
         "text/rel_b.py",
         "text/rel_c.py",
@@ -220,7 +225,7 @@ def _open_object(file: BinaryIO, code: bytes) -> Callable[[str], int]:
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    for symbol in ("memchr", "abort"):
+    for symbol in ("memchr", "memcpy", "memmove", "memset", "abort"):
         # LLVM takes an unknown symbol for address 0
         function = getattr(ctypes.CDLL(None), symbol)
         llvm.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 import numpy as np
 
@@ -11,8 +12,47 @@ from relfast_kernels.compiled.jit import kernel
 CHUNK = 128
 """Bytes that are looked at together: nearly all chunks are printable ASCII, and one vector loop says so."""
 
-SYMBOL, LETTER, OTHER = 0, 1, 2
+SYMBOL, LETTER, SPACE, OTHER = 0, 1, 2, 3
 """Classes of non-ASCII characters."""
+
+_N_POINTS: Final = 0x110000
+_PAGE: Final = 256
+_ALL_CASED: Final = 0x20000
+"""Beyond it nothing has a case; a test looks at every code point."""
+
+
+def _classes() -> Any:
+    r"""The class of every code point, from this Python's own tables (uint8).
+
+    ``SYMBOL``: no ``\w``, ``\s`` or ``\d``. ``LETTER``: ``\w`` but no ``\d``. ``SPACE``: ``\s``. ``OTHER``:
+    digits, surrogates, and what matches an ASCII letter where case is ignored, or becomes another class
+    or another number of characters in lower case; text that has any of them takes the exact way.
+    """
+    text = "".join(map(chr, range(_N_POINTS)))
+    classes = np.zeros(_N_POINTS, np.uint8)
+    for pattern, kind in ((r"\w+", LETTER), (r"\s+", SPACE), (r"\d+", OTHER), ("[\ud800-\udfff]+", OTHER)):
+        for found in re.finditer(pattern, text):
+            classes[found.start() : found.end()] = kind
+    for found in re.finditer("[a-z]", text, re.IGNORECASE):
+        if found.start() >= 0x80:
+            classes[found.start()] = OTHER
+    for point in range(0x80, _ALL_CASED):
+        lower = chr(point).lower()
+        if lower != text[point] and (
+            len(lower) > 1 or lower.isascii() or classes[ord(lower)] != classes[point]
+        ):
+            classes[point] = OTHER
+    return classes
+
+
+def _two_stages(classes: Any) -> tuple[Any, Any]:
+    """A table of pages of 256 code points, equal ones once, and each page's place in it."""
+    places: dict[bytes, int] = {}
+    numbers = [places.setdefault(page.tobytes(), len(places)) for page in classes.reshape(-1, _PAGE)]
+    return np.frombuffer(b"".join(places), np.uint8).copy(), np.array(numbers, np.uint16)
+
+
+_CLASSES, _PAGES = _two_stages(_classes())
 
 
 @kernel
@@ -25,37 +65,18 @@ def is_printable(data: Any, start: int, end: int) -> bool:
 
 
 @kernel
-def classify(point: int) -> int:
-    r"""What a non-ASCII character is to the published patterns.
+def is_ascii(data: Any, start: int, end: int) -> bool:
+    """Whether all bytes are ASCII."""
+    bad = False
+    for at in range(np.uint64(start), np.uint64(end)):
+        bad |= data[at] > 127
+    return not bad
 
-    ``SYMBOL``: punctuation, no ``\w``, ``\s`` or ``\d``. ``LETTER``: ``\w`` but no ``\d``. ``OTHER``:
-    white space, digits, letters that fold to ASCII ones, or a block nobody looked at; text that has
-    any of them takes the exact way. Held against Python's tables for every code point by a test.
-    """
-    if point < 0xC0:
-        if point <= 0xA0 or point == 0xAA or point == 0xB5 or point == 0xBA:
-            return OTHER
-        return OTHER if point == 0xB2 or point == 0xB3 or point == 0xB9 or 0xBC <= point <= 0xBE else SYMBOL
-    if point == 0xD7 or point == 0xF7:
-        return SYMBOL
-    if point < 0x2C0:
-        # dotted capital I, dotless i and long s match ASCII letters where case is ignored
-        return OTHER if point == 0x130 or point == 0x131 or point == 0x17F else LETTER
-    if 0x391 <= point <= 0x3C9:
-        return LETTER if point != 0x3A2 else OTHER
-    if 0x400 <= point <= 0x481:
-        return LETTER
-    if 0x2010 <= point <= 0x2027 or 0x2030 <= point <= 0x205E:
-        return SYMBOL
-    if 0x2190 <= point <= 0x2426 or 0x2500 <= point <= 0x2775 or 0x2794 <= point <= 0x2BFF:
-        return SYMBOL if not (0x2B74 <= point <= 0x2B75) else OTHER
-    if 0x4E00 <= point <= 0x9FA5:
-        return LETTER
-    if 0x3001 <= point <= 0x3003 or 0x3008 <= point <= 0x3020:
-        return SYMBOL
-    if 0x1F300 <= point <= 0x1F64F or 0x1F680 <= point <= 0x1F6C5 or 0x1F900 <= point <= 0x1F9FF:
-        return SYMBOL
-    return OTHER
+
+@kernel
+def classify(point: int) -> int:
+    """What a non-ASCII character is to the published patterns: see `_classes`."""
+    return int(_CLASSES[np.int64(_PAGES[point >> 8]) * 256 + (point & 255)])
 
 
 @kernel
@@ -83,7 +104,7 @@ def decode(data: Any, at: int, end: int) -> Any:
 
 @kernel
 def is_utf8(data: Any, start: int, end: int) -> bool:
-    """Whether bytes without ASCII control characters are UTF-8."""
+    """Whether bytes are UTF-8 without ASCII control characters."""
     at = start
     while at < end:
         stop = min(at + CHUNK, end)
@@ -110,7 +131,7 @@ def is_tame(data: Any, start: int, end: int) -> bool:
     at = start
     while at < end:
         stop = min(at + CHUNK, end)
-        if is_printable(data, at, stop):
+        if is_ascii(data, at, stop):
             at = stop
             continue
         while at < stop:
@@ -118,7 +139,7 @@ def is_tame(data: Any, start: int, end: int) -> bool:
                 at += 1
                 continue
             point, length = decode(data, at, end)
-            if classify(point) == OTHER:
+            if length == 0 or classify(point) == OTHER:
                 return False
             at += length
     return True

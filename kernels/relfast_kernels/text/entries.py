@@ -7,27 +7,111 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from relfast_kernels.layouts import LINE_COLUMNS, MAX_TAXA
-from relfast_kernels.text.lines import scan_lines
-from relfast_kernels.text.rows import write_rows
+from relfast_kernels.layouts import (
+    BLAKE_WORDS,
+    JOIN_COLUMNS,
+    LINE_COLUMNS,
+    MAX_TAXA,
+    MAX_TOKENS,
+    RECORD_COLUMNS,
+    SET_SIZE,
+    SMALL_SIZE,
+    STATE_SIZE,
+    TAXA_SLOTS,
+    TEMPLATE_PARTS,
+    TEMPLATE_SLOTS,
+    TOKEN_COLUMNS,
+)
+from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
+from relfast_kernels.text.join import index_gold
+from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.rows import add_template, write_rows
+
+_ENTRY = N_FIELDS
+_GOLD = _ENTRY + ENTRY_SIZE
 
 
-def _scan(data: Any, n: int, lines: Any, max_lines: int, spans: Any) -> int:
-    both = carray(spans, (2, MAX_TAXA, 2), np.int64)
-    rows = carray(lines, (max_lines, LINE_COLUMNS), np.int64)
-    return scan_lines(carray(data, n, np.uint8), n, rows, both[0], both[1])
+def _scan(
+    data: Any,
+    n: int,
+    lines: Any,
+    max_lines: int,
+    settings: Any,
+    chosen: Any,
+    n_chosen: int,
+    gold: Any,
+    gold_size: int,
+    gold_records: Any,
+    n_gold: int,
+    gold_slots: Any,
+    n_slots: int,
+    tape: Any,
+    samples: Any,
+    small: Any,
+    spans: Any,
+    slots: Any,
+    words: Any,
+    records: Any,
+    max_records: int,
+    scratch: Any,
+    scratch_size: int,
+    state: Any,
+) -> Any:
+    numbers = carray(small, SMALL_SIZE, np.int64)
+    return scan_lines(
+        carray(data, n, np.uint8),
+        n,
+        carray(lines, (max_lines + 1, LINE_COLUMNS), np.int64),
+        carray(settings, SET_SIZE, np.int64),
+        Joined(
+            carray(gold, gold_size, np.uint8),
+            carray(gold_records, (n_gold, JOIN_COLUMNS), np.int64),
+            carray(gold_slots, n_slots, np.int64),
+            carray(chosen, n_chosen, np.uint8),
+        ),
+        Work(
+            carray(tape, (MAX_TOKENS, TOKEN_COLUMNS), np.int64),
+            carray(samples, MAX_TOKENS, np.int64),
+            numbers[:_ENTRY],
+            numbers[_ENTRY:_GOLD],
+            numbers[_GOLD:],
+            carray(spans, (2, MAX_TAXA, 2), np.int64),
+            carray(slots, (2, TAXA_SLOTS + 1), np.int64),
+            carray(words, BLAKE_WORDS, np.uint64),
+        ),
+        carray(records, (max_records, RECORD_COLUMNS), np.int64),
+        carray(scratch, scratch_size, np.uint8),
+        carray(state, STATE_SIZE, np.int64),
+    )
+
+
+def _index(text: Any, size: int, records: Any, n: int, slots: Any, n_slots: int) -> int:
+    return index_gold(
+        carray(text, size, np.uint8),
+        carray(records, (n, JOIN_COLUMNS), np.int64),
+        carray(slots, n_slots, np.int64),
+    )
+
+
+def _add(key: int, number: int, keys: Any, max_templates: int, slots: Any) -> int:
+    return add_template(
+        key, number, carray(keys, max_templates, np.int64), carray(slots, TEMPLATE_SLOTS, np.int64)
+    )
 
 
 def _write(
     data: Any,
     n: int,
-    lines: Any,
+    scratch: Any,
+    scratch_size: int,
+    records: Any,
     start: int,
     stop: int,
     first_index: int,
     keys: Any,
+    max_templates: int,
+    slots: Any,
     offsets: Any,
-    n_templates: int,
     blob: Any,
     blob_size: int,
     out: Any,
@@ -39,20 +123,26 @@ def _write(
 ) -> int:
     return write_rows(
         carray(data, n, np.uint8),
-        carray(lines, (stop, LINE_COLUMNS), np.int64),
+        carray(scratch, scratch_size, np.uint8),
+        carray(records, (stop, RECORD_COLUMNS), np.int64),
         start,
         stop,
         first_index,
-        carray(keys, n_templates, np.int64),
-        carray(offsets, n_templates + 1, np.int64),
+        carray(keys, max_templates, np.int64),
+        carray(slots, TEMPLATE_SLOTS, np.int64),
+        carray(offsets, TEMPLATE_PARTS * max_templates + 1, np.int64),
         carray(blob, blob_size, np.uint8),
-        n_templates,
         carray(out, out_size, np.uint8),
         carray(samples, samples_size, np.uint8),
-        carray(counts, n_templates, np.int64),
-        carray(written, 2, np.int64),
+        carray(counts, max_templates, np.int64),
+        carray(written, 3, np.int64),
     )
 
 
-ENTRIES = {"scan": (_scan, "pipip"), "write": (_write, "pipiiippipipipipp")}
+ENTRIES = {
+    "scan": (_scan, "pipippipipipipppppppipip"),
+    "index": (_index, "pipipi"),
+    "add": (_add, "iipip"),
+    "write": (_write, "pipipiiipipppipipipp"),
+}
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

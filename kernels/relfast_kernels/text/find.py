@@ -33,3 +33,126 @@ else:
             return end
         found = _memchr(base + np.uintp(start), np.int32(byte), np.uintp(end - start))
         return end if found == 0 else np.int64(found - base)  # type: ignore[return-value]
+
+
+@kernel
+def copy(source: Any, start: int, end: int, out: Any, to: int) -> int:
+    """Copy source[start:end] to ``to``; returns where the next byte goes."""
+    first, place = np.uint64(start), np.uint64(to)
+    for k in range(np.uint64(max(end - start, 0))):
+        out[place + k] = source[first + k]
+    return to + end - start
+
+
+@kernel
+def same_bytes(data: Any, a: int, a_end: int, other: Any, b: int, b_end: int) -> bool:
+    """Whether two spans, of one array each, hold the same bytes."""
+    if a_end - a != b_end - b:
+        return False
+    for k in range(a_end - a):
+        if data[a + k] != other[b + k]:
+            return False
+    return True
+
+
+@kernel
+def same_as(data: Any, start: int, end: int, name: Any) -> bool:
+    """Whether a span holds the bytes of ``name``."""
+    if end - start != len(name):
+        return False
+    for k in range(len(name)):
+        if data[start + k] != name[k]:
+            return False
+    return True
+
+
+@kernel
+def begins_with(data: Any, start: int, end: int, name: Any) -> bool:
+    """Whether a span begins with the bytes of ``name``, letters in either case (``name`` in lower case)."""
+    if end - start < len(name):
+        return False
+    for k in range(len(name)):
+        byte = data[start + k]
+        if 65 <= byte <= 90:
+            byte |= 32
+        if byte != name[k]:
+            return False
+    return True
+
+
+_LOW = np.uint64(0x0101_0101_0101_0101)
+_HIGH = np.uint64(0x8080_8080_8080_8080)
+_PLACES = np.uint64(0x0001_0203_0405_0607)
+_BYTE = np.uint64(255)
+
+
+@kernel
+def load8(data: Any, at: int) -> Any:
+    """The eight bytes at ``at`` as a number, the first one lowest."""
+    start = np.uint64(at)
+    word = np.uint64(0)
+    for k in range(8):
+        word |= np.uint64(data[start + np.uint64(k)]) << np.uint64(8 * k)
+    return word
+
+
+@kernel
+def store8(out: Any, at: int, word: Any) -> None:
+    """Write them at ``at``."""
+    start = np.uint64(at)
+    for k in range(8):
+        out[start + np.uint64(k)] = word >> np.uint64(8 * k) & _BYTE
+
+
+@kernel
+def zeros_in(word: Any) -> Any:
+    """Eight bytes of which the highest bit is set where one is zero; right up to the first of them."""
+    return (word - _LOW) & ~word & _HIGH
+
+
+@kernel
+def first_in(hits: Any) -> int:
+    """Place of the first byte that `zeros_in` found."""
+    lowest = hits & (~hits + np.uint64(1))
+    return np.int64((lowest >> np.uint64(7)) * _PLACES >> np.uint64(56))  # type: ignore[return-value]
+
+
+@kernel
+def copy_until(data: Any, at: int, end: int, byte: int, out: Any, to: int) -> Any:
+    """Copy up to a byte or ``end``; where it stopped, and where the next byte goes.
+
+    Up to seven bytes after that are overwritten.
+    """
+    bytes8 = np.uint64(byte) * _LOW
+    while at + 8 <= end:
+        word = load8(data, at)
+        store8(out, to, word)
+        hits = zeros_in(word ^ bytes8)
+        if hits != 0:
+            k = first_in(hits)
+            return at + k, to + k
+        at += 8
+        to += 8
+    while at < end and data[at] != byte:
+        out[to] = data[at]
+        at += 1
+        to += 1
+    return at, to
+
+
+@kernel
+def hash_text(data: Any, start: int, end: int) -> Any:
+    """`relfast.stats.samples.hash_id` of some bytes."""
+    value = np.uint64(end - start)
+    at = start
+    while at < end:
+        if at + 8 <= end:
+            word = load8(data, at)
+        else:
+            word = np.uint64(0)
+            for k in range(end - at):
+                word |= np.uint64(data[at + k]) << np.uint64(8 * k)
+        value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        value ^= value >> np.uint64(29)
+        at += 8
+    return value

@@ -1,76 +1,164 @@
-"""JSON as bytes: where values end, checked as a parser would."""
+"""JSON as bytes: one structural pass that checks a text as a parser would and leaves a token per value.
+
+A token has where its value stands, of a string without its quotes, and which token comes after the value.
+Members of an object are two tokens, a string and the value. What a token leaves open is nothing: bytes
+that have tokens are JSON, as orjson and Python's parser read it alike.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.find import ONE, find_byte
-
-MAX_DEPTH = 60
-"""Nesting followed in values that scoring does not read."""
+from relfast_kernels.layouts import (
+    ESCAPED,
+    FLOAT,
+    INTEGER,
+    LIST,
+    LITERAL,
+    MAX_DEPTH,
+    OBJECT,
+    STRING,
+    TOKEN_END,
+    TOKEN_KIND,
+    TOKEN_NEXT,
+    TOKEN_START,
+    TOKEN_TEXT,
+    TOKEN_TEXT_END,
+)
+from relfast_kernels.text.find import first_in, load8, same_as, store8, zeros_in
 
 QUOTE, BACKSLASH = 34, 92
+_QUOTES = np.uint64(0x2222_2222_2222_2222)
+_BACKSLASHES = np.uint64(0x5C5C_5C5C_5C5C_5C5C)
+
+MEANING: Final = np.zeros(256, np.uint8)
+"""The byte that a backslash and one character stand for; 0: another escape, or none."""
+LETTER: Final = np.zeros(256, np.uint8)
+"""The character that stands for a byte after a backslash, as orjson writes it; 0: there is none."""
+for _after, _meant in {'"': '"', "\\": "\\", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}.items():
+    MEANING[ord(_after)] = ord(_meant)
+    LETTER[ord(_meant)] = ord(_after)
+MEANING[ord("/")] = ord("/")
+
+_LONGEST_FLOAT = 300
+"""Digits without an exponent that no parser takes for infinite."""
 
 
 @kernel
-def is_escaped(data: Any, at: int, start: int) -> bool:
-    """Whether the byte at ``at`` follows an odd run of backslashes."""
-    run = 0
-    while at - run - 1 >= start and data[at - run - 1] == BACKSLASH:
-        run += 1
-    return run % 2 == 1
-
-
-@kernel
-def string_end(data: Any, start: int, end: int) -> int:
-    """Index of the closing quote of a string whose first byte is at ``start``, or -1."""
-    at = start
-    while True:
-        at = find_byte(data, at, end, QUOTE)
-        if at >= end:
+def hexadecimal(data: Any, at: int, end: int) -> Any:
+    """Value of the four digits at ``at``, or -1 if they are not there."""
+    if at + 4 > end:
+        return -1
+    value: Any = 0
+    for k in range(at, at + 4):
+        byte = np.int64(data[k])
+        letter = byte | 32
+        if 48 <= byte <= 57:
+            value = value * 16 + byte - 48
+        elif 97 <= letter <= 102:
+            value = value * 16 + letter - 87
+        else:
             return -1
-        if data[at - 1] != BACKSLASH or not is_escaped(data, at, start):
-            return at
-        at += 1
+    return value
 
 
 @kernel
-def escapes_are_simple(data: Any, start: int, end: int) -> bool:
-    """Whether every escape of a string is one of ``\\" \\\\ \\/ \\b \\f \\n \\r \\t``."""
-    bad = False
-    for k in range(np.uint64(start), np.uint64(max(start, end - 1))):
-        after = data[k + ONE]
-        bad |= (data[k] == BACKSLASH) & (after != 110) & (after != 34) & (after != BACKSLASH)
-    if not bad:
-        return True
-    # a rarer escape, or an escaped backslash, which may stand before anything: look at each on its own
-    at = start
+def put_point(out: Any, at: int, point: int) -> int:
+    """Write a code point as UTF-8; returns where the next one goes."""
+    if point < 0x80:
+        out[at] = point
+        return at + 1
+    if point < 0x800:
+        out[at] = 0xC0 | point >> 6
+        out[at + 1] = 0x80 | point & 0x3F
+        return at + 2
+    if point < 0x10000:
+        out[at] = 0xE0 | point >> 12
+        out[at + 1] = 0x80 | point >> 6 & 0x3F
+        out[at + 2] = 0x80 | point & 0x3F
+        return at + 3
+    out[at] = 0xF0 | point >> 18
+    out[at + 1] = 0x80 | point >> 12 & 0x3F
+    out[at + 2] = 0x80 | point >> 6 & 0x3F
+    out[at + 3] = 0x80 | point & 0x3F
+    return at + 4
+
+
+@kernel
+def read_point(data: Any, at: int, end: int) -> Any:
+    r"""Code point of the ``\u`` at ``at``, of a surrogate pair where it is one, and its length; (-1, 0) if it
+    is not valid, or half a pair."""
+    point = hexadecimal(data, at + 2, end)
+    if point < 0 or 0xDC00 <= point < 0xE000:
+        return -1, 0
+    if point < 0xD800 or point > 0xDFFF:
+        return point, 6
+    if at + 12 > end or data[at + 6] != BACKSLASH or data[at + 7] != 117:
+        return -1, 0
+    low = hexadecimal(data, at + 8, end)
+    if low < 0xDC00 or low > 0xDFFF:
+        return -1, 0
+    return 0x10000 + ((point - 0xD800) << 10) + low - 0xDC00, 12
+
+
+@kernel
+def _read_string(data: Any, at: int, end: int, out: Any, to: int) -> Any:
+    """A string whose first byte is at ``at``, written to ``out`` without its escapes.
+
+    Returns
+    -------
+    (close, escaped, to)
+        Index of the closing quote, -1 if there is none or an escape is not valid; whether there are escapes;
+        and where the text ends. Up to seven bytes after it are overwritten.
+    """
+    escaped = False
     while True:
-        at = find_byte(data, at, end, BACKSLASH)
-        if at >= end:
-            return True
-        after = data[at + 1]
-        if not (
-            after == 110
-            or after == 34
-            or after == 116
-            or after == 92
-            or after == 114
-            or after == 47
-            or after == 98
-            or after == 102
-        ):
-            return False
-        at += 2
+        if at + 8 <= end:
+            word = load8(data, at)
+            store8(out, to, word)
+            hits = zeros_in(word ^ _QUOTES) | zeros_in(word ^ _BACKSLASHES)
+            if hits == 0:
+                at += 8
+                to += 8
+                continue
+            place = first_in(hits)
+            at += place
+            to += place
+        elif at >= end:
+            return -1, False, to
+        byte = data[at]
+        if byte == QUOTE:
+            return at, escaped, to
+        if byte != BACKSLASH:
+            out[to] = byte
+            at += 1
+            to += 1
+            continue
+        escaped = True
+        if at + 1 >= end:
+            return -1, False, to
+        meaning = MEANING[data[at + 1]]
+        if meaning != 0:
+            out[to] = meaning
+            at += 2
+            to += 1
+            continue
+        if data[at + 1] != 117:
+            return -1, False, to
+        point, length = read_point(data, at, end)
+        if point < 0:
+            return -1, False, to
+        to = put_point(out, to, point)
+        at += length
 
 
 @kernel
-def skip_spaces(data: Any, at: int, end: int) -> int:
-    """Index after blanks."""
-    while at < end and data[at] == 32:
+def skip_blanks(data: Any, at: int, end: int) -> int:
+    """Index after JSON's white space."""
+    while at < end and (data[at] == 32 or data[at] == 10 or data[at] == 13 or data[at] == 9):
         at += 1
     return at
 
@@ -82,41 +170,38 @@ def is_digit(byte: int) -> bool:
 
 
 @kernel
-def all_digits(data: Any, start: int, end: int) -> bool:
-    """Whether all bytes are ASCII digits."""
-    for at in range(start, end):
-        if not is_digit(data[at]):
-            return False
-    return True
-
-
-@kernel
-def _number_end(data: Any, at: int, end: int) -> int:
-    """Index after a JSON number, or -1."""
-    if at < end and data[at] == 45:
+def _number_end(data: Any, at: int, end: int) -> Any:
+    """Index after a JSON number (or -1), and its kind."""
+    start = at
+    kind = INTEGER
+    if data[at] == 45:
         at += 1
     if at >= end or not is_digit(data[at]):
-        return -1
+        return -1, kind
     if data[at] == 48:
         at += 1
     else:
         while at < end and is_digit(data[at]):
             at += 1
     if at < end and data[at] == 46:
+        kind = LITERAL
         at += 1
         if at >= end or not is_digit(data[at]):
-            return -1
+            return -1, kind
         while at < end and is_digit(data[at]):
             at += 1
+    if at - start > _LONGEST_FLOAT:
+        kind = FLOAT
     if at < end and (data[at] == 101 or data[at] == 69):
+        kind = FLOAT
         at += 1
         if at < end and (data[at] == 43 or data[at] == 45):
             at += 1
         if at >= end or not is_digit(data[at]):
-            return -1
+            return -1, kind
         while at < end and is_digit(data[at]):
             at += 1
-    return at
+    return at, kind
 
 
 @kernel
@@ -141,90 +226,125 @@ def _literal_end(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def value_end(data: Any, at: int, end: int) -> int:
-    """Index after a JSON value of any kind, checked as a parser would, or -1."""
-    objects = np.uint64(0)  # bit d: the container at depth d is an object
+def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, to: int) -> int:
+    """Tokens of the one value that data[start:end] holds; the index after the last one, or -1.
+
+    -1 stands for anything but JSON that all parsers read alike: keys with escapes, surrogates by
+    themselves and deep nesting too. Control characters are the caller's to refuse.
+
+    Parameters
+    ----------
+    tape : int64, shape (n, TOKEN_COLUMNS)
+        Filled from ``first`` on.
+    out : uint8
+        Strings that have escapes are written there without them, from ``to`` on: not more than the bytes of
+        the text, and seven.
+    """
+    n = first
     depth = 0
+    parent = -1
+    in_object = False
+    expect_key = False
+    at = start
     while True:
-        at = skip_spaces(data, at, end)
-        if at >= end:
+        at = skip_blanks(data, at, end)
+        if at >= end or n + 1 >= tape.shape[0]:
             return -1
+        if expect_key:
+            if data[at] != QUOTE:
+                return -1
+            close, escaped, _ = _read_string(data, at + 1, end, out, to)
+            if close < 0 or escaped:
+                return -1
+            token = tape[n]
+            token[TOKEN_KIND], token[TOKEN_START], token[TOKEN_END] = STRING, at + 1, close
+            token[TOKEN_NEXT] = n + 1
+            n += 1
+            at = skip_blanks(data, close + 1, end)
+            if at >= end or data[at] != 58:
+                return -1
+            at = skip_blanks(data, at + 1, end)
+            if at >= end:
+                return -1
+        token = tape[n]
         byte = data[at]
+        token[TOKEN_START] = at
         opened = False
         if byte == QUOTE:
-            close = string_end(data, at + 1, end)
-            if close < 0 or not escapes_are_simple(data, at + 1, close):
+            close, escaped, stop = _read_string(data, at + 1, end, out, to)
+            if close < 0:
                 return -1
+            token[TOKEN_KIND] = ESCAPED if escaped else STRING
+            token[TOKEN_START], token[TOKEN_END] = at + 1, close
+            if escaped:
+                token[TOKEN_TEXT], token[TOKEN_TEXT_END] = to, stop
+                to = stop
             at = close + 1
         elif byte == 123 or byte == 91:
             if depth >= MAX_DEPTH:
                 return -1
-            bit = np.uint64(1) << np.uint64(depth)
-            objects = (objects | bit) if byte == 123 else (objects & ~bit)
+            in_object = byte == 123
+            token[TOKEN_KIND] = OBJECT if in_object else LIST
+            token[TOKEN_NEXT] = parent
+            parent = n
             depth += 1
-            at = skip_spaces(data, at + 1, end)
+            at = skip_blanks(data, at + 1, end)
             if at >= end:
                 return -1
-            if data[at] == (125 if byte == 123 else 93):
-                depth -= 1
-                at += 1
-            else:
-                opened = True
+            opened = data[at] != (125 if in_object else 93)
         elif byte == 45 or is_digit(byte):
-            at = _number_end(data, at, end)
+            at, kind = _number_end(data, at, end)
             if at < 0:
                 return -1
+            token[TOKEN_KIND], token[TOKEN_END] = kind, at
         else:
             at = _literal_end(data, at, end)
             if at < 0:
                 return -1
+            token[TOKEN_KIND], token[TOKEN_END] = LITERAL, at
+        if parent != n:
+            token[TOKEN_NEXT] = n + 1
+        n += 1
+        expect_key = opened and in_object
         # a value has ended, or a container has begun: what may follow?
-        expect_key = opened and (objects >> np.uint64(depth - 1)) & np.uint64(1) == 1
-        while not opened and depth > 0:
-            at = skip_spaces(data, at, end)
+        while not opened:
+            at = skip_blanks(data, at, end)
+            if parent < 0:
+                return n if at == end else -1
             if at >= end:
                 return -1
-            is_object = (objects >> np.uint64(depth - 1)) & np.uint64(1) == 1
-            if data[at] == 44:
+            # an empty container closes at once
+            if data[at] == 44 and parent != n - 1:
                 at += 1
-                expect_key = is_object
+                expect_key = in_object
                 break
-            if data[at] != (125 if is_object else 93):
+            if data[at] != (125 if in_object else 93):
                 return -1
+            at += 1
+            token = tape[parent]
+            outer = token[TOKEN_NEXT]
+            token[TOKEN_NEXT], token[TOKEN_END] = n, at
+            parent = outer
             depth -= 1
-            at += 1
-        if depth == 0:
-            return at
-        if expect_key:
-            at = skip_spaces(data, at, end)
-            if at >= end or data[at] != QUOTE:
-                return -1
-            close = string_end(data, at + 1, end)
-            if close < 0 or not escapes_are_simple(data, at + 1, close):
-                return -1
-            at = skip_spaces(data, close + 1, end)
-            if at >= end or data[at] != 58:
-                return -1
-            at += 1
+            in_object = parent >= 0 and tape[parent, TOKEN_KIND] == OBJECT
 
 
 @kernel
-def same_bytes(data: Any, a: int, a_end: int, b: int, b_end: int) -> bool:
-    """Whether two spans hold the same bytes."""
-    if a_end - a != b_end - b:
-        return False
-    for k in range(a_end - a):
-        if data[a + k] != data[b + k]:
-            return False
-    return True
+def member(data: Any, tape: Any, token: int, name: Any) -> int:
+    """The value of an object's last member of that name, or 0: none has it, or the token is no object."""
+    found = 0
+    if tape[token, TOKEN_KIND] != OBJECT:
+        return 0
+    at = token + 1
+    stop = tape[token, TOKEN_NEXT]
+    while at < stop:
+        if same_as(data, tape[at, TOKEN_START], tape[at, TOKEN_END], name):
+            found = at + 1
+        at = tape[at + 1, TOKEN_NEXT]
+    return found
 
 
 @kernel
-def same_as(data: Any, start: int, end: int, name: Any) -> bool:
-    """Whether a span holds the bytes of ``name``."""
-    if end - start != len(name):
-        return False
-    for k in range(len(name)):
-        if data[start + k] != name[k]:
-            return False
-    return True
+def is_null(data: Any, tape: Any, token: int) -> bool:
+    """Whether a value is null, or not there (0)."""
+    return token == 0 or (tape[token, TOKEN_KIND] == LITERAL and data[tape[token, TOKEN_START]] == 110)

@@ -1,16 +1,17 @@
-"""Reading text records without decoding them: the fields and the answer straight from a line's bytes.
+r"""Reading text records without decoding them: fields, gold and answers straight from a line's bytes.
 
-`scan_lines` finds, in a block of JSON lines, the records of the text tasks (REL-A, B1, C1) that are plain
-enough to be read exactly as they stand: UTF-8 without ``\\u`` escapes, in the response only characters that
-`classify` knows, the fields a record has. It extracts the answer under the ``reference`` policy and leaves a
-key per line; `relfast_kernels.text.rows` turns keys into rows by templates. Every other line is marked `SLOW`
-and takes the exact way. A line that is marked otherwise has been read exactly as JSON and `re` would read it,
+`scan_lines` finds, in a block of JSON lines, the records of the text tasks (REL-A, B1, C1) in any dialect
+that `dialects` knows. A line is read in one structural pass that leaves tokens, and strings in one form,
+UTF-8 without JSON's escapes. In that, cut down to what was said after reasoning if asked for, the extractors
+of the ``reference`` policy read the answer. What comes out is a key per response;
+`relfast_kernels.text.rows` turns keys into rows by templates. Every other line is marked `SLOW` and takes the
+exact way. A line that is marked otherwise has been read exactly as the JSON parsers and `re` would read it,
 including what must not be valid JSON.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -19,66 +20,123 @@ from relfast_kernels.layouts import (
     B1,
     BLANK,
     C1,
+    ESCAPED,
+    FAST,
+    FLOAT,
+    IN_DATA,
+    IN_SCRATCH,
+    INTEGER,
+    JOIN_ANSWER,
+    JOIN_ANSWER_END,
+    JOIN_TASK,
     LINE_END,
-    LINE_HASH,
-    LINE_ID_END,
-    LINE_ID_START,
     LINE_KIND,
+    LINE_RECORD,
     LINE_START,
+    NO_TASK,
+    NOWHERE,
+    OBJECT,
+    RECORD_GOLD,
+    RECORD_GOLD_END,
+    RECORD_HASH,
+    RECORD_ID,
+    RECORD_ID_END,
+    RECORD_ID_PLACE,
+    RECORD_LINE,
+    RECORD_SAMPLE,
+    SCRATCH_PER_BYTE,
+    SCRATCH_PER_LINE,
+    SEEN_IN_GOLD,
+    SET_DETAILS,
+    SET_DIALECT,
+    SET_FILTER,
+    SET_JOIN,
+    SET_STRIP,
+    SET_TASK,
     SLOW,
+    STATE_AT,
+    STATE_LINES,
+    STATE_RECORDS,
+    STATE_USED,
+    STATE_WANTS,
+    STRING,
+    TOKEN_END,
+    TOKEN_KIND,
+    TOKEN_NEXT,
+    TOKEN_START,
+    TOKEN_TEXT,
+    TOKEN_TEXT_END,
+    WANTS_NOTHING,
+    WANTS_RECORDS,
+    WANTS_SCRATCH,
 )
-from relfast_kernels.text.characters import is_printable, is_tame, is_utf8
-from relfast_kernels.text.find import find_byte
-from relfast_kernels.text.json_scan import (
-    BACKSLASH,
-    QUOTE,
-    all_digits,
-    is_digit,
-    same_as,
-    skip_spaces,
-    string_end,
-    value_end,
+from relfast_kernels.text.blake2b import digest
+from relfast_kernels.text.canonical import put_json
+from relfast_kernels.text.characters import is_ascii, is_printable, is_tame, is_utf8
+from relfast_kernels.text.dialects import (
+    ENTRY_ANSWER,
+    ENTRY_ID,
+    ENTRY_INPUT,
+    ENTRY_SOURCE,
+    ENTRY_TASK,
+    LEFT_OUT,
+    read_entry,
 )
+from relfast_kernels.text.find import begins_with, copy, find_byte, hash_text, same_as
+from relfast_kernels.text.join import find_gold
+from relfast_kernels.text.json_scan import QUOTE, is_null, member, tokenise
+from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_a import score_choice
-from relfast_kernels.text.rel_b import gold_taxa, score_taxa
-from relfast_kernels.text.rel_c import score_tag
+from relfast_kernels.text.rel_b import gold_label, gold_taxa, score_taxa
+from relfast_kernels.text.rel_c import gold_tag, score_tag
 
 MAX_ID_DIGITS = 18
 """Digits of a number that every JSON parser keeps exactly."""
 
 _LF = 10
 
-_ID = np.frombuffer(b"id", np.uint8)
-_TASK = np.frombuffer(b"task", np.uint8)
-_ANSWER = np.frombuffer(b"answer", np.uint8)
-_RESPONSE = np.frombuffer(b"response", np.uint8)
 _TARGET = np.frombuffer(b"target", np.uint8)
 _LABEL = np.frombuffer(b"label", np.uint8)
 _TAXA = np.frombuffer(b"taxa", np.uint8)
-# keys by which `relfast.formats` knows other dialects
-_CUSTOM_ID = np.frombuffer(b"custom_id", np.uint8)
-_DOC = np.frombuffer(b"doc", np.uint8)
-_OUTPUT = np.frombuffer(b"output", np.uint8)
-_INSTANCE_ID = np.frombuffer(b"instance_id", np.uint8)
-_LLM_SOLUTION = np.frombuffer(b"llm_solution", np.uint8)
-# and by which it knows that a response failed
-_ERROR = np.frombuffer(b"error", np.uint8)
-_STATUS_CODE = np.frombuffer(b"status_code", np.uint8)
+_SMILES = np.frombuffer(b"smiles", np.uint8)
+_MISSING_SMILES = np.frombuffer(b"missing_smiles", np.uint8)
+_REL = np.frombuffer(b"rel-", np.uint8)
+_REALIGN = np.frombuffer(b"realign", np.uint8)
+_SEQBENCH = np.frombuffer(b"seqbench", np.uint8)
+_PROMPT = np.frombuffer(b'"prompt-', np.uint8)
+_HEXADECIMAL = np.frombuffer(b"0123456789abcdef", np.uint8)
+
+_NO_ROOM, _NO_SCRATCH = -1, -2
+"""Instead of a line's kind: its responses are more than there is room for, or its gold is longer."""
+
+GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END = range(4)
+GOLD_SIZE: Final = 4
+"""What is known of a line's gold: its panel or label, how many taxa, where in the scratch space they are."""
 
 
-@kernel
-def _hash(data: Any, start: int, end: int) -> Any:
-    """`relfast.stats.samples.hash_id` of some bytes."""
-    value = np.uint64(end - start)
-    at = start
-    while at < end:
-        word = np.uint64(0)
-        for k in range(min(8, end - at)):
-            word |= np.uint64(data[at + k]) << np.uint64(8 * k)
-        value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)
-        value ^= value >> np.uint64(29)
-        at += 8
-    return value
+class Work(NamedTuple):
+    """Work space of a scan, all int64 but ``words``: tokens (MAX_TOKENS, TOKEN_COLUMNS), their numbers
+    (MAX_TOKENS), fields of a row, its entry and its gold; for two sets of taxa, spans (2, MAX_TAXA, 2) and
+    slots (2, TAXA_SLOTS + 1); and ``words`` (24, uint64)."""
+
+    tape: Any
+    samples: Any
+    fields: Any
+    entry: Any
+    gold: Any
+    spans: Any
+    slots: Any
+    words: Any
+
+
+class Joined(NamedTuple):
+    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; and the filter that
+    is scored (uint8)."""
+
+    text: Any
+    records: Any
+    slots: Any
+    chosen: Any
 
 
 @kernel
@@ -88,8 +146,8 @@ def _task_number(data: Any, start: int, end: int) -> Any:
         return -1
     if (data[start] | 32) != 114 or (data[start + 1] | 32) != 101 or (data[start + 2] | 32) != 108:
         return -1
-    letter: int = data[start + 4] | 32
-    digit: Any = np.int64(data[start + 5])
+    letter = data[start + 4] | 32
+    digit = np.int64(data[start + 5])
     if letter == 97 and 49 <= digit <= 55:
         return digit - 49
     if digit == 49 and letter == 98:
@@ -100,161 +158,328 @@ def _task_number(data: Any, start: int, end: int) -> Any:
 
 
 @kernel
-def _scan_line(data: Any, start: int, end: int, row: Any, pred_spans: Any, gold_spans: Any) -> int:
-    """One line, its end excluded: its kind; fills id, key, hash and vote of ``row``."""
+def _may_be_task(data: Any, start: int, end: int) -> bool:
+    """Whether a name may be that of a task."""
+    if not is_ascii(data, start, end):
+        return True
+    return (
+        begins_with(data, start, end, _REL)
+        or begins_with(data, start, end, _REALIGN)
+        or begins_with(data, start, end, _SEQBENCH)
+    )
+
+
+@kernel
+def _task_of_gold(data: Any, tape: Any, token: int) -> int:
+    """The task whose gold an object is, as `relfast.tasks.infer_task` finds it, or `NO_TASK`."""
+    if not is_null(data, tape, member(data, tape, token, _LABEL)):
+        return C1 if is_null(data, tape, member(data, tape, token, _TAXA)) else B1
+    if not is_null(data, tape, member(data, tape, token, _SMILES)):
+        return NO_TASK
+    if not is_null(data, tape, member(data, tape, token, _MISSING_SMILES)):
+        return NO_TASK
+    return NO_TASK if is_null(data, tape, member(data, tape, token, _TARGET)) else 0
+
+
+@kernel
+def _put_prompt_id(data: Any, tape: Any, prompt: int, gold: int, words: Any, out: Any, to: int) -> int:
+    """Write `relfast.formats.verl.prompt_id` of two strings as JSON; where it ends."""
+    out[to] = 91
+    at = put_json(data, tape[prompt, TOKEN_START], tape[prompt, TOKEN_END], out, to + 1)
+    out[at] = 44
+    at = put_json(data, tape[gold, TOKEN_START], tape[gold, TOKEN_END], out, at + 1)
+    out[at] = 93
+    value = digest(out, to, at + 1, words)
+    to = copy(_PROMPT, 0, len(_PROMPT), out, to)
+    for _ in range(8):
+        byte = np.int64(value & np.uint64(255))
+        out[to] = _HEXADECIMAL[byte >> 4]
+        out[to + 1] = _HEXADECIMAL[byte & 15]
+        to += 2
+        value >>= np.uint64(8)
+    out[to] = QUOTE
+    return to + 1
+
+
+@kernel
+def _read_gold(
+    data: Any, tape: Any, token: int, task: int, details: bool, work: Any, out: Any, to: int
+) -> int:
+    """Read what a task's gold says into ``work.gold``, taxa into the second set; where what is written for
+    details ends, or -1: the exact way must read it."""
+    value: Any = -1
+    n_taxa: Any = 0
+    first = to
+    at = token + 1
+    stop = tape[token, TOKEN_NEXT]
+    while at < stop:
+        name, name_end = tape[at, TOKEN_START], tape[at, TOKEN_END]
+        at += 1
+        kind, start, end = tape[at, TOKEN_KIND], tape[at, TOKEN_START], tape[at, TOKEN_END]
+        if task < B1:
+            if same_as(data, name, name_end, _TARGET):
+                if kind != INTEGER or end != start + 1:
+                    return -1
+                value = np.int64(data[start]) - 48
+        elif same_as(data, name, name_end, _LABEL):
+            if kind != STRING:
+                return -1
+            value = gold_tag(data, start, end) if task == C1 else gold_label(data, start, end)
+            if task == C1 and value < 0:
+                value = 2  # a label that nothing equals
+        elif task == B1 and same_as(data, name, name_end, _TAXA):
+            to = first
+            n_taxa, to = gold_taxa(data, tape, at, work.spans[1], work.slots[1], out, to if details else -1)
+            if n_taxa < 0:
+                return -1
+            if not details:
+                to = first
+        at = tape[at, TOKEN_NEXT]
+    if value < 0 or (task == B1 and value == 1 and n_taxa == 0):
+        return -1
+    if task == B1 and details and to == first:
+        out[to] = 91
+        out[to + 1] = 93
+        to += 2
+    gold = work.gold
+    gold[GOLD_VALUE], gold[GOLD_TAXA], gold[GOLD_TEXT], gold[GOLD_TEXT_END] = value, n_taxa, first, to
+    return to
+
+
+@kernel
+def _is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end: int) -> bool:
+    """Whether orjson reads text between whose tokens nothing else stands: no control characters, and no
+    number that it may refuse."""
+    bad = False
+    for at in range(np.uint64(start), np.uint64(end)):
+        bad |= data[at] < 32
+    if bad:
+        return False
+    for token in range(first, stop):
+        if tape[token, TOKEN_KIND] == FLOAT:
+            return False
+    return True
+
+
+@kernel
+def _scan_line(
+    data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, records: Any,
+    scratch: Any, state: Any,
+) -> int:  # fmt: skip
+    """One line, its end excluded: its kind, or what there is no room for. Fills in a `FAST` one's records."""
     if end > start and data[end - 1] == 13:
         end -= 1
-    is_ascii = is_printable(data, start, end)
-    if not is_ascii and not is_utf8(data, start, end):
+    if not is_printable(data, start, end) and not is_utf8(data, start, end):
         return SLOW
-    at = skip_spaces(data, start, end)
+    tape = work.tape
+    at = start
+    while at < end and data[at] == 32:
+        at += 1
     if at == end:
         return BLANK
     if data[at] != 123:
         return SLOW
-    id_start = id_end = response = response_end = answer = answer_end = -1
-    task = -1
-    at = skip_spaces(data, at + 1, end)
-    while True:
-        if at >= end or data[at] != QUOTE:
+    # strings without their escapes are needed for no longer than the line: at the end, where it stays warm
+    decoded = len(scratch) - 3 * (end - start) - SCRATCH_PER_LINE // 2
+    n_tokens = tokenise(data, at, end, tape, 0, scratch, decoded)
+    if n_tokens < 0:
+        return SLOW
+    entry, samples = work.entry, work.samples
+    n = read_entry(
+        data,
+        tape,
+        settings[SET_DIALECT],
+        joined.chosen,
+        settings[SET_FILTER] != 0,
+        work.fields,
+        entry,
+        samples,
+    )
+    if n < 0:
+        return BLANK if n == LEFT_OUT else SLOW
+    if state[STATE_RECORDS] + n > records.shape[0]:
+        return _NO_ROOM
+    used = state[STATE_USED]
+    details = settings[SET_DETAILS] != 0
+
+    # the id, as JSON
+    token = entry[ENTRY_ID]
+    place = IN_DATA
+    id_start = id_end = 0
+    if entry[ENTRY_INPUT]:
+        place, id_start = IN_SCRATCH, used
+        id_end = _put_prompt_id(
+            data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used
+        )
+        used = id_end
+    elif is_null(data, tape, token):
+        place = NOWHERE
+    elif tape[token, TOKEN_KIND] == STRING:
+        id_start, id_end = tape[token, TOKEN_START] - 1, tape[token, TOKEN_END] + 1
+    elif tape[token, TOKEN_KIND] == ESCAPED:
+        place, id_start = IN_SCRATCH, used
+        id_end = put_json(data, tape[token, TOKEN_START], tape[token, TOKEN_END], scratch, used)
+        used = id_end
+    elif tape[token, TOKEN_KIND] == INTEGER:
+        id_start, id_end = tape[token, TOKEN_START], tape[token, TOKEN_END]
+        if id_end - id_start > MAX_ID_DIGITS or data[id_start] == 45:
             return SLOW
-        name = at + 1
-        name_end = string_end(data, name, end)
-        if name_end < 0 or find_byte(data, name, name_end, BACKSLASH) < name_end:
+    else:
+        return SLOW
+    id_text = data if place == IN_DATA else scratch
+    value: Any = np.int64(hash_text(id_text, id_start, id_end))
+
+    # gold and task, of the row or of the record that it is joined with
+    task: Any = -1
+    token = entry[ENTRY_TASK]
+    has_task = not is_null(data, tape, token)
+    if has_task:
+        if tape[token, TOKEN_KIND] != STRING:
             return SLOW
-        at = skip_spaces(data, name_end + 1, end)
-        if at >= end or data[at] != 58:
+        task = _task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
+        if task < 0:
             return SLOW
-        at = skip_spaces(data, at + 1, end)
-        if at >= end:
+    token = entry[ENTRY_SOURCE]
+    if token and tape[token, TOKEN_KIND] == ESCAPED:
+        return SLOW
+    if token and tape[token, TOKEN_KIND] == STRING:
+        # the source of a trainer's own name is none
+        task = _task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
+        has_task = task >= 0
+        if not has_task and _may_be_task(data, tape[token, TOKEN_START], tape[token, TOKEN_END]):
             return SLOW
-        value = at
-        at = value_end(data, value, end)
-        if at < 0:
+    answer: Any = entry[ENTRY_ANSWER]
+    has_answer = not is_null(data, tape, answer)
+    in_scratch = False
+    answer_start = answer_end = beyond = used
+    if not has_answer or (not has_task and settings[SET_JOIN] != 0):
+        if settings[SET_JOIN] == 0 or place == NOWHERE or has_answer:
             return SLOW
-        if same_as(data, name, name_end, _RESPONSE):
-            if data[value] != QUOTE:
-                return SLOW
-            response, response_end = value + 1, at - 1
-        elif same_as(data, name, name_end, _ANSWER):
-            if data[value] != 123:
-                return SLOW
-            answer, answer_end = value, at
-        elif same_as(data, name, name_end, _TASK):
-            task = _task_number(data, value + 1, at - 1) if data[value] == QUOTE else -1
+        known = find_gold(
+            joined.text, joined.records, joined.slots, id_text, id_start, id_end, value, scratch, used
+        )
+        if known < 0:
+            return SLOW
+        gold_record = joined.records[known]
+        if not has_task:
+            task = gold_record[JOIN_TASK]
             if task < 0:
                 return SLOW
-        elif same_as(data, name, name_end, _ID):
-            # text and whole numbers are written back as they stand; other kinds of ids are rare
-            if data[value] == QUOTE:
-                if find_byte(data, value, at, BACKSLASH) < at:
-                    return SLOW
-            elif at - value > MAX_ID_DIGITS or not all_digits(data, value, at):
+        # it may be longer than the line
+        size = gold_record[JOIN_ANSWER_END] - gold_record[JOIN_ANSWER]
+        if used + 3 * size + SCRATCH_PER_BYTE * (end - start) + SCRATCH_PER_LINE > len(scratch):
+            return _NO_SCRATCH
+        answer_end = copy(joined.text, gold_record[JOIN_ANSWER], gold_record[JOIN_ANSWER_END], scratch, used)
+        used = beyond = answer_end
+        in_scratch = True
+    elif tape[answer, TOKEN_KIND] == ESCAPED:
+        answer_start, answer_end = tape[answer, TOKEN_TEXT], tape[answer, TOKEN_TEXT_END]
+        beyond = len(scratch) - 2 * (answer_end - answer_start) - 16
+        in_scratch = True
+    if in_scratch:
+        # where its strings are written does not matter: gold's have no escapes, or take the exact way
+        stop = tokenise(scratch, answer_start, answer_end, tape, n_tokens, scratch, beyond)
+        if stop < 0 or not _is_plain_json(scratch, tape, n_tokens, stop, answer_start, answer_end):
+            return SLOW
+        answer = n_tokens
+    if tape[answer, TOKEN_KIND] != OBJECT:
+        return SLOW
+    gold_data = scratch if in_scratch else data
+    if task < 0:
+        task = settings[SET_TASK]
+        if task == SEEN_IN_GOLD:
+            task = _task_of_gold(gold_data, tape, answer)
+        if task < 0:
+            return SLOW
+    used = _read_gold(gold_data, tape, answer, task, details, work, scratch, used)
+    if used < 0:
+        return SLOW
+    gold = work.gold
+
+    for sample in range(n):
+        token = samples[sample]
+        first, last = tape[token, TOKEN_START], tape[token, TOKEN_END]
+        beyond = used + 2 * (last - first) + 8 if details else used
+        escaped = tape[token, TOKEN_KIND] == ESCAPED
+        if escaped:
+            first, last = tape[token, TOKEN_TEXT], tape[token, TOKEN_TEXT_END]
+        text = scratch if escaped else data
+        if not is_ascii(text, first, last) and not is_tame(text, first, last):
+            return SLOW
+        if settings[SET_STRIP] != 0:
+            first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
+            if first < 0:
                 return SLOW
-            id_start, id_end = value, at
-        elif same_as(data, name, name_end, _ERROR):
-            # only null says nothing: it begins with n
-            if data[value] != 110:
-                return SLOW
-        elif (
-            same_as(data, name, name_end, _CUSTOM_ID)
-            or same_as(data, name, name_end, _DOC)
-            or same_as(data, name, name_end, _OUTPUT)
-            or same_as(data, name, name_end, _INSTANCE_ID)
-            or same_as(data, name, name_end, _LLM_SOLUTION)
-            or same_as(data, name, name_end, _STATUS_CODE)
-        ):
+            if copied:
+                text = scratch
+        row = records[state[STATE_RECORDS] + sample]
+        if task < B1:
+            done = score_choice(text, first, last, task, gold[GOLD_VALUE], details, row)
+        elif task == C1:
+            done = score_tag(text, first, last, gold[GOLD_VALUE], details, row)
+        else:
+            done, to = score_taxa(
+                text, first, last, gold[GOLD_VALUE], gold_data, gold[GOLD_TAXA], work.spans, work.slots,
+                scratch, used if details else -1, row,
+            )  # fmt: skip
+            if details:
+                used = to
+                row[RECORD_GOLD], row[RECORD_GOLD_END] = gold[GOLD_TEXT], gold[GOLD_TEXT_END]
+        if not done:
             return SLOW
-        at = skip_spaces(data, at, end)
-        if at >= end:
-            return SLOW
-        if data[at] == 125:
-            break
-        if data[at] != 44:
-            return SLOW
-        at = skip_spaces(data, at + 1, end)
-    if skip_spaces(data, at + 1, end) != end:
-        return SLOW
-    if id_start < 0 or response < 0 or answer < 0 or task < 0:
-        return SLOW
-    if not is_ascii and not is_tame(data, response, response_end):
-        return SLOW
-    row[LINE_ID_START], row[LINE_ID_END] = id_start, id_end
-    row[LINE_HASH] = np.int64(_hash(data, id_start, id_end))
-    return _score(data, task, answer, answer_end, response, response_end, row, pred_spans, gold_spans)
+        row[RECORD_LINE], row[RECORD_SAMPLE] = number, sample
+        row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, place
+        row[RECORD_HASH] = value
+    state[STATE_RECORDS] += n
+    state[STATE_USED] = used
+    return FAST
 
 
 @kernel
-def _score(
-    data: Any,
-    task: int,
-    answer: int,
-    answer_end: int,
-    response: int,
-    response_end: int,
-    row: Any,
-    pred_spans: Any,
-    gold_spans: Any,
-) -> int:
-    """Read gold and hold the response against it: `FAST` with key and vote filled in, or `SLOW`."""
-    target: Any = -1
-    label = label_end = -1
-    n_gold = 0
-    at = skip_spaces(data, answer + 1, answer_end)
-    while data[at] != 125:
-        name = at + 1
-        name_end = string_end(data, name, answer_end)
-        if find_byte(data, name, name_end, BACKSLASH) < name_end:
-            return SLOW
-        value = skip_spaces(data, skip_spaces(data, name_end + 1, answer_end) + 1, answer_end)
-        at = value_end(data, value, answer_end)
-        if task < B1 and same_as(data, name, name_end, _TARGET):
-            if at != value + 1 or not is_digit(data[value]):
-                return SLOW
-            target = np.int64(data[value]) - 48
-        elif task >= B1 and same_as(data, name, name_end, _LABEL):
-            if data[value] != QUOTE or find_byte(data, value, at, BACKSLASH) < at:
-                return SLOW
-            label, label_end = value + 1, at - 1
-        elif task == B1 and same_as(data, name, name_end, _TAXA):
-            n_gold, _ = gold_taxa(data, value, answer_end, gold_spans)
-            if n_gold < 0:
-                return SLOW
-        at = skip_spaces(data, at, answer_end)
-        if data[at] == 44:
-            at = skip_spaces(data, at + 1, answer_end)
-    if task < B1:
-        return score_choice(data, response, response_end, task, target, row)
-    if task == C1:
-        return score_tag(data, response, response_end, label, label_end, row)
-    return score_taxa(data, response, response_end, label, label_end, n_gold, pred_spans, gold_spans, row)
-
-
-@kernel
-def scan_lines(data: Any, n: int, lines: Any, pred_spans: Any, gold_spans: Any) -> int:
-    """Read the lines of a block.
+def scan_lines(
+    data: Any, n: int, lines: Any, settings: Any, joined: Any, work: Any, records: Any, scratch: Any,
+    state: Any,
+) -> Any:  # fmt: skip
+    """Read the lines of a block, from where ``state`` says on.
 
     Parameters
     ----------
     data : uint8, shape (n,)
         Whole lines; the last may lack its end.
-    lines : int64, shape (m, LINE_COLUMNS)
-        Filled: a row per line.
-    pred_spans, gold_spans : int64, shape (MAX_TAXA, 2)
-        Work space.
+    lines : int64, shape (m + 1, LINE_COLUMNS)
+        Filled: a row per line, at most m, and one more.
+    settings : int64, shape (SET_SIZE,)
+    joined : Joined
+    work : Work
+    records : int64, shape (r, RECORD_COLUMNS)
+        Filled: a row per response of the lines that are `FAST`.
+    scratch : uint8
+        Texts that records point to are kept in it.
+    state : int64, shape (STATE_SIZE,)
+        Zeros at first. Where it wants room for records or texts, call again with more, the old copied.
 
     Returns
     -------
     int
-        How many lines; at most m are read.
+        How many lines.
     """
-    at = 0
-    count = 0
-    while at < n and count < lines.shape[0]:
+    at = state[STATE_AT]
+    count = state[STATE_LINES]
+    state[STATE_WANTS] = WANTS_NOTHING
+    while at < n and count < lines.shape[0] - 1:
         end = find_byte(data, at, n, _LF)
         row = lines[count]
-        row[LINE_START], row[LINE_END] = at, end
-        row[LINE_KIND] = _scan_line(data, at, end, row, pred_spans, gold_spans)
+        row[LINE_START], row[LINE_END], row[LINE_RECORD] = at, end, state[STATE_RECORDS]
+        if state[STATE_USED] + SCRATCH_PER_BYTE * (end - at) + SCRATCH_PER_LINE > len(scratch):
+            state[STATE_WANTS] = WANTS_SCRATCH
+            break
+        kind = _scan_line(data, at, end, count, settings, joined, work, records, scratch, state)
+        if kind < 0:
+            state[STATE_WANTS] = WANTS_RECORDS if kind == _NO_ROOM else WANTS_SCRATCH
+            break
+        row[LINE_KIND] = kind
         count += 1
         at = end + 1
+    lines[count, LINE_RECORD] = state[STATE_RECORDS]
+    state[STATE_AT], state[STATE_LINES] = at, count
     return count

@@ -10,29 +10,37 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     B1,
     CORRECT,
-    FAST,
     FOUND,
     GOLD_SHIFT,
+    GOLD_VALUE_SHIFT,
     GOLD_YES,
-    LINE_KEY,
-    LINE_VOTE,
+    INTEGER,
+    LIST,
     MAX_TAXA,
     PRED_SHIFT,
-    SLOW,
+    PRED_VALUE_SHIFT,
+    RECORD_KEY,
+    RECORD_PRED,
+    RECORD_PRED_END,
+    RECORD_VOTE,
+    STRING,
+    TAXA_SLOTS,
+    TOKEN_END,
+    TOKEN_KIND,
+    TOKEN_NEXT,
+    TOKEN_START,
     TP_SHIFT,
 )
 from relfast_kernels.text.characters import CHUNK
-from relfast_kernels.text.find import ONE, TWO, find_byte
-from relfast_kernels.text.json_scan import (
-    BACKSLASH,
-    QUOTE,
-    is_digit,
-    is_escaped,
-    same_bytes,
-    skip_spaces,
-    string_end,
-)
-from relfast_kernels.text.words import find_letter, has_digit, is_word, skip_white
+from relfast_kernels.text.find import ONE, TWO, copy, same_bytes
+from relfast_kernels.text.json_scan import QUOTE, is_digit
+from relfast_kernels.text.words import has_digit, is_word, white_length
+
+MAX_DIGITS = 18
+"""Digits of a gold number that every JSON parser keeps exactly."""
+
+_INDEX_BITS = 20
+_INDEX = (1 << _INDEX_BITS) - 1
 
 
 @kernel
@@ -46,63 +54,120 @@ def _has_yes(data: Any, start: int, end: int) -> bool:
 
 @kernel
 def _has_no(data: Any, start: int, end: int) -> bool:
-    """Whether "no" occurs; the ``n`` of an escaped line end before an ``o`` is none."""
-    for chunk in range(start, end - 1, CHUNK):
-        stop = min(chunk + CHUNK, end - 1)
-        hits = False
-        for j in range(np.uint64(chunk), np.uint64(stop)):
-            hits |= ((data[j] | 32) == 110) & ((data[j + ONE] | 32) == 111)
-        if hits:
-            for k in range(chunk, stop):
-                if (
-                    (data[k] | 32) == 110
-                    and (data[k + 1] | 32) == 111
-                    and not (data[k] == 110 and k > start and is_escaped(data, k, start))
-                ):
-                    return True
-    return False
+    """Whether "no" occurs in any case."""
+    hits = False
+    for k in range(np.uint64(start), np.uint64(max(start, end - 1))):
+        hits |= ((data[k] | 32) == 110) & ((data[k + ONE] | 32) == 111)
+    return hits
+
+
+# A set of texts: ``spans`` (MAX_TAXA, 2) has where each stands, ``slots`` (TAXA_SLOTS + 1) at the place of
+# its hash its number and the set's generation, which stands at the end: a new generation empties it.
 
 
 @kernel
-def _find_taxa(data: Any, start: int, end: int, spans: Any) -> int:
-    """Numbers after ``taxon``, else all numbers that stand as words, as (start, end) rows of ``spans``.
+def _empty(slots: Any) -> None:
+    slots[TAXA_SLOTS] += 1
 
-    Returns how many, or -1 if there are more than fit.
-    """
-    n = 0
-    hits = False
-    for j in range(np.uint64(start), np.uint64(max(start, end - 2))):
-        hits |= ((data[j] | 32) == 120) & ((data[j + ONE] | 32) == 111) & ((data[j + TWO] | 32) == 110)
-    at = start if hits else end
-    while at < end:
-        at = find_letter(data, at, end, 120)
-        if at >= end:
-            break
-        if (
-            at - 2 >= start
-            and at + 2 < end
-            and (data[at - 2] | 32) == 116
-            and (data[at - 1] | 32) == 97
-            and (data[at + 1] | 32) == 111
-            and (data[at + 2] | 32) == 110
-            and not (data[at - 2] == 116 and is_escaped(data, at - 2, start))
-        ):
-            k = at + 3
-            if k < end and (data[k] == 95 or data[k] == 32):
-                k += 1
-            elif k + 1 < end and data[k] == BACKSLASH and skip_white(data, k, k + 1) > k:
-                k += 2
-            first = k
-            while k < end and is_digit(data[k]):
-                k += 1
-            if k > first:
-                if n >= MAX_TAXA:
-                    return -1
-                spans[n, 0], spans[n, 1] = first, k
-                n += 1
-        at += 1
-    if n:
+
+@kernel
+def _slot(slots: Any, spans: Any, data: Any, other: Any, start: int, end: int, value: Any) -> Any:
+    """Where other[start:end], whose hash is ``value``, is in a set of texts in ``data``, or would be; whether
+    it is there."""
+    at = value & (TAXA_SLOTS - 1)
+    generation = slots[TAXA_SLOTS]
+    while slots[at] >> _INDEX_BITS == generation:
+        k = slots[at] & _INDEX
+        if same_bytes(data, spans[k, 0], spans[k, 1], other, start, end):
+            return at, True
+        at = (at + 1) & (TAXA_SLOTS - 1)
+    return at, False
+
+
+@kernel
+def _hash(data: Any, start: int, end: int) -> Any:
+    """FNV-1a."""
+    value = np.uint32(2166136261)
+    for at in range(start, end):
+        value = np.uint32((value ^ np.uint32(data[at])) * np.uint32(16777619))
+    return value
+
+
+@kernel
+def _add(slots: Any, spans: Any, n: int, data: Any, start: int, end: int, value: Any) -> int:
+    """Add a text to a set of ``n``; how many there are then, or -1: they do not fit."""
+    at, found = _slot(slots, spans, data, data, start, end, value)
+    if found:
         return n
+    if n >= MAX_TAXA:
+        return -1
+    spans[n, 0], spans[n, 1] = start, end
+    slots[at] = slots[TAXA_SLOTS] << _INDEX_BITS | n
+    return n + 1
+
+
+@kernel
+def _put_taxon(data: Any, start: int, end: int, out: Any, to: int) -> int:
+    """Write a number as an item of a list of JSON strings."""
+    out[to] = QUOTE
+    to = copy(data, start, end, out, to + 1)
+    out[to] = QUOTE
+    out[to + 1] = 44
+    return to + 2
+
+
+@kernel
+def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any, to: int) -> Any:
+    """Numbers after ``taxon``, else all numbers that stand as words.
+
+    The different ones become a set. With ``to`` from 0 on all are written there, as JSON without the
+    brackets, each with a comma after it.
+
+    Returns
+    -------
+    (n, sum, to)
+        How many different ones (-1: more than fit), what they add to the vote, and where the text ends.
+    """
+    _empty(slots)
+    n = 0
+    total = np.uint32(0)
+    # "taxon" in any case, looked for by its end
+    last = max(start, end - 2)
+    for chunk in range(start, last, CHUNK):
+        stop = min(chunk + CHUNK, last)
+        hits = False
+        for j in range(np.uint64(chunk), np.uint64(stop)):
+            hits |= ((data[j] | 32) == 120) & ((data[j + ONE] | 32) == 111) & ((data[j + TWO] | 32) == 110)
+        if not hits:
+            continue
+        for at in range(chunk, stop):
+            if (
+                (data[at] | 32) == 120
+                and (data[at + 1] | 32) == 111
+                and (data[at + 2] | 32) == 110
+                and at - 2 >= start
+                and (data[at - 2] | 32) == 116
+                and (data[at - 1] | 32) == 97
+            ):
+                k = at + 3
+                if k < end and data[k] == 95:
+                    k += 1
+                else:
+                    k += white_length(data, k, end)
+                first = k
+                while k < end and is_digit(data[k]):
+                    k += 1
+                if k > first:
+                    value = _hash(data, first, k)
+                    before, n = n, _add(slots, spans, n, data, first, k, np.int64(value))
+                    if n < 0:
+                        return -1, total, to
+                    if n > before:
+                        total = np.uint32(total + value * np.uint32(2654435761))
+                    if to >= 0:
+                        to = _put_taxon(data, first, k, out, to)
+    if n:
+        return n, total, to
     for chunk in range(start, end, CHUNK):
         stop = min(chunk + CHUNK, end)
         if not has_digit(data, chunk, stop):
@@ -114,39 +179,15 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any) -> int:
                     after += 1
                 if after < end and is_word(data, after, start):
                     continue
-                if n >= MAX_TAXA:
-                    return -1
-                spans[n, 0], spans[n, 1] = k, after
-                n += 1
-    return n
-
-
-@kernel
-def _distinct(data: Any, spans: Any, n: int) -> int:
-    """Keep the first of equal spans; how many are left."""
-    kept = 0
-    for k in range(n):
-        fresh = True
-        for other in range(kept):
-            if same_bytes(data, spans[k, 0], spans[k, 1], spans[other, 0], spans[other, 1]):
-                fresh = False
-                break
-        if fresh:
-            spans[kept, 0], spans[kept, 1] = spans[k, 0], spans[k, 1]
-            kept += 1
-    return kept
-
-
-@kernel
-def _vote_of_taxa(data: Any, label: int, spans: Any, n: int) -> Any:
-    """`relfast.tasks.rel_b.claim.vote` of a label (0 no, 1 yes) and distinct taxa."""
-    vote = np.uint32(2 + label)
-    for k in range(n):
-        value = np.uint32(2166136261)
-        for at in range(spans[k, 0], spans[k, 1]):
-            value = np.uint32((value ^ np.uint32(data[at])) * np.uint32(16777619))
-        vote = np.uint32(vote + value * np.uint32(2654435761))
-    return vote
+                value = _hash(data, k, after)
+                before, n = n, _add(slots, spans, n, data, k, after, np.int64(value))
+                if n < 0:
+                    return -1, total, to
+                if n > before:
+                    total = np.uint32(total + value * np.uint32(2654435761))
+                if to >= 0:
+                    to = _put_taxon(data, k, after, out, to)
+    return n, total, to
 
 
 @kernel
@@ -159,54 +200,55 @@ def _changes_in_lower_case(data: Any, start: int, end: int) -> bool:
 
 
 @kernel
-def gold_taxa(data: Any, at: int, end: int, spans: Any) -> Any:
-    """The items of a list of plain integers or plain strings; (how many or -1, index after the list).
+def gold_taxa(data: Any, tape: Any, token: int, spans: Any, slots: Any, out: Any, to: int) -> Any:
+    """The different items of a list of plain integers and plain strings as a set; (how many or -1, text end).
 
-    Gold is compared in lower case: a string that is not its own lower case takes the exact way.
+    Gold is compared in lower case: a string that is not its own lower case takes the exact way. With ``to``
+    from 0 on the list is written there as orjson would.
     """
     n = 0
-    if at >= end or data[at] != 91:
-        return -1, at
-    at = skip_spaces(data, at + 1, end)
-    if at < end and data[at] == 93:
-        return 0, at + 1
-    while at < end:
-        if n >= MAX_TAXA:
-            return -1, at
-        if data[at] == QUOTE:
-            close = string_end(data, at + 1, end)
-            if close < 0 or find_byte(data, at + 1, close, BACKSLASH) < close:
-                return -1, at
-            if _changes_in_lower_case(data, at + 1, close):
-                return -1, at
-            spans[n, 0], spans[n, 1] = at + 1, close
-            at = close + 1
-        else:
-            after = at
-            while after < end and is_digit(data[after]):
-                after += 1
-            # no sign, fraction, exponent or leading zero: such a number's text is str() of it
-            if after == at or (data[at] == 48 and after > at + 1):
-                return -1, at
-            spans[n, 0], spans[n, 1] = at, after
-            at = after
-        n += 1
-        at = skip_spaces(data, at, end)
-        if at >= end:
-            return -1, at
-        if data[at] == 93:
-            return n, at + 1
-        if data[at] != 44:
-            return -1, at
-        at = skip_spaces(data, at + 1, end)
-    return -1, at
+    _empty(slots)
+    if tape[token, TOKEN_KIND] != LIST:
+        return -1, to
+    details = to >= 0
+    if details:
+        out[to] = 91
+        to += 1
+    at = token + 1
+    stop = tape[token, TOKEN_NEXT]
+    while at < stop:
+        kind, start, end = tape[at, TOKEN_KIND], tape[at, TOKEN_START], tape[at, TOKEN_END]
+        if kind == STRING:
+            if _changes_in_lower_case(data, start, end):
+                return -1, to
+        elif kind != INTEGER or end - start > MAX_DIGITS or data[start] == 45:
+            return -1, to
+        n = _add(slots, spans, n, data, start, end, np.int64(_hash(data, start, end)))
+        if n < 0:
+            return -1, to
+        if details:
+            quoted = 1 if kind == STRING else 0
+            to = copy(data, start - quoted, end + quoted, out, to)
+            out[to] = 44
+            to += 1
+        at += 1
+    if details:
+        to = _close_list(out, to)
+    return n, to
 
 
 @kernel
-def _label_of(data: Any, start: int, end: int) -> int:
-    """1 for a gold label "yes" in any case, 0 for "no", -1 for anything else."""
-    if start < 0:
-        return -1
+def _close_list(out: Any, to: int) -> int:
+    """End a list whose items all have a comma after them."""
+    if out[to - 1] == 44:
+        to -= 1
+    out[to] = 93
+    return to + 1
+
+
+@kernel
+def gold_label(data: Any, start: int, end: int) -> int:
+    """1 for "yes" in any case, 0 for "no", -1 for anything else."""
     if end - start == 3:
         if (data[start] | 32) == 121 and (data[start + 1] | 32) == 101 and (data[start + 2] | 32) == 115:
             return 1
@@ -221,44 +263,53 @@ def score_taxa(
     start: int,
     end: int,
     label: int,
-    label_end: int,
+    gold: Any,
     n_gold: int,
-    pred_spans: Any,
-    gold_spans: Any,
+    spans: Any,
+    slots: Any,
+    out: Any,
+    to: int,
     row: Any,
-) -> int:
-    """A response against the text of its gold label (at -1: none) and the ``n_gold`` taxa in ``gold_spans``:
-    `FAST` with key and vote filled in, or `SLOW`."""
-    gold_label = _label_of(data, label, label_end)
-    if gold_label < 0 or (gold_label == 1 and n_gold == 0):
-        return SLOW
+) -> Any:
+    """A response against its gold label (1 yes, 0 no) and the set of ``n_gold`` taxa in ``gold``.
+
+    ``spans`` and ``slots`` hold two sets, of predicted and of gold taxa. With ``to`` from 0 on the predicted
+    ones are written there. Returns whether key and vote are filled in, and where the text ends.
+    """
     yes, no = _has_yes(data, start, end), _has_no(data, start, end)
     pred_label = -1 if yes == no else 1 if yes else 0
-    n_pred = _find_taxa(data, start, end, pred_spans)
+    details = to >= 0
+    first = to
+    if details:
+        out[to] = 91
+        to += 1
+    n_pred, total, to = _find_taxa(data, start, end, spans[0], slots[0], out, to)
     if n_pred < 0:
-        return SLOW
-    n_pred = _distinct(data, pred_spans, n_pred)
+        return False, first
+    if details:
+        to = _close_list(out, to)
+        row[RECORD_PRED], row[RECORD_PRED_END] = first, to
     key = B1
     vote = np.uint32(0)
     if pred_label >= 0:
         key |= FOUND
-        vote = _vote_of_taxa(data, pred_label, pred_spans, n_pred)
-    if gold_label == 0:
+        vote = np.uint32(np.uint32(2 + pred_label) + total)
+    if label == 0:
         if pred_label == 0 and n_pred == 0:
             key |= CORRECT
     else:
-        n_gold = _distinct(data, gold_spans, n_gold)
         tp = 0
         for k in range(n_pred):
-            for other in range(n_gold):
-                if same_bytes(
-                    data, pred_spans[k, 0], pred_spans[k, 1], gold_spans[other, 0], gold_spans[other, 1]
-                ):
-                    tp += 1
-                    break
+            begin, stop = spans[0, k, 0], spans[0, k, 1]
+            value = np.int64(_hash(data, begin, stop))
+            _, found = _slot(slots[1], spans[1], gold, data, begin, stop, value)
+            if found:
+                tp += 1
         if pred_label == 1 and tp > 0:
             key |= CORRECT
         key |= GOLD_YES | tp << TP_SHIFT | n_pred << PRED_SHIFT | n_gold << GOLD_SHIFT
-    row[LINE_KEY] = key
-    row[LINE_VOTE] = np.int64(vote)
-    return FAST
+    if details:
+        key |= (pred_label + 1) << PRED_VALUE_SHIFT | (label + 1) << GOLD_VALUE_SHIFT
+    row[RECORD_KEY] = key
+    row[RECORD_VOTE] = np.int64(vote)
+    return True, to

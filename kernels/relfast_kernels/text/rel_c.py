@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import C1, CORRECT, FAST, FOUND, LINE_KEY, LINE_VOTE, SLOW
+from relfast_kernels.layouts import (
+    C1,
+    CORRECT,
+    FOUND,
+    GOLD_VALUE_SHIFT,
+    PRED_VALUE_SHIFT,
+    RECORD_KEY,
+    RECORD_VOTE,
+)
 from relfast_kernels.text.find import find_byte
 from relfast_kernels.text.words import skip_white
 
@@ -34,21 +42,28 @@ def _find_tag(data: Any, start: int, end: int) -> int:
 
 
 @kernel
-def score_tag(data: Any, start: int, end: int, label: int, label_end: int, row: Any) -> int:
-    """A response against the text of its gold label (at -1: none): `FAST` with key and vote filled in, or
-    `SLOW`."""
-    if label < 0:
-        return SLOW
+def gold_tag(data: Any, start: int, end: int) -> int:
+    """1 for the label ``Yes``, 0 for ``No``, -1 for any other."""
+    if end - start == 3 and data[start] == 89 and data[start + 1] == 101 and data[start + 2] == 115:
+        return 1
+    return 0 if end - start == 2 and data[start] == 78 and data[start + 1] == 111 else -1
+
+
+@kernel
+def score_tag(data: Any, start: int, end: int, gold: int, details: bool, row: Any) -> bool:
+    """A response against its gold label (1 yes, 0 no, 2 any other): key and vote filled in, or False: the
+    exact way must decide."""
+    if details and gold > 1:
+        return False
     tag = _find_tag(data, start, end)
     key, vote = C1, 0
     if tag >= 0:
         key |= FOUND
         vote = 2 + tag
-    gold_yes = label_end - label == 3 and data[label] == 89 and data[label + 1] == 101
-    gold_yes = gold_yes and data[label + 2] == 115
-    gold_no = label_end - label == 2 and data[label] == 78 and data[label + 1] == 111
-    if (tag == 1 and gold_yes) or (tag == 0 and gold_no):
-        key |= CORRECT
-    row[LINE_KEY] = key
-    row[LINE_VOTE] = vote
-    return FAST
+        if tag == gold:
+            key |= CORRECT
+    if details:
+        key |= (tag + 1) << PRED_VALUE_SHIFT | (gold + 1) << GOLD_VALUE_SHIFT
+    row[RECORD_KEY] = key
+    row[RECORD_VOTE] = vote
+    return True

@@ -8,27 +8,42 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
-    BLANK,
     CORRECT,
+    IN_DATA,
     KEY_TASK,
-    LINE_HASH,
-    LINE_ID_END,
-    LINE_ID_START,
-    LINE_KEY,
-    LINE_KIND,
-    LINE_VOTE,
+    NOWHERE,
+    RECORD_GOLD,
+    RECORD_GOLD_END,
+    RECORD_HASH,
+    RECORD_ID,
+    RECORD_ID_END,
+    RECORD_ID_PLACE,
+    RECORD_KEY,
+    RECORD_LINE,
+    RECORD_PRED,
+    RECORD_PRED_END,
+    RECORD_SAMPLE,
+    RECORD_VOTE,
     SAMPLE_BYTES,
+    TEMPLATE_PARTS,
+    WANTS_NOTHING,
+    WANTS_ROOM,
+    WANTS_TEMPLATE,
+    WRITTEN_ROWS,
+    WRITTEN_SAMPLES,
+    WRITTEN_WANTS,
 )
+from relfast_kernels.text.find import copy, hash_text
 
 _INDEX = np.frombuffer(b'{"index":', np.uint8)
 _ID_KEY = np.frombuffer(b',"id":', np.uint8)
+_NULL = np.frombuffer(b"null", np.uint8)
 
+_BESIDES = 128
+"""Bytes of a row that are in no template and no scratch space."""
 
-@kernel
-def _put(out: Any, at: int, source: Any, start: int, end: int) -> int:
-    for k in range(end - start):
-        out[at + k] = source[start + k]
-    return at + end - start
+FURTHER = 128
+"""Added to a sample's task unless it is the first of its line: `relfast.stats.samples`."""
 
 
 @kernel
@@ -45,67 +60,121 @@ def _put_number(out: Any, at: int, value: int) -> int:
 
 
 @kernel
+def template_of(key: int, keys: Any, slots: Any) -> int:
+    """Number of a key's template, or -1. ``slots`` holds numbers of templates from 1 on, at the places of
+    their keys."""
+    mask = len(slots) - 1
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    at = np.int64(mixed >> np.uint64(40)) & mask
+    while slots[at] != 0:
+        if keys[slots[at] - 1] == key:
+            return int(slots[at] - 1)
+        at = (at + 1) & mask
+    return -1
+
+
+@kernel
+def add_template(key: int, number: int, keys: Any, slots: Any) -> int:
+    """Give a key its template, whose number is free; that number."""
+    mask = len(slots) - 1
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    at = np.int64(mixed >> np.uint64(40)) & mask
+    while slots[at] != 0:
+        at = (at + 1) & mask
+    slots[at] = number + 1
+    keys[number] = key
+    return number
+
+
+@kernel
 def write_rows(
     data: Any,
-    lines: Any,
+    scratch: Any,
+    records: Any,
     start: int,
     stop: int,
     first_index: int,
     keys: Any,
+    slots: Any,
     offsets: Any,
     blob: Any,
-    n_templates: int,
     out: Any,
     samples: Any,
     counts: Any,
     written: Any,
 ) -> int:
-    """Rows and samples of lines ``start`` to ``stop``, none of them `SLOW`.
+    """Rows and samples of records ``start`` to ``stop``.
 
     Parameters
     ----------
-    keys, offsets : int64, shapes (t,), (t + 1,)
-        Keys of the known templates, and where each one's text lies in ``blob`` (uint8): the row after
-        its id, line end included.
+    keys, slots : int64
+        Keys of the known templates, and where each is found: `template_of`.
+    offsets : int64, shape (TEMPLATE_PARTS * templates + 1,)
+        Where each part of each template lies in ``blob`` (uint8).
     out, samples : uint8
-        Filled; large enough (see `relfast.engine.text_fast_path`).
-    counts : int64, shape (t,)
+        Filled; the second is large enough.
+    counts : int64, shape (templates,)
         Rows per template, added to.
-    written : int64, shape (2,)
-        Bytes in ``out`` and in ``samples``; where to go on, and where it stopped.
+    written : int64, shape (3,)
+        Bytes in ``out`` and in ``samples``, and why it stopped.
 
     Returns
     -------
     int
-        ``stop``, or the first line whose key has no template yet.
+        ``stop``, or the first record whose key has no template yet, or for whose row there is no room.
     """
-    at, sample = written[0], written[1]
+    at, sample = written[WRITTEN_ROWS], written[WRITTEN_SAMPLES]
     last_key, template = -1, -1
-    for number in range(start, stop):
-        row = lines[number]
-        if row[LINE_KIND] == BLANK:
-            continue
-        if row[LINE_KEY] != last_key:
-            last_key, template = row[LINE_KEY], -1
-            for k in range(n_templates):
-                if keys[k] == last_key:
-                    template = k
-                    break
+    wants = WANTS_NOTHING
+    number = start
+    while number < stop:
+        row = records[number]
+        if row[RECORD_KEY] != last_key:
+            last_key = row[RECORD_KEY]
+            template = template_of(last_key, keys, slots)
         if template < 0:
-            written[0], written[1] = at, sample
-            return number
-        at = _put(out, at, _INDEX, 0, len(_INDEX))
-        at = _put_number(out, at, first_index + number)
-        at = _put(out, at, _ID_KEY, 0, len(_ID_KEY))
-        at = _put(out, at, data, row[LINE_ID_START], row[LINE_ID_END])
-        at = _put(out, at, blob, offsets[template], offsets[template + 1])
+            wants = WANTS_TEMPLATE
+            break
+        part = TEMPLATE_PARTS * template
+        id_start, id_end = row[RECORD_ID], row[RECORD_ID_END]
+        pred, pred_end = row[RECORD_PRED], row[RECORD_PRED_END]
+        gold, gold_end = row[RECORD_GOLD], row[RECORD_GOLD_END]
+        has_taxa = offsets[part + 3] > offsets[part + 2]
+        size = offsets[part + 4] - offsets[part] + id_end - id_start + _BESIDES
+        if has_taxa:
+            size += pred_end - pred + gold_end - gold
+        if at + size > len(out):
+            wants = WANTS_ROOM
+            break
+        at = copy(_INDEX, 0, len(_INDEX), out, at)
+        index = at
+        at = _put_number(out, at, first_index + row[RECORD_LINE])
+        value = row[RECORD_HASH]
+        place = row[RECORD_ID_PLACE]
+        if place == NOWHERE:
+            # each such line is a prompt of its own
+            value = np.int64(hash_text(out, index, at))
+        at = copy(_ID_KEY, 0, len(_ID_KEY), out, at)
+        if place == NOWHERE:
+            at = copy(_NULL, 0, len(_NULL), out, at)
+        else:
+            at = copy(data if place == IN_DATA else scratch, id_start, id_end, out, at)
+        at = copy(blob, offsets[part], offsets[part + 1], out, at)
+        at = _put_number(out, at, row[RECORD_SAMPLE])
+        at = copy(blob, offsets[part + 1], offsets[part + 2], out, at)
+        if has_taxa:
+            at = copy(scratch, pred, pred_end, out, at)
+            at = copy(blob, offsets[part + 2], offsets[part + 3], out, at)
+            at = copy(scratch, gold, gold_end, out, at)
+        at = copy(blob, offsets[part + 3], offsets[part + 4], out, at)
         counts[template] += 1
-        samples[sample] = row[LINE_KEY] & KEY_TASK
+        samples[sample] = (row[RECORD_KEY] & KEY_TASK) + (FURTHER if row[RECORD_SAMPLE] > 0 else 0)
         for k in range(8):
-            samples[sample + 1 + k] = (row[LINE_HASH] >> (8 * k)) & 255
+            samples[sample + 1 + k] = (value >> (8 * k)) & 255
         for k in range(4):
-            samples[sample + 9 + k] = (row[LINE_VOTE] >> (8 * k)) & 255
-        samples[sample + 13] = 1 if row[LINE_KEY] & CORRECT else 0
+            samples[sample + 9 + k] = (row[RECORD_VOTE] >> (8 * k)) & 255
+        samples[sample + 13] = 1 if row[RECORD_KEY] & CORRECT else 0
         sample += SAMPLE_BYTES
-    written[0], written[1] = at, sample
-    return stop
+        number += 1
+    written[WRITTEN_ROWS], written[WRITTEN_SAMPLES], written[WRITTEN_WANTS] = at, sample, wants
+    return number

@@ -1,4 +1,4 @@
-"""Words and white space of a response, as Python's patterns have them, in the bytes of a JSON string."""
+"""Words and white space of a response, as Python's patterns have them, in UTF-8."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.characters import LETTER, classify, decode
-from relfast_kernels.text.find import find_byte
-from relfast_kernels.text.json_scan import BACKSLASH, is_digit, is_escaped
+from relfast_kernels.text.characters import LETTER, SPACE, classify, decode
+from relfast_kernels.text.json_scan import is_digit
 
 
 @kernel
@@ -22,18 +21,8 @@ def has_digit(data: Any, start: int, end: int) -> bool:
 
 
 @kernel
-def find_letter(data: Any, at: int, end: int, lower: int) -> int:
-    """Index of a letter in either case from ``at`` on, or ``end``."""
-    found = find_byte(data, at, end, lower)
-    return find_byte(data, at, found, lower - 32)
-
-
-@kernel
 def is_word(data: Any, at: int, start: int) -> bool:
-    """Whether the character that has a byte at ``at`` is a letter, digit or underscore.
-
-    The letter of an escape (the ``n`` of a line end) is none.
-    """
+    """Whether the character that has a byte at ``at`` is a letter, digit or underscore."""
     byte = data[at]
     if byte >= 0x80:
         first = at
@@ -41,23 +30,31 @@ def is_word(data: Any, at: int, start: int) -> bool:
             first -= 1
         point, _ = decode(data, first, len(data))
         return classify(point) == LETTER
-    if byte == 95 or is_digit(byte):
-        return True
-    if 65 <= byte <= 90 or 97 <= byte <= 122:
-        return not (at > start and data[at - 1] == BACKSLASH and is_escaped(data, at, start))
-    return False
+    return byte == 95 or is_digit(byte) or 65 <= byte <= 90 or 97 <= byte <= 122
+
+
+@kernel
+def is_blank(byte: Any) -> Any:
+    r"""Whether an ASCII character is white space to ``\s`` and ``str.strip``."""
+    return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
+
+
+@kernel
+def white_length(data: Any, at: int, end: int) -> int:
+    r"""Bytes of the ``\s`` at ``at``; 0 if there is none."""
+    if at >= end:
+        return 0
+    if data[at] < 0x80:
+        return 1 if is_blank(data[at]) else 0
+    point, length = decode(data, at, end)
+    return length if length > 0 and classify(point) == SPACE else 0
 
 
 @kernel
 def skip_white(data: Any, at: int, end: int) -> int:
-    r"""Index after white space as ``\s`` has it: blanks, and ``\n \t \r \f`` as escapes."""
-    while at < end:
-        if data[at] == 32:
-            at += 1
-        elif data[at] == BACKSLASH and (
-            data[at + 1] == 110 or data[at + 1] == 116 or data[at + 1] == 114 or data[at + 1] == 102
-        ):
-            at += 2
-        else:
-            break
-    return at
+    r"""Index after white space as ``\s`` has it."""
+    while True:
+        length = white_length(data, at, end)
+        if length == 0:
+            return at
+        at += length

@@ -37,12 +37,18 @@ FAST_PATH_FROM_BYTES: Final = 4 * 2**20
 
 @dataclass(slots=True)
 class Segment:
-    """Rows of consecutive lines: all up to line ``stop`` (exclusive, within the block)."""
+    """Rows of consecutive lines: all up to line ``stop`` (exclusive, within the block).
+
+    ``n_fast`` and ``n_exact`` count the lines that the fast path read, and those that it left to the ordinary
+    way; neither where it was not asked.
+    """
 
     stop: int
     rows: bytes
     n_rows: int
     tally: Tally
+    n_fast: int = 0
+    n_exact: int = 0
 
 
 class _Loader:
@@ -135,7 +141,12 @@ class BlockScoring:
             fast_path = None if one_by_one else self._open_fast_path(len(data))
             if fast_path is not None:
                 yield from self._mixed(
-                    block, fast_path.scan(data, stop), start, stop, verdicts, segment_lines
+                    block,
+                    fast_path.scan(data, stop, block.filter or self._scoring.job.filter),
+                    start,
+                    stop,
+                    verdicts,
+                    segment_lines,
                 )
             else:
                 lines = split_lines(bytes(data))
@@ -206,6 +217,7 @@ class BlockScoring:
                 parts.n_rows += tally.rows
                 parts.tally.merge(tally)
                 parts.stop = end
+                parts.n_fast += end - first
                 continue
             at = first
             while at < end:
@@ -217,6 +229,7 @@ class BlockScoring:
                 parts.n_rows += segment.n_rows
                 parts.tally.merge(segment.tally)
                 parts.stop = last
+                parts.n_exact += last - at
                 slow_since_report += last - at
                 at = last
                 if segment_lines and slow_since_report >= pace.step:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from relfast.engine.file_run.run import Progress, in_process, on_pool, open_output, run
-from relfast.engine.file_run.telling import Tell, describe_setting, tell_nobody
+from relfast.engine.file_run.telling import Tell, Ways, describe_setting, tell_nobody
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import CHUNK, Damaged
 from relfast.engine.io.filters import Filters
@@ -81,10 +81,18 @@ def score_files(
             tell(line)
     if not workers:
         tell("workers: none, scored in this process without deadlines")
+    ways = Ways()
     try:
         with on_pool(job, workers, large=large, tell=tell) if workers else in_process(job) as score:
             summary = run(
-                job, sources, writer, score, filters=filters, limit=limit, keep=keep, progress=progress
+                job,
+                sources,
+                writer,
+                ways.counted(score),
+                filters=filters,
+                limit=limit,
+                keep=keep,
+                progress=progress,
             )
     except (InputError, UsageError):
         writer.withdraw()  # the command was wrong: it leaves nothing behind
@@ -92,6 +100,7 @@ def score_files(
     finally:
         writer.close()
     summary.output = output
+    tell(str(ways))
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary
 

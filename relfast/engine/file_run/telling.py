@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from relfast.embed import CACHE_VARIABLE
 from relfast.engine.io.lines import lines_of
@@ -19,12 +20,42 @@ from relfast.formats import detect
 from relfast.formats.entry import MISSING
 from relfast.json_text import Undecodable, decode_object
 
+if TYPE_CHECKING:
+    from relfast.engine.file_run.block_scoring import Segment
+    from relfast.engine.file_run.run import Blocks
+    from relfast.engine.io.blocks import Block
+
 Tell = Callable[[str], None]
 """Takes one line. Called by any thread; must not raise."""
 
 
 def tell_nobody(line: str) -> None:
     """The `Tell` of whoever did not ask."""
+
+
+class Ways:
+    """Counts the lines that took the fast path, and those that it left to the ordinary way."""
+
+    def __init__(self) -> None:
+        self.fast = self.exact = 0
+
+    def counted(self, score: Blocks) -> Blocks:
+        """The same scoring, counted as it passes."""
+
+        def counting(todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
+            for block, segments in score(todo):
+                self.fast += sum(segment.n_fast for segment in segments)
+                self.exact += sum(segment.n_exact for segment in segments)
+                yield block, segments
+
+        return counting
+
+    def __str__(self) -> str:
+        asked = self.fast + self.exact
+        if not asked:
+            return "text fast path: not taken"
+        share = f"{self.exact:,} ({self.exact / asked:.2%})"
+        return f"text fast path: {asked:,} lines, {share} of them left to the ordinary way"
 
 
 def describe_setting(job: Job, sources: Sequence[Source], *, large: bool) -> Iterator[str]:

@@ -32,7 +32,9 @@ TASK: Final = Task(
         check="relfast.tasks.rel_b.gold:check",
     ),
     strict_needs=("question",),
-    text_kernel=TextKernel(7, "relfast.tasks.rel_b.score:metrics_of_counts"),
+    text_kernel=TextKernel(
+        7, "relfast.tasks.rel_b.kernel_rows:details", "relfast.tasks.rel_b.score:metrics_of_counts"
+    ),
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
     parameters=HomoplasyParameters,

@@ -31,7 +31,7 @@ C1: Final = Task(
         domain="chemistry",
         check="relfast.tasks.rel_c.gold:check_isomer_set",
     ),
-    text_kernel=TextKernel(8),
+    text_kernel=TextKernel(8, "relfast.tasks.rel_c.kernel_rows:details"),
     generator="relfast.tasks.rel_c.generate",
     parameters=IsomerSetParameters,
 )
