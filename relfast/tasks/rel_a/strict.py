@@ -26,12 +26,13 @@ from relfast.tasks.rel_a.sentence import (
     Sentence,
     read,
 )
+from relfast.tasks.rel_a.skim import skim
 from relfast.tasks.rel_a.words import names_a_choice
 
 _MAX_TEXT: Final = 60_000
 """Characters at the end of a response within which its answer is looked for."""
 
-_MAX_NEIGHBOURS: Final = 100
+_MAX_NEIGHBOURS: Final = 12
 """Sentences before the final statement that can belong to it."""
 
 _WINDOW: Final = 400
@@ -40,7 +41,10 @@ _WINDOW: Final = 400
 _MAX_SENTENCE: Final = 2_000
 """A longer one is read in pieces."""
 
-_END_OF_SENTENCE: Final = re.compile(r"(?:[.!?;…]++[\"')\]*_`~]{0,4}+(?=\s)|[。！？；]++|\.{3,}+|…++)\s*+")
+_END_OF_SENTENCE: Final = re.compile(
+    # begins with a set of characters: `re` skips all others quickly
+    r"[.!?;…。！？；]++(?:[\"')\]*_`~]{0,4}+(?=\s)|(?<=[…。！？；])|(?<=\.\.\.))\s*+"
+)
 _BULLET: Final = re.compile(r"[ \t>]*+(?:[-*•+–]\s++|\(?[0-9]{1,2}[.)]\s++(?=[^\s])|[a-h][.)]\s++)?")
 _ENUMERATED: Final = re.compile(r"^[ \t>*_#]*+\(?([0-9]{1,2})[.)]\s", re.MULTILINE)
 _ITEM: Final = re.compile(r"[0-9]{1,2}\.")
@@ -51,6 +55,11 @@ _LISTED: Final = re.compile(
     r"(?:answer|option|choice|panel)\s?#?([1-8])[*_`\s]{0,4}(?:[:(|\[–—]|"
     r"-\s)(?![*_`\s]{0,4}(?:because|since|as)\b)"
 )
+_LIST_ITEM: Final = re.compile(
+    r"[*_`]{0,4}+(?:answer|option|choice) ?#?[1-8][*_`]{0,4}+[:(\[–—-][0-9.,:;*_`\[\](){}'\" +-]*+"
+)
+"""A choice's numbers after it, as the question lists them."""
+
 _TAKES_BACK: Final = re.compile(
     r"[\W_]*+(?:(?:hmm|wait|oh|oops|actually|but|no|sorry|well|and)\b[\W_]*+){0,4}+"
     r"(?:(?:that|this|it|i|which|my|the|above)\b(?:\s(?:answer|choice|one|above|statement|previous|"
@@ -171,7 +180,7 @@ class _Walk:
         self.denied: set[int] = set()
         self.verdicts: set[int] = set()
         self.alternatives: set[int] = set()
-        self.confirmed = False
+        self.talk: list[str] = []
         self.taken_back = False
         self.withdrawn = False
         self.neighbours = 0
@@ -193,6 +202,15 @@ class _Walk:
         if not names_a_choice(text):
             self._talk(text)
             return True
+        denied = skim(text)
+        if denied is not None:
+            if not denied:
+                self._talk(text)
+            self.taken_back = self.taken_back and not denied
+            self.denied.update(denied)
+            return True
+        if _LIST_ITEM.fullmatch(text) is not None and self.listed:
+            return True
         sentence = read(text)
         if unit.enumerated and not sentence.said:
             return True
@@ -212,7 +230,7 @@ class _Walk:
             if said.force == STATED and _positive(sentence):
                 self.verdicts.add(said.value)
             return True
-        if self.taken_back and not self.confirmed:
+        if self.taken_back and not any(map(_CONFIRMS.search, self.talk)):
             self.withdrawn = True
             return False
         if said.value in self.denied or (said.offers and sentence.asks):
@@ -229,10 +247,12 @@ class _Walk:
         return not (sentence.corrects or (sentence.concludes and not unit.whole_line))
 
     def _talk(self, text: str) -> None:
-        if _CONFIRMS.search(text) is not None and _TAKES_BACK.match(text) is None:
-            self.confirmed = True
-        elif _TAKES_BACK.match(text) is not None or _WAIT.match(text) is not None:
+        if _TAKES_BACK.match(text) is not None:
             self.taken_back = True
+        else:
+            self.talk.append(text)
+            if _WAIT.match(text) is not None and _CONFIRMS.search(text) is None:
+                self.taken_back = True
 
     def _keep(self, sentence: Sentence, said: Said | None) -> None:
         self._keep_denials(sentence)
@@ -266,6 +286,8 @@ class _Walk:
             if same_line:
                 return _TAKES_BACK.match(unit.text) is None and _WAIT.match(unit.text) is None
             return _OR.match(unit.text) is not None
+        if skim(unit.text) is not None:
+            return same_line
         sentence = read(unit.text)
         said = _resolved(sentence, set())
         if said is None or said.force < STATED:

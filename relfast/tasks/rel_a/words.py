@@ -6,7 +6,7 @@ Every pattern takes time linear in its text: repetitions are possessive or of bo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 _DIGITS: Final = {
@@ -30,9 +30,10 @@ _WORDY: Final = re.compile(
     rf"(?:answer|option|choice|number|panel|is|or|,|:)\W{{1,6}}(?:{_ANY_WORD})\b|"
     rf"^[\W_]*+(?:{_ANY_WORD})\b"
 )
+_HAS_WORD: Final = re.compile("[efnostw](?:ne|wo|hree|our|ive|ix|even|ight|ine|irst|econd|hird|ifth|inth)").search
 _PANEL: Final = re.compile("panel [0-9]")
 _NOT_GIVEN: Final = re.compile(
-    r"panel [89]|\b(?:missing|correct|right|final|best|next|choose|pick|select|index|answer|go|take|"
+    r"panel [89]|\b(?:missing|correct|(?<!to )right|final|best|next|choose|pick|select|index|answer|go|take|"
     r"is|be)\b|^[\W_]*+panel[^a-z]*+$"
 )
 
@@ -41,7 +42,7 @@ def names_a_choice(text: str) -> bool:
     """Whether a sentence has a number that could be a choice's; "Panel 3" is mostly a given one."""
     return (
         _LONE_DIGIT.search(text) is not None
-        or (any(word in text for word in (*_WORDS, *_NTH)) and _WORDY.search(text) is not None)
+        or (_HAS_WORD(text) is not None and _WORDY.search(text) is not None)
         or (_PANEL.search(text) is not None and _NOT_GIVEN.search(text) is not None)
     )
 
@@ -357,6 +358,27 @@ def tokens(text: str) -> list[Token]:
         found.append(token)
         match = _TOKEN.search(text, end)
     return found
+
+
+def kind_of(word: str) -> str:
+    """The kind of a word by itself; "" for what is none, and for words that phrases begin or end with."""
+    if not word.isalpha() or word in _OPENS_PHRASE or word in _ENDS_PHRASE:
+        return ""
+    token = _TOKEN_OF.get(word)
+    return token.kind if token is not None else _STEMS.get(word[:6], "W")
+
+
+_ENDS_PHRASE: Final = frozenset("with on for to in by as of out from except else thru through your number meant say".split())
+
+
+def ordinals(text: str) -> Iterator[re.Match[str]]:
+    """Number words of a sentence where a choice's could stand: "the third", "is four"."""
+    return _WORDY.finditer(text) if _HAS_WORD(text) is not None else iter(())
+
+
+def is_of_a_given_panel(text: str) -> bool:
+    """Whether "panel 3" in a sentence can only be one of those that are shown."""
+    return _NOT_GIVEN.search(text) is None
 
 
 def _sign(kind: str, said: str) -> Token:
