@@ -26,7 +26,7 @@ from relfast.tasks.rel_a.sentence import (
     Sentence,
     read,
 )
-from relfast.tasks.rel_a.skim import skim
+from relfast.tasks.rel_a.skim import PLAIN, opens_with_the_answer, skim
 from relfast.tasks.rel_a.words import names_a_choice
 
 _MAX_TEXT: Final = 60_000
@@ -91,14 +91,6 @@ _OR: Final = re.compile(
 )
 
 
-_PLAIN: Final = re.compile(
-    r"[\s>*_`#$\[({\"'✅]*+(?:\\[(\[]\s*+)?(?:(?:so|therefore|thus|hence),?\s++)?"
-    r"(?:(?:the\s)?(?:final\s|correct\s|right\s|best\s)?(?:answer|missing\spanel(?:\sindex)?|option|"
-    r"choice)(?:\sis|\smust\sbe|\s?:)[\s*_`:$]*+)?"
-    r"(?:\\boxed\{)?(?:(?:answer|option|choice)[\s*_#:]*+)?(?:\\boxed\{)?([1-8])[\s*_`$\])}\"'.!✅\\]*+"
-)
-"""A line that is nothing but an answer, in the forms of most responses."""
-
 _MAX_PLAIN: Final = 80
 """Longest line that can be nothing but an answer."""
 
@@ -126,7 +118,7 @@ def extract_strict(response: object, reasoning: tuple[tuple[str, str], ...] = ()
 
 def _settles_on(text: str) -> tuple[int, str | None]:
     """The choice, or 0 and the reason why none."""
-    plain = _plain_end(text)
+    plain = _plain_end(text) or opens_with_the_answer(text)
     if plain:
         return plain, None
     walk = _Walk(text)
@@ -148,7 +140,7 @@ def _plain_end(text: str) -> int:
     """The answer of a last line that is nothing else, below one that is none; or 0. Decides most texts."""
     end = len(text.rstrip())
     start = text.rfind("\n", 0, end) + 1
-    found = _PLAIN.fullmatch(text, start, end) if end - start <= _MAX_PLAIN else None
+    found = PLAIN.fullmatch(text, start, end) if end - start <= _MAX_PLAIN else None
     if found is None:
         return 0
     end = _rstrip(text, start)

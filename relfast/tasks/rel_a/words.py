@@ -6,7 +6,7 @@ Every pattern takes time linear in its text: repetitions are possessive or of bo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 _DIGITS: Final = {
@@ -369,11 +369,6 @@ def kind_of(word: str) -> str:
 
 
 _ENDS_PHRASE: Final = frozenset("with on for to in by as of out from except else thru through your number meant say".split())
-
-
-def ordinals(text: str) -> Iterator[re.Match[str]]:
-    """Number words of a sentence where a choice's could stand: "the third", "is four"."""
-    return _WORDY.finditer(text) if _HAS_WORD(text) is not None else iter(())
 
 
 def is_of_a_given_panel(text: str) -> bool:
