@@ -1,7 +1,7 @@
 """Sentences that need no reading: their numbers are tied to nothing, or their choices plainly turned down.
 
-Explanations are full of them ("panels 6 and 7 have 3 and 4 entities"), and `sentence.read` is some hundred times
-slower. What is skimmed here says of the choices what reading would.
+Explanations are full of them ("panels 6 and 7 have 3 and 4 entities"), and `sentence.read` is some hundred
+times slower. What is skimmed here says of the choices what reading would.
 """
 
 from __future__ import annotations
@@ -20,22 +20,21 @@ PLAIN: Final = re.compile(
 """A line that is nothing but an answer, in the forms of most responses."""
 
 _REOPENS: Final = (
-    "wait", "oops", "actually", "hold on", "scratch", "never", "kidding", "joking", "mistake", "wrong.", "error",
+    "wait", "oops", "actually", "hold on", "scratch", "never", "kidding", "joking", "mistake", "wrong.",
+    "error",
     "lie", "ignore", "disregard", "forget", "back", "hmm", "sorry", "psych", "no,", "no.", "isn't", "wasn't",
-    "s not", "m not", "t doesn't", "s doesn't", "can't be", "not.", "not right", "not correct", "not be", "t does",
+    "s not", "m not", "t doesn't", "s doesn't", "can't be", "not.", "not right", "not correct", "not be",
+    "t does",
     "s does", "t can", "s can", "correction", "?", "false", "incorrect.", "jk",
 )  # fmt: skip
 """Where one of these comes after an answer, it may be taken back."""
-_ENUMERATES: Final = re.compile(r"\. [*_`]{0,3}+[a-z]")
-_NUMBERS: Final = re.compile(
-    r"[0-9]++(?:\.[0-9]++)?+(?:(?:, (?:and )?| and )[0-9]++(?:\.[0-9]++)?+(?![a-z0-9]))*+"
-)
 _LOOSE: Final = frozenset("WX")
 """Kinds of words that tie no number: any word, and what else has numbers (rows, steps, sizes)."""
 _NOUNS: Final = frozenset({"answer", "option", "choice"})
 _TURNED_DOWN: Final = re.compile(
-    r" (?:fails|violates|breaks|differs|mismatches|is (?:wrong|incorrect|off|invalid|inconsistent)|"
-    r"(?:has|have) (?:the |a |an )?(?:wrong|incorrect)|(?:does not|doesn\'t|cannot|can\'t) (?:fit|match|work))\b"
+    r"(?:fails|violates|breaks|differs|mismatches|is (?:wrong|incorrect|off|invalid|inconsistent)|"
+    r"(?:has|have) (?:the |a |an )?(?:wrong|incorrect)|"
+    r"(?:does not|doesn\'t|cannot|can\'t) (?:fit|match|work))\b"
 )
 _UNSURE: Final = re.compile(
     r"[?？❌✗✘🚫✖❎✓✔✅☑🎯~≠¬<]|\b(?:or|but|not|no|never|nothing|wait|actually|if|however)\b"
@@ -44,26 +43,31 @@ _UNSURE: Final = re.compile(
 _OTHER_SIGNS: Final = re.compile(r"[^\x00-\u02ff\u2010-\u203a←↑↓\u2200-\u22ff]")
 """Digits and words of other scripts, and arrows."""
 _PANELS: Final = frozenset({"panel", "panels"})
-_NUMBER_WORDS: Final = re.compile(
-    r"(?:(first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|one|two|three|four|five|six|seven|eight|nine)\b"
+_ORDINALS: Final = frozenset(
+    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"]
 )
-_BEFORE_A_WORD: Final = frozenset("by and with of to from in at for this that each no as".split())
-_WORD: Final = re.compile(r"\s([a-z]++)")
+_NUMBER_WORDS: Final = _ORDINALS | {
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
+}  # fmt: skip
+_MARKS: Final = ".,;:!*_`()[]"
+_DIGIT: Final = re.compile("[0-9①-➓]")
+_DECIMAL: Final = re.compile(r"-?[0-9]++\.[0-9]++")
+_BEFORE_A_WORD: Final = frozenset(
+    ["by", "and", "with", "of", "to", "from", "in", "at", "for", "this", "that", "each", "no", "as", "first", "last"]
+)  # fmt: skip
 _OPERATORS: Final = frozenset("+*×·")
 _COPULAS: Final = frozenset(["is", "are", "=", "be"])
 _MAX: Final = 400
 """Longer sentences are read."""
-_ENDS: Final = frozenset({"", " ", ",", ".", ";", ":", ")", "\n", "*"})
-_STOPS: Final = frozenset({"", ",", ".", ";", ")", "\n"})
 
 
 def skim(text: str) -> frozenset[int] | None:
-    """The choices that a sentence turns down, if it says nothing else of any; None where it has to be read."""
+    """The choices that a sentence turns down, if it says no more of any; None where it has to be read."""
     return _skim(text) if len(text) <= _MAX else None
 
 
 def opens_with_the_answer(text: str) -> int:
-    """The answer of a first line that is nothing else, above an explanation that says nothing to skim over; or 0."""
+    """The answer of a first line that is nothing else, above what can all be skimmed; or 0."""
     end = text.find("\n", 0, 100)
     found = PLAIN.fullmatch(text, 0, end) if end > 0 else None
     if found is None or any(word in text for word in _REOPENS):
@@ -73,53 +77,72 @@ def opens_with_the_answer(text: str) -> int:
 
 
 def _skim(text: str) -> frozenset[int] | None:
-    denied: list[int] = []
-    for match in _NUMBERS.finditer(text):
-        start, end = match.span()
-        if text[start - 1 : start] != " ":
-            if text[start - 1 : start] == "\n" and _ENUMERATES.match(text, end) is not None:
-                continue
-            return None
-        at = max(text.rfind(" ", 0, start - 1), text.rfind("\n", max(0, start - 30), start - 1)) + 1
-        before, after = text[at : start - 1].lstrip("*_`("), text[end : end + 1]
-        if before in _NOUNS:
-            if end - start > 1 or _TURNED_DOWN.match(text, end) is None:
-                return None
-            denied.append(int(match[0]))
-        elif before in _PANELS:
-            if after != " " or not _of_a_given_panel(text, end):
-                return None
-        elif before in _COPULAS:
-            # "the size is 5"
-            subject = text[text.rfind(" ", 0, max(at - 1, 0)) + 1 : max(at - 1, 0)]
-            if kind_of(subject.lstrip("*_`(\n")) != "X" or after not in _STOPS:
-                return None
-        elif before[-1:] == ":":
-            # "size: 5"
-            if kind_of(before[:-1]) != "X" or after not in _STOPS:
-                return None
-        elif after not in _ENDS or not (kind_of(before) in _LOOSE or (at and before in _OPERATORS)):
-            return None
-    for match in _NUMBER_WORDS.finditer(text):
-        start = match.start()
-        if text[start - 1 : start].isalpha() and start:
-            continue
-        before = text[text.rfind(" ", 0, max(start - 1, 0)) + 1 : max(start - 1, 0)]
-        if match.lastindex == 1:
-            noun = _WORD.match(text, match.end())
-            if noun is not None and noun[1] in _PANELS:
-                if not _of_a_given_panel(text, noun.end()):
-                    return None
-            elif (noun is None and before == "the") or (noun is not None and kind_of(noun[1]) not in _LOOSE):
-                return None
-        elif kind_of(before) not in _LOOSE and before not in _BEFORE_A_WORD:
-            return None
-    if (not text.isascii() and _OTHER_SIGNS.search(text) is not None) or (
-        denied and _UNSURE.search(text) is not None):
+    if not text.isascii() and _OTHER_SIGNS.search(text) is not None:
         return None
+    denied: list[int] = []
+    words = text.replace("\n", " . ").split()
+    sentence = 0  # where it begins
+    listed = -2  # the last number of a list that is tied to nothing
+    for at, word in enumerate(words):
+        if word.isalpha():
+            if word not in _NUMBER_WORDS:
+                continue
+            bare = word
+        else:
+            bare = word.strip(_MARKS)
+        if bare.isdigit():
+            before = words[at - 1].strip("*_`(") if at else ""
+            if before in _NOUNS:
+                if bare != word or not _turned_down(words, sentence, at):
+                    return None
+                denied.append(int(bare) if len(bare) == 1 else 0)
+            elif before in _PANELS:
+                if not _loose_after(words, at) or not _given(words[sentence : at + 1]):
+                    return None
+                listed = at
+            elif before in _COPULAS or before[-1:] == ":":
+                # "the size is 5", "size: 5"
+                subject = before[:-1] if before[-1:] == ":" else words[at - 2].strip("*_`(") if at > 1 else ""
+                if kind_of(subject) != "X" or (word == bare and at + 1 < len(words) and words[at + 1] != "."):
+                    return None
+            elif (
+                (listed == at - 1 and words[listed][-1] == ",")
+                or (listed == at - 2 and before == "and")
+                or kind_of(before) in _LOOSE
+                or (at > 1 and before in _OPERATORS)
+            ):
+                listed = at
+            elif not (before == "." and word[-1] == "." and at + 1 < len(words) and words[at + 1].isalpha()):
+                return None  # and it is no "1. Compare the panels"
+        elif bare in _NUMBER_WORDS:
+            before = words[at - 1] if at else ""
+            after = words[at + 1].strip(_MARKS) if at + 1 < len(words) and word == bare else ""
+            if bare not in _ORDINALS:
+                if before not in _BEFORE_A_WORD and kind_of(before) not in _LOOSE:
+                    return None
+            elif after in _PANELS:
+                if not _given(words[sentence : at + 2]):
+                    return None
+            elif (not after and before == "the") or (after and kind_of(after) not in _LOOSE):
+                return None
+        elif _DIGIT.search(word) is not None and _DECIMAL.fullmatch(bare) is None:
+            return None
+        if word[-1] in ".!?":
+            sentence = at + 1
     return frozenset(denied)
 
 
-def _of_a_given_panel(text: str, end: int) -> bool:
-    start = max(text.rfind(". ", 0, end), text.rfind("\n", 0, end)) + 1
-    return is_of_a_given_panel(text[start:end])
+def _turned_down(words: list[str], start: int, at: int) -> bool:
+    """Whether nothing is said of the choice at a place in a sentence but that it is wrong."""
+    if _TURNED_DOWN.match(" ".join(words[at + 1 : at + 5])) is None:
+        return False
+    end = next((n for n in range(at, len(words)) if words[n][-1] in ".!?"), len(words))
+    return _UNSURE.search(" ".join(words[start : end + 1])) is None
+
+
+def _loose_after(words: list[str], at: int) -> bool:
+    return any(kind_of(word) in _LOOSE for word in words[at + 1 : at + 6])
+
+
+def _given(words: list[str]) -> bool:
+    return is_of_a_given_panel(" ".join(words))

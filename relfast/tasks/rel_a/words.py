@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 _DIGITS: Final = {
@@ -30,7 +31,9 @@ _WORDY: Final = re.compile(
     rf"(?:answer|option|choice|number|panel|is|or|,|:)\W{{1,6}}(?:{_ANY_WORD})\b|"
     rf"^[\W_]*+(?:{_ANY_WORD})\b"
 )
-_HAS_WORD: Final = re.compile("[efnostw](?:ne|wo|hree|our|ive|ix|even|ight|ine|irst|econd|hird|ifth|inth)").search
+_HAS_WORD: Final = re.compile(
+    "[efnostw](?:ne|wo|hree|our|ive|ix|even|ight|ine|irst|econd|hird|ifth|inth)"
+).search
 _PANEL: Final = re.compile("panel [0-9]")
 _NOT_GIVEN: Final = re.compile(
     r"panel [89]|\b(?:missing|correct|(?<!to )right|final|best|next|choose|pick|select|index|answer|go|take|"
@@ -360,6 +363,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def kind_of(word: str) -> str:
     """The kind of a word by itself; "" for what is none, and for words that phrases begin or end with."""
     if not word.isalpha() or word in _OPENS_PHRASE or word in _ENDS_PHRASE:
@@ -368,7 +372,10 @@ def kind_of(word: str) -> str:
     return token.kind if token is not None else _STEMS.get(word[:6], "W")
 
 
-_ENDS_PHRASE: Final = frozenset("with on for to in by as of out from except else thru through your number meant say".split())
+_ENDS_PHRASE: Final = frozenset(
+    ["with", "on", "for", "to", "in", "by", "as", "of", "out", "from", "except", "else", "thru", "through",
+     "your", "number", "meant", "say"]
+)  # fmt: skip
 
 
 def is_of_a_given_panel(text: str) -> bool:
