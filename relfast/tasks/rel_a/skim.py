@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from relfast.tasks.rel_a.words import is_of_a_given_panel, kind_of
+from relfast.tasks.rel_a.words import NOT_GIVEN_WORDS, kind_of
 
 PLAIN: Final = re.compile(
     r"[\s>*_`#$\[({\"'✅]*+(?:\\[(\[]\s*+)?(?:(?:so|therefore|thus|hence),?\s++)?"
@@ -36,8 +36,9 @@ _TURNED_DOWN: Final = re.compile(
     r"(?:has|have) (?:the |a |an )?(?:wrong|incorrect)|"
     r"(?:does not|doesn\'t|cannot|can\'t) (?:fit|match|work))\b"
 )
-_UNSURE: Final = re.compile(
-    r"[?？❌✗✘🚫✖❎✓✔✅☑🎯~≠¬<]|\b(?:or|but|not|no|never|nothing|wait|actually|if|however)\b"
+_UNSURE: Final = re.compile(r"[?？❌✗✘🚫✖❎✓✔✅☑🎯~≠¬<]")
+_UNSURE_WORDS: Final = frozenset(
+    ["or", "but", "not", "no", "never", "nothing", "wait", "actually", "if", "however"]
 )
 """Signs that what is turned down may not be."""
 _OTHER_SIGNS: Final = re.compile(r"[^\x00-\u02ff\u2010-\u203a←↑↓\u2200-\u22ff]")
@@ -53,8 +54,10 @@ _MARKS: Final = ".,;:!*_`()[]"
 _DIGIT: Final = re.compile("[0-9①-➓]")
 _DECIMAL: Final = re.compile(r"-?[0-9]++\.[0-9]++")
 _BEFORE_A_WORD: Final = frozenset(
-    ["by", "and", "with", "of", "to", "from", "in", "at", "for", "this", "that", "each", "no", "as", "first", "last"]
+    ["by", "and", "with", "of", "to", "from", "in", "at", "for", "this", "that", "each", "no", "as",
+     "first", "last"]
 )  # fmt: skip
+_PLACES: Final = frozenset({"8", "9"})
 _OPERATORS: Final = frozenset("+*×·")
 _COPULAS: Final = frozenset(["is", "are", "=", "be"])
 _MAX: Final = 400
@@ -129,7 +132,7 @@ def _skim(text: str) -> frozenset[int] | None:
             return None
         if word[-1] in ".!?":
             sentence = at + 1
-    return frozenset(denied)
+    return None if denied and _UNSURE.search(text) is not None else frozenset(denied)
 
 
 def _turned_down(words: list[str], start: int, at: int) -> bool:
@@ -137,7 +140,7 @@ def _turned_down(words: list[str], start: int, at: int) -> bool:
     if _TURNED_DOWN.match(" ".join(words[at + 1 : at + 5])) is None:
         return False
     end = next((n for n in range(at, len(words)) if words[n][-1] in ".!?"), len(words))
-    return _UNSURE.search(" ".join(words[start : end + 1])) is None
+    return _UNSURE_WORDS.isdisjoint([word.strip(_MARKS) for word in words[start : end + 1]])
 
 
 def _loose_after(words: list[str], at: int) -> bool:
@@ -145,4 +148,12 @@ def _loose_after(words: list[str], at: int) -> bool:
 
 
 def _given(words: list[str]) -> bool:
-    return is_of_a_given_panel(" ".join(words))
+    """Whether the panel that a part of a sentence ends with can only be one of those that are shown."""
+    said = [word.strip(_MARKS) for word in words]
+    if not NOT_GIVEN_WORDS.isdisjoint(said):
+        return (
+            said.count("right") == 1
+            and "to right" in " ".join(said)
+            and _given([word for word in said if word != "right"])
+        )
+    return len(said) > 2 and said[-1] not in _PLACES

@@ -35,9 +35,12 @@ _HAS_WORD: Final = re.compile(
     "[efnostw](?:ne|wo|hree|our|ive|ix|even|ight|ine|irst|econd|hird|ifth|inth)"
 ).search
 _PANEL: Final = re.compile("panel [0-9]")
+NOT_GIVEN_WORDS: Final = frozenset(
+    ["missing", "correct", "right", "final", "best", "next", "choose", "pick", "select", "index", "answer", "go",
+     "take", "is", "be"]
+)  # fmt: skip
 _NOT_GIVEN: Final = re.compile(
-    r"panel [89]|\b(?:missing|correct|(?<!to )right|final|best|next|choose|pick|select|index|answer|go|take|"
-    r"is|be)\b|^[\W_]*+panel[^a-z]*+$"
+    rf"panel [89]|\b(?:{'|'.join(sorted(NOT_GIVEN_WORDS - {'right'}))}|(?<!to )right)\b|^[\W_]*+panel[^a-z]*+$"
 )
 
 
@@ -376,11 +379,6 @@ _ENDS_PHRASE: Final = frozenset(
     ["with", "on", "for", "to", "in", "by", "as", "of", "out", "from", "except", "else", "thru", "through",
      "your", "number", "meant", "say"]
 )  # fmt: skip
-
-
-def is_of_a_given_panel(text: str) -> bool:
-    """Whether "panel 3" in a sentence can only be one of those that are shown."""
-    return _NOT_GIVEN.search(text) is None
 
 
 def _sign(kind: str, said: str) -> Token:
