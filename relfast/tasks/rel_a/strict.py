@@ -61,7 +61,8 @@ _LIST_ITEM: Final = re.compile(
 """A choice's numbers after it, as the question lists them."""
 
 _TAKES_BACK: Final = re.compile(
-    r"[\W_]*+(?:(?:hmm|wait|oh|oops|actually|but|no|sorry|well|and)\b[\W_]*+){0,4}+"
+    r"[\W_]*+(?:(?:hmm|wait|oh|oops|actually|but|no|sorry|well|and|"
+    r"on second thoughts?|on reflection)\b[\W_]*+){0,4}+"
     r"(?:(?:that|this|it|i|which|my|the|above)\b(?:\s(?:answer|choice|one|above|statement|previous|"
     r"last|first|before|response|reply)){0,3}"
     r"(?:'s|\sis|\swas|'m|\sam|\sseems|\slooks)?\s?(?:also|all|probably|clearly|completely|just)?\s?"
@@ -86,6 +87,16 @@ _CONFIRMS: Final = re.compile(
     r"\b(?:yes|confirmed|confirms|indeed|correct|verified|checks out|holds|consistent|double-?check|"
     r"verify|sure)\b"
 )
+_ERROR: Final = re.compile(
+    r"[\W_]*+(?:that|this|it|i|which|my)\b[^:;,.]{0,30}\b(?:mistake|error|wrong|incorrect|mistaken)\b[\W_]"
+)
+_EXAMINES: Final = re.compile(r"[\W_]*+(?:check|checking|try|trying|test|testing|let's (?:check|try))\b")
+_YES: Final = re.compile(
+    r"[\W_]*+(?:yes|yep|correct|it (?:does|fits|matches|is))\b"
+    r"(?!.{0,300}\b(?:maybe|perhaps|possibly|might|could|but|not|except|however)\b|.{0,300}n't)"
+)
+"""What answers a question for a choice."""
+
 _OR: Final = re.compile(
     r"[\W_]*+(?:(?:or|also|and|alternatively|maybe|perhaps|possibly|else|otherwise|if not)\b[\W_]*+)*+$"
 )
@@ -173,6 +184,7 @@ class _Walk:
         self.verdicts: set[int] = set()
         self.alternatives: set[int] = set()
         self.talk: list[str] = []
+        self.yes = False
         self.taken_back = False
         self.withdrawn = False
         self.neighbours = 0
@@ -191,8 +203,10 @@ class _Walk:
         if self.final is not None:
             return self._neighbour(unit)
         text = unit.text
+        yes, self.yes = self.yes, False
         if not names_a_choice(text):
             self._talk(text)
+            self.yes = _YES.match(text) is not None
             return True
         denied = skim(text)
         if denied is not None:
@@ -207,6 +221,13 @@ class _Walk:
         if unit.enumerated and not sentence.said:
             return True
         said = _resolved(sentence, self.denied)
+        if yes and (said is None or said.force < SHORT) and (sentence.asks or _EXAMINES.match(text)):
+            asked = {s.value for s in sentence.said}
+            if len(asked) == 1:
+                self.verdicts.update(asked)
+                return True
+        if said is not None and said.force == SHORT and _ERROR.match(text) is not None:
+            said = said._replace(force=STATED, replaces=True)
         if said is None or said.force < STATED:
             if not sentence.said or _WAIT.match(text):
                 self._talk(text)
@@ -282,6 +303,8 @@ class _Walk:
             return same_line
         sentence = read(unit.text)
         said = _resolved(sentence, set())
+        if said is not None and said.force == PLACE and after.plain and final_unit.text.startswith("panel"):
+            said = said._replace(force=STATED)  # two panels, one below the other
         if said is None or said.force < STATED:
             return same_line
         if said.value == final.value or sentence.asks:

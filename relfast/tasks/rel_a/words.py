@@ -36,11 +36,12 @@ _HAS_WORD: Final = re.compile(
 ).search
 _PANEL: Final = re.compile("panel [0-9]")
 NOT_GIVEN_WORDS: Final = frozenset(
-    ["missing", "correct", "right", "final", "best", "next", "choose", "pick", "select", "index", "answer", "go",
-     "take", "is", "be"]
+    ["missing", "correct", "right", "final", "best", "next", "choose", "pick", "select", "index", "answer",
+     "go", "take", "is", "be"]
 )  # fmt: skip
 _NOT_GIVEN: Final = re.compile(
-    rf"panel [89]|\b(?:{'|'.join(sorted(NOT_GIVEN_WORDS - {'right'}))}|(?<!to )right)\b|^[\W_]*+panel[^a-z]*+$"
+    rf"panel [89]|\b(?:{'|'.join(sorted(NOT_GIVEN_WORDS - {'right'}))}|(?<!to )right)\b"
+    r"|^[\W_]*+panel[^a-z]*+$"
 )
 
 
@@ -111,6 +112,12 @@ _PHRASES: Final[list[tuple[str, str]]] = [
     ("C", r"would be|must be|should be|will be|has to be|appears to be|seems to be"),
     ("F", r"to be|most likely|this one|the only(?= (?:answer|option|choice) is)"),
     ("I", r"one that"),
+    ("F", r"it (?:looks|seems|appears) (?:like|as if|that)"),
+    ("m", r"listed (?:under|as)"),
+    ("F", r"(?:exactly|precisely|just) what"),
+    ("B", r"(?:one|two) off"),
+    ("F", r"the one(?= (?:labell?ed|numbered|called|named|marked|listed|given) )"),
+    ("n", r"(?:second|third|next)[ -]best"),
     ("X", r"number of"),
     ("A", r"a(?=\s?:)"),
 ]  # fmt: skip
@@ -148,7 +155,8 @@ _KINDS: Final = {
     "start starting begin beginning between evaluate verify",
     "U": "or alternatively maybe perhaps possibly otherwise either oder ou o или",
     "K": "and then und et",
-    "N": "almost nearly partially partly doubt doubts not never neither nor cannot hardly barely nobody "
+    "N": "refuse refuses decline almost nearly partially partly doubt doubts not never neither nor "
+    "cannot hardly barely nobody "
     "cant dont isnt wont doesnt aint pas nicht kein "
     "keine non não не",
     "Z": "no",
@@ -158,13 +166,15 @@ _KINDS: Final = {
     "differs deviates disagrees unlikely worse out nope incompatible",
     "1": "only solely exclusively",
     "Y": "good fit fits fitted fitting work works continue continues follow follows agree agrees consistent "
-    "identical same exact exactly valid "
+    "identical same exact exactly precisely valid "
     "remains left survives preserves obeys completes complete completing perfect perfectly winner wins "
     "yes matching does better",
-    "L": "choose chooses choosing chose pick picks picked picking select selects selected selecting conclude "
+    "L": "place insert put choose chooses choosing chose pick picks picked picking select selects "
+    "selected selecting conclude "
     "concludes submit report "
     "return output say guess",
-    "m": "match matches matched equals equal gives yields leaves gets get indicates need needs reads",
+    "m": "require requires demands implies suggests match matches matched equals equal gives yields "
+    "leaves leaving gets get indicates need needs reads",
     "C": "is are be being was were es est ist sei è é jest",
     "A": "answer answers ans opt response lösung вариант option options choice choices candidate candidates "
     "solution result boxed selection prediction possibility alternativa chosen "
@@ -181,7 +191,8 @@ _KINDS: Final = {
     "squared cubed plus minus cdot version part half twice double sign",
     "F": "the a an my our number no. n° will must should would likely probably definitely clearly certainly "
     "indeed just very surely simply "
-    "obviously la le el der die das il id label numbered called named uh well also too equally",
+    "obviously la le el der die das il id label labelled labeled numbered called "
+    "named uh well also too equally",
     "I": "it that this which they these i we you me he",
 }
 _KIND: Final = {word: kind for kind, words in _KINDS.items() for word in words.split()}
@@ -203,6 +214,14 @@ _PHRASE: Final = re.compile("|".join(f"((?:{pattern})(?!\\w))" for _, pattern in
 _OPENS_PHRASE: Final = frozenset(
     [
         "almost",
+        "it",
+        "listed",
+        "exactly",
+        "precisely",
+        "two",
+        "second",
+        "third",
+        "next",
         "any",
         "my",
         "no",
@@ -409,9 +428,11 @@ _SWAPS: Final[tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
         ),
         " ; ",
     ),
+    ("<", re.compile(r"<(?:wrong|incorrect|rejected|eliminated|not)\b[^<>\n]{0,40}+>"), " not "),
     ("<", re.compile(r"</?[a-z][^<>\n]{0,80}+>|<<|>>"), " "),
     ("~~", re.compile(r"~~(.{1,200}?)~~"), r" not \1 , instead "),
     ("\\", re.compile("~"), " "),
+    ("\\", re.compile(r"\\[()]"), " "),
     ("[/", re.compile(r"\[/\w{1,20}\]"), " "),
     ("&", re.compile(r"&(?:nbsp|lt|gt|quot|ensp|emsp);"), " "),
     ("\\", re.compile(r"\\(?:neq|ne|not=?)(?![a-z])"), " not "),
