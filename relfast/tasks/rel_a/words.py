@@ -97,7 +97,9 @@ _PHRASES: Final[list[tuple[str, str]]] = [
     ("n", r"(?:all|everything|every \w{1,9}|anything|nothing|none|nobody) (?:but|except)|(?:other|"
     r"rather) than|as opposed to|apart from"),
     ("D", r"(?:might|may|could) (?:think|say|seem|appear)|would think|some (?:would|might|may)"),
-    ("n", r"any (?:answer|option|choice|panel|one) (?:but|except)"),
+    ("B", r"if (?:not|it (?:was|were)n't) for"),
+    ("X", r"or so"),
+    ("n", r"any (?:number|answer|option|choice|panel|one) (?:but|except)"),
     ("n", r"instead of|except(?:ing)? for"),
     ("R", r"scratch that|make that|i mean(?:t)?|hold on|never mind|on second thoughts?|on reflection|"
     r"or rather|just kidding|my (?:mistake|bad)"),
@@ -134,7 +136,7 @@ _CJK: Final[list[tuple[str, str]]] = [
     ("C", "是|为|為|は"),
 ]
 _STEMS: Final = {
-    "elimin": "E", "exclud": "E", "reject": "E", "discar": "E", "dismis": "E", "violat": "B",
+    "elimin": "E", "crosse": "E", "exclud": "E", "reject": "E", "discar": "E", "dismis": "E", "violat": "B",
     "contra": "B", "mismat": "B", "satisf": "Y",
     "ответ": "A", "ответа": "A", "odpowi": "A", "правил": "Q",
 }  # fmt: skip
@@ -217,6 +219,7 @@ _OPENS_PHRASE: Final = frozenset(
         "it",
         "listed",
         "exactly",
+        "if",
         "precisely",
         "two",
         "second",
@@ -448,6 +451,7 @@ _SWAPS: Final[tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
         " ",
     ),
     ("*", re.compile(r"(?<=[0-9]) ?\*\*? ?(?=[0-9])"), "×"),
+    ("[", re.compile(r"\[[0-9. -]++(?:,[0-9. -]++){2,}+\]"), " values "),
     ("_", re.compile(r"(?<=[0-9])_(?=[0-9])"), "x"),
     ("!=", re.compile("!="), " not "),
     ("!", re.compile(r"(?:^|(?<=\s))!\s?(?=[0-9])"), " not "),
