@@ -50,6 +50,7 @@ _ORDINALS: Final = frozenset(
 _NUMBER_WORDS: Final = _ORDINALS | {
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine",
 }  # fmt: skip
+_TELLING: Final = _NUMBER_WORDS | NOT_GIVEN_WORDS
 _MARKS: Final = ".,;:!*_`()[]"
 _DIGIT: Final = re.compile("[0-9①-➓]")
 _DECIMAL: Final = re.compile(r"-?[0-9]++\.[0-9]++")
@@ -57,7 +58,7 @@ _BEFORE_A_WORD: Final = frozenset(
     ["by", "and", "with", "of", "to", "from", "in", "at", "for", "this", "that", "each", "no", "as",
      "first", "last"]
 )  # fmt: skip
-_PLACES: Final = frozenset({"8", "9"})
+_PLACES: Final = frozenset({"8", "9", "eighth", "ninth"})
 _OPERATORS: Final = frozenset("+*×·")
 _COPULAS: Final = frozenset(["is", "are", "=", "be"])
 _MAX: Final = 400
@@ -85,22 +86,26 @@ def _skim(text: str) -> frozenset[int] | None:
     denied: list[int] = []
     words = text.replace("\n", " . ").split()
     sentence = 0  # where it begins
+    missing = False  # the panels it speaks of may be the missing one
     listed = -2  # the last number of a list that is tied to nothing
     for at, word in enumerate(words):
         if word.isalpha():
-            if word not in _NUMBER_WORDS:
+            if word not in _TELLING:
                 continue
             bare = word
         else:
             bare = word.strip(_MARKS)
-        if bare.isdigit():
+        if bare in NOT_GIVEN_WORDS:
+            missing = missing or bare != "right" or words[at - 1] != "to"
+        elif bare.isdigit():
             before = words[at - 1].strip("*_`(") if at else ""
             if before in _NOUNS:
                 if bare != word or not _turned_down(words, sentence, at):
                     return None
                 denied.append(int(bare) if len(bare) == 1 else 0)
             elif before in _PANELS:
-                if not _loose_after(words, at) or not _given(words[sentence : at + 1]):
+                given = not missing and at > sentence + 1 and bare not in _PLACES
+                if not given or not _loose_after(words, at):
                     return None
                 listed = at
             elif before in _COPULAS or before[-1:] == ":":
@@ -124,14 +129,14 @@ def _skim(text: str) -> frozenset[int] | None:
                 if before not in _BEFORE_A_WORD and kind_of(before) not in _LOOSE:
                     return None
             elif after in _PANELS:
-                if not _given(words[sentence : at + 2]):
+                if missing or at == sentence or bare in _PLACES:
                     return None
             elif (not after and before == "the") or (after and kind_of(after) not in _LOOSE):
                 return None
         elif _DIGIT.search(word) is not None and _DECIMAL.fullmatch(bare) is None:
             return None
         if word[-1] in ".!?":
-            sentence = at + 1
+            sentence, missing = at + 1, False
     return None if denied and _UNSURE.search(text) is not None else frozenset(denied)
 
 
@@ -145,15 +150,3 @@ def _turned_down(words: list[str], start: int, at: int) -> bool:
 
 def _loose_after(words: list[str], at: int) -> bool:
     return any(kind_of(word) in _LOOSE for word in words[at + 1 : at + 6])
-
-
-def _given(words: list[str]) -> bool:
-    """Whether the panel that a part of a sentence ends with can only be one of those that are shown."""
-    said = [word.strip(_MARKS) for word in words]
-    if not NOT_GIVEN_WORDS.isdisjoint(said):
-        return (
-            said.count("right") == 1
-            and "to right" in " ".join(said)
-            and _given([word for word in said if word != "right"])
-        )
-    return len(said) > 2 and said[-1] not in _PLACES
