@@ -32,7 +32,7 @@ from relfast.tasks.rel_a.words import names_a_choice
 _MAX_TEXT: Final = 60_000
 """Characters at the end of a response within which its answer is looked for."""
 
-_MAX_NEIGHBOURS: Final = 12
+_MAX_NEIGHBOURS: Final = 6
 """Sentences before the final statement that can belong to it."""
 
 _WINDOW: Final = 400
