@@ -79,8 +79,14 @@ _DRAFTS: Final = (
     "at first", "initially", "originally", "draft", "tentative", "first answer was", "previous answer",
     "earlier i", "seemed to be", "for example", "e.g.",
     "old answer", "they say", "used to be", "user said", "model said",
+    "friend", "colleague", "teacher", "student", "classmate", "to the user",
     "example answer", "format:", "previous question", "last question", "were the ", "i wish",
 )  # fmt: skip
+_UNREAL: Final = re.compile(
+    r"^\W*+(?:the |your |expected |required ){0,2}(?:answer )?format (?:is|should)\b|"
+    r"^\W*+had (?:the|it|this|that|there|we|i)\b|\bif (?=[^.]{0,200} (?:were|had been|weren't)\b)"
+)
+"""What an answer looks like, and what would be so if something else were so."""
 
 
 def read(text: str) -> Sentence:
@@ -95,7 +101,7 @@ def read(text: str) -> Sentence:
     found = _dashes_tie(_plain_numbers(_nos(found)))
     grouped, values = _groups(found)
     clauses = list(_clauses(grouped))
-    draft = any(mark in cleaned for mark in _DRAFTS)
+    draft = any(mark in cleaned for mark in _DRAFTS) or _UNREAL.search(cleaned) is not None
     said: list[Said] = []
     subject = ""
     previous_n = 0
@@ -349,9 +355,14 @@ def _read_clause(
 
 def _subject(words: Sequence[Token]) -> str:
     """What a clause is about, by its last noun: choice, panel (missing or not), pronoun."""
-    found = ""
+    found, within = "", False
     for token in words:
         kind = token.kind
+        if token.text in _PREPOSITIONS:
+            within = found == "A"
+            continue
+        if kind == "X" and within:
+            continue  # "the only choice with such a row"
         if kind in ("A", "P"):
             found = "A" if kind == "A" else "M" if found in ("Q", "M") or token.text == "index" else "P"
         elif kind == "Q":
@@ -366,6 +377,8 @@ def _subject(words: Sequence[Token]) -> str:
             found = ""
     return found
 
+
+_PREPOSITIONS: Final = frozenset({"with", "in", "by", "for"})
 
 _BEGINS: Final = frozenset({"start", "begin"})
 """Examinations that are words for a beginning too."""

@@ -26,12 +26,13 @@ from relfast.tasks.rel_a.sentence import (
     Sentence,
     read,
 )
+from relfast.tasks.rel_a.skim import PLAIN, opens_with_the_answer, skim
 from relfast.tasks.rel_a.words import names_a_choice
 
 _MAX_TEXT: Final = 60_000
 """Characters at the end of a response within which its answer is looked for."""
 
-_MAX_NEIGHBOURS: Final = 100
+_MAX_NEIGHBOURS: Final = 6
 """Sentences before the final statement that can belong to it."""
 
 _WINDOW: Final = 400
@@ -40,7 +41,10 @@ _WINDOW: Final = 400
 _MAX_SENTENCE: Final = 2_000
 """A longer one is read in pieces."""
 
-_END_OF_SENTENCE: Final = re.compile(r"(?:[.!?;…]++[\"')\]*_`~]{0,4}+(?=\s)|[。！？；]++|\.{3,}+|…++)\s*+")
+_END_OF_SENTENCE: Final = re.compile(
+    # begins with a set of characters: `re` skips all others quickly
+    r"[.!?;…。！？；]++(?:[\"')\]*_`~]{0,4}+(?=\s)|(?<=[…。！？；])|(?<=\.\.\.))\s*+"
+)
 _BULLET: Final = re.compile(r"[ \t>]*+(?:[-*•+–]\s++|\(?[0-9]{1,2}[.)]\s++(?=[^\s])|[a-h][.)]\s++)?")
 _ENUMERATED: Final = re.compile(r"^[ \t>*_#]*+\(?([0-9]{1,2})[.)]\s", re.MULTILINE)
 _ITEM: Final = re.compile(r"[0-9]{1,2}\.")
@@ -51,8 +55,14 @@ _LISTED: Final = re.compile(
     r"(?:answer|option|choice|panel)\s?#?([1-8])[*_`\s]{0,4}(?:[:(|\[–—]|"
     r"-\s)(?![*_`\s]{0,4}(?:because|since|as)\b)"
 )
+_LIST_ITEM: Final = re.compile(
+    r"[*_`]{0,4}+(?:answer|option|choice) ?#?[1-8][*_`]{0,4}+[:(\[–—-][0-9.,:;*_`\[\](){}'\" +-]*+"
+)
+"""A choice's numbers after it, as the question lists them."""
+
 _TAKES_BACK: Final = re.compile(
-    r"[\W_]*+(?:(?:hmm|wait|oh|oops|actually|but|no|sorry|well|and)\b[\W_]*+){0,4}+"
+    r"[\W_]*+(?:(?:hmm|wait|oh|oops|actually|but|no|sorry|well|and|"
+    r"on second thoughts?|on reflection)\b[\W_]*+){0,4}+"
     r"(?:(?:that|this|it|i|which|my|the|above)\b(?:\s(?:answer|choice|one|above|statement|previous|"
     r"last|first|before|response|reply)){0,3}"
     r"(?:'s|\sis|\swas|'m|\sam|\sseems|\slooks)?\s?(?:also|all|probably|clearly|completely|just)?\s?"
@@ -77,18 +87,20 @@ _CONFIRMS: Final = re.compile(
     r"\b(?:yes|confirmed|confirms|indeed|correct|verified|checks out|holds|consistent|double-?check|"
     r"verify|sure)\b"
 )
+_ERROR: Final = re.compile(
+    r"[\W_]*+(?:that|this|it|i|which|my)\b[^:;,.]{0,30}\b(?:mistake|error|wrong|incorrect|mistaken)\b[\W_]"
+)
+_EXAMINES: Final = re.compile(r"[\W_]*+(?:check|checking|try|trying|test|testing|let's (?:check|try))\b")
+_YES: Final = re.compile(
+    r"[\W_]*+(?:yes|yep|correct|it (?:does|fits|matches|is))\b"
+    r"(?!.{0,300}\b(?:maybe|perhaps|possibly|might|could|but|not|except|however)\b|.{0,300}n't)"
+)
+"""What answers a question for a choice."""
+
 _OR: Final = re.compile(
     r"[\W_]*+(?:(?:or|also|and|alternatively|maybe|perhaps|possibly|else|otherwise|if not)\b[\W_]*+)*+$"
 )
 
-
-_PLAIN: Final = re.compile(
-    r"[\s>*_`#$\[({\"'✅]*+(?:\\[(\[]\s*+)?(?:(?:so|therefore|thus|hence),?\s++)?"
-    r"(?:(?:the\s)?(?:final\s|correct\s|right\s|best\s)?(?:answer|missing\spanel(?:\sindex)?|option|"
-    r"choice)(?:\sis|\smust\sbe|\s?:)[\s*_`:$]*+)?"
-    r"(?:\\boxed\{)?(?:(?:answer|option|choice)[\s*_#:]*+)?(?:\\boxed\{)?([1-8])[\s*_`$\])}\"'.!✅\\]*+"
-)
-"""A line that is nothing but an answer, in the forms of most responses."""
 
 _MAX_PLAIN: Final = 80
 """Longest line that can be nothing but an answer."""
@@ -117,7 +129,7 @@ def extract_strict(response: object, reasoning: tuple[tuple[str, str], ...] = ()
 
 def _settles_on(text: str) -> tuple[int, str | None]:
     """The choice, or 0 and the reason why none."""
-    plain = _plain_end(text)
+    plain = _plain_end(text) or opens_with_the_answer(text)
     if plain:
         return plain, None
     walk = _Walk(text)
@@ -139,7 +151,7 @@ def _plain_end(text: str) -> int:
     """The answer of a last line that is nothing else, below one that is none; or 0. Decides most texts."""
     end = len(text.rstrip())
     start = text.rfind("\n", 0, end) + 1
-    found = _PLAIN.fullmatch(text, start, end) if end - start <= _MAX_PLAIN else None
+    found = PLAIN.fullmatch(text, start, end) if end - start <= _MAX_PLAIN else None
     if found is None:
         return 0
     end = _rstrip(text, start)
@@ -171,7 +183,8 @@ class _Walk:
         self.denied: set[int] = set()
         self.verdicts: set[int] = set()
         self.alternatives: set[int] = set()
-        self.confirmed = False
+        self.talk: list[str] = []
+        self.yes = False
         self.taken_back = False
         self.withdrawn = False
         self.neighbours = 0
@@ -190,13 +203,31 @@ class _Walk:
         if self.final is not None:
             return self._neighbour(unit)
         text = unit.text
+        yes, self.yes = self.yes, False
         if not names_a_choice(text):
             self._talk(text)
+            self.yes = _YES.match(text) is not None
+            return True
+        denied = skim(text)
+        if denied is not None:
+            if not denied:
+                self._talk(text)
+            self.taken_back = self.taken_back and not denied
+            self.denied.update(denied)
+            return True
+        if _LIST_ITEM.fullmatch(text) is not None and self.listed:
             return True
         sentence = read(text)
         if unit.enumerated and not sentence.said:
             return True
         said = _resolved(sentence, self.denied)
+        if yes and (said is None or said.force < SHORT) and (sentence.asks or _EXAMINES.match(text)):
+            asked = {s.value for s in sentence.said}
+            if len(asked) == 1:
+                self.verdicts.update(asked)
+                return True
+        if said is not None and said.force == SHORT and _ERROR.match(text) is not None:
+            said = said._replace(force=STATED, replaces=True)
         if said is None or said.force < STATED:
             if not sentence.said or _WAIT.match(text):
                 self._talk(text)
@@ -212,7 +243,7 @@ class _Walk:
             if said.force == STATED and _positive(sentence):
                 self.verdicts.add(said.value)
             return True
-        if self.taken_back and not self.confirmed:
+        if self.taken_back and not any(map(_CONFIRMS.search, self.talk)):
             self.withdrawn = True
             return False
         if said.value in self.denied or (said.offers and sentence.asks):
@@ -229,10 +260,12 @@ class _Walk:
         return not (sentence.corrects or (sentence.concludes and not unit.whole_line))
 
     def _talk(self, text: str) -> None:
-        if _CONFIRMS.search(text) is not None and _TAKES_BACK.match(text) is None:
-            self.confirmed = True
-        elif _TAKES_BACK.match(text) is not None or _WAIT.match(text) is not None:
+        if _TAKES_BACK.match(text) is not None:
             self.taken_back = True
+        else:
+            self.talk.append(text)
+            if _WAIT.match(text) is not None and _CONFIRMS.search(text) is None:
+                self.taken_back = True
 
     def _keep(self, sentence: Sentence, said: Said | None) -> None:
         self._keep_denials(sentence)
@@ -266,8 +299,12 @@ class _Walk:
             if same_line:
                 return _TAKES_BACK.match(unit.text) is None and _WAIT.match(unit.text) is None
             return _OR.match(unit.text) is not None
+        if skim(unit.text) is not None:
+            return same_line
         sentence = read(unit.text)
         said = _resolved(sentence, set())
+        if said is not None and said.force == PLACE and after.plain and final_unit.text.startswith("panel"):
+            said = said._replace(force=STATED)  # two panels, one below the other
         if said is None or said.force < STATED:
             return same_line
         if said.value == final.value or sentence.asks:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 _DIGITS: Final = {
@@ -30,10 +31,17 @@ _WORDY: Final = re.compile(
     rf"(?:answer|option|choice|number|panel|is|or|,|:)\W{{1,6}}(?:{_ANY_WORD})\b|"
     rf"^[\W_]*+(?:{_ANY_WORD})\b"
 )
+_HAS_WORD: Final = re.compile(
+    "[efnostw](?:ne|wo|hree|our|ive|ix|even|ight|ine|irst|econd|hird|ifth|inth)"
+).search
 _PANEL: Final = re.compile("panel [0-9]")
+NOT_GIVEN_WORDS: Final = frozenset(
+    ["missing", "correct", "right", "final", "best", "next", "choose", "pick", "select", "index", "answer",
+     "go", "take", "is", "be"]
+)  # fmt: skip
 _NOT_GIVEN: Final = re.compile(
-    r"panel [89]|\b(?:missing|correct|right|final|best|next|choose|pick|select|index|answer|go|take|"
-    r"is|be)\b|^[\W_]*+panel[^a-z]*+$"
+    rf"panel [89]|\b(?:{'|'.join(sorted(NOT_GIVEN_WORDS - {'right'}))}|(?<!to )right)\b"
+    r"|^[\W_]*+panel[^a-z]*+$"
 )
 
 
@@ -41,7 +49,7 @@ def names_a_choice(text: str) -> bool:
     """Whether a sentence has a number that could be a choice's; "Panel 3" is mostly a given one."""
     return (
         _LONE_DIGIT.search(text) is not None
-        or (any(word in text for word in (*_WORDS, *_NTH)) and _WORDY.search(text) is not None)
+        or (_HAS_WORD(text) is not None and _WORDY.search(text) is not None)
         or (_PANEL.search(text) is not None and _NOT_GIVEN.search(text) is not None)
     )
 
@@ -89,7 +97,9 @@ _PHRASES: Final[list[tuple[str, str]]] = [
     ("n", r"(?:all|everything|every \w{1,9}|anything|nothing|none|nobody) (?:but|except)|(?:other|"
     r"rather) than|as opposed to|apart from"),
     ("D", r"(?:might|may|could) (?:think|say|seem|appear)|would think|some (?:would|might|may)"),
-    ("n", r"any (?:answer|option|choice|panel|one) (?:but|except)"),
+    ("B", r"if (?:not|it (?:was|were)n't) for"),
+    ("X", r"or so"),
+    ("n", r"any (?:number|answer|option|choice|panel|one) (?:but|except)"),
     ("n", r"instead of|except(?:ing)? for"),
     ("R", r"scratch that|make that|i mean(?:t)?|hold on|never mind|on second thoughts?|on reflection|"
     r"or rather|just kidding|my (?:mistake|bad)"),
@@ -104,6 +114,12 @@ _PHRASES: Final[list[tuple[str, str]]] = [
     ("C", r"would be|must be|should be|will be|has to be|appears to be|seems to be"),
     ("F", r"to be|most likely|this one|the only(?= (?:answer|option|choice) is)"),
     ("I", r"one that"),
+    ("F", r"it (?:looks|seems|appears) (?:like|as if|that)"),
+    ("m", r"listed (?:under|as)"),
+    ("F", r"(?:exactly|precisely|just) what"),
+    ("B", r"(?:one|two) off"),
+    ("F", r"the one(?= (?:labell?ed|numbered|called|named|marked|listed|given) )"),
+    ("n", r"(?:second|third|next)[ -]best"),
     ("X", r"number of"),
     ("A", r"a(?=\s?:)"),
 ]  # fmt: skip
@@ -120,7 +136,7 @@ _CJK: Final[list[tuple[str, str]]] = [
     ("C", "是|为|為|は"),
 ]
 _STEMS: Final = {
-    "elimin": "E", "exclud": "E", "reject": "E", "discar": "E", "dismis": "E", "violat": "B",
+    "elimin": "E", "crosse": "E", "exclud": "E", "reject": "E", "discar": "E", "dismis": "E", "violat": "B",
     "contra": "B", "mismat": "B", "satisf": "Y",
     "ответ": "A", "ответа": "A", "odpowi": "A", "правил": "Q",
 }  # fmt: skip
@@ -141,7 +157,8 @@ _KINDS: Final = {
     "start starting begin beginning between evaluate verify",
     "U": "or alternatively maybe perhaps possibly otherwise either oder ou o или",
     "K": "and then und et",
-    "N": "almost nearly partially partly doubt doubts not never neither nor cannot hardly barely nobody "
+    "N": "refuse refuses decline almost nearly partially partly doubt doubts not never neither nor "
+    "cannot hardly barely nobody "
     "cant dont isnt wont doesnt aint pas nicht kein "
     "keine non não не",
     "Z": "no",
@@ -151,13 +168,15 @@ _KINDS: Final = {
     "differs deviates disagrees unlikely worse out nope incompatible",
     "1": "only solely exclusively",
     "Y": "good fit fits fitted fitting work works continue continues follow follows agree agrees consistent "
-    "identical same exact exactly valid "
+    "identical same exact exactly precisely valid "
     "remains left survives preserves obeys completes complete completing perfect perfectly winner wins "
     "yes matching does better",
-    "L": "choose chooses choosing chose pick picks picked picking select selects selected selecting conclude "
+    "L": "place insert put choose chooses choosing chose pick picks picked picking select selects "
+    "selected selecting conclude "
     "concludes submit report "
     "return output say guess",
-    "m": "match matches matched equals equal gives yields leaves gets get indicates need needs reads",
+    "m": "require requires demands implies suggests match matches matched equals equal gives yields "
+    "leaves leaving gets get indicates need needs reads",
     "C": "is are be being was were es est ist sei è é jest",
     "A": "answer answers ans opt response lösung вариант option options choice choices candidate candidates "
     "solution result boxed selection prediction possibility alternativa chosen "
@@ -174,7 +193,8 @@ _KINDS: Final = {
     "squared cubed plus minus cdot version part half twice double sign",
     "F": "the a an my our number no. n° will must should would likely probably definitely clearly certainly "
     "indeed just very surely simply "
-    "obviously la le el der die das il id label numbered called named uh well also too equally",
+    "obviously la le el der die das il id label labelled labeled numbered called "
+    "named uh well also too equally",
     "I": "it that this which they these i we you me he",
 }
 _KIND: Final = {word: kind for kind, words in _KINDS.items() for word in words.split()}
@@ -196,6 +216,15 @@ _PHRASE: Final = re.compile("|".join(f"((?:{pattern})(?!\\w))" for _, pattern in
 _OPENS_PHRASE: Final = frozenset(
     [
         "almost",
+        "it",
+        "listed",
+        "exactly",
+        "if",
+        "precisely",
+        "two",
+        "second",
+        "third",
+        "next",
         "any",
         "my",
         "no",
@@ -359,6 +388,21 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
+@lru_cache(maxsize=4096)
+def kind_of(word: str) -> str:
+    """The kind of a word by itself; "" for what is none, and for words that phrases begin or end with."""
+    if not word.isalpha() or word in _OPENS_PHRASE or word in _ENDS_PHRASE:
+        return ""
+    token = _TOKEN_OF.get(word)
+    return token.kind if token is not None else _STEMS.get(word[:6], "W")
+
+
+_ENDS_PHRASE: Final = frozenset(
+    ["with", "on", "for", "to", "in", "by", "as", "of", "out", "from", "except", "else", "thru", "through",
+     "your", "number", "meant", "say"]
+)  # fmt: skip
+
+
 def _sign(kind: str, said: str) -> Token:
     match kind:
         case "G" if said[0] == "0" and len(said) > 1:
@@ -387,9 +431,11 @@ _SWAPS: Final[tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
         ),
         " ; ",
     ),
+    ("<", re.compile(r"<(?:wrong|incorrect|rejected|eliminated|not)\b[^<>\n]{0,40}+>"), " not "),
     ("<", re.compile(r"</?[a-z][^<>\n]{0,80}+>|<<|>>"), " "),
     ("~~", re.compile(r"~~(.{1,200}?)~~"), r" not \1 , instead "),
     ("\\", re.compile("~"), " "),
+    ("\\", re.compile(r"\\[()]"), " "),
     ("[/", re.compile(r"\[/\w{1,20}\]"), " "),
     ("&", re.compile(r"&(?:nbsp|lt|gt|quot|ensp|emsp);"), " "),
     ("\\", re.compile(r"\\(?:neq|ne|not=?)(?![a-z])"), " not "),
@@ -405,6 +451,7 @@ _SWAPS: Final[tuple[tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], 
         " ",
     ),
     ("*", re.compile(r"(?<=[0-9]) ?\*\*? ?(?=[0-9])"), "×"),
+    ("[", re.compile(r"\[[0-9. -]++(?:,[0-9. -]++){2,}+\]"), " values "),
     ("_", re.compile(r"(?<=[0-9])_(?=[0-9])"), "x"),
     ("!=", re.compile("!="), " not "),
     ("!", re.compile(r"(?:^|(?<=\s))!\s?(?=[0-9])"), " not "),
