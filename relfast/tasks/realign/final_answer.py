@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from relfast.tasks.final import Candidate, concludes, offers_alternatives, on_one_line
 from relfast.tasks.realign.boxed import closing
 from relfast.tasks.realign.values import NONE, Value, same, value_of
+from relfast.tasks.unseen import without_unseen
 
 
 class FinalAnswer(NamedTuple):
@@ -41,10 +42,14 @@ _OF_LANGUAGES: Final = (
     "respuesta(?: final| correcta)?|réponse(?: finale)?|antwort|endergebnis|risposta(?: finale)?"
     "|resposta(?: final)?|ответ|відповідь|odpowiedź|cevap|jawaban|đáp án|उत्तर|الإجابة|答案|答え|答|最终答案|정답|답"  # noqa: E501
 )
-_NAME: Final = rf"(?:(?:final|correct|numerical|short|exact)[ _*]*)*(?:answer|ans\b\.?|{_OF_LANGUAGES})"
+_NAME: Final = rf"(?:(?:final|correct|numerical|short|exact)[ _*]*)*(?:answer|ans\b\.?|(?:(?<=correct )|(?<=right ))(?:choice|option)|{_OF_LANGUAGES})"  # noqa: E501
 _MARKS: Final = re.compile(
     # "#### 42", "A: 42"
     r"(?P<hash>^[ \t]*####[ \t]*(?=[-+−$\\\d.(£€]))|(?P<a>^[ \t>*_-]*A[ \t*_]*[:：])"
+    # "#### Thursday" at the end; further up it is a heading
+    r"|(?P<word>^####[ \t]+(?=[^\W\d_][^\n]{0,40}\s*\Z))"
+    # "Option C is correct"
+    r"|(?P<option>(?<![\w\\])(?:(?:option|choice)[ \t]+)?(?=\(?(?-i:[A-E])\)?[ \t]+is (?:the )?(?:correct|right)\b))"  # noqa: E501
     # "<answer>42</answer>", {"answer": 42}
     r"|(?P<tag>[<\[](?:final|result|(?:final_?)?answer)[>\]])"
     r"|(?P<key>[\"'](?:final[_ ]?)?(?:answer|result)[\"']\s*:\s*[\"']?)"
@@ -63,38 +68,52 @@ _UNASSERTED: Final = re.compile(
     r"|(?:\bnot|n['’]t|\bnever|\bcannot|\bhardly)\s+(?:\w+ly\s+)?(?:true|the case|think|believe|say|sure|certain|correct|right|claim|mean|conclude|follow)"  # noqa: E501
     r"|\b(?:doubt|deny|untrue|false|unclear|mistakenly|wrongly|incorrectly|tempting|tempted|rumou?r)\b"
     r"|\b(?:might|may|could|would|some|someone) (?:\w+ )?(?:think|say|guess|assume|claim|believe|expect|answer)"  # noqa: E501
-    r"|\b(?:whether|assume that|suppose that|claims? that|claimed that|unsure|no guarantee)\b",
+    r"|\b(?:whether|assume that|suppose that|claims? that|claimed that|unsure|no guarantee)\b"
+    # a mistake named, an order not to, what nothing is, somebody else's words
+    r"|\b(?:wrong|incorrect|false) (?:answer|result|value|solution|choice)\b|\b(?:mistake|error|trap|pitfall)s? (?:is|are|was|would be)\b"  # noqa: E501
+    r"|(?:\b(?:do|should|must|would) not|n['’]t|\bnever) (?:\w+ )?(?:write|answer|say|put|enter|give|pick|choose|box|accept)\b"  # noqa: E501
+    r"|\b(?:no (?:solution|value|answer|number|choice|one)|nobody|nothing|none of (?:them|these|it)) (?:has|is|gives?|equals?|yields?|can be|could be)\b"  # noqa: E501
+    r"|\b(?:prompt|instructions?|user|friend|teacher|book|somebody) (?:says?|said|tells?|told|wrote|writes|reads?|insists?)\b",  # noqa: E501
     re.IGNORECASE,
 )
 _NOT_BEFORE: Final = re.compile(
-    r"(?:\b(?:not|never|neither|nor|rather than|instead of|except|cannot be|isn['’]t)|n['’]t(?: be)?)[\s$*_`(\\[]*(?:(?:equal to|exactly|the answer|just|simply|a|be)\s*)?[\s$*_`(\\[]*$",  # noqa: E501
+    r"(?:\b(?:not|never|neither|nor|rather than|instead of|except|anything but|far from|cannot be|isn['’]t)|n['’]t(?: be)?)[\s$*_`(\\[]*(?:(?:equal to|exactly|the answer|just|simply|a|be)\s*)?[\s$*_`(\\[]*$",  # noqa: E501
     re.IGNORECASE,
 )
-_NOT_AT_ALL: Final = re.compile(r"[\s*_]*(?:not|never|neither|unknown|unclear|either)\b", re.IGNORECASE)
+_NOT_AT_ALL: Final = re.compile(
+    r"[\s*_]*(?:not|never|neither|unknown|unclear|either|anything but|far from)\b", re.IGNORECASE
+)
 _DENIED_AFTER: Final = re.compile(
-    r"[\s$*_`)\\\]}.,;:!–—-]{0,12}(?:(?:but |and |which |that |this |it |, )*(?:is|was|would be|looks|seems)\s+(?:clearly |obviously |definitely )?(?:not\b|wrong|incorrect|false|impossible|a mistake|an error)"  # noqa: E501
+    r"[\s$*_`)\\\]}.,;:!–—-]{0,12}(?:(?:but |and |which |that |this |it |, )*(?:is|was|would be|looks|seems|(?:turn|prov)(?:s|ed)(?: out)?(?: to be)?)\s+(?:clearly |obviously |definitely )?(?:not\b|wrong|incorrect|false|impossible|a mistake|an error)"  # noqa: E501
     r"|(?:isn|wasn)['’]t\b|\(?(?:wrong|incorrect)\b|\?)",
     re.IGNORECASE,
 )
 _RETRACTION: Final = re.compile(
     r"\b(?:wait|actually|scratch that|on second thought|correction|i made (?:a|an) (?:mistake|error)|i was wrong|that(?:['’]s| is| was) (?:wrong|incorrect|not right)"  # noqa: E501
+    r"|i was mistaken|let me (?:start over|start again|try again)|never ?mind|i take (?:that|it) back|(?:just |only )?(?:kidding|joking)|forget (?:that|it)"  # noqa: E501
     r"|this is (?:wrong|incorrect)|disregard|ignore that|sorry|oops|no,|but (?:no|it|that|maybe|perhaps)|or (?:maybe|perhaps|possibly)|could also be|might also be|alternatively)(?![a-z])",  # noqa: E501
     re.IGNORECASE,
 )
+_TAKEN_BACK: Final = re.compile(
+    r"wrong|incorrect|mistake|error|not right|\bno[,.!]|scratch|disregard|ignore|forget|start over|again|never|take|kidding|joking",  # noqa: E501
+    re.IGNORECASE,
+)
+"""In a change of mind without another answer, what leaves none."""
+
 _REPLACED: Final = re.compile(
-    r"\b(?:wait|actually|no,|scratch that|correction|i missed|i made|recheck\w*|on second thought|let me redo)\b"  # noqa: E501
+    r"\b(?:wait|actually|hmm|no[,:;.!]|scratch that|correction|i (?:missed|made|forgot|overlooked|misread|miscounted)|recheck\w*|on second thought|let me redo)\b"  # noqa: E501
     r"|\bbut (?:it|that|this|now|after|then)\b",
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(r"[.;:!?\n,](?=\s)|\b(?:so|therefore|thus|hence|but|then)\b|\n", re.IGNORECASE)
 _SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$|[*_\"'”`)$]+(?:\s|$)|[^\W\d_]{2})|[。！]|\n")
 _CUT: Final = re.compile(
-    r"[,;]?\s+(?:because|since|as (?:we|the|there|it)|given that|which|where|so that|when|after|from|with|per the|obtained|i\.e\.|due to|porque|car|parce|weil)\b"  # noqa: E501
+    r"[,;]?\s+(?:is (?:the )?(?:correct|right)|because|since|as (?:we|the|there|it)|given that|which|where|so that|when|after|from|with|per the|obtained|i\.e\.|due to|porque|car|parce|weil)\b"  # noqa: E501
     r"|;\s|\s+—\s|:\s+(?=\d*\s*[^\W\d])|</|\s+[-–—]\s+(?=[^\W\d_]{2})|\s*(?:<\||\[/)|,\s*(?:as|not|and (?:we|this|that|it))\b",  # noqa: E501
     re.IGNORECASE,
 )
 _BOLD: Final = re.compile(r"\*\*([^*\n]{1,200})\*\*|__([^_\n]{1,200})__")
-_PARENTHESIS: Final = re.compile(r"\s+\([^()]*\)\s*$")
+_PARENTHESIS: Final = re.compile(r"(?<![\s∪∩,+*/=-])(?<!\\cup)(?<!\\cap)\s+\([^()]*\)\s*$")
 _QUANTITY: Final = re.compile(
     r"(?<![a-zA-Z0-9_.,/\\])(?:[-−+]\s?)?(?:\\?\$\s?)?(?:\\[dct]?frac\s*(?:\{[^{}\n]{1,40}\}|\d)\s*(?:\{[^{}\n]{1,40}\}|\d)"
     r"|\d[\d,]*(?:\.\d+)?(?:\s?/\s?\d+(?![\d/]))?|\.\d+)(?:\s?\\?%)?"
@@ -117,10 +136,11 @@ _CALCULATED: Final = re.compile(r"<<[^<>\n]{0,200}>>")
 _A_WORD: Final = re.compile(r"[\s$)}\\]*[^\W\d_]{2}")
 _BOUND: Final = re.compile(
     r"(?:\b(?:less|more|greater|fewer|larger|smaller|higher|lower|other|rather) than|\bat (?:least|most)|\b(?:over|under|above|below|between"  # noqa: E501
-    r"|up to|not|never)|n['’]t)(?: be| equal to| exactly| the answer)?[\s$*_]*$|[≠<>≤≥][\s$]*$",
+    r"|up to|not|never)|n['’]t)(?: be| equal to| exactly| the answer)?[\s$*_]*$|[≠<>≤≥][\s$]*$"
+    r"|\b(?:problem|step|question|exercise|example|figure|equation|page|chapter|part)[\s#*_]*$",
     re.IGNORECASE,
 )
-"""Before a number: a bound or a denial, and no value."""
+"""Before a number: a bound, a denial or what is numbered, and no value."""
 
 _TAG: Final = re.compile(
     r"</?(?:b|i|u|em|strong|span|code|mark|font|center|sub|sup|small|big)(?:\s[^<>]{0,80})?>"
@@ -161,6 +181,8 @@ def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
         The text is a reference: somebody wrote it to say one answer, so that its last box counts whatever
         stands beside it, and the last number of its last line where nothing else does.
     """
+    if "~~" in text or "<" in text or "%" in text:
+        text = without_unseen(text)
     if "</" in text or "<br" in text:
         text = _TAG.sub(lambda tag: "\n" if tag[1] else "", text)
     statements = _statements(text)
@@ -212,6 +234,7 @@ def _statements(text: str) -> list[tuple[Candidate, bool, bool]]:
         asserted = not (
             _NOT_BEFORE.search(text[max(0, start - 60) : start])
             or _DENIED_AFTER.match(text, end, end + 80)
+            or inside.rstrip(" $}").endswith("?")
             or _unasserted(text, start)
         )
         found.append((Candidate(start, end, (inside, value)), asserted, True))
@@ -335,12 +358,16 @@ def _only_quantity(phrase: str) -> Value | None:
     return values[0]
 
 
+_BRACKETED: Final = re.compile(r"[(\[{](?:[^\W\d_]?(?![^\W\d_])|\\[a-zA-Z]+|[^a-zA-Z])*[)\]}]")
+"""A line that is a point, a set or a list in brackets, and no words."""
+
 _MATHEMATICS: Final = re.compile(r"\d|[\\^+*/<>|(){}\[\]]|√|π")
 
 
 def _words_only(rest: str) -> bool:
     return (
-        _MATHEMATICS.search(re.sub(r"\\(?:text|mathrm)\s*\{[^{}]*\}|\\[()\[\]]|\\%|\\\$", " ", rest)) is None
+        _MATHEMATICS.search(re.sub(r"\\(?:text|mathrm)\s*\{[^{}]*\}|\\[()\[\]]|\\%|\\\$|\*\*", " ", rest))
+        is None
     )
 
 
@@ -382,7 +409,7 @@ def _last_line(text: str, denied: list[tuple[str, Value]], reference: bool) -> F
             )
         if value.number is None and denied:
             return FinalAnswer(None, NONE, "denied")
-        if value.number is None and not (bold or formula) and len(lines) > 1:
+        if value.number is None and not (bold or formula or _BRACKETED.fullmatch(line)) and len(lines) > 1:
             return FinalAnswer(None, NONE, "no_answer")
         if not value:
             return FinalAnswer(None, NONE, "no_answer")
@@ -457,18 +484,4 @@ def _retracted(tail: str, value: Value) -> bool:
     after = [one for one in after if one.number is not None]
     if after:
         return not same(after[-1], value)
-    strong = found[0].lower()
-    return any(
-        word in strong
-        for word in (
-            "wrong",
-            "incorrect",
-            "scratch",
-            "mistake",
-            "error",
-            "not right",
-            "no,",
-            "disregard",
-            "ignore",
-        )
-    )
+    return _TAKEN_BACK.search(tail, found.start(), found.end() + 8) is not None

@@ -27,6 +27,8 @@ class Value(NamedTuple):
         The elements of a list, and its brackets where order counts ("()", "[)"), else "".
     text
         What is compared where it is neither.
+    also
+        What it may mean as well: "3,75" is a list or a number, "(C) 18" an option or its value.
     """
 
     number: Fraction | None = None
@@ -34,6 +36,7 @@ class Value(NamedTuple):
     items: tuple[Value, ...] = ()
     kind: str = ""
     text: str = ""
+    also: tuple[Value, ...] = ()
 
     def __bool__(self) -> bool:
         return self.number is not None or bool(self.items) or bool(self.text)
@@ -55,8 +58,13 @@ _CHARACTERS: Final = str.maketrans(
     }
 )  # fmt: skip
 
+_DRESS: Final = re.compile(
+    r"\\(?:text(?:bf|it|rm|normal|sf|tt)?|mathrm|mathbf|mathit|mathsf|operatorname\*?|mbox|hbox|emph"
+    r"|boldsymbol|bm)\s*\{([^{}]*)\}"
+)
 _THINGS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile("[\u2600-\u27bf\u2b50\u25a0-\u25ff\ufe0f\U0001f000-\U0001faff]"), ""),  # emoji
+    (re.compile(r"(?<=\d)\{,\}(?=\d+$)(?!\d{3}$)"), "."),  # "3{,}75"
     (re.compile(r"\{,\}|,\\[!,;: ]*(?=\d{3})"), ","),
     (re.compile(r"\\(?:[hv]?phantom|[hv]space\*?)\{[^{}]*\}"), " "),
     (re.compile(r"\\[!,;:> ]|~"), " "),
@@ -67,13 +75,7 @@ _THINGS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\\?\$|[€£¥₹₩₽¢]|\b(?:USD|EUR|GBP)\b"), " "),
     (re.compile(r"\\?%|\\percent\b|\bper\s?cent(?:age points?)?\b", re.IGNORECASE), "%"),
     (re.compile(r"\^?\s*\{?\s*\\(?:circ|degree)\s*\}?|\bdegrees?\b|\bdeg\b", re.IGNORECASE), " "),
-    (
-        re.compile(
-            r"\\(?:text(?:bf|it|rm|normal|sf|tt)?|mathrm|mathbf|mathit|mathsf|operatorname\*?|mbox|hbox|emph"
-            r"|boldsymbol|bm)\s*\{([^{}]*)\}"
-        ),
-        r" \1 ",
-    ),
+    (_DRESS, r" \1 "),
     (re.compile(r"\*\*|__|(?<![\w}])\*|\*(?![\w\\( -])|\\(?:bf|rm|it)(?![a-zA-Z])"), " "),
     (re.compile(r"\\[cdt]frac(?![a-zA-Z])"), r"\\frac"),
     (re.compile(r"\\(?:cdot|times|ast)(?![a-zA-Z])"), "*"),
@@ -89,6 +91,7 @@ _SIMPLE_FRACTION: Final = re.compile(
     r"(\d)? ?\\frac ?(?:\{ ?(-?[^{}]{1,80}?) ?\}|(\d)) ?(?:\{ ?([^{}]{1,80}?) ?\}|(\d))"
 )
 _ROOT: Final = re.compile(r"\\sqrt ?(?:\{([^{}]{1,80})\}|\(([^()]{1,80})\)|(\w+))")
+_OVER: Final = re.compile(r"\{ ?([^{}\\]{1,80}?) ?\\over(?![a-zA-Z]) ?([^{}\\]{1,80}?) ?\}")
 _ATOM: Final = re.compile(r"[\w.]+")
 
 _GROUPED: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:, ?\d{3})+|(?: \d{3})+)(?![\d,]*\d)")
@@ -134,6 +137,9 @@ _SPELLED: Final = re.compile(
 _SEPARATOR: Final = re.compile(r"\s*[,;]\s*(?:and\s+|or\s+)?|\s+(?:and|or|y|et|und|e|и)\s+")
 _OPENING, _CLOSING = "([{", ")]}"
 _LEFT_SIDE: Final = re.compile(r"[^=<>!]*(?<![\\<>!])=(?!=)|[a-zA-Z] ?\\in(?![a-z]) ?")
+_OPTION: Final = re.compile(r"\(?([A-E])[).:]\)? *(\S.*)")
+_DECIMAL_COMMA: Final = re.compile(r"([+-]?\d{1,15}),(\d{1,2}|\d{4,15})")
+_POINT: Final = re.compile(r"[A-Z]\(")
 _ARTICLES: Final = re.compile(r"(?:a|an|the|about|approximately|exactly|only|just|roughly|is|was|are)\s+")
 _BEGINNINGS: Final = " ,;:*_'"
 _ENDS: Final = " .,;:?*_'"
@@ -163,6 +169,10 @@ def _plain(text: str) -> str:
     text = text.translate(_CHARACTERS)
     for pattern, instead in _THINGS:
         text = pattern.sub(instead, text)
+    if "\\math" in text or "\\text" in text:  # one within another
+        text = _DRESS.sub(r" \1 ", text)
+    if "\\over" in text:
+        text = _OVER.sub(r"\\frac{\1}{\2}", text)
     for pattern, write in ((_ROOT, _root), (_SIMPLE_FRACTION, _fraction)) * 2:
         text = pattern.sub(write, text)
     return text
@@ -173,6 +183,14 @@ def same(gold: Value, pred: Value) -> bool:
 
     ``25%`` is both 25, where the question asks for percent, and 1/4.
     """
+    return (
+        _same(gold, pred)
+        or any(_same(gold, other) for other in pred.also)
+        or any(_same(other, pred) for other in gold.also)
+    )
+
+
+def _same(gold: Value, pred: Value) -> bool:
     if not gold or not pred:
         return False
     if gold.number is not None and pred.number is not None:
@@ -222,6 +240,15 @@ def _read(text: str, depth: int) -> Value:
         text = text[1:-1].lstrip(_BEGINNINGS).rstrip(_ENDS)
     if (value := number_of(text)) is not None:
         return value
+    if depth == 0 and (option := _OPTION.fullmatch(text)) is not None:
+        value = _read(option[2], 1)
+        if value.number is not None:
+            return Value(text=option[1].lower(), also=(value,))
+    if (comma := _DECIMAL_COMMA.fullmatch(text)) is not None:
+        items = tuple(_read(part, depth + 1) for part in comma.groups())
+        return Value(items=items, also=(Value(Fraction(f"{comma[1]}.{comma[2]}")),))
+    if _POINT.match(text) is not None and _closes(text[1:]) == len(text) - 2 and len(_split(text[2:-1])) > 1:
+        text = text[1:]
     if "=" in text or "\\in" in text:
         # "x = 5", "10 + 32 = 42": what the last sign says; "x = 2 or x = 3" is a list of two
         parts = _split(text)
@@ -242,7 +269,10 @@ def _read(text: str, depth: int) -> Value:
                 return _read(text[1:-1], depth + 1)
         parts = _split(text)
         if len(parts) > 1:
-            return Value(items=tuple(_read(part, depth + 1) for part in parts[:MAX_ITEMS]))
+            items = tuple(_read(part, depth + 1) for part in parts[:MAX_ITEMS])
+            if items[0].number is not None and all(_same(items[0], item) for item in items[1:]):
+                return items[0]  # "15/4 or 3.75"
+            return Value(items=items)
     return Value(text=_spelling(text))
 
 
@@ -357,6 +387,7 @@ def _split(text: str) -> list[str]:
 _WRITTEN: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\\(?=[a-zA-Z])"), ""),
     (re.compile(r"[\s{}]+"), ""),
+    (re.compile(r"(?<![\w)])\+(?=infty)"), ""),
     (re.compile(r"(?<=[\w)])\*(?=[a-zA-Z(])"), ""),
     (re.compile(r"\((\w+)\)"), r"\1"),
 )

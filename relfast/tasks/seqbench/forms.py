@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from relfast.tasks.unseen import without_unseen
+
 _ACTION: Final = (
     r"(?P<start>start(?:[ _-](?:at|in|from))?)"
     r"|(?P<move_to>move[ _-]?to|move from (?:room )?[\w'-]+ to)"
@@ -35,7 +37,7 @@ _PARAMETER: Final = re.compile(rf"[^\s,;:|()\[\]{{}}<>*=\\{_QUOTES}]+")
 _LAST_MARKS: Final = ".!?…"
 
 _GLUE: Final = re.compile(
-    r"(?:=[\"']?\d+[\"']?|#\d+|[^\w]|_|\d+(?:\t|\s*[.):\]>|,}=–-]|[\"']\s*:)"
+    r"(?:=[\"']?\d+[\"']?|#\d+|[^\w]|_|\d+(?:\t|\s*[.):\]>|,}=–-]|[\"']\s*:|[ \t]*(?=\n))"
     r"|(?:actions?|plan|steps?|name|type|target|param(?:eter)?s?|arg(?:ument)?s?|value|then|and|next|finally|first|to"
     r"|function|tool|call|command|operation|append|id|json|python|text(?:tt|bf|it)?|mathtt|item|li|ol|ul|p|br|td|tr"
     r"|th|code|pre|strong|em|b|div|x|bob|agent|self|robot|env|player)(?![A-Za-z]))*+",
@@ -69,8 +71,6 @@ _COMMENT: Final = re.compile(r"(?<=[\"'\])},(\[])([ \t]*,?)[ \t]*(?:#(?!\d)|//)[
 _COMMENT_LINE: Final = re.compile(r"^[ \t]*+(?://|#(?!#))[^\n]*+\n(?=[ \t]*+[\"'(\[{\]])", re.MULTILINE)
 _BLOCK_COMMENT: Final = re.compile(r"/\*[^*\[\]]*+\*/")
 _ONE_VALUE: Final = re.compile(r"([\"']\s*:\s*)\[\s*(\"[^\"\[\]]*\"|'[^'\[\]]*'|\d+)\s*\]")
-_UNSEEN: Final = (("~~", "~~"), ("<del>", "</del>"), ("<strike>", "</strike>"), ("<!--", "-->"))
-"""What is struck out, or never shown."""
 _TAG: Final = re.compile(rf"</(?:{_ACTION})>|</?(?:b|strong|em|i|u|code|span)>", re.IGNORECASE)
 _OBJECT: Final = re.compile(r"\{([^{}\[\]]*)\}")
 _FIELD: Final = re.compile(r"(?<!\w)(\w++)[\"']?\s*:\s*(?:\"([^\"]*)\"|'([^']*)'|(-?\w+))")
@@ -124,9 +124,8 @@ def tidy(text: str) -> str:
     if not text.isascii():
         text = text.translate(_TRANSLATION)
     text = text.replace("\\_", "_")
-    for opens, closes in _UNSEEN:
-        if opens in text:
-            text = _without(text, opens, closes)
+    if "~~" in text or "<" in text:
+        text = without_unseen(text)
     if "</" in text:
         text = _TAG.sub("", text)
     if "#" in text or "//" in text or "/*" in text:
@@ -139,19 +138,6 @@ def tidy(text: str) -> str:
         for _ in range(2):  # arguments may be an object within
             text = _OBJECT.sub(_flat, text)
     return text
-
-
-def _without(text: str, opens: str, closes: str) -> str:
-    """The text without what stands between two marks."""
-    kept = []
-    at = 0
-    while (begin := text.find(opens, at)) >= 0:
-        end = text.find(closes, begin + len(opens))
-        if end < 0:
-            break
-        kept.append(text[at:begin])
-        at = end + len(closes)
-    return " ".join((*kept, text[at:]))
 
 
 def _comma(found: re.Match[str]) -> str:
