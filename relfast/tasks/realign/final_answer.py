@@ -47,7 +47,7 @@ _MARKS: Final = re.compile(
     # "#### 42", "A: 42"
     r"(?P<hash>^[ \t]*####[ \t]*(?=[-+−$\\\d.(£€]))|(?P<a>^[ \t>*_-]*A[ \t*_]*[:：])"
     # "#### Thursday" at the end; further up it is a heading
-    r"|(?P<word>^####[ \t]+(?=[^\W\d_][^\n]{0,40}\s*\Z))"
+    r"|(?P<word>^####[ \t]+(?=[^\W\d_][^\n]{0,40}$))"
     # "Option C is correct"
     r"|(?P<option>(?<![\w\\])(?:(?:option|choice)[ \t]+)?(?=\(?(?-i:[A-E])\)?[ \t]+is (?:the )?(?:correct|right)\b))"  # noqa: E501
     # "<answer>42</answer>", {"answer": 42}
@@ -63,6 +63,13 @@ _MARKS: Final = re.compile(
     r"[ \t]*(?:(?:therefore|thus|then|simply|just|exactly|clearly|now|indeed)\b[ ,]*)?[:：]?)",
     re.IGNORECASE | re.MULTILINE,
 )
+_CUES: Final = (
+    "ans", "####", "final>", "final]", "result", "choice", "option", "is correct", "is right",
+    "is the correct", "is the right",
+    *re.sub(r"\(\?:[^()]*\)", "", _OF_LANGUAGES).split("|"),
+)  # fmt: skip
+"""A line without any of these has no mark, but for "A:", which stands on the last one."""
+
 _UNASSERTED: Final = re.compile(
     r"^\W*(?:(?:so|but|and|what|even|or)\W+)*(?:if|suppose|assume|assuming|imagine|pretend|say|whether|unless|(?:is|was|could|can|would|might) (?:it|the answer|this|that))\b"  # noqa: E501
     r"|(?:\bnot|n['’]t|\bnever|\bcannot|\bhardly)\s+(?:\w+ly\s+)?(?:true|the case|think|believe|say|sure|certain|correct|right|claim|mean|conclude|follow)"  # noqa: E501
@@ -243,14 +250,14 @@ def _statements(text: str) -> list[tuple[Candidate, bool, bool]]:
         value = value_of(first)
         found.append((Candidate(0, len(first), (first, value)), True, False))  # "42", and then why
     at = 0
-    for mark in deque(_MARKS.finditer(text), _MOST_STATEMENTS):
+    for mark in deque(_marks(text), _MOST_STATEMENTS):
         start, begin = mark.span()
         while at < len(boxes) and boxes[at][1] <= start:
             at += 1
         if at < len(boxes) and boxes[at][0] <= start:
             continue  # within a box
-        if mark["a"] is not None and _MORE_LINES.match(text, begin):
-            continue  # "A: 3 people", "B: 4 people"
+        if (mark["a"] or mark["word"]) is not None and _MORE_LINES.match(text, begin):
+            continue  # "A: 3 people", "B: 4 people"; a heading
         line = _statement_after(text, mark)
         if at < len(boxes) and boxes[at][0] < begin + len(line) + 4:
             continue  # "the answer is \boxed{5}": the box says it
@@ -272,6 +279,18 @@ def _statements(text: str) -> list[tuple[Candidate, bool, bool]]:
         found.append((Candidate(start, end, (phrase, value)), asserted, False))
     found.sort(key=lambda item: item[0].start)
     return found
+
+
+def _marks(text: str) -> Iterator[re.Match[str]]:
+    """What announces an answer. Most lines hold no word for it, and need not be gone through."""
+    lowered = text.lower()
+    cues = [cue for cue in _CUES if cue in lowered]
+    begin, last = 0, len(text.rstrip())
+    for line in text.split("\n"):
+        end = begin + len(line)
+        if begin <= last <= end or (cues and any(map(line.lower().__contains__, cues))):
+            yield from _MARKS.finditer(text, begin, end)
+        begin = end + 1
 
 
 def _boxes(text: str) -> Iterator[tuple[int, int, str]]:

@@ -16,7 +16,7 @@ from relfast.tasks.realign.options import RealignOptions
 from relfast.tasks.realign.steps import without_repeats
 from relfast.tasks.realign.units import other_unit
 from relfast.tasks.realign.values import restates, same
-from relfast.tasks.realign.working import Working, working
+from relfast.tasks.realign.working import Working, working, working_of_reference
 
 _QUADRANTS: Final = {
     (True, True): "robust",
@@ -133,7 +133,7 @@ def _works(
         with deadlines.step({k: 1}):
             answer = reference.answer or ""
             works[k] = (
-                working(reference.steps, "", answer),
+                working_of_reference(tuple(reference.steps), answer),
                 working(solution.steps, record.question, f"{answer} {solution.answer}"),
             )
     return works

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 MAX_CHARS: Final = 400
@@ -137,6 +138,7 @@ _SPELLED: Final = re.compile(
 _SEPARATOR: Final = re.compile(r"\s*[,;]\s*(?:and\s+|or\s+)?|\s+(?:and|or|y|et|und|e|и)\s+")
 _OPENING, _CLOSING = "([{", ")]}"
 _LEFT_SIDE: Final = re.compile(r"[^=<>!]*(?<![\\<>!])=(?!=)|[a-zA-Z] ?\\in(?![a-z]) ?")
+_DIGITS: Final = re.compile(r"[0-9]{1,15}")
 _OPTION: Final = re.compile(r"\(?([A-E])[).:]\)? *(\S.*)")
 _DECIMAL_COMMA: Final = re.compile(r"([+-]?\d{1,15}),(\d{1,2}|\d{4,15})")
 _POINT: Final = re.compile(r"[A-Z]\(")
@@ -149,6 +151,8 @@ def value_of(answer: str) -> Value:
     """An answer's text as a `Value`; `NONE` where there is nothing in it."""
     if len(answer) > MAX_CHARS:
         return NONE
+    if _DIGITS.fullmatch(answer) is not None:
+        return Value(Fraction(int(answer)))
     return _read(_plain(answer), 0)
 
 
@@ -157,8 +161,16 @@ def restates(answer: str, gold: str, question: str) -> bool:
 
     By value it is right; what the question asks for is another form of it.
     """
-    said, asked = (_plain(text).replace(" ", "").strip(_ENDS) for text in (answer, question))
-    return _EXPRESSION.search(said) is not None and said in asked and said != _plain(gold).replace(" ", "")
+    said = _bare(answer)
+    return _EXPRESSION.search(said) is not None and said in _bare_question(question) and said != _bare(gold)
+
+
+def _bare(text: str) -> str:
+    return _plain(text).replace(" ", "").strip(_ENDS)
+
+
+_bare_question = lru_cache(maxsize=256)(_bare)
+"""A question is read once for all responses to it."""
 
 
 _EXPRESSION: Final = re.compile(r"\d[/.%^*+-]|[a-zA-Z]{4}.*\d")
