@@ -15,7 +15,8 @@ from relfast.tasks.realign.graded import gated_score, step_f1s
 from relfast.tasks.realign.options import RealignOptions
 from relfast.tasks.realign.steps import without_repeats
 from relfast.tasks.realign.units import other_unit
-from relfast.tasks.realign.values import restates, same
+from relfast.tasks.realign.value import same
+from relfast.tasks.realign.values import restates
 from relfast.tasks.realign.working import Working, working, working_of_reference
 
 _QUADRANTS: Final = {

@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 from relfast.tasks.final import concludes, offers_alternatives, on_one_line
 from relfast.tasks.reasoning import lower
 from relfast.tasks.seqbench.actions import find_plans
-from relfast.tasks.seqbench.forms import as_item, find_sequences, is_frame, tidy
+from relfast.tasks.seqbench.forms import find_sequences, is_frame
+from relfast.tasks.seqbench.mentions import as_item
+from relfast.tasks.seqbench.tidy import tidy
 
 NO_ANSWER: Final = "no_answer"
 SEVERAL: Final = "several_answers"
@@ -136,9 +138,9 @@ def may_differ(before: str, behind: str) -> bool:
     before = lower(before)
     if "start" in before and (_COULD_START_BEFORE.search(before) or before.count("move") > 1):
         return True
-    if _STRIKES.search(before):
-        return True
     near = before[-_NEAR:]
+    if ("~~" in near or "<" in near) and _STRIKES.search(near):
+        return True
     return any(map(near.__contains__, _DENIALS)) and (
         _DENIED_BEFORE.search(near) is not None or _ASKED_BEFORE.search(near) is not None
     )
