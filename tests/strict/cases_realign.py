@@ -56,8 +56,53 @@ OTHERS: Final[tuple[tuple[str, str, str, str], ...]] = (
         "[3, \\infty)",
         "(3, \\infty)",
     ),
-    ("Simplify $2(x+1)+x$.", "Expand to $2x + 2 + x$.\nThis is $\\boxed{3x+2}$.", "3x + 2", "3x + 1"),
+    (
+        "Simplify $2(x+1)+x$.",
+        "Expanding the product gives $2x + 2 + x$, and like terms are added up.\nThis is $\\boxed{3x+2}$.",
+        "3x + 2",
+        "3x + 1",
+    ),
 )
+
+SPECIAL: Final[dict[str, tuple[str, str, str, str]]] = {
+    "mixed": (
+        "A cake takes $2\\frac{1}{2}$ cups of flour and a pie $1\\frac{1}{4}$ cups. How much do both take?",
+        "The whole cups are 3 and the rest is $\\frac{3}{4}$.\nTogether that is $\\boxed{\\frac{15}{4}}$ cups.",
+        "\\frac{15}{4}",
+        "\\frac{13}{4}",
+    ),
+    "money": (
+        "Tom earns $50 an hour and works 25 hours a week. How much does he earn in a week, in dollars?",
+        "He earns 50*25=<<50*25=1250>>1250 dollars.\n#### 1250",
+        "1250",
+        "1200",
+    ),
+    "percent": (
+        "Of 60 pupils 21 walk to school. What percent is that?",
+        "The share is $\\frac{21}{60} = \\frac{7}{20}$.\nIn percent this is $\\boxed{35\\%}$.",
+        "35\\%",
+        "21\\%",
+    ),
+    "union": (
+        "Solve $x^2 - 3x - 10 > 0$. Use interval notation.",
+        "It factors as $(x-5)(x+2) > 0$.\nSo $x \\in \\boxed{(-\\infty,-2)\\cup(5,\\infty)}$.",
+        "(-\\infty,-2)\\cup(5,\\infty)",
+        "(-2,5)",
+    ),
+    "point": (
+        "Where do $x + y = 1$ and $x - y = 7$ meet?",
+        "Adding gives $2x = 8$, so $x = 4$ and $y = -3$.\nThe point is $\\boxed{(4,-3)}$.",
+        "(4,-3)",
+        "(-3,4)",
+    ),
+    "option": (
+        "How many of the numbers are prime? (A) 12 (B) 15 (C) 18 (D) 20",
+        "Counting them gives 18.\nThe answer is $\\boxed{\\text{(C)}}$.",
+        "\\text{(C)}",
+        "\\text{(B)}",
+    ),
+}
+"""Problems with answers of one kind, by the tag that the table's groups ask for."""
 
 
 def published() -> list[dict[str, Any]]:
@@ -80,16 +125,17 @@ def cases() -> list[Case]:
         for row in published()[::EVERY]
         if was_right(row) and ".." not in row["gold"]
     ]
-    return found + [_case(*other, "") for other in OTHERS]
+    found += [_case(*other, "") for other in OTHERS]
+    return found + [_case(*other, "", tag) for tag, other in SPECIAL.items()]
 
 
 def _other(gold: str) -> str:
     return str(int(gold) + 7) if gold.lstrip("-").isdigit() else "7919"
 
 
-def _case(question: str, solution: str, right: str, wrong: str, response: str) -> Case:
+def _case(question: str, solution: str, right: str, wrong: str, response: str, *tag: str) -> Case:
     words = {"right": right, "wrong": wrong, "copy": " ".join(question.split())}
-    tags = {"text"} if right.isalpha() else {"value"}
+    tags = {"text" if right.isalpha() else "value", *tag}
     if right.isdigit():
         words |= {"n": right, "m": wrong, "next": str(int(right) + 1), "thousands": f"{int(right):,}"}
         tags.add("integer")

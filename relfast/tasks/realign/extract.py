@@ -8,10 +8,11 @@ from typing import Any, Final, NamedTuple
 
 from relfast.records import Extracted, Options, Record
 from relfast.tasks.realign.boxed import extract_boxed_answer
-from relfast.tasks.realign.final_answer import FinalAnswer, read_final_answer
+from relfast.tasks.realign.final_answer import read_final_answer
 from relfast.tasks.realign.steps import MAX_STEPS, parse_steps
-from relfast.tasks.realign.values import NONE as NO_VALUE
-from relfast.tasks.realign.values import Value, value_of
+from relfast.tasks.realign.value import NONE as NO_VALUE
+from relfast.tasks.realign.value import FinalAnswer, Value
+from relfast.tasks.realign.values import value_of
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 
 

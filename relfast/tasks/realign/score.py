@@ -14,8 +14,10 @@ from relfast.tasks.realign.extract import Solution
 from relfast.tasks.realign.graded import gated_score, step_f1s
 from relfast.tasks.realign.options import RealignOptions
 from relfast.tasks.realign.steps import without_repeats
-from relfast.tasks.realign.values import restates, same
-from relfast.tasks.realign.working import Working, working
+from relfast.tasks.realign.units import other_unit
+from relfast.tasks.realign.value import same
+from relfast.tasks.realign.values import restates
+from relfast.tasks.realign.working import Working, working, working_of_reference
 
 _QUADRANTS: Final = {
     (True, True): "robust",
@@ -99,12 +101,14 @@ def _pair(reference: Solution | str, extracted: Extracted[Solution], options: Re
 
 
 def _right(reference: Solution, solution: Solution, question: object) -> bool:
-    """Whether the answer is the reference's, and no expression of the question left as it stands there."""
+    """Whether the answer is the reference's, in no other unit, and no expression of the question left as it
+    stands there."""
     if not same(reference.value, solution.value):
         return False
-    return not isinstance(question, str) or not restates(
-        solution.answer or "", reference.answer or "", question
-    )
+    if not isinstance(question, str):
+        return True
+    answer = solution.answer or ""
+    return not restates(answer, reference.answer or "", question) and not other_unit(answer, question)
 
 
 def _works(
@@ -130,7 +134,7 @@ def _works(
         with deadlines.step({k: 1}):
             answer = reference.answer or ""
             works[k] = (
-                working(reference.steps, "", answer),
+                working_of_reference(tuple(reference.steps), answer),
                 working(solution.steps, record.question, f"{answer} {solution.answer}"),
             )
     return works

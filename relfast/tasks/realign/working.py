@@ -177,7 +177,7 @@ def working(steps: Sequence[str], question: str, answer: str) -> Working:
         if not said:
             continue
         grams = _grams(said)
-        new = sum(gram not in seen for gram in grams)
+        new = len(grams) - sum(map(seen.__contains__, grams))
         seen.update(grams)
         new_words = [word for word in said if word not in known]
         if not new_words and not answered.isdisjoint(said) and (len(said) < N or 2 * new > len(grams)):
@@ -195,6 +195,12 @@ def working(steps: Sequence[str], question: str, answer: str) -> Working:
 
 
 @lru_cache(maxsize=256)
+def working_of_reference(steps: tuple[str, ...], answer: str) -> Working:
+    """The working of a reference, found once for all responses to its problem."""
+    return working(steps, "", answer)
+
+
+@lru_cache(maxsize=256)
 def _asked(question: str) -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
     """The tokens and n-grams of a question, worked out once for all responses to it."""
     said = tokens(question)
@@ -202,4 +208,4 @@ def _asked(question: str) -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
 
 
 def _grams(said: Sequence[str]) -> list[tuple[str, ...]]:
-    return [tuple(said[at : at + N]) for at in range(len(said) - N + 1)] or [tuple(said)]
+    return list(zip(*(said[at:] for at in range(N)), strict=False)) or [tuple(said)]

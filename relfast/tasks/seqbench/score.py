@@ -152,8 +152,9 @@ def _is_plain(found: _Judged, text: str) -> bool:
         return False
     reading, last = found.reading, found.text_ends
     # bytes to characters, counted from the text's end: what follows a plan is short
-    n_behind = last - end if text.isascii() else len(reading.cut(end, last))
-    n_listed = end - begin if text.isascii() else len(reading.cut(begin, end))
+    ascii_only = text.isascii()
+    n_behind = last - end if ascii_only else len(reading.cut(end, last))
+    n_listed = end - begin if ascii_only else len(reading.cut(begin, end))
     behind = text[len(text) - n_behind :]
     before = text[: len(text) - n_behind - n_listed]
     return not may_differ(before, behind)

@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 from relfast.tasks.final import concludes, offers_alternatives, on_one_line
 from relfast.tasks.reasoning import lower
 from relfast.tasks.seqbench.actions import find_plans
-from relfast.tasks.seqbench.forms import as_item, find_sequences, is_frame, tidy
+from relfast.tasks.seqbench.forms import find_sequences, is_frame
+from relfast.tasks.seqbench.mentions import as_item
+from relfast.tasks.seqbench.tidy import tidy
 
 NO_ANSWER: Final = "no_answer"
 SEVERAL: Final = "several_answers"
@@ -24,18 +26,26 @@ _NEAR: Final = 80
 _DENIALS: Final = (
     "not", "n't", "n’t", "never", "wrong", "incorrect", "valid", "legal", "avoid", "bad",
     "impossible", "reject", "discard", "unlike", "ignore", "except", "anything but", "than", "instead",
+    "whether", "if ",
 )  # fmt: skip
 _DENIED_BEFORE: Final = re.compile(
     r"(?:\b(?:not|never|wrong|incorrect|invalid|illegal|avoid|bad|impossible|reject(?:ed)?"
     r"|discard(?:ed)?|ignore|unlike|except|anything but|(?:rather|other) than|instead of|cannot)|n['’]t)\b"
     r"[^.!?;\n\w]*(?:(?:plan|list|answer|sequence|one|path|is|this|be|the|would|do|use|even)\b[^.!?;\n\w]*){0,6}"
-    r"\n?[\s`*\"'(>]*(?:python|json|text)?\s*$",
+    r"\n?[\s`*\"'(>•-]*(?:\d[.)]\s*)?(?:python|json|text)?\s*$"
+    # "the following plan is invalid.", "if all doors were open:"
+    r"|\b(?:following|below|next)\b[^.!?\n]{0,40}\b(?:not|wrong|incorrect|invalid|illegal|impossible)\b[^.!?\n]{0,20}[.:!]?\s*$"
+    r"|\bif\b[^.!?\n]{0,50}\b(?:were|was|had been) (?:\w+ )?(?:open|unlocked|no|not|allowed|possible)\b[^.!?\n]{0,40}$",  # noqa: E501
     re.IGNORECASE,
 )
+_ASKED_BEFORE: Final = re.compile(r"\bwhether\b[^.!?\n]{0,40}$", re.IGNORECASE)
 _DENIED_BEHIND: Final = re.compile(
     r"[\s`*(\])\"'.,;:–—-]*+"
-    r"(?:(?:no|wait|hmm|oh|however|unfortunately|but|actually|oops|sorry|i think)\b[\s,.!:…–—-]*+)*+"
-    r"(?:scratch that|i (?:do not|don['’]t) think (?:this|that|it)|(?:(?:this|that|it)['’]s not\b)"
+    r"(?:(?:no|wait|hmm|oh|however|unfortunately|but|actually|oops|sorry|i think|on second thoughts?)\b[\s,.!:…–—-]*+)*+"  # noqa: E501
+    r"(?:scratch that|(?:which )?i (?:do not|don['’]t) (?:believe|trust)|i (?:give up|was (?:wrong|mistaken))"
+    r"|would (?:not|break|violate|fail)\b"
+    r"|(?:was|is) (?:my|the|a|an) (?:first|initial|earlier|previous|failed) (?:try|attempt|idea|draft|guess)\b"  # noqa: E501
+    r"|i (?:do not|don['’]t) think (?:this|that|it)|(?:(?:this|that|it)['’]s not\b)"
     r"|(?:(?:this|that|it)['’]s\s+)?(?:(?:this|that|it|the|above|plan|list|answer|sequence|which|but|one)\b\s*)*+"
     r"(?:(?:(?:is|was|are|would be|looks|seems|must|should|can|could|may|will)\s+"
     r"(?:(?:clearly|definitely|obviously|simply|just)\s+)?not\b"
@@ -82,11 +92,18 @@ _CLOSING: Final = " \t\r\n`*.;,)]}\"'$"
 _FRAMES: Final = ("|", "<", "\\begin", "\\end", '{"', '"', "'", "{'")
 _NO_WORDS: Final = ("", "json", "python", "text", "plaintext", "yaml")
 
-_STRIKES: Final = re.compile(r"~~\s*$|<(?:del|strike)>\s*$|<!--\s*$")
+_STRIKES: Final = re.compile(r"(?<!~)~~\s*$|<(?:del|strike)>\s*$|<!--\s*$")
 _CONDITION: Final = re.compile(
     r"\b(?:if|in case|otherwise|unless|should (?:this|that|it))\b|(?<!\d)\d\d? ?%", re.IGNORECASE
 )
 _LABEL: Final = re.compile(r"\W*(?:[a-z]|\d+|i{1,3})\W*", re.IGNORECASE)
+
+_PLACEHOLDER: Final = re.compile(
+    r"start: (?:[<\[{].*|(?:the_)?(?:start(?:ing)?_?)?(?:room|location|position)"
+    r"(?:_?(?:name|id|number|[a-z]|\d+))?|x|…|\.{2,})",
+    re.IGNORECASE,
+)
+"""The start of a list that only shows the form of one."""
 
 _ROOM: Final = re.compile(r"[a-z]{1,2}\d+")
 
@@ -121,10 +138,12 @@ def may_differ(before: str, behind: str) -> bool:
     before = lower(before)
     if "start" in before and (_COULD_START_BEFORE.search(before) or before.count("move") > 1):
         return True
-    if _STRIKES.search(before):
-        return True
     near = before[-_NEAR:]
-    return any(map(near.__contains__, _DENIALS)) and _DENIED_BEFORE.search(near) is not None
+    if ("~~" in near or "<" in near) and _STRIKES.search(near):
+        return True
+    return any(map(near.__contains__, _DENIALS)) and (
+        _DENIED_BEFORE.search(near) is not None or _ASKED_BEFORE.search(near) is not None
+    )
 
 
 def final_plan(text: str, target: str, rooms: Container[str]) -> tuple[str, ...] | str:
@@ -141,8 +160,12 @@ def final_plan(text: str, target: str, rooms: Container[str]) -> tuple[str, ...]
     ]
     if any(plan.starts for plan in plans):
         plans = [plan for plan in plans if plan.starts or plan.complete]
+    plans = [plan for plan in plans if not _PLACEHOLDER.fullmatch(plan.items[0])]
     asserted = [plan for plan in _without_parts(plans) if not _denied(text, plan)]
     if not asserted:
+        return NO_ANSWER
+    begin = asserted[-1].start
+    if _ASKED_BEFORE.search(text, max(0, begin - _NEAR), begin):
         return NO_ANSWER
     return _last(text, asserted)
 
@@ -193,6 +216,8 @@ def _denied(text: str, plan: _Plan) -> bool:
     found = _DENIED_BEFORE.search(text, max(0, plan.start - _NEAR), plan.start)
     if found is None:
         return False
+    if found[0][:2].lower() == "if":
+        return True  # "if all doors were open:"
     # "if this is wrong:" denies another one
     return (
         _CONDITION.search(text, max(text.rfind("\n", 0, found.start()), found.start() - _NEAR), plan.start)

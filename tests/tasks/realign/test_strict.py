@@ -21,7 +21,8 @@ from relfast.tasks.realign.blind import STRATEGIES
 from relfast.tasks.realign.extract import MAX_STRICT_CHARS, MAX_STRICT_STEPS
 from relfast.tasks.realign.graded import BASE, gated_score
 from relfast.tasks.realign.steps import parse_steps
-from relfast.tasks.realign.values import same, value_of
+from relfast.tasks.realign.value import same
+from relfast.tasks.realign.values import value_of
 from relfast.tasks.realign.working import working
 
 ROWS = solutions()
