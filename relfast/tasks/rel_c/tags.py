@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from relfast.tasks.rel_c.stances import without_struck
+
 PLACEHOLDER: Final = "YOUR_SMILES_HERE"
 """What the question writes where an answer goes; a response that repeats it answers nothing by it."""
 
@@ -72,6 +74,25 @@ _EMPTY_WORDS: Final = frozenset(
 _NOT_LETTERS: Final = re.compile(r"[\W_]+")
 
 
+_NO_WORDS: Final = dict.fromkeys(map(ord, "–—•→✅✓✔’“”·"), " ")
+_TELLING: Final = (
+    "?", "#", "not", "n't", "n t", "never", "no ", "no:", "no.", "no)", "none", "neither", "instead", "rather", "unlike",
+    "except", "wrong", "incorrect", "invalid", "bad", "rul", "reject", "excl", "ignor", "discard", "disregard", "!=",
+    "given", "provid", "input", "list", "known", "exist", "original", "there", "present", "in the", "from the", "question",
+    "prompt", "problem", "molecules", "compounds", "structures", "duplic", "same", "identical", "repeat", "skip", "right",
+    "correct", "actual", "true", "final", "revis", "updat", "consolid", "clean", "verif", "dedup", "let", "start", "over",
+    "scratch", "draft", "answer", "solution", "exam", "such", "e.g", "e. g", "sample", "illus", "dummy", "hypo", "placeh",
+    "if ", "suppos", "assum", "imagin", "test", "try", "tri", "check", "might", "could", "would", "should", "can ", "does",
+    "too ", "fail", "but", "however", "yet", "altho", "several", "possib", "potent", "plausib", "candid", "one of", "other",
+    "similar", "etc", "doubt", "retract", "back", "mind", "wait", "all ", "these", "those", "they", "above", "say", "said",
+    "think", "thought", "guess", "propos", "suggest", "claim", "expect", "like", "without", "nicht", "kein", "n'est", "ne sont", "no es", "no son",
+    "has a", "has the", "idea", "attempt", "---", "***", "___", "===", "~~",
+)  # fmt: skip
+"""One of which is in every text that denies tags, has them from the question or starts another list."""
+
+_STRIKES: Final = ("~~", "/*", "<del>", "<s>", "<strike>")
+
+
 class Tag(NamedTuple):
     """A tag in a text.
 
@@ -93,7 +114,12 @@ def unescaped(text: str) -> str:
     if "&" in text or "\\" in text or not text.isascii():
         for written, meant in _BRACKETS:
             text = text.replace(written, meant)
-    return _without_comments(text) if "<!--" in text else text
+    if "<!--" in text:
+        text = _without_comments(text)
+    for mark in _STRIKES:
+        if mark in text:
+            return without_struck(text)
+    return text
 
 
 def _without_comments(text: str) -> str:
@@ -112,10 +138,30 @@ def plain_tail(text: str) -> tuple[int, list[str]] | None:
     Most texts do, and this takes a tenth of the time.
     """
     first = text.find("<smiles>")
-    if first < 0 or _PLAIN_TAGS.fullmatch(text, first) is None or _OPEN.search(text, 0, first):
+    if first < 0 or _PLAIN_TAGS.fullmatch(text, first) is None:
+        return None
+    if "<" in text[:first] and _OPEN.search(text, 0, first):
         return None
     found = _PLAIN_TAG.findall(text, first)
     return (first, found) if _EMPTY_WORDS.isdisjoint(map(str.lower, found)) else None
+
+
+def plain_list(text: str) -> tuple[int, list[str]] | None:
+    """As `plain_tail`, with words beside the tags, if they say nothing that could change what the tags are."""
+    first = text.find("<smiles>")
+    if first < 0:
+        return None
+    parts = _PLAIN_TAG.split(text[first:])
+    found = parts[1::2]
+    words = "\n".join(parts[::2]).translate(_NO_WORDS).lower()
+    if not found or parts[0] or "<" in words or not words.isascii():
+        return None
+    for hint in _TELLING:
+        if hint in words:
+            return None
+    if len(set(found)) < len(found) or not _EMPTY_WORDS.isdisjoint(map(str.lower, found)):
+        return None
+    return None if "<" in text[:first] and _OPEN.search(text, 0, first) else (first, found)
 
 
 def tags(text: str) -> list[Tag]:
