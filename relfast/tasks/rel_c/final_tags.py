@@ -69,7 +69,8 @@ _GIVEN: Final = re.compile(
     re.IGNORECASE,
 )
 _NOT_GIVEN: Final = re.compile(
-    r"\b(?:miss\w*+|remov\w++|subtract\w*+|eliminat\w++|filter\w*+|omit\w*+|apart|other\s+than|compar\w++|minus|leaves|not|no|answers?|absent|remaining|others?|new|beyond|besides|exclud\w++|except|final"
+    r"\b(?:miss\w*+|remov\w++|subtract\w*+|eliminat\w++|filter\w*+|omit\w*+|apart|other\s+than|compar\w++"
+    r"|minus|leaves|not|no|answers?|absent|remaining|others?|new|beyond|besides|exclud\w++|except|final"
     r"|therefore|so|thus|left"
     r"|complete|add|without|lacks?|lacking)\b|n['’]t\b",
     re.IGNORECASE,
@@ -142,7 +143,7 @@ def _says_no_answer(line: str) -> bool:
 def _is_given(heading: str) -> bool:
     """Whether what stands below a heading is the question's, or no answer."""
     if len(heading) > _LONGEST_HEADING:
-        return example_before(heading)
+        return example_before(heading[-_LONGEST_HEADING:])
     lowered = heading.lower()
     if _NO_ANSWERS.search(heading) or heads_no_answers(heading):
         return True
@@ -224,7 +225,7 @@ def _beside(text: str, before: int, earlier: Tag, later: Tag) -> bool:
 
 def final_molecule(text: str) -> tuple[str | None, str | None]:
     """The one molecule of an unescaped text, or the reason why there is none."""
-    plain = plain_tail(text)
+    plain = plain_tail(text) or plain_list(text)
     if plain is not None and len(set(plain[1])) == 1 and not _about(text, plain[0]):
         return plain[1][0], None
     found = all_tags(text)

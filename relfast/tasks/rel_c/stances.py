@@ -1,5 +1,5 @@
-"""What the words around a ``<smiles>`` tag, or above a list of them, make of it: denied, struck out, asked about,
-supposed, an example, somebody else's. Such tags are no answers."""
+"""What the words around a ``<smiles>`` tag, or above a list of them, make of it: denied, struck out, asked
+about, supposed, an example, somebody else's. Such tags are no answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _THINGS: Final = (
 )
 
 DENIED_BEFORE: Final = re.compile(
-    r"(?:(?<!\bif )\bnot(?:\s+even|\s+include)?|\bignore|\bdiscard|\bno(?=\s*:)|n['’]t(?:\s+include)?|\bnever|\binstead\s+of"
+    r"(?:(?<!\bif )\bnot(?:\s+even|\s+include)?|\bignore|\bdiscard|\bno(?=\s*:)|n['’]t(?:\s+include)?"
+    r"|\bnever|\binstead\s+of"
     r"|\brather\s+than|\bunlike|\bexcept|\bwrong|\bincorrect|\breject(?:ed)?|\brul(?:e|ed)\s+out"
     r"|\bexclud(?:e|ed|ing)|≠|!=|\binvalid|\bbad"
     r"|\b(?:none|neither)(?:\s+of)?|\b(?:complete|full)\s+without"
@@ -26,10 +27,14 @@ DENIED_BEFORE: Final = re.compile(
 )
 _DENIED_AFTER: Final = re.compile(
     r"[\s`*\"'”.)\]—–-]{0,6}(?:,\s*)?(?:which\s+|it\s+|this\s+)?(?:"
-    r"(?:is|was|seems|looks|would\s+be)\s+(?:wrong|incorrect|invalid|too\s|rejected|only\s+an?\s|just\s+an?\s|an\s+example"
-    r"|(?:my|a|the|our)\s+(?:very\s+)?(?:first|initial|earlier|previous|old)\s+(?:idea|guess|attempt|thought|try)"
-    r"|one\s+of\s+(?:several|many|the\s+(?:candidates|possib)|a\s+few|various)|what\s+(?:some\w*|others?|they|he|she)\b"
-    r"|not\s+(?:the|a\b|an\b|present|common|shared|in\b|contained|found|correct|right|valid|it\b|my\b|missing))"
+    r"(?:is|was|seems|looks|would\s+be)\s+(?:wrong|incorrect|invalid|too\s|rejected|only\s+an?\s"
+    r"|just\s+an?\s|an\s+example"
+    r"|(?:my|a|the|our)\s+(?:very\s+)?(?:first|initial|earlier|previous|old)\s+(?:idea|guess|attempt"
+    r"|thought|try)"
+    r"|one\s+of\s+(?:several|many|the\s+(?:candidates|possib)|a\s+few|various)|what\s+(?:some\w*|others?"
+    r"|they|he|she)\b"
+    r"|not\s+(?:the|a\b|an\b|present|common|shared|in\b|contained|found|correct|right|valid|it\b|my\b"
+    r"|missing))"
     r"|(?:isn|wasn)['’]t\b|cannot\s+be|can['’]t\s+be|\(?(?:wrong|incorrect|invalid|rejected"
     r"|no)\b\)?\s*[.)!]?$|❌|✗|✘"
     r"|does\s*(?:n['’]t|\s+not)\s+(?:belong|fit|occur|match|work|appear|count|satisfy|contain|have)"
@@ -39,9 +44,11 @@ _DENIED_AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _BUT: Final = re.compile(
-    r"[^.!?\n<]{0,40}?[,;—–-]?\s*\b(?:but|however|yet|although)\b,?\s+(?:then\s+)?(?:(?:that|this|it|which|they|I)\s+)?"
+    r"[^.!?\n<]{0,40}?[,;—–-]?\s*\b(?:but|however|yet|although)\b,?\s+(?:then\s+)?(?:(?:that|this|it|which"
+    r"|they|I)\s+)?"
     r"(?:fails?\b|misses|(?:is|are|was|were)\s+(?:not\b|wrong|incorrect|invalid|already|given|absent|too\s)"
-    r"|(?:isn|aren|wasn)['’]t\b|does\s*(?:n['’]t|\s+not)\s+(?:belong|fit|occur|match|work|lie|appear|have|contain)"
+    r"|(?:isn|aren|wasn)['’]t\b|does\s*(?:n['’]t|\s+not)\s+(?:belong|fit|occur|match|work|lie|appear|have"
+    r"|contain)"
     r"|disagree|reject|discard|exclud|ruled\s+it|have\s+(?:rejected|discarded)|has\s+(?:the|a)\s+wrong"
     r"|(?:cannot|can['’]t|could\s*(?:not|n['’]t))\s+(?:determine|tell|decide|say\s+which|answer))",
     re.IGNORECASE,
@@ -50,10 +57,12 @@ _EXAMPLE: Final = re.compile(
     r"(?:\b(?:such\s+as|e\.\s?g\.?|for\s+(?:example|instance))[,:]?\s*(?:the\s+|an?\s+)?(?:"
     + _THINGS
     + r"\s+)?"
-    r"|\b(?:possible|potential|plausible|candidate)\s+\w+(?:\s+\w+)?\s+(?:include|are|might\s+be|could\s+be|would\s+be)s?\s*"
-    r"|\bone\s+of\s+(?:the|several|many|these|my|some)\s+(?:\w+\s+)?(?:candidates?|possib\w+|options?|guesses)\b[^.!?]{0,30}"
+    r"|\b(?:possible|potential|plausible|candidate)\s+\w+(?:\s+\w+)?\s+(?:include|are|might\s+be"
+    r"|could\s+be|would\s+be)s?\s*"
+    r"|\bone\s+of\s+(?:the|several|many|these|my|some)\s+(?:\w+\s+)?(?:candidates?|possib\w+|options?"
+    r"|guesses)\b[^.!?]{0,30}"
     r"|\b(?:look|be\s+something|something|anything|be\s+of\s+the\s+form)\s+like"
-    r"|(?:^|[.!?:]\s+)\W*(?:an?\s+)?(?:sample|example|illustrat\w+|dummy|hypothetical|placeholder)s?"
+    r"|(?:^|[.!?:]\s)\W*(?:an?\s+)?(?:sample|example|illustrat\w+|dummy|hypothetical|placeholder)s?"
     r"(?:\s+(?:of|for)\s+(?:the\s+|an?\s+)?(?:\w+\s+)?(?:format|output|answer|form|layout)"
     r"|\s+(?:output|answers?|response|format|list|smiles|tags?))?)" + _END,
     re.IGNORECASE,
@@ -63,21 +72,26 @@ _SUPPOSED: Final = re.compile(
     + _THINGS
     + r"\s+)+"
     r"(?:is|are|was|were|would\s+be|had\s+been)(?:\s+the\s+answer)?"
-    r"|\b(?:one|you|some(?:one|body)?(?:\s+else)?|(?:some\s+)?(?:others|people|students?|users?|colleagues?)|he|she|they"
+    r"|\b(?:one|you|some(?:one|body)?(?:\s+else)?|(?:some\s+)?(?:others|people|students?|users?"
+    r"|colleagues?)|he|she|they"
     r"|another\s+model)"
     r"\s+(?:else\s+)?(?:(?:might|may|could|would|will|can)\s+)?(?:first\s+|initially\s+)?"
-    r"(?:think|thought|sa(?:y|ys|id)|guess\w*|propos\w+|suggest\w*|answer(?:s|ed)?|claim\w*|expect|try|tried|consider\w*"
+    r"(?:think|thought|sa(?:y|ys|id)|guess\w*|propos\w+|suggest\w*|answer(?:s|ed)?|claim\w*|expect|try"
+    r"|tried|consider\w*"
     r"|be\s+tempted\s+to\s+\w+)"
     r"(?:\s+(?:that|of|with))?(?:\s+(?:it|they|the\s+\w+))?(?:\s+(?:is|are|was|were))?"
-    r"|\b(?:question|prompt|problem|task|instructions?)\s+(?:says?|reads?|states?|shows?|wants?)\b[^.!?\n]{0,60}[\"“'`][^.!?\n]{0,60}"
+    r"|\b(?:question|prompt|problem|task|instructions?)\s+(?:says?|reads?|states?|shows?"
+    r"|wants?)\b[^.!?\n]{0,60}[\"“'`][^.!?\n]{0,60}"
     r")" + _END,
     re.IGNORECASE,
 )
 _TESTED: Final = re.compile(
-    r"(?:\b(?:let\s+(?:me|us)|let['’]s|I(?:['’]ll|\s+will|\s+need\s+to|\s+should)?)\s+(?:now\s+|first\s+|just\s+)?"
+    r"(?:\b(?:let\s+(?:me|us)|let['’]s|I(?:['’]ll|\s+will|\s+need\s+to|\s+should)?)\s+(?:now\s+|first\s+"
+    r"|just\s+)?"
     r"(?:test|try|check|verify|examine|look\s+at|considered|consider)\b[^.!?:\n]{0,40}"
-    r"|(?:^|[.!?]\s+)\W*(?:first\s+|initial\s+|rough\s+|my\s+)?draft(?:\s+(?:answer|list|motif))?"
-    r"|(?:^|[.!?:]\s+|\n)\W*(?:(?:or|maybe|perhaps|so|but|and|hmm|then)[,\s]+)*(?:is|are|could|might|would|do|does|can|should)\b"
+    r"|(?:^|[.!?]\s)\W*(?:first\s+|initial\s+|rough\s+|my\s+)?draft(?:\s+(?:answer|list|motif))?"
+    r"|(?:^|[.!?:]\s|\n)\W*(?:(?:or|maybe|perhaps|so|but|and|hmm|then)[,\s]+)*(?:is|are|could|might|would"
+    r"|do|does|can|should)\b"
     r"[^.!?\n]{0,60}"
     r"(?P<ask>\?)?)" + _END,
     re.IGNORECASE,
@@ -86,7 +100,8 @@ _ASKED: Final = re.compile(r"[`*\"'”)\]]{0,4}\s?\?|[^.!?\n<]{0,80}\?")
 _ASKED_HERE: Final = re.compile(r"[`*\"'”)\]]{0,4}\s?[?？]")
 _CONFIRMED: Final = re.compile(
     r"\b(?:yes|indeed|confirmed|exactly|works|holds|matches|looks\s+right|correct|right)\b|[✓✔✅]"
-    r"|\b(?:all|every|each)\b[^.?!\n]{0,60}\b(?:contains?|match\w*|has|have|includes?|shares?)\b[^.?!\n]*(?:[.!\n]|$)",
+    r"|\b(?:all|every|each)\b[^.?!\n]{0,60}\b(?:contains?|match\w*|has|have|includes?"
+    r"|shares?)\b[^.?!\n]*(?:[.!\n]|$)",
     re.IGNORECASE,
 )
 _DISCONFIRMED: Final = re.compile(
@@ -94,7 +109,8 @@ _DISCONFIRMED: Final = re.compile(
 )
 _NO_HEADING: Final = re.compile(
     r"^\W*(?:(?:the\s+)?(?:following|these|those)\s+(?:are|were)\s+)?(?:the\s+|my\s+)?"
-    r"(?:excluded|rejected|discarded|eliminated|ruled\s+out|wrong|incorrect|invalid|not(?:\s+missing)?|duplicates?"
+    r"(?:excluded|rejected|discarded|eliminated|ruled\s+out|wrong|incorrect|invalid|not(?:\s+missing)?"
+    r"|duplicates?"
     r"|do\s+not\s+include|don['’]t\s+include|none\s+of\s+(?:these|the\s+following)\b[^.:]{0,40})"
     r"(?:\s+(?:answers?|isomers?|molecules?|candidates?|ones?|structures?|because\b.{0,40}))?\W*$",
     re.IGNORECASE,
@@ -108,42 +124,50 @@ _HTML: Final = re.compile(r"</?[A-Za-z]+>")
 
 _TAKEN_BACK: Final = re.compile(
     r"\b(?:that|this|it|which|answer|above|list)\s*(?:['’]s|is|was)\s+(?:wrong|incorrect|false|invalid"
-    r"|not\s+(?:right|correct|my|the\s+(?:answer|motif|right|correct|largest)))\b|\bscratch\s+that|\b(?:ignore"
+    r"|not\s+(?:right|correct|my|the\s+(?:answer|motif|right|correct|largest)))\b|\bscratch\s+that"
+    r"|\b(?:ignore"
     r"|disregard)\s+(?:that|this|the|my|it)\b|\bretract\b|\bnever\s+mind\b"
     r"|\btake\s+(?:it|that|this|them)\s+back|\bno,?\s+wait\b|\bwait,?\s+no\b|\bnot\s+this\s+one\b",
     re.IGNORECASE,
 )
 _LIST_TAKEN_BACK: Final = re.compile(
-    r"(?:^|[.!\n]\s*)(?:(?:but|however|wait|hmm|actually|sorry)[,:]?\s+)?(?:all\s+(?:of\s+)?)?(?:these|those|they|(?:all\s+)?the\s+above)"
-    r"\s+(?:molecules\s+|isomers\s+)?(?:are|were)\s+(?:all\s+|only\s+|just\s+|merely\s+|already\s+)*(?:wrong|incorrect|invalid"
-    r"|examples|placeholders|guesses|given|not\s+(?:missing|right|correct|valid|isomers|the\s+(?:missing|answer)))\b"
-    r"|\bnone\s+of\s+(?:these|those|them|the\s+above)(?:\s+\w+)?\s+(?:is|are)\s+(?:missing|right|correct|valid|isomers?|the\s+answer)"
+    r"(?:^|[.!\n]\s{0,3})(?:(?:but|however|wait|hmm|actually|sorry)[,:]?\s+)?(?:all\s+(?:of\s+)?)?(?:these"
+    r"|those|they|(?:all\s+)?the\s+above)"
+    r"\s+(?:molecules\s+|isomers\s+)?(?:are|were)\s+(?:all\s+|only\s+|just\s+|merely\s+"
+    r"|already\s+)*(?:wrong|incorrect|invalid"
+    r"|examples|placeholders|guesses|given|not\s+(?:missing|right|correct|valid|isomers|the\s+(?:missing"
+    r"|answer)))\b"
+    r"|\bnone\s+of\s+(?:these|those|them|the\s+above)(?:\s+\w+)?\s+(?:is|are)\s+(?:missing|right|correct"
+    r"|valid|isomers?|the\s+answer)"
     r"|\b(?:actually|in\s+fact)[,:]?\s+(?:no|nothing|none)\b[^.!?\n]{0,40}\bmissing",
     re.IGNORECASE,
 )
 
 _ASKS: Final = ("is", "are", "could", "might", "would", "do", "can", "should")
 _HINTS: Final = (
-    "not", "n't", "n’t", "never", "instead", "rather", "unlike", "except", "wrong", "incorrect", "reject", "rul",
-    "excl", "!=", "invalid", "bad", "ignore", "discard", "no:", "no :", "none", "neither", "without", "doubt", "n'est",
-    "no es", "no son", "ne sont", "kein", "elimin", "duplic", "such", "e.g", "e. g", "exam", "instance", "possib", "potential",
-    "plausib", "candid", "one of", "like", "sample", "illus", "dummy", "hypo", "placeh", "if ", "suppos", "assum",
-    "imagin", "say", "said", "reads", "state", "show", "want", "think", "thought", "guess", "propos", "suggest", "answers",
-    "answered", "claim", "expect", "try", "tried", "consider", "tempted", "would answer", "could answer", "test", "check",
+    "not", "n't", "n’t", "never", "instead", "rather", "unlike", "except", "wrong", "incorrect", "reject",
+    "rul",
+    "excl", "!=", "invalid", "bad", "ignore", "discard", "no:", "no :", "none", "neither", "without",
+    "doubt", "n'est",
+    "no es", "no son", "ne sont", "kein", "elimin", "duplic", "such", "e.g", "e. g", "exam", "instance",
+    "possib", "potential",
+    "plausib", "candid", "one of", "like", "sample", "illus", "dummy", "hypo", "placeh", "if ", "suppos",
+    "assum",
+    "imagin", "say", "said", "reads", "state", "show", "want", "think", "thought", "guess", "propos",
+    "suggest", "answers",
+    "answered", "claim", "expect", "try", "tried", "consider", "tempted", "would answer", "could answer",
+    "test", "check",
     "verify", "look", "draft", "?", "nicht",
 )  # fmt: skip
-"""One of which is in every text that says something here, if it is ASCII and no question; to look for them first is
-a tenth of the cost."""
+"""One of which is in every text that says something here, if it is ASCII and no question; to look for them
+first is a tenth of the cost."""
 _QUESTION: Final = re.compile(r"\b(?:is|are|could|might|would|do|does|can|should)\b")
 
 
 def _plain(lowered: str) -> bool:
     if not lowered.isascii():
         return False
-    for hint in _HINTS:
-        if hint in lowered:
-            return False
-    return True
+    return not any(hint in lowered for hint in _HINTS)
 
 
 @lru_cache(1024)
@@ -168,8 +192,9 @@ def denied_after(tail: str) -> bool:
 
 
 def asked(line: str, tail: str, behind: str) -> bool:
-    """Whether a tag is only asked about or put to the test: ``line`` ends at it, ``tail`` follows on its line,
-    ``behind`` is the text that follows."""
+    """Whether a tag is only asked about or put to the test.
+
+    ``line`` ends at it, ``tail`` follows on its line, ``behind`` is the text that follows."""
     here = "?" in tail or "？" in tail
     if not here and (_plain(line.lower()) or _QUESTION.match(line.lower())):
         return False
