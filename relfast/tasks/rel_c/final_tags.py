@@ -6,9 +6,19 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
-from relfast.tasks.rel_c.tags import Tag, like_smiles, plain_tail
+from relfast.tasks.rel_c.stances import (
+    asked,
+    denied_after,
+    denied_before,
+    example_before,
+    heads_no_answers,
+    list_taken_back,
+    taken_back,
+)
+from relfast.tasks.rel_c.tags import Tag, like_smiles, plain_list, plain_tail
 from relfast.tasks.rel_c.tags import tags as all_tags
 
 # nothing but marks of a list and words that set one answer beside another
@@ -44,31 +54,6 @@ _CORRECTS: Final = re.compile(
     r"|on reflection|scratch that|re-?consider\w*+|looking again|double.check\w*+)\b",
     re.IGNORECASE,
 )
-_DENIED_BEFORE: Final = re.compile(
-    r"(?:(?<!\bif )\bnot|\bignore|\bdiscard|\bno(?=\s*:)|n['’]t|\bnever|\binstead\s+of"
-    r"|\brather\s+than|\bunlike|\bexcept|\bwrong|\bincorrect"
-    r"|\breject(?:ed)?"
-    r"|\brul(?:e|ed)\s+out|\bexclud(?:e|ed|ing)|≠|!=|\binvalid|\bbad)"
-    r"(?:\s+(?:be|just|simply|the|a|an|is|motif|answer|molecule|guess|as))*\s*[:`*\"'“(\[]*\s*$",
-    re.IGNORECASE,
-)
-_DENIED_AFTER: Final = re.compile(
-    r"[\s`*\"'”.)\]—–-]{0,6}(?:,\s*)?(?:which\s+|it\s+|this\s+)?(?:"
-    r"(?:is|was|seems|looks|would\s+be)\s+(?:wrong|incorrect|invalid|too\s|rejected"
-    r"|not\s+(?:the|a\b|an\b|present|common|shared|in\b|contained|found|correct|right|valid|it\b|my\b))"
-    r"|(?:isn|wasn)['’]t\b|cannot\s+be|can['’]t\s+be|\(?(?:wrong|incorrect|invalid|rejected"
-    r"|no)\b\)?\s*[.)!]?$|❌|✗|✘"
-    r"|\?+\s*(?:no\b|nope|not\b|hmm|wait|but\b))",
-    re.IGNORECASE,
-)
-_TAKEN_BACK: Final = re.compile(
-    r"\b(?:that|this|it|which|answer|above)\s*(?:['’]s|is|was)\s+(?:wrong|incorrect|false|invalid"
-    r"|not\s+(?:right|correct|my"
-    r"|the\s+(?:answer|motif|right|correct|largest)))\b|\bscratch\s+that|\b(?:ignore"
-    r"|disregard)\s+(?:that|this|the|my|it)\b"
-    r"|\btake\s+(?:it|that)\s+back|\bno,?\s+wait\b|\bwait,?\s+no\b|\bnot\s+this\s+one\b",
-    re.IGNORECASE,
-)
 _OR_ELSE: Final = re.compile(
     r"[\s`*\"'”.)\]]{0,6},?\s*(?:\(?or\b|\balternatively\b|\bor\s+else\b|\bpossibly\b|\bmaybe\b|/)"
     r"(?:\s+(?:else|maybe|perhaps|possibly|also|it|could|be|is|the))*[\s`*\"'“:,]*([^\s`*\"'”,;]{2,})",
@@ -84,7 +69,8 @@ _GIVEN: Final = re.compile(
     re.IGNORECASE,
 )
 _NOT_GIVEN: Final = re.compile(
-    r"\b(?:miss\w*+|compar\w++|minus|leaves|not|no|answers?|absent|remaining|others?|new|beyond|besides|exclud\w++|except|final"
+    r"\b(?:miss\w*+|remov\w++|subtract\w*+|eliminat\w++|filter\w*+|omit\w*+|apart|other\s+than|compar\w++"
+    r"|minus|leaves|not|no|answers?|absent|remaining|others?|new|beyond|besides|exclud\w++|except|final"
     r"|therefore|so|thus|left"
     r"|complete|add|without|lacks?|lacking)\b|n['’]t\b",
     re.IGNORECASE,
@@ -94,7 +80,10 @@ _NO_ANSWERS: Final = re.compile(
     r"|\bnot\s+(?:the\s+|an?\s+|my\s+)?(?:missing|isomers?|answers?|valid|right|correct)\b[^.]{0,20}:\W*$",
     re.IGNORECASE,
 )
+_LISTED: Final = re.compile(r"[ \t,;/|`*\"']*(?:(?:or|and|nor)\b[ \t`*\"']*)?")
+_NUMBERED: Final = re.compile(r"\b(?:molecule|compound|structure)\s+#?\d+\s*\($", re.IGNORECASE)
 _RULE: Final = re.compile(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*")
+_SENTENCE: Final = re.compile(r"[.!?]\s+\w{2}|\n[ \t]*\n")
 _STEP: Final = re.compile(r"step|iteration|attempt|round|stage")
 
 _NOTED_GIVEN: Final = re.compile(
@@ -115,6 +104,7 @@ _REDONE: Final = re.compile(
     r"|try\s+again|re-?list)"
     r"|\bstart(?:ing)?\s+over\b|\bscratch\s+that\b|\bdraft\s+ends\b|^\W*(?:my\s+"
     r"|the\s+)?(?:final\s+)?(?:answers?|solution)\W*$"
+    r"|\bon\s+second\s+thoughts?\b[^.\n]{0,20}\b(?:answer|list)\b|^\W*correction\s*:\W*$"
     r"|^\W*(?:final|finally|answer)\s*:",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -126,18 +116,11 @@ _ANSWERS: Final = re.compile(r"\b(?:answers?|motif|final|missing|result|solution
 _FEW: Final = 4
 _SHORT: Final = 20
 # looking for letters first is a tenth of the cost
-_DENIALS: Final = (
-    "not", "n't", "n’t", "never", "instead", "rather", "unlike", "except", "wrong", "incorrect", "reject",
-    "rule", "excl", "≠", "!=", "invalid", "bad", "ignore", "discard", "no:", "no :",
-)  # fmt: skip
 _GIFTS: Final = (
     "given", "provided", "input", "list", "known", "existing", "original", "there", "present", "question",
     "prompt", "problem", "molecules", "compounds", "structures",
 )  # fmt: skip
 _NOTHING: Final = frozenset(("", " ", "\r", ".", ",", ";", "`", "**", '"', '",'))
-_NEAR: Final = 60
-"""Characters before a tag in which it is denied."""
-
 _LONGEST_HEADING: Final = 120
 """Characters of a line that says what the tags below it are."""
 
@@ -146,26 +129,23 @@ _EDGE: Final = 200
 
 
 def _about(text: str, first: int) -> bool:
-    """Whether the words before the first tag may deny it, or say that it is given."""
+    """Whether the words before the first tag may say that it is no answer, or given."""
     edge = text[max(0, first - _EDGE) : first].rstrip(" \t\r\n-*•.)0123456789")
-    if not edge:
-        return False
-    line = edge[edge.rfind("\n") + 1 :]
-    return _is_given(line) or _denied_before(line)
+    return bool(edge) and _says_no_answer(edge[edge.rfind("\n") + 1 :])
 
 
-def _denied_before(line: str) -> bool:
-    line = line[-_NEAR:]
-    lowered = line.lower()
-    return any(hint in lowered for hint in _DENIALS) and _DENIED_BEFORE.search(line) is not None
+@lru_cache(1024)
+def _says_no_answer(line: str) -> bool:
+    return _is_given(line) or denied_before(line) or asked(line, "", "")
 
 
+@lru_cache(1024)
 def _is_given(heading: str) -> bool:
     """Whether what stands below a heading is the question's, or no answer."""
     if len(heading) > _LONGEST_HEADING:
-        return False
+        return example_before(heading[-_LONGEST_HEADING:])
     lowered = heading.lower()
-    if any(hint in lowered for hint in _DENIALS) and _NO_ANSWERS.search(heading):
+    if _NO_ANSWERS.search(heading) or heads_no_answers(heading):
         return True
     return (
         any(hint in lowered for hint in _GIFTS)
@@ -188,17 +168,41 @@ def _tail(text: str, end: int) -> str:
 
 
 def _denied(text: str, before: int, tag: Tag) -> bool:
-    edge = text[max(before, tag.start - _NEAR) : tag.start]
-    if _denied_before(edge[edge.rfind("\n") + 1 :]):
+    """Whether a tag is denied, an example, supposed or only asked about where it stands."""
+    line = _line_before(text, before, tag.start)
+    if line and (denied_before(line) or example_before(line)):
         return True
     tail = _tail(text, tag.end)
-    return bool(tail) and _DENIED_AFTER.match(tail) is not None
+    if tail and denied_after(tail):
+        return True
+    return asked(line, tail, text[tag.end : tag.end + _EDGE])
+
+
+def _line_before(text: str, before: int, start: int) -> str:
+    edge = text[max(before, start - _LONGEST_HEADING) : start]
+    return edge[edge.rfind("\n") + 1 :]
 
 
 def _standing(text: str, found: Sequence[Tag]) -> list[Tag]:
-    """The tags that are not denied."""
-    ends = [0, *(tag.end for tag in found)]
-    return [tag for before, tag in zip(ends, found, strict=False) if not _denied(text, before, tag)]
+    """The tags that are not denied. What is listed beside an example is one, too."""
+    standing = []
+    before = 0
+    example = False
+    for tag in found:
+        example = (example and _LISTED.fullmatch(text, before, tag.start) is not None) or _is_example(
+            text, before, tag
+        )
+        if not example and not _denied(text, before, tag):
+            standing.append(tag)
+        before = tag.end
+    return standing
+
+
+def _is_example(text: str, before: int, tag: Tag) -> bool:
+    head = _head(text, before, tag.start)
+    return bool(head) and (
+        heads_no_answers(head) or _NUMBERED.search(_line_before(text, before, tag.start)) is not None
+    )
 
 
 def _beside(text: str, before: int, earlier: Tag, later: Tag) -> bool:
@@ -221,7 +225,7 @@ def _beside(text: str, before: int, earlier: Tag, later: Tag) -> bool:
 
 def final_molecule(text: str) -> tuple[str | None, str | None]:
     """The one molecule of an unescaped text, or the reason why there is none."""
-    plain = plain_tail(text)
+    plain = plain_tail(text) or plain_list(text)
     if plain is not None and len(set(plain[1])) == 1 and not _about(text, plain[0]):
         return plain[1][0], None
     found = all_tags(text)
@@ -234,7 +238,7 @@ def final_molecule(text: str) -> tuple[str | None, str | None]:
     last = tags[-1]
     behind = text[last.end :]
     if behind and not behind.isspace():
-        if _TAKEN_BACK.search(behind):
+        if taken_back(behind):
             return None, "no_answer"
         other = _OR_ELSE.match(_tail(text, last.end))
         if other is not None and like_smiles(other[1].rstrip(".)")):
@@ -251,12 +255,18 @@ def final_molecule(text: str) -> tuple[str | None, str | None]:
 
 def final_molecules(text: str) -> list[str]:
     """All molecules of an unescaped text's final list, in order, repeats kept."""
-    plain = plain_tail(text)
+    plain = plain_tail(text) or plain_list(text)
     if plain is not None and not _about(text, plain[0]):
         return plain[1]
+    return _final_list(text)
+
+
+def _final_list(text: str) -> list[str]:
     found = all_tags(text)
+    if found and list_taken_back(text[found[-1].end :]):
+        return []
     kept: list[Tag] = []
-    given = False
+    given = own = False
     before = 0
     drafted = _Drafted(found)
     for tag in found:
@@ -264,17 +274,32 @@ def final_molecules(text: str) -> list[str]:
         headings = _headings(gap, first=before == 0)
         if headings:
             given = _is_given(headings[-1])
+            own = gap[-1:] not in "\r\n"
             if kept and (any(map(_REDONE.search, headings)) or drafted.again()):
                 kept.clear()
                 drafted.forget()
+        elif own and given and _SENTENCE.search(gap):
+            # what was said of tags in a sentence ends with it
+            line = _line_before(text, before, tag.start)
+            given = bool(line) and _is_given(line)
         tail = _tail(text, tag.end)
         noted = bool(tail) and _NOTED_GIVEN.match(tail) is not None
         is_kept = not (given or noted or _denied(text, before, tag))
+        if is_kept and drafted.has(tag) and _is_remark(text, before, tag, tail):
+            before = tag.end
+            drafted.passed(tag, is_kept=False)
+            continue
         if is_kept:
             kept.append(tag)
         drafted.passed(tag, is_kept=is_kept)
         before = tag.end
     return [line for tag in kept for line in tag.lines]
+
+
+def _is_remark(text: str, before: int, tag: Tag, tail: str) -> bool:
+    """Whether a line speaks of a tag among other words, not as a list does."""
+    line = _line_before(text, before, tag.start)
+    return "\n\n" in text[before : tag.start] and len(_WORD.findall(line + " " + tail)) >= _FEW
 
 
 class _Drafted:
@@ -287,6 +312,10 @@ class _Drafted:
     def forget(self) -> None:
         self._kept: Counter[str] = Counter()
         self._n = self._n_again = 0
+
+    def has(self, tag: Tag) -> bool:
+        """Whether all of a tag was kept already."""
+        return all(self._kept[line] for line in tag.lines)
 
     def passed(self, tag: Tag, *, is_kept: bool) -> None:
         for line in tag.lines:

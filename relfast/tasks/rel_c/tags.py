@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final, NamedTuple
+
+from relfast.tasks.rel_c.stances import without_struck
 
 PLACEHOLDER: Final = "YOUR_SMILES_HERE"
 """What the question writes where an answer goes; a response that repeats it answers nothing by it."""
@@ -72,6 +75,48 @@ _EMPTY_WORDS: Final = frozenset(
 _NOT_LETTERS: Final = re.compile(r"[\W_]+")
 
 
+_NO_WORDS: Final = re.compile("[–—•→✅✓✔’“”·]")
+_TELLING: Final = (
+    "?", "#", "/", "~", "n't", "never", "none", "neither", "nor", "instead", "rather", "unlike", "except",
+    "wrong",
+    "incorrect", "invalid", "bad", "rul", "reject", "excl", "ignor", "discard", "disregard", "!=", "given",
+    "provid",
+    "input", "list", "known", "exist", "original", "there", "present", "question", "prompt", "problem",
+    "molecules",
+    "compounds", "structures", "duplic", "same", "identical", "repeat", "skip", "right", "correct",
+    "actual", "true",
+    "final", "revis", "updat", "consolid", "clean", "verif", "dedup", "start", "scratch", "draft", "answer",
+    "solution",
+    "exam", "such", "e.g", "sample", "illus", "dummy", "hypo", "placeh", "suppos", "assum", "imagin",
+    "test", "check",
+    "might", "could", "would", "should", "does", "fail", "however", "altho", "several", "possib", "potent",
+    "plausib",
+    "candid", "other", "similar", "etc", "doubt", "retract", "back", "mind", "wait", "these", "those",
+    "they", "above",
+    "said", "think", "thought", "guess", "propos", "suggest", "claim", "expect", "without", "nicht", "kein",
+    "n'est",
+    "idea", "attempt", "---", "***", "___", "===", "alternativ", "maybe", "perhaps", "differ", "another",
+    "cannot",
+)  # fmt: skip
+"""One of which, or of `_TELLING_WORDS`, is in every text that denies tags, has them from the question or
+starts another list."""
+_TELLING_WORDS: Final = frozenset(
+    """
+    no not n t if all can can't too or but yet let over one many few various e. try tried tries say
+    says like own
+    ne es son only just
+    """.split()  # noqa: SIM905
+)
+
+_STRIKES: Final = ("<del>", "<s>", "<strike>")
+
+
+@lru_cache(4096)
+def _tells(word: str) -> bool:
+    """Whether a word could be one of a text that says something about tags; a text has few distinct ones."""
+    return word.strip(".,:;()!*`'\"[]") in _TELLING_WORDS or any(hint in word for hint in _TELLING)
+
+
 class Tag(NamedTuple):
     """A tag in a text.
 
@@ -89,11 +134,22 @@ class Tag(NamedTuple):
 
 
 def unescaped(text: str) -> str:
-    """The text with the brackets of tags as they are meant."""
-    if "&" in text or "\\" in text or not text.isascii():
+    """The text with the brackets of tags as they are meant, without what a renderer strikes out."""
+    # to look for one character is a tenth of the cost of looking for two
+    if "&" in text or "\\" in text or (not text.isascii() and ("\uff1c" in text or "\uff1e" in text)):
         for written, meant in _BRACKETS:
             text = text.replace(written, meant)
-    return _without_comments(text) if "<!--" in text else text
+    if "!" in text and "<!--" in text:
+        text = _without_comments(text)
+    at = text.find("<")
+    if at < 0:
+        return text
+    for mark in _STRIKES:
+        if text.find(mark, at) >= 0:
+            return without_struck(text)
+    if ("~" in text and "~~" in text) or ("*" in text and "/*" in text):
+        return without_struck(text)
+    return text
 
 
 def _without_comments(text: str) -> str:
@@ -111,11 +167,37 @@ def plain_tail(text: str) -> tuple[int, list[str]] | None:
 
     Most texts do, and this takes a tenth of the time.
     """
-    first = text.find("<smiles>")
-    if first < 0 or _PLAIN_TAGS.fullmatch(text, first) is None or _OPEN.search(text, 0, first):
+    first = _first(text)
+    if first < 0 or _PLAIN_TAGS.fullmatch(text, first) is None:
         return None
     found = _PLAIN_TAG.findall(text, first)
     return (first, found) if _EMPTY_WORDS.isdisjoint(map(str.lower, found)) else None
+
+
+def plain_list(text: str) -> tuple[int, list[str]] | None:
+    """As `plain_tail`, with words beside the tags that say nothing which could change what the tags are."""
+    first = _first(text)
+    if first < 0:
+        return None
+    parts = _PLAIN_TAG.split(text[first:])
+    found = parts[1::2]
+    words = "\n".join(parts[::2]).lower()
+    if not words.isascii():
+        words = _NO_WORDS.sub(" ", words)
+    if not found or parts[0] or "<" in words or not words.isascii() or any(map(_tells, set(words.split()))):
+        return None
+    if len(set(found)) < len(found) or not _EMPTY_WORDS.isdisjoint(map(str.lower, found)):
+        return None
+    return first, found
+
+
+def _first(text: str) -> int:
+    """Where the first tag begins, if it is a plain one; else -1."""
+    at = text.find("<")
+    if at < 0:
+        return -1
+    first = text.find("<smiles>", at)
+    return -1 if first > at and _OPEN.search(text, at, first) else first
 
 
 def tags(text: str) -> list[Tag]:
