@@ -58,8 +58,10 @@ def test_a_response_of_megabytes_is_scored_by_a_worker() -> None:
 
 def test_a_text_that_takes_long_in_a_file(tmp_path: Path) -> None:
     row = {"task": "REL-B1", "answer": {"label": "yes", "taxa": [1]}}
-    # two seconds of taxa, which are not to be had in half a second
-    responses = ["Yes: taxon_1", "Yes: " + "1 2 3 4 5 6 7 8 9 " * 850_000, "No"] + ["Yes: taxon_2"] * 40
+    # two seconds of taxa, which are not to be had in half a second (for a digit that is no kernel's)
+    responses = ["Yes: taxon_1", "Yes: \u0663 " + "1 2 3 4 5 6 7 8 9 " * 850_000, "No"] + [
+        "Yes: taxon_2"
+    ] * 40
     dump = tmp_path / "dump.jsonl"
     dump.write_text("".join(json.dumps({**row, "response": text}) + "\n" for text in responses))
     relfast.score_file(dump, tmp_path / "rows.jsonl", timeout=0.5, workers=1, details=True)

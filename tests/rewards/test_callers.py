@@ -223,7 +223,7 @@ def test_workers_die_with_a_host_that_is_killed() -> None:
     script = (
         "import relfast, psutil, time\n"
         "scorer = relfast.Scorer(workers=2)\n"
-        "scorer.reward('REL-C2', {'smiles': 'CO'}, '<smiles>CN</smiles>')\n"
+        "scorer.reward('REL-C2', {'smiles': 'C[NH3+]'}, '<smiles>CC[NH2+]C</smiles>')\n"
         "print([p.pid for p in psutil.Process().children()], flush=True)\n"
         "time.sleep(3600)\n"
     )

@@ -305,10 +305,7 @@ def _case(record: dict[str, Any], world: checker.World, gold: list[str], shot: l
         "shot": str(shot),
         "numbered junk": "\n".join(f"{n}. wait" for n in range(len(gold) + 1, len(gold) + 300)),
         "quoted junk": ", ".join(["'wait'"] * 300),
-        **{
-            f"blind {name.replace('_', ' ')}": strategy(record, random.Random(4))
-            for name, strategy in STRATEGIES.items()
-        },
+        **{f"blind: {name}": strategy(record, random.Random(4)) for name, strategy in STRATEGIES.items()},
     }
     tags = set()
     if any("key" in action for action in gold):
