@@ -21,7 +21,7 @@ _CHARACTERS: Final = str.maketrans(
 
 _DRESS: Final = re.compile(
     r"\\(?:text(?:bf|it|rm|normal|sf|tt)?|mathrm|mathbf|mathit|mathsf|operatorname\*?|mbox|hbox|emph"
-    r"|boldsymbol|bm)\s*\{([^{}]*)\}"
+    r"|boldsymbol|bm)\s*\{([^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+)\}"
 )
 _THINGS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile("[\u2600-\u27bf\u2b50\u25a0-\u25ff\ufe0f\U0001f000-\U0001faff]"), ""),  # emoji

@@ -29,7 +29,7 @@ _MARKS: Final = re.compile(
     r"|(?P<tag>[<\[](?:final|result|(?:final_?)?answer)[>\]])"
     r"|(?P<key>[\"'](?:final[_ ]?)?(?:answer|result)[\"']\s*:\s*[\"']?)"
     # "**Final Answer:** 42", "### Answer", "Answer (in dollars): 42"
-    rf"|(?P<label>(?:^|(?<=[.!?] )|(?<=\|)|(?<=>))[^\w\n:=$\\(]{{0,12}}(?:(?:so|thus|therefore|hence|the|my|your|our|and)[ ,*_]+){{0,3}}"  # noqa: E501
+    rf"|(?P<label>(?:^|(?<=[.!?] )|(?<=\|)|(?<=>))(?:_|[^\w\n:=$\\(]){{0,12}}(?:(?:so|thus|therefore|hence|the|my|your|our|and)[ ,*_]+){{0,3}}"  # noqa: E501
     rf"{_NAME}[*_ \t]*+(?:\([^()\n]{{0,40}}\))?+[*_ \t]*+(?:[:：=|]|[-–—](?=\s)|$))"
     # "the answer is 42", "the answer to the problem is therefore 42"
     rf"|(?P<words>\b{_NAME}s?(?:\b|(?=[は은는是为為]))(?:[ \t]+(?:to|for|of|in)\b[^\n.:;!?=]{{0,60}}?)?(?:,[^,\n.:!?=]{{1,60}},)?[ \t*_,]*"  # noqa: E501
