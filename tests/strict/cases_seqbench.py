@@ -303,8 +303,8 @@ def _case(record: dict[str, Any], world: checker.World, gold: list[str], shot: l
         "no start": str(gold[1:]),
         "reversed": str([gold[0], *gold[-2:0:-1], gold[-1]]),
         "shot": str(shot),
-        "numbered junk": "\n".join(f"{n}. wait" for n in range(len(gold) + 1, len(gold) + 300)),
-        "quoted junk": ", ".join(["'wait'"] * 300),
+        "numbered junk": "\n".join(f"{n}. wait" for n in range(len(gold) + 1, len(gold) + 1000)),
+        "quoted junk": ", ".join(["'wait'"] * 1000),
         **{f"blind: {name}": strategy(record, random.Random(4)) for name, strategy in STRATEGIES.items()},
     }
     tags = set()

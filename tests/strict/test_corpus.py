@@ -15,14 +15,14 @@ import relfast
 
 NAMES = sorted(path.stem for path in TABLES.glob("*.toml"))
 
-EACH = 2 if SEED is None else 8
+EACH = 4 if SEED is None else 8
 """Cases a form is tried on."""
 
 MOST_LOST = 0.005
 """Share of honest forms that may lose; each with a reason in its table."""
 
 
-def scored(found: Sequence[Sample], policy: str = "strict") -> list[float | None]:
+def scored(found: Sequence[Sample]) -> list[float | None]:
     with relfast.Scorer(policy="strict", timeout=30.0) as scorer:
         return scorer.rewards(
             [sample.case.record["task"] for sample in found],

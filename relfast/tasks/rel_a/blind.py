@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-Strategy = Callable[[Mapping[str, Any], random.Random], str]
+from relfast.tasks.base import BlindStrategy
+
 _Matrix = list[list[float]]
 _Merit = Callable[[Sequence[_Matrix], _Matrix, Sequence[_Matrix]], float]
 
@@ -77,7 +78,7 @@ _MERITS: Final[dict[str, _Merit]] = {
 }
 
 
-def _best(merit: _Merit) -> Strategy:
+def _best(merit: _Merit) -> BlindStrategy:
     def respond(record: Mapping[str, Any], rng: random.Random) -> str:
         panels, choices = _shown(record["question"] or "")
         if not (choices and all(map(_cells, choices)) and any(map(_cells, panels))):
@@ -88,11 +89,11 @@ def _best(merit: _Merit) -> Strategy:
     return respond
 
 
-def _always(text: str) -> Strategy:
+def _always(text: str) -> BlindStrategy:
     return lambda record, rng: text
 
 
-STRATEGIES: Final[dict[str, Strategy]] = {
+STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "nothing": _always(""),
     "always 1": _always("Answer 1"),
     "always 4": _always("Answer 4"),
@@ -105,7 +106,7 @@ STRATEGIES: Final[dict[str, Strategy]] = {
 }
 """Name to strategy."""
 
-READS_THE_PANELS: Final[dict[str, Strategy]] = {
+READS_THE_PANELS: Final[dict[str, BlindStrategy]] = {
     "equals a panel": _best(lambda choices, choice, panels: sum(choice == panel for panel in panels)),
     "most values seen in panels": _best(
         lambda choices, choice, panels: sum(

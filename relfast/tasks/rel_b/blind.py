@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
+
+from relfast.tasks.base import BlindStrategy
 
 _FASTA: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)[^\n]*\n[ \t]*([A-Za-z-]+)", re.MULTILINE)
 
 Record = Mapping[str, Any]
-Strategy = Callable[[Record, random.Random], str]
 
 
 def _rows(record: Record) -> list[tuple[str, str]]:
@@ -29,7 +30,7 @@ def _yes(taxa: Sequence[str]) -> str:
     return f"Yes: {', '.join(taxa)}"
 
 
-def _random_share(share: float) -> Strategy:
+def _random_share(share: float) -> BlindStrategy:
     def respond(record: Record, numbers: random.Random) -> str:
         names = _names(record)
         return _yes(numbers.sample(names, round(share * len(names))))
@@ -37,7 +38,7 @@ def _random_share(share: float) -> Strategy:
     return respond
 
 
-def _random_few(n: int) -> Strategy:
+def _random_few(n: int) -> BlindStrategy:
     def respond(record: Record, numbers: random.Random) -> str:
         names = _names(record)
         return _yes(numbers.sample(names, min(n, len(names))))
@@ -68,7 +69,7 @@ def _neighbours(record: Record, numbers: random.Random) -> str:
     return _yes(_names(record)[:2])
 
 
-STRATEGIES: Final[dict[str, Strategy]] = {
+STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "always No": lambda record, numbers: "No",
     "always Yes": lambda record, numbers: "Yes",
     "Yes, all taxa": lambda record, numbers: _yes(_names(record)),

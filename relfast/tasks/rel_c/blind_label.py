@@ -12,19 +12,20 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
+from relfast.tasks.base import BlindStrategy
+
 _MOLECULE: Final = re.compile(r"^\d+\. (\S+)$", re.MULTILINE)
 _HETERO: Final = re.compile(r"Cl|Br|[NOSFPI]|[nos]")
 _HEAVY: Final = re.compile(r"Cl|Br|[A-Z]|[cnos]")
 
 Record = Mapping[str, Any]
-Strategy = Callable[[Record, random.Random], str]
 
 
 def _molecules(record: Record) -> list[str]:
     return _MOLECULE.findall(str(record.get("question", "")))
 
 
-def _all_equal(of: Callable[[str], Hashable]) -> Strategy:
+def _all_equal(of: Callable[[str], Hashable]) -> BlindStrategy:
     """Yes where a feature is the same in all molecules."""
 
     def respond(record: Record, numbers: random.Random) -> str:
@@ -33,7 +34,7 @@ def _all_equal(of: Callable[[str], Hashable]) -> Strategy:
     return respond
 
 
-def _no_outlier(of: Callable[[str], float], least: float) -> Strategy:
+def _no_outlier(of: Callable[[str], float], least: float) -> BlindStrategy:
     """Yes where no molecule's number is further than ``least`` from its nearest neighbour's."""
 
     def respond(record: Record, numbers: random.Random) -> str:
@@ -45,7 +46,7 @@ def _no_outlier(of: Callable[[str], float], least: float) -> Strategy:
     return respond
 
 
-def _spread(of: Callable[[str], float], most: float) -> Strategy:
+def _spread(of: Callable[[str], float], most: float) -> BlindStrategy:
     def respond(record: Record, numbers: random.Random) -> str:
         found = [of(smiles) for smiles in _molecules(record)]
         return "<Yes>" if max(found, default=0) - min(found, default=0) <= most else "<No>"
@@ -61,7 +62,7 @@ def _length(smiles: str) -> float:
     return len(smiles)
 
 
-STRATEGIES: Final[dict[str, Strategy]] = {
+STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "always Yes": lambda record, numbers: "<Yes>",
     "always No": lambda record, numbers: "<No>",
     "drawn": lambda record, numbers: numbers.choice(["<Yes>", "<No>"]),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-Strategy = Callable[[Mapping[str, Any], random.Random], str]
+from relfast.tasks.base import BlindStrategy
+
 """A record without its gold (``task``, ``question``) → a response."""
 
 _LISTED: Final = re.compile(r"^\d+\. (\S+)$", re.MULTILINE)
@@ -22,7 +23,7 @@ def given(record: Mapping[str, Any]) -> list[str]:
     return _LISTED.findall(str(record.get("question") or "")) or ["C"]
 
 
-def _constant(smiles: str) -> Strategy:
+def _constant(smiles: str) -> BlindStrategy:
     return lambda record, rng: _tag(smiles)
 
 
@@ -43,7 +44,7 @@ def _first_half(record: Mapping[str, Any], rng: random.Random) -> str:
     return _tag(shortest[: max(1, len(shortest) // 2)])
 
 
-MOTIF: Final[dict[str, Strategy]] = {
+MOTIF: Final[dict[str, BlindStrategy]] = {
     "benzene": _constant("c1ccccc1"),
     "ethylbenzene": _constant("CCc1ccccc1"),
     "anisole": _constant("COc1ccccc1"),
@@ -71,7 +72,7 @@ def _shuffled_letters(record: Mapping[str, Any], rng: random.Random) -> str:
     return "\n".join(map(_tag, sorted(chains)))
 
 
-ISOMERS: Final[dict[str, Strategy]] = {
+ISOMERS: Final[dict[str, BlindStrategy]] = {
     "all given molecules": _all_given,
     "a given molecule": lambda record, rng: _tag(rng.choice(given(record))),
     "the given molecules, one atom longer": lambda record, rng: "\n".join(
@@ -83,4 +84,4 @@ ISOMERS: Final[dict[str, Strategy]] = {
 }
 """REL-C3: name → response."""
 
-STRATEGIES_OF: Final[dict[str, dict[str, Strategy]]] = {"REL-C2": MOTIF, "REL-C3": ISOMERS}
+STRATEGIES_OF: Final[dict[str, dict[str, BlindStrategy]]] = {"REL-C2": MOTIF, "REL-C3": ISOMERS}
