@@ -9,7 +9,7 @@ PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 MINUTES ?= 20
 
-.PHONY: demo test test-quick test-trainers fuzz check bench bench-quick bench-torch render clean
+.PHONY: demo test test-quick test-trainers fuzz check bench bench-quick bench-torch gate render clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -69,6 +69,10 @@ bench-quick: $(VENV)/.test
 
 bench-torch: $(VENV)/.trainers
 	$(PYTEST) benchmarks -m trainers --benchmark-enable --benchmark-only --benchmark-autosave
+
+## whether kernels, a dump or a call are slower than recorded; half a minute
+gate: $(VENV)/.test
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.gate
 
 ## the newest saved run into the README's table
 render: $(VENV)/.test
