@@ -17,7 +17,14 @@ def _workers(arguments: Sequence[str]) -> int:
             value = arguments[at + 1]
         if value is not None:
             return min(int(value), 256) if value.isdecimal() else 0
-    return len(os.sched_getaffinity(0))
+    from relfast.cores import default_workers, usable_cores
+    from relfast.errors import UsageError
+
+    try:
+        workers = default_workers()
+    except UsageError:
+        return 0  # the command says what is wrong
+    return usable_cores() if workers is None else min(workers, 256)
 
 
 def _open_standard_streams() -> None:

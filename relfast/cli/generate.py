@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import orjson
 
 from relfast.cli.parameters import options_of
 from relfast.cli.progress import Counting, ProgressReporter, Status
+from relfast.cores import default_workers, usable_cores
 from relfast.errors import MissingExtraError, UsageError
 from relfast.outputs import STDOUT, whole_file
 from relfast.parameters import parameters_of
@@ -88,7 +88,7 @@ def _in_bulk(task: Task, declaring: type) -> click.Command:
             declaring(**parameters, **dict(zip(reversed(repeated), chosen, strict=True))) for chosen in values
         ]
         if workers is None:
-            workers = len(os.sched_getaffinity(0))
+            workers = default_workers() or usable_cores()
         assert task.bulk_source is not None
         with ProgressReporter(quiet=quiet) as reporter:
             counting = Counting(reporter, unit, count)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from relfast.cores import number_in, usable_cores
 from relfast.embed.models import Model
 from relfast.embed.settings import THREADS_VARIABLE
 from relfast.errors import InputError, UsageError
 
-_CGROUP_QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
 _SILENT: Final = 3
 """Log level error: warnings about unused initialisers of foreign graphs are of no use to anybody here."""
 
@@ -26,18 +24,7 @@ def usable_threads() -> int:
     UsageError
         The variable is set to something that is no positive number.
     """
-    chosen = os.environ.get(THREADS_VARIABLE)
-    if chosen:
-        if not chosen.isdecimal() or int(chosen) < 1:
-            raise UsageError(f"{THREADS_VARIABLE} must be a positive number, not {chosen!r}")
-        return int(chosen)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        quota, period = _CGROUP_QUOTA.read_text().split()
-        cores = min(cores, max(1, int(quota) // int(period)))
-    except (OSError, ValueError):
-        pass  # no cgroup v2, or no quota ("max")
-    return cores
+    return number_in(THREADS_VARIABLE, least=1, otherwise=None) or usable_cores()
 
 
 class Session:

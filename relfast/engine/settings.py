@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
+from relfast.cores import default_workers
 from relfast.errors import UsageError
 from relfast.parameters import Whole, number_of
 
@@ -40,8 +41,8 @@ def count_of(name: str, value: object, least: int = 0, most: int | None = None) 
 
 
 def workers_of(value: object) -> int | None:
-    """A number of worker processes, or None for the default. Raises `UsageError`."""
-    return None if value is None else count_of("workers", value, 0, MAX_WORKERS)
+    """A number of worker processes: as said, else ``RELFAST_WORKERS``, else None. Raises `UsageError`."""
+    return default_workers() if value is None else count_of("workers", value, 0, MAX_WORKERS)
 
 
 def texts_of(name: str, value: object) -> dict[str, str]:

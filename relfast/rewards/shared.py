@@ -8,10 +8,11 @@ import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Final, Unpack
 
 import orjson
 
+from relfast.cores import default_workers
 from relfast.engine.online.needs import Needs
 from relfast.engine.online.scorer import Scorer
 from relfast.engine.online.worth import checked_on_error, value_of
@@ -19,6 +20,12 @@ from relfast.formats.entry import text_of
 from relfast.json_text import decode_text
 from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
+
+WORKERS: Final = 1
+"""Workers of a process's reward functions where neither ``workers`` nor ``RELFAST_WORKERS`` says how many.
+
+Trainers run many processes that score (verl eight, by default) on one machine, and kernels decide nearly all
+of chemistry without a worker: one, started at the first need, is enough for the rest."""
 
 _scorers: dict[str, Scorer] = {}
 _lock = threading.Lock()
@@ -46,7 +53,8 @@ def shared_scorer(options: AdapterKeywords) -> Scorer:
         with _lock:
             scorer = _scorers.get(key)
             if scorer is None:
-                scorer = _scorers[key] = Scorer(**options)
+                settled: AdapterKeywords = {"workers": default_workers(WORKERS), **options}
+                scorer = _scorers[key] = Scorer(**settled)
     return scorer
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from engine_runs import honest
 
+from relfast.cores import usable_cores
 from relfast.engine.file_run.block_scoring import EMBED_LINES, SEGMENT_LINES, _Pace
 from relfast.engine.job import Job
-from relfast.engine.pool.pool import Pool, usable_cores
+from relfast.engine.pool.pool import Pool
 from relfast.engine.scoring import Scoring
 from relfast.stats.summary import Tally
 

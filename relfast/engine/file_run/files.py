@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from relfast.cores import usable_cores
 from relfast.engine.file_run.run import Progress, in_process, on_pool, open_output, run
 from relfast.engine.file_run.telling import Tell, Ways, describe_setting, tell_nobody
 from relfast.engine.io.blocks import Block
@@ -14,7 +15,6 @@ from relfast.engine.io.codecs import CHUNK, Damaged
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.sources import STDIN, Source, find_sources
 from relfast.engine.job import Job
-from relfast.engine.pool.pool import usable_cores
 from relfast.engine.settings import count_of, shard_of, workers_of
 from relfast.engine.text_fast_path import compile_in_background, serves
 from relfast.errors import InputError, UsageError

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from relfast.cores import usable_cores
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.entry_work import EntryQueue
 from relfast.engine.online.incoming import plain
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import ScoreCache, for_record, key_of
-from relfast.engine.pool.pool import Pool, usable_cores
+from relfast.engine.pool.pool import Pool
 from relfast.engine.scoring import Scoring, failed
 from relfast.records import Extracted, Record, Score
 from relfast.tasks.base import Task

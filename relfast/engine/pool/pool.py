@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol
 
 from relfast_kernels.compiled.cache import report
 
+from relfast.cores import usable_cores
 from relfast.embed import vectors_cache
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.job import Job
@@ -363,8 +364,3 @@ class _Died(Exception):
 
     def __init__(self, *, silent: bool = False) -> None:
         self.silent = silent
-
-
-def usable_cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0))

@@ -1,0 +1,88 @@
+"""How many cores a process may use, which is seldom how many the machine has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from relfast.errors import UsageError
+
+WORKERS_VARIABLE: Final = "RELFAST_WORKERS"
+"""Worker processes where nobody says how many."""
+
+_CGROUPS: Final = Path("/sys/fs/cgroup")
+_OWN_CGROUPS: Final = Path("/proc/self/cgroup")
+
+
+def usable_cores() -> int:
+    """Cores this process may use, at least 1: those it may run on, within its control groups' CPU quotas
+    (what ``docker --cpus``, Kubernetes and Slurm set)."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min([cores, *_quotas()]))
+
+
+def default_workers(otherwise: int | None = None) -> int | None:
+    """Worker processes where nobody says how many: ``RELFAST_WORKERS``, else ``otherwise``.
+
+    Raises
+    ------
+    UsageError
+        The variable is set to something that is no whole number.
+    """
+    return number_in(WORKERS_VARIABLE, least=0, otherwise=otherwise)
+
+
+def number_in(variable: str, *, least: int, otherwise: int | None) -> int | None:
+    """The whole number, ``least`` or more, that an environment variable holds; ``otherwise`` without it.
+
+    Raises
+    ------
+    UsageError
+        It is set to something else.
+    """
+    value = os.environ.get(variable)
+    if not value:
+        return otherwise
+    if not (value.isascii() and value.isdecimal()) or int(value) < least:
+        raise UsageError(f"{variable} must be a whole number from {least}, not {value!r:.60}")
+    return int(value)
+
+
+def _quotas() -> Iterator[int]:
+    """Cores by the quotas of this process's control groups and those above them, where there are any."""
+    try:
+        lines = _OWN_CGROUPS.read_text("utf-8").splitlines()
+    except OSError:
+        return
+    for line in lines:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            yield from _quotas_of(_CGROUPS, path, _v2)
+        elif "cpu" in controllers.split(","):
+            yield from _quotas_of(_CGROUPS / "cpu", path, _v1)
+
+
+def _quotas_of(root: Path, path: str, read: Callable[[Path], tuple[int, int]]) -> Iterator[int]:
+    # within a container the root is often its own group already, and the path leads nowhere
+    group = root / path.lstrip("/")
+    for folder in (group, *group.parents):
+        if folder == root.parent:
+            return
+        try:
+            quota, period = read(folder)
+            if quota > 0 and period > 0:
+                yield max(1, quota // period)
+        except (OSError, ValueError):
+            continue  # no such group, or no quota ("max")
+
+
+def _v2(folder: Path) -> tuple[int, int]:
+    quota, period = (folder / "cpu.max").read_text("utf-8").split()
+    return int(quota), int(period)
+
+
+def _v1(folder: Path) -> tuple[int, int]:
+    quota = (folder / "cpu.cfs_quota_us").read_text("utf-8")
+    return int(quota), int((folder / "cpu.cfs_period_us").read_text("utf-8"))
