@@ -51,6 +51,7 @@ UNITS: Final = {
         "text/rows.py",
         "text/entries.py",
     ),
+    "prompts": ("layouts.py", "prompts/count.py", "prompts/entries.py"),
     "smiles": (
         "layouts.py",
         "smiles/parser.py",
