@@ -73,6 +73,10 @@ MAX_TOKENS: Final = 1 << 16
 SMALL_SIZE: Final = 64
 BLAKE_WORDS: Final = 24
 """Work space of a scan: numbers on a row, its entry and its gold; words of a digest."""
+PROMPT_SLOTS: Final = 2_048
+PROMPT_WORDS: Final = 512
+PROMPTS_SIZE: Final = BLAKE_WORDS + PROMPT_SLOTS * PROMPT_WORDS
+"""Prompts whose ids are known, words of each (8 bytes), and words of all with the work space of a digest."""
 
 JOIN_ID, JOIN_ID_END, JOIN_ANSWER, JOIN_ANSWER_END, JOIN_TASK = range(5)
 GOLD_FIELDS: Final = ("target", "label", "taxa")

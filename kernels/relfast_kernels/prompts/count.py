@@ -55,7 +55,7 @@ def _place(key: Any, size: int) -> Any:
 
 
 @kernel
-def chain_samples(samples: Any, n: int, heads: Any, before: Any) -> int:
+def chain_samples(samples: Any, n: int, heads: Any, before: Any) -> Any:
     """Group samples by task and prompt.
 
     Parameters
@@ -84,11 +84,11 @@ def chain_samples(samples: Any, n: int, heads: Any, before: Any) -> int:
         heads[at] = k + 1
     most: Any = 0
     for at in range(size):
-        length = 0
-        k: Any = np.int64(heads[at])
-        while k != 0:
+        length: Any = 0
+        last: Any = np.int64(heads[at])
+        while last != 0:
             length += 1
-            k = np.int64(before[k - 1])
+            last = np.int64(before[last - 1])
         most = max(most, length)
     return most
 

@@ -11,7 +11,7 @@ from relfast_kernels.layouts import KIND_COLUMNS, SAMPLE_BYTES, SAMPLE_FURTHER, 
 from relfast_kernels.prompts.count import chain_samples, count_kinds
 
 
-def _chain(samples: Any, n: int, heads: Any, n_heads: int, before: Any) -> int:
+def _chain(samples: Any, n: int, heads: Any, n_heads: int, before: Any) -> Any:
     return chain_samples(
         carray(samples, SAMPLE_BYTES * n, np.uint8),
         n,
