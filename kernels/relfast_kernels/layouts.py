@@ -73,6 +73,10 @@ MAX_TOKENS: Final = 1 << 16
 SMALL_SIZE: Final = 64
 BLAKE_WORDS: Final = 24
 """Work space of a scan: numbers on a row, its entry and its gold; words of a digest."""
+PROMPT_SLOTS: Final = 2_048
+PROMPT_WORDS: Final = 512
+PROMPTS_SIZE: Final = BLAKE_WORDS + PROMPT_SLOTS * PROMPT_WORDS
+"""Prompts whose ids are known, words of each (8 bytes), and words of all with the work space of a digest."""
 
 JOIN_ID, JOIN_ID_END, JOIN_ANSWER, JOIN_ANSWER_END, JOIN_TASK = range(5)
 GOLD_FIELDS: Final = ("target", "label", "taxa")
@@ -109,6 +113,17 @@ TEMPLATE_SLOTS: Final = 1 << 14
 
 SAMPLE_BYTES: Final = 14
 """A sample: task (1 byte), prompt hash (8), vote (4), correct (1); `relfast.stats.samples.SAMPLE`."""
+SAMPLE_FURTHER: Final = 128
+"""Added to the task of samples that are not the first of their line."""
+
+# Prompts: samples counted by prompt (`relfast_kernels.prompts`)
+
+KIND_TASK, KIND_SAMPLES, KIND_RIGHT, KIND_WINNERS, KIND_WINNERS_RIGHT, KIND_COUNT = range(6)
+KIND_COLUMNS: Final = 6
+"""Columns of a kind of prompts: their task, how many samples they have and how many of them are right, how
+many votes are the most frequent, how many of those are right (0 for one sample), and how many there are."""
+VOTE_COLUMNS: Final = 3
+"""Columns of the work space of an election: vote, number, whether it is right."""
 
 # SMILES: the graph of a molecule (`relfast_kernels.smiles.parser`)
 

@@ -79,7 +79,6 @@ def score(
     **job_options: Any,
 ) -> int:
     from relfast.cli.progress import ProgressReporter, scoring_status
-    from relfast.cli.table import print_summary
     from relfast.engine.file_run.files import score_files
     from relfast.engine.file_run.telling import tell_nobody
     from relfast.engine.io.writer import ConsumerGone
@@ -117,6 +116,8 @@ def score(
     if summary_path is not None:
         _write_summary(summary_path, orjson.dumps(summary.to_dict(), option=orjson.OPT_INDENT_2))
     if not quiet:
+        from relfast.cli.table import print_summary
+
         print_summary(summary)
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")

@@ -20,7 +20,6 @@ from typing import Any, Final
 import orjson
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
-    BLAKE_WORDS,
     CORRECT,
     DIALECT_NUMBERS,
     FOUND,
@@ -42,6 +41,7 @@ from relfast_kernels.layouts import (
     NO_TASK,
     PRED_SHIFT,
     PRED_VALUE_SHIFT,
+    PROMPTS_SIZE,
     RECORD_COLUMNS,
     RECORD_KEY,
     SEEN_IN_GOLD,
@@ -206,7 +206,7 @@ class TextFastPath:
             _numbers(SMALL_SIZE),
             _lazy_buffer(8 * 4 * MAX_TAXA),
             _numbers(2 * (TAXA_SLOTS + 1)),
-            _numbers(BLAKE_WORDS),
+            _lazy_buffer(8 * PROMPTS_SIZE),
         )
         self._state = _numbers(STATE_SIZE)
         self._records = _numbers(RECORDS * RECORD_COLUMNS)

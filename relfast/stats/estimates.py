@@ -23,13 +23,19 @@ def majority_score(votes: Sequence[int], correct: Sequence[int]) -> float:
 
     Samples without an answer (vote 0) do not vote; where nobody votes, the score is 0.
     """
+    n, right = winners(votes, correct)
+    return right / n if n else 0.0
+
+
+def winners(votes: Sequence[int], correct: Sequence[int]) -> tuple[int, int]:
+    """How many answers are the most frequent, and how many of them are right; (0, 0) where nobody votes."""
     counts = Counter(vote for vote in votes if vote)
     if not counts:
-        return 0.0
+        return 0, 0
     most = max(counts.values())
-    winners = {vote for vote, n in counts.items() if n == most}
     is_right = dict(zip(votes, correct, strict=True))
-    return sum(is_right[vote] for vote in winners) / len(winners)
+    chosen = [vote for vote, n in counts.items() if n == most]
+    return len(chosen), sum(is_right[vote] for vote in chosen)
 
 
 def clustered_mean(histogram: Mapping[tuple[int, int], int]) -> tuple[float | None, float | None]:

@@ -7,14 +7,17 @@ pass@k need, and majority votes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 import orjson
+from relfast_kernels.layouts import SAMPLE_FURTHER
 
-from relfast.stats.estimates import majority_score
+from relfast.stats.estimates import winners
+from relfast.stats.prompts import Kind, Prompts, count_kinds, prompts_of
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ SAMPLE: Final = Struct("<BQIB")
 """One scored sample: number of its task (plus `FURTHER` unless it is the first of its line), hash of its
 prompt's id, vote (0 = none), 0 or 1 for wrong or right."""
 
-FURTHER: Final = 128
+FURTHER: Final = SAMPLE_FURTHER
 
 _FIELDS: Final = [("task", "u1"), ("prompt", "<u8"), ("vote", "<u4"), ("correct", "u1")]
 
@@ -71,27 +74,18 @@ def hash_vote(vote: str | int | None) -> int:
     return crc32(vote.encode("utf-8", "surrogatepass")) or 1
 
 
-class Prompts(NamedTuple):
-    """A task's prompts.
-
-    Attributes
-    ----------
-    histogram
-        Prompts by (samples, right samples).
-    majority
-        Number of samples → (prompts, sum of majority scores), for prompts with several.
-    """
-
-    histogram: dict[tuple[int, int], int]
-    majority: dict[int, list[float]]
-
-
 def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str, Prompts], int]:
     """Samples in the order of their rows → prompts of some tasks, and how many ids stand on several lines.
 
-    Few samples of one prompt each, the most usual run, are counted without numpy, whose import takes longer.
+    By machine code where it is there. Else few samples of one prompt each are counted without numpy, whose
+    import takes longer.
     """
     numbers = {name: TASK_NUMBERS.get(name, FURTHER) for name in tasks}
+    counted = count_kinds(samples)
+    if counted is not None:
+        kinds, several = counted
+        found = {name: prompts_of(kinds.get(number, {})) for name, number in numbers.items()}
+        return found, sum(several.get(number, 0) for number in numbers.values())
     histograms = _one_each(samples)
     if histograms is not None:
         return {name: Prompts(histograms.get(number, {}), {}) for name, number in numbers.items()}, 0
@@ -156,15 +150,14 @@ def _prompts(samples: npt.NDArray[Any], chosen: npt.NDArray[Any]) -> Prompts:
     starts = np.flatnonzero(np.r_[True, samples["prompt"][1:] != samples["prompt"][:-1]])
     sizes = np.diff(np.r_[starts, len(samples)])
     right = np.add.reduceat(samples["correct"].astype(np.int64), starts)
-    pairs, counts = np.unique(np.stack([sizes, right], 1), axis=0, return_counts=True)
-    histogram = {(int(n), int(c)): int(k) for (n, c), k in zip(pairs, counts, strict=True)}
-    majority: dict[int, list[float]] = {}
-    for start, size in zip(starts[sizes > 1], sizes[sizes > 1], strict=True):
+    kinds: Counter[Kind] = Counter()
+    for start, size, n_right in zip(starts.tolist(), sizes.tolist(), right.tolist(), strict=True):
+        if size == 1:
+            kinds[Kind(1, n_right)] += 1
+            continue
         group = samples[start : start + size]
-        entry = majority.setdefault(int(size), [0, 0.0])
-        entry[0] += 1
-        entry[1] += majority_score(group["vote"].tolist(), group["correct"].tolist())
-    return Prompts(histogram, majority)
+        kinds[Kind(size, n_right, *winners(group["vote"].tolist(), group["correct"].tolist()))] += 1
+    return prompts_of(kinds)
 
 
 def _on_several_lines(samples: npt.NDArray[Any], chosen: npt.NDArray[Any]) -> int:

@@ -13,11 +13,11 @@ import orjson
 
 from relfast.records import SCORED, STATUSES, Score
 from relfast.stats.estimates import AtK, clustered_mean, pass_at_k
+from relfast.stats.prompts import Prompts
 from relfast.stats.samples import (
     FURTHER,
     SAMPLE,
     TASK_NUMBERS,
-    Prompts,
     collapse,
     hash_id,
     hash_vote,

@@ -400,3 +400,53 @@ def test_a_library_that_cannot_be_loaded_is_no_library(
     monkeypatch.setattr(native, "_LINKERS", (("false",), ("cp", "/etc/passwd"), ("true",)))
     assert native.build("text") == native.object_file("text")
     assert native.load("text") is not None
+
+
+ESCAPES = [
+    "\\n",
+    "\\\\",
+    '\\"',
+    "\\/",
+    "\\u0041",
+    "\\u00e9",
+    "\\ud83d\\ude00",
+    "é",
+    "\\\\\\\\",
+    "\\",
+    "\\x",
+    "\\ud83d",
+]
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+def test_escapes_at_every_place_of_a_vector(fast_path: TextFastPath, escape: str) -> None:
+    """Strings are read 64 bytes at a time, the last ones of a block one by one."""
+    block = []
+    for place in range(140):
+        text = "x" * place + escape + "Answer 4" + escape
+        block.append(
+            f'{{"id": "{text}", "task": "REL-A1", "answer": {{"target": 3, "x": "{text}"}}, "response": "{text}"}}'
+        )
+    for lines in ([line] for line in block[::7]):
+        data = "\n".join(lines).encode()
+        assert rows_of(fast_path, data, 1) == rows_of(None, data, 1)
+    data = "\n".join(block).encode()
+    assert rows_of(fast_path, data, len(block)) == rows_of(None, data, len(block))
+
+
+def test_prompts_that_differ_in_one_byte_are_different_prompts(fast_path: TextFastPath) -> None:
+    """Digests of prompts are remembered: by the whole text, not by what decides where it is kept."""
+    prompt = "Which panel is missing? " * 20
+    texts = [prompt[:place] + "#" + prompt[place + 1 :] for place in range(0, len(prompt), 3)]
+    texts += [prompt * 9, prompt * 9 + ".", "", "a", "ab", "\\n" + prompt, prompt + "\\u00e9"]
+    gold = [r"{\"target\": 3}", r"{\"target\": 4}", r"{\"target\":3}"]
+    block = [
+        f'{{"input": "{text}", "gts": "{answer}", "output": "Answer 4", "data_source": "REL-A1"}}'
+        for _ in range(2)
+        for text in texts
+        for answer in gold
+    ]
+    data = "\n".join(block).encode()
+    assert rows_of(fast_path, data, len(block)) == rows_of(None, data, len(block))
+    ids = {json.loads(row)["id"] for row in rows_of(fast_path, data, len(block))[0].splitlines()}
+    assert len(ids) == len(texts) * len(gold)

@@ -35,6 +35,7 @@ _ROOT: Final = Path(__file__).parent.parent
 UNITS: Final = {
     "text": (
         "layouts.py",
+        "text/vectors.py",
         "text/find.py",
         "text/characters.py",
         "text/json_scan.py",
@@ -44,6 +45,7 @@ UNITS: Final = {
         "text/reasoning.py",
         "text/dialects.py",
         "text/join.py",
+        "text/prompt_ids.py",
         "text/rel_a.py",
         "text/rel_b.py",
         "text/rel_c.py",
@@ -51,6 +53,7 @@ UNITS: Final = {
         "text/rows.py",
         "text/entries.py",
     ),
+    "prompts": ("layouts.py", "prompts/count.py", "prompts/entries.py"),
     "smiles": (
         "layouts.py",
         "smiles/parser.py",

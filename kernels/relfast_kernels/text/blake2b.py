@@ -19,22 +19,6 @@ _IV: Final = np.array(
     ],
     np.uint64,
 )  # fmt: skip
-_SIGMA: Final = np.array(
-    [
-        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
-        [14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3],
-        [11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4],
-        [7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8],
-        [9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13],
-        [2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9],
-        [12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11],
-        [13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10],
-        [6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5],
-        [10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0],
-    ],
-    np.uint8,
-)  # fmt: skip
-_ROUNDS: Final = 12
 _ALL: Final = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 
 
@@ -58,19 +42,119 @@ def _mix(a: Any, b: Any, c: Any, d: Any, x: Any, y: Any) -> Any:
 
 @kernel
 def _compress(h: Any, m: Any, counted: Any, last: Any) -> None:
+    """Take in a block. The rounds are written out: which words are mixed when is then known to the compiler,
+    and the state stays in registers."""
     a0, a1, a2, a3, b0, b1, b2, b3 = h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]
     c0, c1, c2, c3 = _IV[0], _IV[1], _IV[2], _IV[3]
     d0, d1, d2, d3 = _IV[4] ^ counted, _IV[5], _IV[6] ^ last, _IV[7]
-    for number in range(_ROUNDS):
-        s = _SIGMA[number % 10]
-        a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[s[0]], m[s[1]])
-        a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[s[2]], m[s[3]])
-        a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[s[4]], m[s[5]])
-        a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[s[6]], m[s[7]])
-        a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[s[8]], m[s[9]])
-        a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[s[10]], m[s[11]])
-        a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[s[12]], m[s[13]])
-        a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[s[14]], m[s[15]])
+    # round 1
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[0], m[1])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[2], m[3])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[4], m[5])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[6], m[7])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[8], m[9])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[10], m[11])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[12], m[13])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[14], m[15])
+    # round 2
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[14], m[10])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[4], m[8])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[9], m[15])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[13], m[6])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[1], m[12])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[0], m[2])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[11], m[7])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[5], m[3])
+    # round 3
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[11], m[8])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[12], m[0])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[5], m[2])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[15], m[13])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[10], m[14])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[3], m[6])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[7], m[1])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[9], m[4])
+    # round 4
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[7], m[9])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[3], m[1])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[13], m[12])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[11], m[14])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[2], m[6])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[5], m[10])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[4], m[0])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[15], m[8])
+    # round 5
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[9], m[0])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[5], m[7])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[2], m[4])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[10], m[15])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[14], m[1])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[11], m[12])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[6], m[8])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[3], m[13])
+    # round 6
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[2], m[12])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[6], m[10])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[0], m[11])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[8], m[3])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[4], m[13])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[7], m[5])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[15], m[14])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[1], m[9])
+    # round 7
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[12], m[5])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[1], m[15])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[14], m[13])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[4], m[10])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[0], m[7])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[6], m[3])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[9], m[2])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[8], m[11])
+    # round 8
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[13], m[11])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[7], m[14])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[12], m[1])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[3], m[9])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[5], m[0])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[15], m[4])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[8], m[6])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[2], m[10])
+    # round 9
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[6], m[15])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[14], m[9])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[11], m[3])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[0], m[8])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[12], m[2])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[13], m[7])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[1], m[4])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[10], m[5])
+    # round 10
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[10], m[2])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[8], m[4])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[7], m[6])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[1], m[5])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[15], m[11])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[9], m[14])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[3], m[12])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[13], m[0])
+    # round 11
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[0], m[1])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[2], m[3])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[4], m[5])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[6], m[7])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[8], m[9])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[10], m[11])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[12], m[13])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[14], m[15])
+    # round 12
+    a0, b0, c0, d0 = _mix(a0, b0, c0, d0, m[14], m[10])
+    a1, b1, c1, d1 = _mix(a1, b1, c1, d1, m[4], m[8])
+    a2, b2, c2, d2 = _mix(a2, b2, c2, d2, m[9], m[15])
+    a3, b3, c3, d3 = _mix(a3, b3, c3, d3, m[13], m[6])
+    a0, b1, c2, d3 = _mix(a0, b1, c2, d3, m[1], m[12])
+    a1, b2, c3, d0 = _mix(a1, b2, c3, d0, m[0], m[2])
+    a2, b3, c0, d1 = _mix(a2, b3, c0, d1, m[11], m[7])
+    a3, b0, c1, d2 = _mix(a3, b0, c1, d2, m[5], m[3])
     h[0] ^= a0 ^ c0
     h[1] ^= a1 ^ c1
     h[2] ^= a2 ^ c2

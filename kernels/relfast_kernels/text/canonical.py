@@ -18,7 +18,7 @@ _U00: Final = np.frombuffer(b"\\u00", np.uint8)
 def put_json(data: Any, start: int, end: int, out: Any, to: int) -> int:
     """Write a JSON string whose escapes are valid as orjson would write it, in quotes; where it ends.
 
-    It takes no more bytes than it had. Up to seven bytes after the end are overwritten.
+    It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
     """
     out[to] = QUOTE
     to += 1

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.text.vectors import WIDTH, first_outside
 
 CHUNK = 128
 """Bytes that are looked at together: nearly all chunks are printable ASCII, and one vector loop says so."""
@@ -107,21 +108,21 @@ def is_utf8(data: Any, start: int, end: int) -> bool:
     """Whether bytes are UTF-8 without ASCII control characters."""
     at = start
     while at < end:
-        stop = min(at + CHUNK, end)
-        if is_printable(data, at, stop):
-            at = stop
-            continue
-        while at < stop:
-            byte = data[at]
-            if byte < 0x80:
-                if byte < 32 or byte > 126:
-                    return False
-                at += 1
+        if at + WIDTH <= end:
+            place = first_outside(data, at, 32, 126)
+            at += place
+            if place == WIDTH:
                 continue
-            _, length = decode(data, at, end)
-            if length == 0:
+        byte = data[at]
+        if byte < 0x80:
+            if byte < 32 or byte > 126:
                 return False
-            at += length
+            at += 1
+            continue
+        _, length = decode(data, at, end)
+        if length == 0:
+            return False
+        at += length
     return True
 
 
@@ -130,16 +131,16 @@ def is_tame(data: Any, start: int, end: int) -> bool:
     """Whether no character of UTF-8 text is `OTHER`."""
     at = start
     while at < end:
-        stop = min(at + CHUNK, end)
-        if is_ascii(data, at, stop):
-            at = stop
-            continue
-        while at < stop:
-            if data[at] < 0x80:
-                at += 1
+        if at + WIDTH <= end:
+            place = first_outside(data, at, 0, 127)
+            at += place
+            if place == WIDTH:
                 continue
-            point, length = decode(data, at, end)
-            if length == 0 or classify(point) == OTHER:
-                return False
-            at += length
+        if data[at] < 0x80:
+            at += 1
+            continue
+        point, length = decode(data, at, end)
+        if length == 0 or classify(point) == OTHER:
+            return False
+        at += length
     return True

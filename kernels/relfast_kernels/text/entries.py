@@ -8,11 +8,11 @@ import numpy as np
 from numba import carray
 
 from relfast_kernels.layouts import (
-    BLAKE_WORDS,
     JOIN_COLUMNS,
     LINE_COLUMNS,
     MAX_TAXA,
     MAX_TOKENS,
+    PROMPTS_SIZE,
     RECORD_COLUMNS,
     SET_SIZE,
     SMALL_SIZE,
@@ -77,7 +77,7 @@ def _scan(
             numbers[_GOLD:],
             carray(spans, (2, MAX_TAXA, 2), np.int64),
             carray(slots, (2, TAXA_SLOTS + 1), np.int64),
-            carray(words, BLAKE_WORDS, np.uint64),
+            carray(words, PROMPTS_SIZE, np.uint64),
         ),
         carray(records, (max_records, RECORD_COLUMNS), np.int64),
         carray(scratch, scratch_size, np.uint8),

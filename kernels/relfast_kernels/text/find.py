@@ -8,6 +8,7 @@ import numpy as np
 from numba import config, types
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.text.vectors import WIDTH, copy_vector, lowest, places_of
 
 # Loops that LLVM should turn into vector code count in uint64: for a signed index numba adds the wrap-around
 # of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
@@ -80,12 +81,6 @@ def begins_with(data: Any, start: int, end: int, name: Any) -> bool:
     return True
 
 
-_LOW = np.uint64(0x0101_0101_0101_0101)
-_HIGH = np.uint64(0x8080_8080_8080_8080)
-_PLACES = np.uint64(0x0001_0203_0405_0607)
-_BYTE = np.uint64(255)
-
-
 @kernel
 def load8(data: Any, at: int) -> Any:
     """The eight bytes at ``at`` as a number, the first one lowest."""
@@ -97,42 +92,20 @@ def load8(data: Any, at: int) -> Any:
 
 
 @kernel
-def store8(out: Any, at: int, word: Any) -> None:
-    """Write them at ``at``."""
-    start = np.uint64(at)
-    for k in range(8):
-        out[start + np.uint64(k)] = word >> np.uint64(8 * k) & _BYTE
-
-
-@kernel
-def zeros_in(word: Any) -> Any:
-    """Eight bytes of which the highest bit is set where one is zero; right up to the first of them."""
-    return (word - _LOW) & ~word & _HIGH
-
-
-@kernel
-def first_in(hits: Any) -> int:
-    """Place of the first byte that `zeros_in` found."""
-    lowest = hits & (~hits + np.uint64(1))
-    return np.int64((lowest >> np.uint64(7)) * _PLACES >> np.uint64(56))  # type: ignore[return-value]
-
-
-@kernel
 def copy_until(data: Any, at: int, end: int, byte: int, out: Any, to: int) -> Any:
     """Copy up to a byte or ``end``; where it stopped, and where the next byte goes.
 
-    Up to seven bytes after that are overwritten.
+    Up to `WIDTH` bytes after that are overwritten.
     """
-    bytes8 = np.uint64(byte) * _LOW
-    while at + 8 <= end:
-        word = load8(data, at)
-        store8(out, to, word)
-        hits = zeros_in(word ^ bytes8)
-        if hits != 0:
-            k = first_in(hits)
-            return at + k, to + k
-        at += 8
-        to += 8
+    size = len(data)
+    while at < end and at + WIDTH <= size:
+        copy_vector(data, at, out, to)
+        place = lowest(places_of(data, at, byte, byte))
+        if place < WIDTH or at + WIDTH >= end:
+            place = min(place, end - at)
+            return at + place, to + place
+        at += WIDTH
+        to += WIDTH
     while at < end and data[at] != byte:
         out[to] = data[at]
         at += 1

@@ -28,11 +28,11 @@ from relfast_kernels.layouts import (
     TOKEN_TEXT,
     TOKEN_TEXT_END,
 )
-from relfast_kernels.text.find import first_in, load8, same_as, store8, zeros_in
+from relfast_kernels.text.find import same_as
+from relfast_kernels.text.vectors import WIDTH, copy_vector, lowest, places_of
 
 QUOTE, BACKSLASH = 34, 92
-_QUOTES = np.uint64(0x2222_2222_2222_2222)
-_BACKSLASHES = np.uint64(0x5C5C_5C5C_5C5C_5C5C)
+_ONE, _NONE = np.uint64(1), np.uint8(0)
 
 MEANING: Final = np.zeros(256, np.uint8)
 """The byte that a backslash and one character stand for; 0: another escape, or none."""
@@ -112,22 +112,39 @@ def _read_string(data: Any, at: int, end: int, out: Any, to: int) -> Any:
     -------
     (close, escaped, to)
         Index of the closing quote, -1 if there is none or an escape is not valid; whether there are escapes;
-        and where the text ends. Up to seven bytes after it are overwritten.
+        and where the text ends. Up to `WIDTH` bytes after it are overwritten.
     """
     escaped = False
+    size = len(data)
     while True:
-        if at + 8 <= end:
-            word = load8(data, at)
-            store8(out, to, word)
-            hits = zeros_in(word ^ _QUOTES) | zeros_in(word ^ _BACKSLASHES)
-            if hits == 0:
-                at += 8
-                to += 8
+        if at + 2 * WIDTH + 2 <= size:
+            # beyond the end stands what the line does not mean: it is seen when it is reached
+            first = at
+            places = places_of(data, at, QUOTE, BACKSLASH)
+            copy_vector(data, at, out, to)
+            while places != 0:
+                hit = first + lowest(places)
+                to += hit - at
+                at = hit
+                if at >= end or data[at] == QUOTE:
+                    return at if at < end else -1, escaped, to
+                escaped = True
+                meaning = MEANING[data[at + 1]] if at + 1 < end else _NONE
+                if meaning == 0:
+                    break
+                out[to] = meaning
+                to += 1
+                at += 2
+                copy_vector(data, at, out, to)
+                # what is escaped is no end, and escapes nothing
+                bit = places & (~places + _ONE)
+                places &= ~(bit | bit << _ONE)
+            if places == 0:
+                rest = max(first + WIDTH - at, 0)
+                at += rest
+                to += rest
                 continue
-            place = first_in(hits)
-            at += place
-            to += place
-        elif at >= end:
+        if at >= end:
             return -1, False, to
         byte = data[at]
         if byte == QUOTE:
@@ -238,7 +255,7 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, t
         Filled from ``first`` on.
     out : uint8
         Strings that have escapes are written there without them, from ``to`` on: not more than the bytes of
-        the text, and seven.
+        the text, and `WIDTH`.
     """
     n = first
     depth = 0
@@ -256,9 +273,8 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, t
             close, escaped, _ = _read_string(data, at + 1, end, out, to)
             if close < 0 or escaped:
                 return -1
-            token = tape[n]
-            token[TOKEN_KIND], token[TOKEN_START], token[TOKEN_END] = STRING, at + 1, close
-            token[TOKEN_NEXT] = n + 1
+            tape[n, TOKEN_KIND], tape[n, TOKEN_START], tape[n, TOKEN_END] = STRING, at + 1, close
+            tape[n, TOKEN_NEXT] = n + 1
             n += 1
             at = skip_blanks(data, close + 1, end)
             if at >= end or data[at] != 58:
@@ -266,26 +282,25 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, t
             at = skip_blanks(data, at + 1, end)
             if at >= end:
                 return -1
-        token = tape[n]
         byte = data[at]
-        token[TOKEN_START] = at
+        tape[n, TOKEN_START] = at
         opened = False
         if byte == QUOTE:
             close, escaped, stop = _read_string(data, at + 1, end, out, to)
             if close < 0:
                 return -1
-            token[TOKEN_KIND] = ESCAPED if escaped else STRING
-            token[TOKEN_START], token[TOKEN_END] = at + 1, close
+            tape[n, TOKEN_KIND] = ESCAPED if escaped else STRING
+            tape[n, TOKEN_START], tape[n, TOKEN_END] = at + 1, close
             if escaped:
-                token[TOKEN_TEXT], token[TOKEN_TEXT_END] = to, stop
+                tape[n, TOKEN_TEXT], tape[n, TOKEN_TEXT_END] = to, stop
                 to = stop
             at = close + 1
         elif byte == 123 or byte == 91:
             if depth >= MAX_DEPTH:
                 return -1
             in_object = byte == 123
-            token[TOKEN_KIND] = OBJECT if in_object else LIST
-            token[TOKEN_NEXT] = parent
+            tape[n, TOKEN_KIND] = OBJECT if in_object else LIST
+            tape[n, TOKEN_NEXT] = parent
             parent = n
             depth += 1
             at = skip_blanks(data, at + 1, end)
@@ -296,14 +311,14 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, t
             at, kind = _number_end(data, at, end)
             if at < 0:
                 return -1
-            token[TOKEN_KIND], token[TOKEN_END] = kind, at
+            tape[n, TOKEN_KIND], tape[n, TOKEN_END] = kind, at
         else:
             at = _literal_end(data, at, end)
             if at < 0:
                 return -1
-            token[TOKEN_KIND], token[TOKEN_END] = LITERAL, at
+            tape[n, TOKEN_KIND], tape[n, TOKEN_END] = LITERAL, at
         if parent != n:
-            token[TOKEN_NEXT] = n + 1
+            tape[n, TOKEN_NEXT] = n + 1
         n += 1
         expect_key = opened and in_object
         # a value has ended, or a container has begun: what may follow?
@@ -321,9 +336,8 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, t
             if data[at] != (125 if in_object else 93):
                 return -1
             at += 1
-            token = tape[parent]
-            outer = token[TOKEN_NEXT]
-            token[TOKEN_NEXT], token[TOKEN_END] = n, at
+            outer = tape[parent, TOKEN_NEXT]
+            tape[parent, TOKEN_NEXT], tape[parent, TOKEN_END] = n, at
             parent = outer
             depth -= 1
             in_object = parent >= 0 and tape[parent, TOKEN_KIND] == OBJECT

@@ -70,7 +70,6 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
-from relfast_kernels.text.blake2b import digest
 from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.characters import is_ascii, is_printable, is_tame, is_utf8
 from relfast_kernels.text.dialects import (
@@ -84,11 +83,13 @@ from relfast_kernels.text.dialects import (
 )
 from relfast_kernels.text.find import begins_with, copy, find_byte, hash_text, same_as
 from relfast_kernels.text.join import find_gold
-from relfast_kernels.text.json_scan import QUOTE, is_null, member, tokenise
+from relfast_kernels.text.json_scan import is_null, member, tokenise
+from relfast_kernels.text.prompt_ids import put_prompt_id
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_a import score_choice
 from relfast_kernels.text.rel_b import gold_label, gold_taxa, score_taxa
 from relfast_kernels.text.rel_c import gold_tag, score_tag
+from relfast_kernels.text.vectors import WIDTH
 
 MAX_ID_DIGITS = 18
 """Digits of a number that every JSON parser keeps exactly."""
@@ -103,8 +104,6 @@ _MISSING_SMILES = np.frombuffer(b"missing_smiles", np.uint8)
 _REL = np.frombuffer(b"rel-", np.uint8)
 _REALIGN = np.frombuffer(b"realign", np.uint8)
 _SEQBENCH = np.frombuffer(b"seqbench", np.uint8)
-_PROMPT = np.frombuffer(b'"prompt-', np.uint8)
-_HEXADECIMAL = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 _NO_ROOM, _NO_SCRATCH = -1, -2
 """Instead of a line's kind: its responses are more than there is room for, or its gold is longer."""
@@ -117,7 +116,7 @@ GOLD_SIZE: Final = 4
 class Work(NamedTuple):
     """Work space of a scan, all int64 but ``words``: tokens (MAX_TOKENS, TOKEN_COLUMNS), their numbers
     (MAX_TOKENS), fields of a row, its entry and its gold; for two sets of taxa, spans (2, MAX_TAXA, 2) and
-    slots (2, TAXA_SLOTS + 1); and ``words`` (24, uint64)."""
+    slots (2, TAXA_SLOTS + 1); and ``words`` (PROMPTS_SIZE, uint64)."""
 
     tape: Any
     samples: Any
@@ -179,26 +178,6 @@ def _task_of_gold(data: Any, tape: Any, token: int) -> int:
     if not is_null(data, tape, member(data, tape, token, _MISSING_SMILES)):
         return NO_TASK
     return NO_TASK if is_null(data, tape, member(data, tape, token, _TARGET)) else 0
-
-
-@kernel
-def _put_prompt_id(data: Any, tape: Any, prompt: int, gold: int, words: Any, out: Any, to: int) -> int:
-    """Write `relfast.formats.verl.prompt_id` of two strings as JSON; where it ends."""
-    out[to] = 91
-    at = put_json(data, tape[prompt, TOKEN_START], tape[prompt, TOKEN_END], out, to + 1)
-    out[at] = 44
-    at = put_json(data, tape[gold, TOKEN_START], tape[gold, TOKEN_END], out, at + 1)
-    out[at] = 93
-    value = digest(out, to, at + 1, words)
-    to = copy(_PROMPT, 0, len(_PROMPT), out, to)
-    for _ in range(8):
-        byte = np.int64(value & np.uint64(255))
-        out[to] = _HEXADECIMAL[byte >> 4]
-        out[to + 1] = _HEXADECIMAL[byte & 15]
-        to += 2
-        value >>= np.uint64(8)
-    out[to] = QUOTE
-    return to + 1
 
 
 @kernel
@@ -308,9 +287,7 @@ def _scan_line(
     id_start = id_end = 0
     if entry[ENTRY_INPUT]:
         place, id_start = IN_SCRATCH, used
-        id_end = _put_prompt_id(
-            data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used
-        )
+        id_end = put_prompt_id(data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used)
         used = id_end
     elif is_null(data, tape, token):
         place = NOWHERE
@@ -374,7 +351,7 @@ def _scan_line(
         in_scratch = True
     elif tape[answer, TOKEN_KIND] == ESCAPED:
         answer_start, answer_end = tape[answer, TOKEN_TEXT], tape[answer, TOKEN_TEXT_END]
-        beyond = len(scratch) - 2 * (answer_end - answer_start) - 16
+        beyond = len(scratch) - 2 * (answer_end - answer_start) - 2 * WIDTH
         in_scratch = True
     if in_scratch:
         # where its strings are written does not matter: gold's have no escapes, or take the exact way

@@ -25,6 +25,7 @@ from relfast_kernels.layouts import (
     RECORD_SAMPLE,
     RECORD_VOTE,
     SAMPLE_BYTES,
+    SAMPLE_FURTHER,
     TEMPLATE_PARTS,
     WANTS_NOTHING,
     WANTS_ROOM,
@@ -41,9 +42,6 @@ _NULL = np.frombuffer(b"null", np.uint8)
 
 _BESIDES = 128
 """Bytes of a row that are in no template and no scratch space."""
-
-FURTHER = 128
-"""Added to a sample's task unless it is the first of its line: `relfast.stats.samples`."""
 
 
 @kernel
@@ -168,7 +166,7 @@ def write_rows(
             at = copy(scratch, gold, gold_end, out, at)
         at = copy(blob, offsets[part + 3], offsets[part + 4], out, at)
         counts[template] += 1
-        samples[sample] = (row[RECORD_KEY] & KEY_TASK) + (FURTHER if row[RECORD_SAMPLE] > 0 else 0)
+        samples[sample] = (row[RECORD_KEY] & KEY_TASK) + (SAMPLE_FURTHER if row[RECORD_SAMPLE] > 0 else 0)
         for k in range(8):
             samples[sample + 1 + k] = (value >> (8 * k)) & 255
         for k in range(4):

@@ -237,7 +237,7 @@ class BlockScoring:
                     yield parts
                     pace.next(parts.tally)
                     parts, rows, slow_since_report = Segment(last, b"", 0, Tally()), [], 0
-        if parts.n_rows or parts.stop < stop or not rows:
+        if parts.n_rows or parts.n_fast or parts.stop < stop or not rows:
             parts.rows = b"".join(rows)
             parts.stop = max(parts.stop, stop)
             yield parts

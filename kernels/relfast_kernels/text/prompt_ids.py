@@ -1,0 +1,115 @@
+"""Ids of prompts that have none: `relfast.formats.verl.prompt_id`, hashed once for rollouts of one prompt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import BLAKE_WORDS, PROMPT_SLOTS, PROMPT_WORDS, TOKEN_END, TOKEN_START
+from relfast_kernels.text.blake2b import digest
+from relfast_kernels.text.canonical import put_json
+from relfast_kernels.text.find import copy, load8
+from relfast_kernels.text.json_scan import QUOTE
+
+_PROMPT = np.frombuffer(b'"prompt-', np.uint8)
+_HEXADECIMAL = np.frombuffer(b"0123456789abcdef", np.uint8)
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+
+_SAMPLED = 16
+"""Places of a text that decide where it is kept; prompts of a benchmark begin alike."""
+
+_DIGEST_AT, _TEXT_AT = 2, 3
+"""Words of a slot: the lengths of prompt and gold, their digest, and from here on their texts."""
+
+
+@kernel
+def _word(data: Any, at: int, end: int) -> Any:
+    """Eight bytes as a number, zeros after the end."""
+    if at + 8 <= end:
+        return load8(data, at)
+    word = np.uint64(0)
+    for k in range(end - at):
+        word |= np.uint64(data[at + k]) << np.uint64(8 * k)
+    return word
+
+
+@kernel
+def _sampled(data: Any, start: int, end: int, value: Any) -> Any:
+    step = max((end - start) // _SAMPLED, 8)
+    for at in range(start, end, step):
+        value = (value ^ _word(data, at, end)) * _FACTOR
+        value ^= value >> np.uint64(29)
+    return value
+
+
+@kernel
+def _same(data: Any, start: int, end: int, words: Any, at: Any) -> bool:
+    for place in range(start, end, 8):
+        if words[at] != _word(data, place, end):
+            return False
+        at += 1
+    return True
+
+
+@kernel
+def _keep(data: Any, start: int, end: int, words: Any, at: Any) -> Any:
+    for place in range(start, end, 8):
+        words[at] = _word(data, place, end)
+        at += 1
+    return at
+
+
+@kernel
+def _digest_of(
+    data: Any, prompt: int, end: int, gold: int, gold_end: int, words: Any, out: Any, to: int
+) -> Any:
+    """The digest of the JSON list of two strings, written to ``out`` from ``to`` on."""
+    out[to] = 91
+    at = put_json(data, prompt, end, out, to + 1)
+    out[at] = 44
+    at = put_json(data, gold, gold_end, out, at + 1)
+    out[at] = 93
+    return digest(out, to, at + 1, words)
+
+
+@kernel
+def put_prompt_id(data: Any, tape: Any, prompt: int, gold: int, words: Any, out: Any, to: int) -> int:
+    """Write the id of two strings as JSON; where it ends.
+
+    Parameters
+    ----------
+    words : uint64, shape (PROMPTS_SIZE,)
+        Work space of the digest, and what is known of prompts; zeros at first.
+    """
+    start, end = tape[prompt, TOKEN_START], tape[prompt, TOKEN_END]
+    first, last = tape[gold, TOKEN_START], tape[gold, TOKEN_END]
+    n_words = (end - start + 7) // 8
+    if n_words + (last - first + 7) // 8 + _TEXT_AT <= PROMPT_WORDS:
+        place = _sampled(data, first, last, _sampled(data, start, end, np.uint64(end - start)))
+        slot = BLAKE_WORDS + (np.int64(place) & (PROMPT_SLOTS - 1)) * PROMPT_WORDS
+        lengths = np.uint64(end - start) + np.uint64(1), np.uint64(last - first)
+        text = slot + _TEXT_AT
+        if (
+            words[slot] == lengths[0]
+            and words[slot + 1] == lengths[1]
+            and _same(data, start, end, words, text)
+            and _same(data, first, last, words, text + n_words)
+        ):
+            value = words[slot + _DIGEST_AT]
+        else:
+            value = _digest_of(data, start, end, first, last, words, out, to)
+            words[slot], words[slot + 1], words[slot + _DIGEST_AT] = lengths[0], lengths[1], value
+            _keep(data, first, last, words, _keep(data, start, end, words, text))
+    else:
+        value = _digest_of(data, start, end, first, last, words, out, to)
+    to = copy(_PROMPT, 0, len(_PROMPT), out, to)
+    for _ in range(8):
+        byte = np.int64(value & np.uint64(255))
+        out[to] = _HEXADECIMAL[byte >> 4]
+        out[to + 1] = _HEXADECIMAL[byte & 15]
+        to += 2
+        value >>= np.uint64(8)
+    out[to] = QUOTE
+    return to + 1

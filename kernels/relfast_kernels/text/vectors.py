@@ -1,0 +1,107 @@
+"""Sixty-four bytes at a time: what LLVM does not find in a loop that ends at the first hit.
+
+Loads and comparisons of whole vectors, which LLVM turns into the instructions of whatever processor it
+compiles for. Whoever calls sees to it that the bytes are there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.extending import intrinsic
+
+WIDTH: Final = 64
+"""Bytes of a vector; also the place of a byte that is not in it."""
+
+_BYTE = ir.IntType(8)
+_PLACE = ir.IntType(64)
+_VECTOR = ir.VectorType(_BYTE, WIDTH)
+
+if config.DISABLE_JIT:
+
+    def places_of(data: Any, at: int, one: int, other: int) -> Any:
+        """A bit for each place in the vector at ``at`` that holds one of two bytes, the first one lowest."""
+        window = bytes(data[at : at + WIDTH])
+        return np.uint64(sum(1 << k for k, byte in enumerate(window) if byte in (one, other)))
+
+    def lowest(places: Any) -> int:
+        """The first of some places, or `WIDTH`."""
+        bits = int(places)
+        return (bits & -bits).bit_length() - 1 if bits else WIDTH
+
+    def first_outside(data: Any, at: int, least: int, most: int) -> int:
+        """Place of the first byte that is not ``least`` to ``most`` in the vector at ``at``, or `WIDTH`."""
+        window = bytes(data[at : at + WIDTH])
+        return next((k for k, byte in enumerate(window) if not least <= byte <= most), WIDTH)
+
+    def copy_vector(data: Any, at: int, out: Any, to: int) -> int:
+        """Copy the vector at ``at`` to ``to``; returns what comes after it there."""
+        out[to : to + WIDTH] = data[at : at + WIDTH]
+        return to + WIDTH
+
+else:
+
+    def _pointer(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
+        data = context.make_array(array_type)(context, builder, array).data
+        return builder.bitcast(builder.gep(data, [at]), _VECTOR.as_pointer())
+
+    def _spread(builder: Any, byte: Any) -> Any:
+        one = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), byte, ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), None)
+        return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), zeros)
+
+    def _first(builder: Any, places: Any) -> Any:
+        """The first place; where there is none, `WIDTH` zeros are counted."""
+        return builder.cttz(places, ir.Constant(ir.IntType(1), 0))
+
+    @intrinsic
+    def places_of(typing: Any, data: Any, at: Any, one: Any, other: Any) -> Any:
+        """A bit for each place in the vector at ``at`` that holds one of two bytes, the first one lowest."""
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            array, at, one, other = values
+            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
+            hits = builder.or_(
+                builder.icmp_unsigned("==", vector, _spread(builder, one)),
+                builder.icmp_unsigned("==", vector, _spread(builder, other)),
+            )
+            return builder.bitcast(hits, _PLACE)
+
+        return types.uint64(data, types.int64, types.uint8, types.uint8), code
+
+    @intrinsic
+    def lowest(typing: Any, places: Any) -> Any:
+        """The first of some places, or `WIDTH`."""
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return _first(builder, values[0])
+
+        return types.int64(types.uint64), code
+
+    @intrinsic
+    def first_outside(typing: Any, data: Any, at: Any, least: Any, most: Any) -> Any:
+        """Place of the first byte that is not ``least`` to ``most`` in the vector at ``at``, or `WIDTH`."""
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            array, at, least, most = values
+            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
+            above = builder.sub(vector, _spread(builder, least))
+            hits = builder.icmp_unsigned(">", above, _spread(builder, builder.sub(most, least)))
+            return _first(builder, builder.bitcast(hits, _PLACE))
+
+        return types.int64(data, types.int64, types.uint8, types.uint8), code
+
+    @intrinsic
+    def copy_vector(typing: Any, data: Any, at: Any, out: Any, to: Any) -> Any:
+        """Copy the vector at ``at`` to ``to``; returns what comes after it there."""
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            array, at, out, to = values
+            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
+            builder.store(vector, _pointer(context, builder, signature.args[2], out, to), align=1)
+            return builder.add(to, ir.Constant(_PLACE, WIDTH))
+
+        return types.int64(data, types.int64, out, types.int64), code

@@ -1,0 +1,117 @@
+"""Prompts from samples by machine code: no import of numpy, no sorting, and little memory."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from array import array
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from relfast_kernels.layouts import (
+    KIND_COLUMNS,
+    KIND_COUNT,
+    SAMPLE_BYTES,
+    SAMPLE_FURTHER,
+    VOTE_COLUMNS,
+)
+
+UNIT: Final = "prompts"
+
+_MOST: Final = 2**31 - 2
+"""Samples that are counted: they are numbered in 32 bits."""
+
+_KINDS: Final = 1 << 12
+
+
+class Prompts(NamedTuple):
+    """A task's prompts.
+
+    Attributes
+    ----------
+    histogram
+        Prompts by (samples, right samples).
+    majority
+        Number of samples → (prompts, sum of majority scores), for prompts with several.
+    """
+
+    histogram: dict[tuple[int, int], int]
+    majority: dict[int, list[float]]
+
+
+class Kind(NamedTuple):
+    """What is counted of a prompt: its samples, how many are right; of several samples also how many answers
+    are the most frequent ones, and how many of those are right."""
+
+    samples: int
+    right: int
+    winners: int = 0
+    winners_right: int = 0
+
+
+def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
+    """A task's prompts from their numbers by kind: the same sums to the last bit, whoever counted."""
+    histogram: dict[tuple[int, int], int] = {}
+    majority: dict[int, list[float]] = {}
+    for kind in sorted(kinds):
+        key, times = (kind.samples, kind.right), kinds[kind]
+        histogram[key] = histogram.get(key, 0) + times
+        if kind.samples > 1:
+            entry = majority.setdefault(kind.samples, [0, 0.0])
+            entry[0] += times
+            if kind.winners:
+                entry[1] += times * (kind.winners_right / kind.winners)
+    return Prompts(histogram, majority)
+
+
+def _zeros(size: int) -> ctypes.Array[ctypes.c_char]:
+    """Memory that is taken only where it is touched, and given back when nobody refers to it."""
+    return (ctypes.c_char * size).from_buffer(mmap.mmap(-1, size))
+
+
+def _power_above(number: int) -> int:
+    return 1 << number.bit_length()
+
+
+def count_kinds(samples: bytes | bytearray) -> tuple[dict[int, dict[Kind, int]], dict[int, int]] | None:
+    """Prompts by kind, and those that stand on several lines, by task number.
+
+    None where the machine code is missing (`relfast_kernels.compiled.native`).
+    """
+    from relfast_kernels.compiled import native  # most processes that count rows never come here
+
+    n = len(samples) // SAMPLE_BYTES
+    functions = native.load(UNIT) if 0 < n <= _MOST else None
+    if functions is None:
+        return None
+    data = samples if isinstance(samples, bytes) else (ctypes.c_char * len(samples)).from_buffer(samples)
+    n_heads = _power_above(n + n // 2)
+    heads, before = _zeros(4 * n_heads), _zeros(4 * n)
+    n_votes = _power_above(2 * functions["chain"](data, n, heads, n_heads, before) + 4)
+    votes = _zeros(8 * VOTE_COLUMNS * n_votes)
+    n_kinds = _KINDS
+    while True:
+        kinds, repeated = _zeros(8 * KIND_COLUMNS * n_kinds), _zeros(8 * SAMPLE_FURTHER)
+        if functions["count"](data, n, heads, n_heads, before, votes, n_votes, kinds, n_kinds, repeated) >= 0:
+            break
+        n_kinds *= 16
+    return _by_task(_numbers(kinds)), {task: k for task, k in enumerate(_numbers(repeated)) if k}
+
+
+def _numbers(memory: Any) -> array[int]:
+    numbers = array("q")
+    numbers.frombytes(memory)
+    return numbers
+
+
+def _by_task(table: array[int]) -> dict[int, dict[Kind, int]]:
+    found: dict[int, dict[Kind, int]] = {}
+    for at in _filled(table):
+        task, *kind, count = table[at : at + KIND_COLUMNS]
+        found.setdefault(task, {})[Kind(*kind)] = count
+    return found
+
+
+def _filled(table: array[int]) -> Iterable[int]:
+    counts = table[KIND_COUNT::KIND_COLUMNS]
+    return (KIND_COLUMNS * row for row, count in enumerate(counts) if count)
