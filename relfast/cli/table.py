@@ -76,9 +76,12 @@ def _metrics(task: TaskSummary) -> str:
 
 
 def _at_k(task: TaskSummary) -> str:
-    """pass@k for powers of two and the largest k, maj@k for all; each with the prompts it rests on."""
+    """pass@k for powers of two and the largest k, maj@k for all; each with the prompts it rests on. avg@k is
+    pass@1 of the same prompts, and in the JSON."""
     lines = []
     for name, points in task.at_k().items():
+        if name == "avg@k":
+            continue
         shown = [k for k in points if name == "maj@k" or k.bit_count() == 1 or k == max(points)]
         lines += [
             f"{name[:-1]}{k} {points[k].value:.3f} ({points[k].prompts:,}/{task.prompts:,})" for k in shown

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from relfast.records import SCORED, STATUSES, Score
-from relfast.stats.estimates import AtK, clustered_mean, pass_at_k
+from relfast.stats.estimates import AtK, avg_at_k, clustered_mean, pass_at_k, pass_at_k_intervals
+from relfast.stats.intervals import LEVEL, Interval, share_interval, wilson
 from relfast.stats.samples import (
     FURTHER,
     SAMPLE,
@@ -25,6 +26,9 @@ from relfast.stats.samples import (
 )
 from relfast.tasks import TASKS
 from relfast.tasks.base import Breakdown, Metric, resolve
+
+if TYPE_CHECKING:
+    from relfast.comparison.model import Comparison
 
 _METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
 _BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
@@ -223,13 +227,40 @@ class TaskSummary:
         return sum(self.statuses[status] for status in SCORED)
 
     def at_k(self) -> dict[str, dict[int, AtK]]:
-        """``pass@k`` and ``maj@k`` by k, each with its number of prompts; empty unless a prompt has several
-        samples. pass@k is over the prompts with k samples or more, maj@k over those with exactly k."""
+        """``pass@k``, ``avg@k`` and ``maj@k`` by k, each with its number of prompts; empty unless a prompt
+        has several samples. pass@k is over the prompts with k samples or more, the others over those with
+        exactly k."""
         if max((n for n, _ in self.histogram), default=0) < 2:
             return {}
         return {
             "pass@k": pass_at_k(self.histogram),
+            "avg@k": avg_at_k(self.histogram),
             "maj@k": {k: AtK(total / n, int(n)) for k, (n, total) in sorted(self.majority.items()) if n},
+        }
+
+    def correct_interval(self, level: float = LEVEL) -> Interval | None:
+        """The interval of the mean of ``correct``, in 0…1; see `relfast.stats.intervals.share_interval`."""
+        return share_interval(self.histogram, level)
+
+    def parsed_interval(self, level: float = LEVEL) -> Interval | None:
+        """Wilson's interval of the share of scored responses that could be read as an answer. Samples of a
+        prompt count as independent: what was found is not kept by prompt."""
+        return wilson(self.found, self.scored, level) if self.scored else None
+
+    def at_k_intervals(self, level: float = LEVEL) -> dict[str, dict[int, Interval]]:
+        """The intervals of `at_k`, under the same names and k."""
+        points = self.at_k()
+        if not points:
+            return {}
+        by_size = {k: {key: n for key, n in self.histogram.items() if key[0] == k} for k in points["avg@k"]}
+        averages = {k: share_interval(part, level) for k, part in by_size.items()}
+        return {
+            "pass@k": pass_at_k_intervals(self.histogram, level),
+            "avg@k": {k: interval for k, interval in averages.items() if interval is not None},
+            # what a tie shares varies less than a draw of 0 or 1: no narrower than it should be
+            "maj@k": {
+                k: wilson(at.value * at.prompts, at.prompts, level) for k, at in points["maj@k"].items()
+            },
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -324,6 +355,18 @@ class Summary:
     def count(self, *statuses: str) -> int:
         """Rows with one of these statuses."""
         return sum(task.statuses[status] for task in self.tasks.values() for status in statuses)
+
+    def compare(self, *others: Summary, **options: Any) -> Comparison:
+        """Hold the rows of this run against those of others; see `relfast.compare` for ``options``.
+
+        Raises
+        ------
+        UsageError
+            A summary's rows are not where it says they went, or the runs cannot be compared.
+        """
+        # the comparison stands on the engine, which stands on this
+        result: Comparison = resolve("relfast.comparison:compare")(self, *others, **options)
+        return result
 
     def to_dict(self) -> dict[str, Any]:
         return {
