@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
+from relfast.comparison.comparing import Comparing, comparing
 from relfast.comparison.model import Comparison, Flip, LeftOut, PairsOf, Run, Side, TaskComparison
+from relfast.comparison.runs import RunLike
 from relfast.stats.intervals import LEVEL
 
 
 def compare(
-    *runs: str | Path | Any,
+    *runs: RunLike,
     names: Sequence[str] | None = None,
     metric: str = "correct",
     pairs: PairsOf = "all",
     level: float = LEVEL,
     bootstrap: int | None = None,
     seed: int = 0,
-    max_flips: int = 100,
+    max_flips: int | None = 100,
     allow_different: bool = False,
 ) -> Comparison:
     """Compare two or more runs on the prompts and samples that they have in common.
@@ -42,7 +42,7 @@ def compare(
     seed
         Of bootstrap and sampled permutations.
     max_flips
-        How many of the records that changed are named.
+        How many of the records that changed are named; None: all.
     allow_different
         Compare runs of different policies, scorers or gold all the same; it is noted.
 
@@ -53,7 +53,29 @@ def compare(
     UsageError
         The runs cannot be compared: nothing in common, other policies, scorers, options or gold.
     """
-    raise NotImplementedError
+    return comparing(
+        runs,
+        names=names,
+        metric=metric,
+        pairs=pairs,
+        level=level,
+        bootstrap=bootstrap,
+        seed=seed,
+        max_flips=max_flips,
+        allow_different=allow_different,
+    ).comparison
 
 
-__all__ = ["Comparison", "Flip", "LeftOut", "PairsOf", "Run", "Side", "TaskComparison", "compare"]
+__all__ = [
+    "Comparing",
+    "Comparison",
+    "Flip",
+    "LeftOut",
+    "PairsOf",
+    "Run",
+    "RunLike",
+    "Side",
+    "TaskComparison",
+    "compare",
+    "comparing",
+]

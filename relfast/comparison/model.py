@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import Any, Literal
 
+import relfast.comparison.tables as tables
 from relfast.stats.intervals import Interval
 from relfast.stats.paired import DifferenceMethod, TestMethod
+from relfast.tables.frames import to_arrow, to_pandas
+from relfast.tables.html import html_table
+from relfast.tables.numbers import signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +47,20 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Samples of a task that are no pair: they stand in one run only, or one of the two has no score."""
+    """Samples of a task that are no pair: they stand in one run only, or one of the two has no value of the
+    metric, most often since it has no score."""
 
     only_a: int = 0
     only_b: int = 0
     unscored_a: int = 0
     unscored_b: int = 0
     unscored_both: int = 0
+    elsewhere: int = 0
+    """Samples that a third run lacks, or has no score for."""
 
     @property
     def total(self) -> int:
-        return sum((self.only_a, self.only_b, self.unscored_a, self.unscored_b, self.unscored_both))
+        return sum(astuple(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +140,7 @@ class Flip:
         return asdict(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Runs held against each other, task by task.
 
@@ -170,6 +177,45 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """JSON-able: what ``relfast compare --json`` writes."""
         return asdict(self)
+
+    def to_csv(self) -> str:
+        """A CSV file's text, a row per task and pair of runs; no spreadsheet takes a name in it for a
+        formula."""
+        return tables.to_csv(self)
+
+    def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
+        """A table for a paper (needs ``booktabs``): means with their intervals, the best in bold."""
+        return tables.to_latex(self, caption, label)
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` of what `to_csv` holds. Raises `MissingExtraError`."""
+        return to_pandas(self._columns(), "Comparison.to_pandas")
+
+    def to_arrow(self) -> Any:
+        """A `pyarrow.Table` of what `to_csv` holds. Raises `MissingExtraError`."""
+        return to_arrow(self._columns(), "Comparison.to_arrow")
+
+    def _columns(self) -> dict[str, list[Any]]:
+        columns = zip(*tables.csv_rows(self), strict=True)
+        return {name: list(column) for name, column in zip(tables.CSV_HEADER, columns, strict=True)}
+
+    def __repr__(self) -> str:
+        runs = ", ".join(run.name for run in self.runs)
+        rows = "; ".join(
+            f"{item.task}{'' if len(self.runs) == 2 else f' {item.a} − {item.b}'} {signed(item.difference)}"
+            for item in self.tasks[:6]
+        )
+        more = f"; {len(self) - 6} more" if len(self) > 6 else ""
+        return f"<Comparison of {runs} by {self.metric}: {rows}{more}>"
+
+    def _repr_html_(self) -> str:
+        return html_table(
+            tables.header_of(self),
+            tables.rows_of(self),
+            caption=f"{self.metric}: {', '.join(run.name for run in self.runs)}",
+            notes=[tables.methods(self), *self.notes],
+            text_columns=tables.text_columns(self),
+        )
 
 
 PairsOf = Literal["all", "first"]

@@ -90,6 +90,11 @@ def normal_quantile(p: float) -> float:
     return NormalDist().inv_cdf(p)
 
 
+def normal_cdf(z: float) -> float:
+    """Distribution function of the standard normal distribution."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
 def normal_tails(z: float) -> float:
     """P(|Z| ≥ |z|) of a standard normal Z."""
     return math.erfc(abs(z) / math.sqrt(2))

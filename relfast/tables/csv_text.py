@@ -27,10 +27,13 @@ def safe_cell(value: object) -> object:
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """The text of a CSV file: UTF-8 without a mark, LF, everything quoted that needs to be."""
+def csv_line(values: Iterable[object]) -> str:
+    """A line of a CSV file: UTF-8 without a mark, LF, everything quoted that needs to be."""
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([safe_cell(value) for value in row] for row in rows)
+    csv.writer(stream, lineterminator="\n").writerow([safe_cell(value) for value in values])
     return stream.getvalue()
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """The text of a CSV file."""
+    return "".join(map(csv_line, (header, *rows)))

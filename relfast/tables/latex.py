@@ -38,18 +38,13 @@ def escape(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number with half the width of its interval, or its bounds: typeset, and bold where it is best."""
+    """What is LaTeX already, such as a number with its interval."""
 
     text: str
-    """LaTeX, already escaped."""
-    bold: bool = False
-
-    def __str__(self) -> str:
-        return rf"\textbf{{{self.text}}}" if self.bold else self.text
 
 
 def table(
-    header: Sequence[str],
+    header: Sequence[str | Cell],
     rows: Sequence[Sequence[str | Cell]],
     *,
     text_columns: int = 1,
@@ -86,4 +81,4 @@ def table(
 
 
 def _row(cells: Sequence[str | Cell]) -> str:
-    return " & ".join(str(cell) if isinstance(cell, Cell) else escape(cell) for cell in cells) + r" \\"
+    return " & ".join(cell.text if isinstance(cell, Cell) else escape(cell) for cell in cells) + r" \\"
