@@ -219,9 +219,8 @@ def _unmatched(
         if not left.total:
             continue
         if left.unscored_both and not len(pairs.rows_a) and metric != "correct":
-            notes.append(
-                f"{task or '(unknown)'}: no {metric} in both of {runs[at].run.name} and {runs[other].run.name}"
-            )
+            both = f"{runs[at].run.name} and {runs[other].run.name}"
+            notes.append(f"{task or '(unknown)'}: no sample has {metric} in both of {both}")
             continue
         a, b = runs[at].run.name, runs[other].run.name
         parts = [
