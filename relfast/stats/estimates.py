@@ -48,7 +48,8 @@ def clustered_mean(histogram: Mapping[tuple[int, int], int]) -> tuple[float | No
     mean = sum(right * count for (_, right), count in histogram.items()) / total
     if groups < 2:
         return mean, None
-    squares = sum(count * (right - n * mean) ** 2 for (n, right), count in histogram.items())
+    # exact sums: the same whatever order the prompts were counted in
+    squares = math.fsum(count * (right - n * mean) ** 2 for (n, right), count in histogram.items())
     return mean, math.sqrt(squares * groups / (groups - 1)) / total
 
 
@@ -61,7 +62,7 @@ def pass_at_k(histogram: Mapping[tuple[int, int], int]) -> dict[int, AtK]:
         prompts = sum(enough.values())
         if not prompts:
             break
-        passed = sum(
+        passed = math.fsum(
             count * (1 - math.comb(n - right, k) / math.comb(n, k)) for (n, right), count in enough.items()
         )
         result[k] = AtK(passed / prompts, prompts)
@@ -83,8 +84,8 @@ def pass_at_k_intervals(
         prompts = sum(count for _, count in estimates)
         if not prompts:
             break
-        mean = sum(value * count for value, count in estimates) / prompts
-        squares = sum(count * (value - mean) ** 2 for value, count in estimates)
+        mean = math.fsum(value * count for value, count in estimates) / prompts
+        squares = math.fsum(count * (value - mean) ** 2 for value, count in estimates)
         most = sum(count * n for (n, _), count in histogram.items() if n >= k)
         result[k] = effective_share_interval(mean, squares / prompts**2, prompts, most, level)
     return result

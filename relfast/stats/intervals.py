@@ -79,7 +79,7 @@ def share_interval(histogram: Mapping[tuple[int, int], int], level: float = LEVE
     if n == prompts:
         return wilson(right, n, level)
     share = right / n
-    squares = sum(count * (right - size * share) ** 2 for (size, right), count in histogram.items())
+    squares = math.fsum(count * (right - size * share) ** 2 for (size, right), count in histogram.items())
     return effective_share_interval(share, squares / n**2, prompts, n, level)
 
 

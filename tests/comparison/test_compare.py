@@ -203,7 +203,7 @@ def test_different_gold_is_refused_by_name() -> None:
         relfast.compare(a, b)
     assert "gold differs" in relfast.compare(a, b, allow_different=True).notes[0]
     mazes = [
-        [score(at, True, task="SeqBench", L=10 + other, B=1, N=0.0) for at in range(3)] for other in (0, 1)
+        [score(at, True, task="SeqBench", logical_depth=10 + other) for at in range(3)] for other in (0, 1)
     ]
     with pytest.raises(UsageError, match="SeqBench are not the same"):
         relfast.compare(*mazes)
