@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from relfast.stats.intervals import Interval
 from relfast.tables.csv_text import csv_text
-from relfast.tables.latex import Cell, escape, table
-from relfast.tables.numbers import percent, probability, signed
+from relfast.tables.latex import Cell, escape, number_cell, table
+from relfast.tables.numbers import percent, probability, signed, three_decimals
 
 if TYPE_CHECKING:
     from relfast.comparison.model import Comparison, LeftOut, Side, TaskComparison
@@ -194,27 +194,18 @@ def best_in_bold(sides: Sequence[Side | None], *, share: bool) -> list[str | Cel
     return [
         "--"
         if side is None or text is None
-        else mean_cell(side, share=share, bold=several and float(text) == best)
+        else number_cell(
+            side.mean,
+            side.interval,
+            shown=percent if share else three_decimals,
+            bold=several and float(text) == best,
+        )
         for side, text in zip(sides, shown, strict=True)
     ]
 
 
-def mean_cell(side: Side, *, share: bool, bold: bool = False) -> Cell:
-    r"""``51.2 {\small$\pm$ 2.1}``, or both distances where they are not the same."""
-    mean = _rounded(side.mean, share)
-    text = rf"\textbf{{{mean}}}" if bold else mean
-    if side.interval is None:
-        return Cell(text)
-    low = _rounded(side.mean - side.interval.low, share)
-    high = _rounded(side.interval.high - side.mean, share)
-    if abs(float(high) - float(low)) < 1.5 * (0.1 if share else 0.001):
-        # the same but for rounding: one distance says it
-        return Cell(rf"{text} {{\small$\pm${max(low, high, key=float)}}}")
-    return Cell(rf"{text} {{\small$^{{+{high}}}_{{-{low}}}$}}")
-
-
 def _rounded(value: float, share: bool) -> str:
-    return percent(value) if share else f"{value:.3f}"
+    return percent(value) if share else three_decimals(value)
 
 
 def _difference(item: TaskComparison, share: bool) -> list[str | Cell]:

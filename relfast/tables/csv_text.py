@@ -22,8 +22,9 @@ def safe_cell(value: object) -> object:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return value
-    # lone surrogates have no UTF-8, and NUL ends a cell for some readers
+    # lone surrogates have no UTF-8, NUL ends a cell for some readers, and a bare CR a line
     text = str(value).encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 

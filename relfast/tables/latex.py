@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
+
+from relfast.tables.numbers import percent
 
 _ESCAPES: Final = {
     "\\": r"\textbackslash{}",
@@ -41,6 +43,29 @@ class Cell:
     """What is LaTeX already, such as a number with its interval."""
 
     text: str
+
+
+def number_cell(
+    value: float, interval: tuple[float, float] | None, *, shown: Callable[[float], str], bold: bool = False
+) -> Cell:
+    r"""``51.2 {\small$\pm$2.1}``, or both distances where they differ by more than rounding.
+
+    ``shown`` writes a number, ``interval`` are the bounds around ``value``.
+    """
+    text = shown(value)
+    step = 10.0 ** -len(text.partition(".")[2])
+    text = rf"\textbf{{{text}}}" if bold else text
+    if interval is None:
+        return Cell(text)
+    low, high = shown(value - interval[0]), shown(interval[1] - value)
+    if abs(float(high) - float(low)) < 1.5 * step:
+        return Cell(rf"{text} {{\small$\pm${max(low, high, key=float)}}}")
+    return Cell(rf"{text} {{\small$^{{+{high}}}_{{-{low}}}$}}")
+
+
+def percent_cell(share: float, interval: tuple[float, float] | None, *, bold: bool = False) -> Cell:
+    """A share in percent with its interval."""
+    return number_cell(share, interval, shown=percent, bold=bold)
 
 
 def table(

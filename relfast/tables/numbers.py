@@ -17,3 +17,8 @@ def probability(p: float) -> str:
 def percent(value: float) -> str:
     """A share, in percent without the sign."""
     return f"{100 * value:.1f}"
+
+
+def three_decimals(value: float) -> str:
+    """A number of any kind."""
+    return f"{value:.3f}"
