@@ -9,6 +9,7 @@ from typing import Any
 from relfast.records import SCORED
 from relfast.stats.estimates import AtK, avg_at_k, clustered_mean, pass_at_k, pass_at_k_intervals
 from relfast.stats.intervals import LEVEL, Interval, share_interval, wilson
+from relfast.stats.lengths import Lengths
 from relfast.stats.samples import Prompts
 from relfast.stats.sums import ExactSum
 from relfast.stats.tally import BREAKDOWNS, TaskTally, is_flag
@@ -23,7 +24,8 @@ class TaskSummary:
     prompts by (scored samples, right samples); ``majority`` maps a number of samples to (prompts, sum of
     majority scores). Both add up over shards that share no prompt. ``rewards`` and the values of ``sums`` are
     (number of rows that have it, sum), those of ``cells`` (rows, sums of the task's `Breakdown`). All sums
-    are exact: summaries of shards merge into that of the whole, to the last digit.
+    are exact: summaries of shards merge into that of the whole, to the last digit. ``lengths``
+    is there where the dump was read for it (``--lengths``).
     """
 
     name: str
@@ -37,6 +39,7 @@ class TaskSummary:
     histogram: dict[tuple[int, int], int]
     majority: dict[int, list[float]]
     cells: dict[str, list[float]]
+    lengths: Lengths | None = None
 
     @classmethod
     def of(cls, name: str, tally: TaskTally, prompts: Prompts) -> TaskSummary:
@@ -81,6 +84,9 @@ class TaskSummary:
         for key, n in other.histogram.items():
             self.histogram[key] = self.histogram.get(key, 0) + n
         add_majorities(self.majority, other.majority)
+        if other.lengths is not None:
+            self.lengths = self.lengths or Lengths()
+            self.lengths.merge(other.lengths)
 
     @property
     def scored(self) -> int:
@@ -154,6 +160,8 @@ class TaskSummary:
         breakdown = BREAKDOWNS.get(self.name)
         if self.cells and breakdown is not None:
             result[breakdown.name] = resolve(breakdown.aggregate)(self.cells)
+        if self.lengths is not None:
+            result["lengths"] = self.lengths.to_dict()
         result["merge"] = {
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
             "majority": [[k, n, shown(total)] for k, (n, total) in sorted(self.majority.items())],
@@ -178,6 +186,8 @@ class TaskSummary:
         row["reward"] = shown(self.rewards[1] / self.rewards[0]) if self.rewards[0] else None
         row["parsed"] = shown(self.found / self.scored) if self.scored else None
         row |= {"parsed_low": shown(parsed and parsed.low), "parsed_high": shown(parsed and parsed.high)}
+        if self.lengths is not None:
+            row |= self.lengths.flat()
         row |= self.statuses
         row |= {f"metrics.{name}": shown(total / n) for name, (n, total) in self.sums.items() if n}
         bounds = self.at_k_intervals()
@@ -232,6 +242,8 @@ class TaskSummary:
             {k: [n, total] for k, n, total in merge["majority"]},
             {name: list(cell) for name, cell in merge["cells"].items()},
         )
+        if "lengths" in data:
+            made.lengths = Lengths.from_dict(data["lengths"])
         if "exact" in merge:  # not in summaries from before there were exact sums
             made._take_exact(merge["exact"])
         return made
