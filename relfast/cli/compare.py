@@ -155,30 +155,38 @@ def _print(comparison: Comparison) -> None:
 
 
 def _show(comparison: Comparison, console: Any) -> None:
-    """The table, 80 columns wide where names are short; what needs more room stands below it."""
+    """The table, 80 columns wide; what needs more room stands below it."""
     from rich.table import Table
 
-    from relfast.comparison.tables import header_of, methods, rows_of, text_columns
+    from relfast.comparison.tables import header_of, methods, names_in_columns, pair_of, rows_of, text_columns
 
+    called = names_in_columns(comparison)
+    for name, letter in called.items():
+        if name != letter:
+            console.print(_plain(f"{letter} = {name}"))
     table = Table(pad_edge=False, box=None, header_style="bold")
-    for place, name in enumerate(header_of(comparison)):
-        words = place < text_columns(comparison)
-        table.add_column(_plain(name), justify="left" if words else "right", overflow="fold")
-    for row in rows_of(comparison):
+    for place, name in enumerate(header_of(comparison, called)):
+        if place < text_columns(comparison):
+            table.add_column(_plain(name), overflow="fold")
+        else:
+            table.add_column(_plain(name), justify="right", no_wrap=True)
+    for row in rows_of(comparison, called):
         table.add_row(*map(_plain, row))
     console.print(table)
+    plain = " before correction" if len(comparison) > 1 else ""
     for item in comparison:
-        runs = "" if len(comparison.runs) == 2 else f" {item.a} − {item.b}"
-        console.print(
-            _plain(
-                f"{item.task}{runs}: {item.pairs:,} pairs of {item.prompts:,} prompts; only {item.a} right"
-                f" {item.gained:,}, only {item.b} right {item.lost:,}; p {item.p:.3g}"
+        runs = "" if len(comparison.runs) == 2 else f" {pair_of(item, called)}"
+        told = [f"{item.pairs:,} pairs of {item.prompts:,} prompts"]
+        if len(comparison.runs) > 2:
+            told.append(f"{item.wins:,} won, {item.losses:,} lost, {item.ties:,} tied")
+        if comparison.metric != "correct":
+            told.append(
+                f"only {called[item.a]} right {item.gained:,}, only {called[item.b]} right {item.lost:,}"
             )
-        )
+        console.print(_plain(f"{item.task}{runs}: {'; '.join(told)}; p {item.p:.3g}{plain}"))
     for flip in comparison.flips:
-        console.print(
-            _plain(f"flipped: {flip.task} {flip.id!r:.60} sample {flip.sample}: only {flip.right} is right")
-        )
+        what = f"{flip.task} {flip.id!r:.60} sample {flip.sample}"
+        console.print(_plain(f"flipped: {what}: right in {called[flip.right]} only"))
     if comparison.n_flips > len(comparison.flips):
         console.print(f"{comparison.n_flips:,} flipped in all (--flips FILE writes them)", style="dim")
     console.print(_plain(methods(comparison)), style="dim")

@@ -36,17 +36,32 @@ class Comparing:
     _matched: list[tuple[int, int, str, Pairs]]
 
     def flips(self) -> Iterator[Flip]:
-        """All pairs that one run has right and the other wrong, a pair of runs and a task at a time, in the
-        order of the first run's rows. Reads these rows again, and keeps none."""
-        for at, other, task, pairs in self._matched:
+        """All pairs that one run has right and the other wrong, a pair of runs after the other, in the order
+        of the first one's rows. Reads these rows again, and keeps none."""
+        for at, other in dict.fromkeys((at, other) for at, other, _, _ in self._matched):
             a, b = self._runs[at], self._runs[other]
-            changed = np.flatnonzero(flipped(pairs, a.columns, b.columns))
-            rows_b = pairs.rows_b[changed]
-            rows = rows_at(a, pairs.rows_a[changed].tolist())
-            for score, row_b in zip(rows, rows_b.tolist(), strict=True):
+            found = [pairs for one, two, _, pairs in self._matched if (one, two) == (at, other)]
+            chosen = [flipped(pairs, a.columns, b.columns) for pairs in found]
+            rows_a = np.concatenate(
+                [pairs.rows_a[changed] for pairs, changed in zip(found, chosen, strict=True)]
+            )
+            rows_b = np.concatenate(
+                [pairs.rows_b[changed] for pairs, changed in zip(found, chosen, strict=True)]
+            )
+            order = np.argsort(rows_a)
+            indices = b.columns.table["index"][rows_b[order]].tolist()
+            for score, index_b in zip(rows_at(a, rows_a[order].tolist()), indices, strict=True):
                 right = a.run.name if score.correct else b.run.name
-                index_b = int(b.columns.table["index"][row_b])
-                yield Flip(task, score.id, score.sample, a.run.name, b.run.name, right, score.index, index_b)
+                yield Flip(
+                    score.task or "",
+                    score.id,
+                    score.sample,
+                    a.run.name,
+                    b.run.name,
+                    right,
+                    score.index,
+                    index_b,
+                )
 
 
 def comparing(

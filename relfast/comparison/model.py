@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, astuple, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import relfast.comparison.tables as tables
 from relfast.stats.intervals import Interval
@@ -12,6 +12,21 @@ from relfast.stats.paired import DifferenceMethod, TestMethod
 from relfast.tables.frames import to_arrow, to_pandas
 from relfast.tables.html import html_table
 from relfast.tables.numbers import signed
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+def _plain(made: DataclassInstance) -> dict[str, Any]:
+    """A dataclass as dictionaries and lists: an `Interval` is a list of two."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(item) for key, item in value.items()}
+        return [plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+    result: dict[str, Any] = plain(asdict(made))
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +131,7 @@ class TaskComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able; keys are the fields'."""
-        return asdict(self)
+        return _plain(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +190,8 @@ class Comparison:
         return len(self.tasks)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able: what ``relfast compare --json`` writes."""
-        return asdict(self)
+        """JSON-able: what ``relfast compare -f json`` writes. Keys are the fields'."""
+        return _plain(self)
 
     def to_csv(self) -> str:
         """A CSV file's text, a row per task and pair of runs; no spreadsheet takes a name in it for a

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from relfast.stats.intervals import Interval
@@ -26,38 +26,50 @@ _INTERVALS: Final = {
 }
 
 
-def header_of(comparison: Comparison) -> list[str]:
-    """Titles of `rows_of`."""
-    two = len(comparison.runs) == 2
-    sides = [run.name for run in comparison.runs] if two else ["a", "b"]
-    named = ["task"] if two else ["task", "a", "b"]
-    middle = sides if two else ["mean a", "mean b"]
+LONGEST_NAME: Final = 10
+"""Of runs in the columns of a terminal; longer ones are called by letters there."""
+
+
+def names_in_columns(comparison: Comparison) -> dict[str, str]:
+    """What the runs are called in a terminal's columns: their names, or letters if one is long."""
+    names = [run.name for run in comparison.runs]
+    if max(map(len, names)) <= LONGEST_NAME or len(names) > 26:
+        return {name: name for name in names}
+    return {name: chr(ord("A") + at) for at, name in enumerate(names)}
+
+
+def header_of(comparison: Comparison, called: Mapping[str, str] | None = None) -> list[str]:
+    """Titles of `rows_of`; ``called`` gives runs other names."""
+    level = f"{100 * comparison.level:g}% interval"
     corrected = "p" if len(comparison) == 1 else "p Holm"
-    return [*named, *middle, "difference", f"{100 * comparison.level:g}% interval", corrected, "win/loss/tie"]
+    if len(comparison.runs) > 2:
+        return ["task", "runs", "first", "second", "difference", level, corrected]
+    names = [called[run.name] if called else run.name for run in comparison.runs]
+    return ["task", *names, "difference", level, corrected, "win/loss/tie"]
 
 
-def rows_of(comparison: Comparison) -> list[list[str]]:
+def rows_of(comparison: Comparison, called: Mapping[str, str] | None = None) -> list[list[str]]:
     """A row of texts per task and pair of runs."""
     rows = []
     for item in comparison:
-        named = [item.task] if len(comparison.runs) == 2 else [item.task, item.a, item.b]
-        rows.append(
-            [
-                *named,
-                f"{item.side_a.mean:.3f}",
-                f"{item.side_b.mean:.3f}",
-                signed(item.difference),
-                bounds(item.interval),
-                probability(item.p_holm),
-                f"{item.wins:,}/{item.losses:,}/{item.ties:,}",
-            ]
-        )
+        middle = [f"{item.side_a.mean:.3f}", f"{item.side_b.mean:.3f}", signed(item.difference)]
+        middle += [bounds(item.interval), probability(item.p_holm)]
+        if len(comparison.runs) > 2:
+            rows.append([item.task, pair_of(item, called), *middle])
+        else:
+            rows.append([item.task, *middle, f"{item.wins:,}/{item.losses:,}/{item.ties:,}"])
     return rows
+
+
+def pair_of(item: TaskComparison, called: Mapping[str, str] | None = None) -> str:
+    """The two runs that are compared."""
+    a, b = (called[name] if called else name for name in (item.a, item.b))
+    return f"{a} − {b}"
 
 
 def text_columns(comparison: Comparison) -> int:
     """How many of the first columns are words."""
-    return 1 if len(comparison.runs) == 2 else 3
+    return 1 if len(comparison.runs) == 2 else 2
 
 
 def bounds(interval: Interval | None) -> str:
@@ -153,7 +165,7 @@ def to_latex(comparison: Comparison, caption: str | None = None, label: str | No
     if two:
         return text + _footnote(comparison)
     pairs: list[list[str | Cell]] = [
-        [item.task, f"{item.a} − {item.b}", *_difference(item, share)] for item in comparison
+        [item.task, pair_of(item), *_difference(item, share)] for item in comparison
     ]
     second: list[str | Cell] = ["Task", "Runs", f"Difference{unit}", Cell("$p$")]
     return text + "\n" + table(second, pairs, text_columns=2) + _footnote(comparison)

@@ -34,6 +34,8 @@ _MOST_LISTED: Final = 14
 _MOST_SAMPLED_CELLS: Final = 2_000
 _DRAWS: Final = 100_000
 _CHUNK: Final = 4_000_000
+_MOST_PICKED: Final = 500_000_000
+_LEAST_DRAWS: Final = 1_000
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class Differences:
         """The paired bootstrap's percentile interval: prompts are drawn with all of their pairs.
 
         Percentiles are moved out to Student's quantiles, without which few prompts give too narrow an
-        interval (Hesterberg 2015, doi:10.1080/00031305.2015.1089789, section 4.5). None with a single prompt
+        interval (Hesterberg 2015, doi:10.1080/00031305.2015.1089789). None with a single prompt
         or where nothing varies.
         """
         groups = self.prompts
@@ -225,17 +227,21 @@ def _sampled(values: NDArray[np.float64], counts: NDArray[np.int64], least: floa
 
 
 def _resampled(differences: Differences, draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Means of ``draws`` samples of as many prompts, with replacement."""
+    """Means of ``draws`` samples of as many prompts, with replacement; of fewer where so many prompts, hardly
+    one like another, would take minutes."""
     groups, cells = differences.prompts, len(differences.counts)
+    one_by_one = cells * 4 > groups >= 1000
+    if one_by_one:
+        draws = max(_LEAST_DRAWS, min(draws, _MOST_PICKED // groups))
     means = np.empty(draws)
     shares = differences.counts / groups
     step = max(1, _CHUNK // cells)
     for start in range(0, draws, step):
         part = min(step, draws - start)
-        if cells * 4 <= groups or groups < 1000:
+        if not one_by_one:
             drawn = rng.multinomial(groups, shares, part)
         else:
-            # hardly a prompt like another: draw them one by one
+            # hardly a prompt like another
             owner = np.repeat(np.arange(cells), differences.counts)
             picks = (rng.integers(0, groups, groups) for _ in range(part))
             drawn = np.stack([np.bincount(owner[pick], minlength=cells) for pick in picks])

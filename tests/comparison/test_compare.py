@@ -311,10 +311,26 @@ def test_command(
     assert (tmp_path / "flips.csv").read_text().splitlines()[1] == "REL-A1,p0,0,a,b,a,0,0"
 
 
+def test_long_names_and_many_runs_fit_80_columns(
+    two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    third = write(tmp_path / "c.scored.jsonl", runs("1111000011" * 8)[0])
+    assert run_main(f"qwen3-235b-a22b-thinking={two[0]}", f"deepseek-v3.2={two[1]}", f"c={third}") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["A = qwen3-235b-a22b-thinking", "B = deepseek-v3.2", "C = c"]
+    assert lines[4].split()[:6] == ["REL-A1", "A", "−", "B", "0.700", "0.400"]
+    assert [line.split()[1:4] for line in lines[4:7]] == [list("A−B"), list("A−C"), list("B−C")]
+    assert max(map(len, lines)) <= 80
+    assert "REL-A1 A − B: 80 pairs of 80 prompts; 24 won, 0 lost, 56 tied; p 1.19e-07" in "\n".join(lines)
+
+
 def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("out.json", "out.csv", "out.tex"):
         assert run_main(*two, "-o", str(tmp_path / name)) == 0
-    data = json.loads((tmp_path / "out.json").read_text())
+    text = (tmp_path / "out.json").read_text()
+    assert text.startswith('{\n  "metric"'), "for people too"
+    data = json.loads(text)
     assert data["tasks"][0]["interval"] == list(relfast.compare(*two).tasks[0].interval or ())
     assert data["n_flips"] == 24
     (row,) = csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text()))
