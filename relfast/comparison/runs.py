@@ -70,7 +70,7 @@ class _Opened:
     def load(self, name: str, metric: str) -> Loaded:
         try:
             columns = columns_of(self.scores(), metric)
-        except (StructError, TypeError, AttributeError) as error:
+        except (StructError, TypeError, AttributeError, OverflowError) as error:
             raise InputError(f"is no file of scored rows: {error}", file=self.path or name) from error
         if self.summary is not None and self.path is not None and self.summary.rows != len(columns):
             raise UsageError(

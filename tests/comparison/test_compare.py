@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import relfast
 from relfast.cli.main import main
 from relfast.comparison import comparing
+from relfast.comparison.columns import columns_of
 from relfast.comparison.runs import RunLike
 from relfast.errors import InputError, UsageError
 from relfast.records import Score, unscored
@@ -167,6 +168,22 @@ def test_an_undefined_value_is_none() -> None:
     b = [score(at, True, task="REL-B1", f1=-1.0 if at else 0.5) for at in range(5)]
     (only,) = relfast.compare(a, b, metric="f1")
     assert only.pairs == 1
+
+
+def test_what_is_not_finite_is_no_value() -> None:
+    a = [
+        score(at, True, task="REL-C3", f1=value)
+        for at, value in enumerate([0.5, 1e999, float("nan"), 10**400, 0.5])
+    ]
+    b = [score(at, True, task="REL-C3", f1=0.25) for at in range(5)]
+    (only,) = relfast.compare(a, b, metric="f1")
+    assert (only.pairs, only.difference, only.left_out.unscored_a) == (2, 0.25, 3)
+
+
+def test_what_is_kept_of_a_row_is_small() -> None:
+    """A million rows of any length are 40 MB: texts stay in the file."""
+    columns = columns_of([score("x" * 10_000, True, f1=0.5)] * 3, "correct")
+    assert columns.table.nbytes == 3 * 40
 
 
 def test_bootstrap_is_the_same_every_time() -> None:
