@@ -62,13 +62,13 @@ def _numbers(task: TaskSummary) -> list[float | int | None]:
     return [task.prompts, task.rows, mean, error, reward, parsed]
 
 
-def write_tables(summary: Summary, report: Report) -> None:
-    """Write the numbers as CSV and LaTeX files. Raises `OutputError`."""
+def write_tables(summary: Summary, report: Report, suffix: str = "") -> None:
+    """Write the numbers as CSV and LaTeX files, whose names end in ``suffix``. Raises `OutputError`."""
     report.write_texts(
         {
-            "summary_stats.csv": summary_csv(summary),
-            "metrics.csv": metrics_csv(summary),
-            "latex_table.txt": summary_latex(summary),
+            f"summary_stats{suffix}.csv": summary_csv(summary),
+            f"metrics{suffix}.csv": metrics_csv(summary),
+            f"latex_table{suffix}.txt": summary_latex(summary),
         }
     )
 
