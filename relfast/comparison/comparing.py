@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relfast.comparison.agreement import (
     differing_policies,
@@ -127,7 +128,13 @@ def _check_metric(runs: Sequence[Loaded], metric: str) -> None:
 
 
 def _compare(
-    a: Loaded, b: Loaded, task: str, pairs: Pairs, level: float, bootstrap: int | None, seed: int
+    a: Loaded,
+    b: Loaded,
+    task: str,
+    pairs: Pairs,
+    level: float,
+    bootstrap: int | None,
+    seed: int,
 ) -> TaskComparison:
     ours, theirs = pairs.values(a.columns, b.columns)
     differences = Differences.of(pairs.prompts, ours, theirs)
@@ -137,6 +144,8 @@ def _compare(
     p, p_method = differences.test(seed)
     right_a, right_b = pairs.values(a.columns, b.columns, "correct")
     changed = flipped(pairs, a.columns, b.columns)
+    # a value of either run beyond 0…1: then the other's ones and noughts are no shares
+    counts = not differences.bounded
     wins, losses = int((ours > theirs).sum()), int((ours < theirs).sum())
     return TaskComparison(
         task=task,
@@ -144,8 +153,8 @@ def _compare(
         b=b.run.name,
         prompts=differences.prompts,
         pairs=differences.pairs,
-        side_a=side_of(pairs, ours, level),
-        side_b=side_of(pairs, theirs, level),
+        side_a=side_of(pairs, ours, level, counts=counts),
+        side_b=side_of(pairs, theirs, level, counts=counts),
         difference=differences.mean,
         error=differences.error,
         interval=interval,
@@ -162,19 +171,21 @@ def _compare(
     )
 
 
-def side_of(pairs: Pairs, values: np.ndarray[tuple[int], np.dtype[np.float64]], level: float) -> Side:
-    """A run's mean with its interval, clustered by prompt: Wilson's for right and wrong, else Student's."""
+def side_of(pairs: Pairs, values: NDArray[np.float64], level: float, *, counts: bool = False) -> Side:
+    """A run's mean with its interval, clustered by prompt: Wilson's for right and wrong, else Student's.
+    ``counts`` have no upper bound, whatever these values are."""
     mean = float(values.mean())
-    if ((values == 0) | (values == 1)).all():
+    if not counts and ((values == 0) | (values == 1)).all():
         _, places = np.unique(pairs.prompts, return_inverse=True)
         sizes = np.bincount(places)
         right = np.bincount(places, values).astype(np.int64)
-        kinds, counts = np.unique(np.stack([sizes, right], 1), axis=0, return_counts=True)
-        histogram = {(int(n), int(c)): int(k) for (n, c), k in zip(kinds, counts, strict=True)}
+        kinds, times = np.unique(np.stack([sizes, right], 1), axis=0, return_counts=True)
+        histogram = {(int(n), int(c)): int(k) for (n, c), k in zip(kinds, times, strict=True)}
         return Side(mean, share_interval(histogram, level))
     alone = Differences.of(pairs.prompts, values, np.zeros(len(values)))
-    interval = mean_interval(alone.mean, alone.error, alone.prompts, level)
-    if interval is not None and alone.bounded:
+    # what never varies says nothing of how far off it may be
+    interval = mean_interval(alone.mean, alone.error or None, alone.prompts, level)
+    if interval is not None and alone.bounded and not counts:
         interval = Interval(max(interval.low, 0.0), min(interval.high, 1.0))
     return Side(mean, interval)
 

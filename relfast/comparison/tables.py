@@ -9,6 +9,7 @@ from relfast.stats.intervals import Interval
 from relfast.tables.csv_text import csv_text
 from relfast.tables.latex import Cell, escape, number_cell, table
 from relfast.tables.numbers import percent, probability, signed, three_decimals
+from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
     from relfast.comparison.model import Comparison, LeftOut, Side, TaskComparison
@@ -155,7 +156,8 @@ def to_latex(comparison: Comparison, caption: str | None = None, label: str | No
     rows: list[list[str | Cell]] = []
     for task in tasks:
         sides = [means.get((task, run)) for run in runs]
-        row: list[str | Cell] = [task, *best_in_bold(sides, share=share)]
+        better = _higher_is_better(task, comparison.metric)
+        row: list[str | Cell] = [task, *best_in_bold(sides, share=share, higher_is_better=better)]
         if two:
             row += _difference(of_task[task], share)
         rows.append(row)
@@ -197,23 +199,30 @@ def _is_share(comparison: Comparison) -> bool:
     return all(0 <= value <= 1 for value in (*values, *bounds))
 
 
-def best_in_bold(sides: Sequence[Side | None], *, share: bool) -> list[str | Cell]:
-    """Means with their intervals; the highest, as it is shown, in bold where there are several."""
+def best_in_bold(
+    sides: Sequence[Side | None], *, share: bool, higher_is_better: bool | None = True
+) -> list[str | Cell]:
+    """Means with their intervals; the best, as it is shown, in bold where there are several and one is
+    better."""
     shown = [None if side is None else _rounded(side.mean, share) for side in sides]
     values = [float(text) for text in shown if text is not None]
-    best = max(values, default=0.0)
-    several = len(values) > 1 and min(values) < best
+    best = max(values, default=0.0) if higher_is_better else min(values, default=0.0)
+    several = higher_is_better is not None and len(set(values)) > 1
+    number = percent if share else three_decimals
     return [
         "--"
         if side is None or text is None
-        else number_cell(
-            side.mean,
-            side.interval,
-            shown=percent if share else three_decimals,
-            bold=several and float(text) == best,
-        )
+        else number_cell(side.mean, side.interval, shown=number, bold=several and float(text) == best)
         for side, text in zip(sides, shown, strict=True)
     ]
+
+
+def _higher_is_better(task: str, metric: str) -> bool | None:
+    """Whether a metric's higher values are the better ones; None where neither are."""
+    known = TASKS.get(task)
+    if known is None or metric not in known.metric_by_name:
+        return True  # correct, reward
+    return known.metric_by_name[metric].higher_is_better
 
 
 def _rounded(value: float, share: bool) -> str:

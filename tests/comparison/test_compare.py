@@ -162,6 +162,16 @@ def test_other_metrics() -> None:
         relfast.compare(a, b, metric="gain")
 
 
+def test_the_best_is_in_bold_whichever_way_it_lies() -> None:
+    """Fewer false positives are better; of what is neither, nothing is."""
+    a = [score(at, True, task="REL-C3", fp=3, tp=2) for at in range(9)]
+    b = [score(at, True, task="REL-C3", fp=1, tp=1) for at in range(9)]
+    assert r"REL-C3 & 3.000 & \textbf{1.000}" in relfast.compare(a, b, metric="fp").to_latex()
+    assert r"REL-C3 & \textbf{2.000} & 1.000" in relfast.compare(a, b, metric="tp").to_latex()
+    depths = [[score(at, True, task="SeqBench", n_actions=n + at % 2) for at in range(9)] for n in (4, 5)]
+    assert "textbf" not in relfast.compare(*depths, metric="n_actions").to_latex()
+
+
 def test_an_undefined_value_is_none() -> None:
     """-1 says that a precision is not there."""
     a = [score(at, True, task="REL-B1", f1=1.0) for at in range(5)]

@@ -167,8 +167,8 @@ def test_bootstrap_against_scipy() -> None:
     assert many.bootstrap(2_000, 3) == pytest.approx(alone, abs=0.004)
 
 
-@given(parts=st.lists(samples(SHARES, 4, 12), min_size=2, max_size=4))
-@settings(max_examples=30, deadline=None)
+@given(parts=st.lists(samples(SHARES, 4, 8), min_size=2, max_size=4))
+@settings(max_examples=25, deadline=None)
 def test_merge_is_the_whole(parts: list[Samples]) -> None:
     """Exactly: all that is estimated comes from cells, and cells are counted."""
     merged = of(parts[0])
@@ -190,7 +190,7 @@ def test_merge_is_the_whole(parts: list[Samples]) -> None:
 
 # few: statsmodels collects garbage in each call
 @given(p=st.lists(st.floats(0, 1) | st.just(0.01), min_size=1, max_size=40))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_holm_against_statsmodels(p: list[float]) -> None:
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1].tolist())
 
