@@ -8,9 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from relfast.engine.io.scored import read_scores
 from relfast.records import SCORED, Score
 from relfast.report.base import OnStep, ignore_step
-from relfast.report.inputs import SharedRows, check_summaries, find_inputs, is_summary_of, read_scores
+from relfast.report.inputs import SharedRows, check_summaries, find_inputs, is_summary_of
 from relfast.stats.summary import Summary, Tally, add_majorities, summarize
 from relfast.tasks import TASKS
 from relfast.tasks.base import Figures

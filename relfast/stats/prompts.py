@@ -16,6 +16,8 @@ from relfast_kernels.layouts import (
     VOTE_COLUMNS,
 )
 
+from relfast.stats.sums import ExactSum, units_of
+
 UNIT: Final = "prompts"
 
 _MOST: Final = 2**31 - 2
@@ -57,10 +59,11 @@ def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
         key, times = (kind.samples, kind.right), kinds[kind]
         histogram[key] = histogram.get(key, 0) + times
         if kind.samples > 1:
-            entry = majority.setdefault(kind.samples, [0, 0.0])
+            entry = majority.setdefault(kind.samples, [0, ExactSum.of(0)])
             entry[0] += times
             if kind.winners:
-                entry[1] += times * (kind.winners_right / kind.winners)
+                share = units_of(kind.winners_right / kind.winners) or 0
+                entry[1] += ExactSum.of(times * share)
     return Prompts(histogram, majority)
 
 
