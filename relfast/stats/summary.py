@@ -25,6 +25,7 @@ from relfast.stats.samples import (
 )
 from relfast.tasks import TASKS
 from relfast.tasks.base import Breakdown, Metric, resolve
+from relfast.tasks.breakdown import ShownTable
 
 _METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
 _BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
@@ -231,6 +232,13 @@ class TaskSummary:
             "pass@k": pass_at_k(self.histogram),
             "maj@k": {k: AtK(total / n, int(n)) for k, (n, total) in sorted(self.majority.items()) if n},
         }
+
+    def tables(self) -> list[ShownTable]:
+        """The tables of the task's own aggregates; empty where it has none."""
+        breakdown = _BREAKDOWNS.get(self.name)
+        if not self.cells or breakdown is None or breakdown.tables is None:
+            return []
+        return list(resolve(breakdown.tables)(self.cells))
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able: the reported numbers, and under ``merge`` what merging needs.

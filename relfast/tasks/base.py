@@ -196,12 +196,15 @@ class Breakdown:
     aggregate
         The function ("module:function") that makes JSON-able aggregates of the cells, which it gets as
         name → [rows, *sums].
+    tables
+        The function ("module:function") that makes `relfast.tasks.breakdown.ShownTable` of them.
     """
 
     name: str
     by: tuple[str, ...]
     sums: tuple[str, ...]
     aggregate: str
+    tables: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

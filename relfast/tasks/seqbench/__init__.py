@@ -54,5 +54,6 @@ TASK: Final = Task(
         by=("logical_depth", "backtracking", "noise"),
         sums=("exact_match", "progress_ratio"),
         aggregate="relfast.tasks.seqbench.l0:aggregate",
+        tables="relfast.tasks.seqbench.tables:tables",
     ),
 )

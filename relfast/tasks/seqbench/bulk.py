@@ -18,6 +18,7 @@ import orjson
 
 from relfast.errors import MissingExtraError, WorkerError
 from relfast.outputs import whole_file
+from relfast.tasks.seqbench.cover import covering, mazes_of
 from relfast.tasks.seqbench.generate import check_run, make_row, maze_seed
 from relfast.tasks.seqbench.parameters import Parameters
 
@@ -28,6 +29,9 @@ WAITING_PER_WORKER: Final = 2
 """Chunks made ahead of the one being written: bounds memory."""
 
 GZIP_LEVEL: Final = 6
+
+_Kinds = tuple[tuple[Parameters, ...], ...]
+"""The variants of a maze, for each kind of maze."""
 
 
 def write_rows(
@@ -40,10 +44,13 @@ def write_rows(
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Write ``n`` mazes, each in all variants, as JSON lines; returns the number of rows.
+    """Write ``n`` mazes of each kind, each in all variants, as JSON lines; returns the number of rows.
+
+    Variants that differ in noise and removed keys only are variants of one maze; others are of other kinds,
+    and their mazes take turns. Variants that say ``cover`` become one of each bin (`covering`).
 
     ``output`` may end in ``.gz`` or ``.zst``; ``-`` is stdout. A file appears when it is whole.
-    ``progress`` is told how many mazes are written.
+    ``progress`` is told how many mazes of each kind are written.
 
     Raises
     ------
@@ -54,19 +61,24 @@ def write_rows(
     OutputError
         It cannot be written.
     """
-    check_run(n, seed)
-    blocks = _told(_blocks(n, seed, tuple(variants), _codec(output), workers), n, progress)
+    chosen = covering(variants)
+    kinds = tuple(map(tuple, mazes_of(chosen)))
+    total = n * len(kinds)
+    check_run(total, seed)
+    blocks = _told(_blocks(total, seed, kinds, _codec(output), workers), total, len(kinds), progress)
     with whole_file(output, overwrite=overwrite) as file:
         for block in blocks:
             file.write(block)
-    return n * len(variants)
+    return n * len(chosen)
 
 
-def _told(blocks: Iterator[bytes], n: int, progress: Callable[[int], None] | None) -> Iterator[bytes]:
+def _told(
+    blocks: Iterator[bytes], n: int, n_kinds: int, progress: Callable[[int], None] | None
+) -> Iterator[bytes]:
     for number, block in enumerate(blocks, 1):
         yield block
         if progress is not None:
-            progress(min(number * CHUNK, n))
+            progress(min(number * CHUNK, n) // n_kinds)
 
 
 def _codec(output: str) -> str:
@@ -79,9 +91,9 @@ def _codec(output: str) -> str:
     return "gz" if output.endswith(".gz") else ""
 
 
-def _blocks(n: int, seed: int, variants: tuple[Parameters, ...], codec: str, workers: int) -> Iterator[bytes]:
+def _blocks(n: int, seed: int, kinds: _Kinds, codec: str, workers: int) -> Iterator[bytes]:
     """The file's bytes, chunk by chunk, in order."""
-    chunks = [(seed, low, min(low + CHUNK, n), variants, codec) for low in range(0, n, CHUNK)]
+    chunks = [(seed, low, min(low + CHUNK, n), kinds, codec) for low in range(0, n, CHUNK)]
     workers = min(workers, len(chunks))
     if workers <= 1:
         yield from map(_make, chunks)
@@ -102,9 +114,13 @@ def _blocks(n: int, seed: int, variants: tuple[Parameters, ...], codec: str, wor
             pool.shutdown(cancel_futures=True)
 
 
-def _make(chunk: tuple[int, int, int, tuple[Parameters, ...], str]) -> bytes:
-    seed, low, high, variants, codec = chunk
-    rows = [make_row(maze_seed(seed, index), settings) for index in range(low, high) for settings in variants]
+def _make(chunk: tuple[int, int, int, _Kinds, str]) -> bytes:
+    seed, low, high, kinds, codec = chunk
+    rows = [
+        make_row(maze_seed(seed, index), settings)
+        for index in range(low, high)
+        for settings in kinds[index % len(kinds)]
+    ]
     data = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
     if codec == "gz":
         return gzip.compress(data, GZIP_LEVEL, mtime=0)
