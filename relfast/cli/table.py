@@ -45,7 +45,7 @@ def _print(summary: Summary, console: Console) -> None:
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     for name, task in summary.tasks.items():
-        table.add_row(name, *_cells(task)[: len(columns)])
+        table.add_row(name, *cells(task)[: len(columns)])
     console.print(table)
     for name, task in summary.tasks.items():
         for line in (_metrics(task), _at_k(task), _unscored(task)):
@@ -78,7 +78,8 @@ def _own_table(task: str, shown: ShownTable) -> Table:
     return table
 
 
-def _cells(task: TaskSummary) -> list[str]:
+def cells(task: TaskSummary) -> list[str]:
+    """What the table shows of a task: prompts, responses, correct, its error, reward, parsed, unscored."""
     mean, error = clustered_mean(task.histogram)
     return [
         f"{task.prompts:,}",

@@ -122,8 +122,8 @@ class Parameters:
     L: int | tuple[int, int] | None = parameter(
         None,
         Bounds(),
-        "Logical depth: actions of the shortest plan, hit exactly. Bounds are filled as mazes fall, with --cover"
-        " evenly.",
+        "Logical depth: actions of the shortest plan, hit exactly. Bounds fill as mazes fall, evenly"
+        " with --cover.",
         flag="-L",
     )
     B: int = parameter(
@@ -175,7 +175,7 @@ class Parameters:
         if self.cover:
             if self.L is None or isinstance(self.L, int) or not 1 <= self.L[0] <= self.L[1]:
                 raise UsageError("cover fills bounds of L evenly: give them, such as -L 10:100")
-            if not 1 <= self.bin_width:
+            if self.bin_width < 1:
                 raise UsageError(f"bin_width must be a whole number from 1 on, not {self.bin_width!r}")
             return
         low, high = self.moves
