@@ -97,5 +97,7 @@ def header_line(header: Mapping[str, Any]) -> str:
         for name in ("temperature", "max_tokens", "samples", "seed")
         if header.get(name) is not None
     ]
-    parts += [f"{name} given" for name in ("system", "stop", "extra_body") if header.get(name)]
+    parts += [
+        f"{name.replace('_', '-')} given" for name in ("system", "stop", "extra_body") if header.get(name)
+    ]
     return " | ".join(parts)

@@ -37,7 +37,7 @@ class Pace:
 
     async def turn(self) -> None:
         """Wait until a request may begin."""
-        at = max(self._next, self._clock())
+        at = max(self._next, self._held, self._clock())
         self._next = at + self._interval
         while (wait := max(at, self._held) - self._clock()) > 0:
             await self._sleep(wait)
