@@ -147,9 +147,9 @@ class Bench:
                 raise OutputExistsError(there, resumable=True)
         embedding = {each.task for part in requests.values() for each in part if each.task is not None}
         if any(TASKS[name].embeds for name in embedding):
-            from relfast.embed import describe
+            from relfast.embed import get_embedder
 
-            describe(self.job.options.embedder, self.job.options.device)
+            get_embedder(self.job.options.embedder, self.job.options.device)
         _check_report()
 
     def _part(

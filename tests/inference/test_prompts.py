@@ -125,10 +125,11 @@ def test_ones_own_name_is_none_of_ours() -> None:
 def test_the_header_says_what_was_asked_with(tmp_path: Path) -> None:
     records, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     records.write_text("".join(json.dumps(row) + "\n" for row in (*seqbench(2), *realign(2))))
-    with running(Server(solve=lambda prompt: "['start: A1']")) as server, pytest.raises(SystemExit) as left:
+    with running(Server(solve=lambda prompt: "['start: A1']")) as server:
         more = ["--stop", "END", "--extra-body", '{"top_p": 0.5, "temperature": null}', "--samples", "2"]
         asking = ["--api", server.url, "--model", "m", "-o", str(output), "--seed", "11", "-q"]
-        main(["run", str(records), *asking, *more])
+        with pytest.raises(SystemExit) as left:
+            main(["run", str(records), *asking, *more])
     assert not left.value.code
     asked = server.requests[0]
     assert (asked["stop"], asked["top_p"], asked["max_tokens"]) == (["END"], 0.5, 2048)
