@@ -165,6 +165,10 @@ class Bench:
             report=watch.asking(f"{model.name} {part.name}: ", len(requests)),
         )
         watch.step(f"{model.name} {part.name}: scoring")
+        for name in dict.fromkeys(request.task for request in requests):
+            # compiled once and here, on a fresh machine: the workers would each do it, at the same time
+            if name is not None and TASKS[name].kernels:
+                TASKS[name].load()
         summary = self._score(responses, _scored(folder, part), resume=resume)
         shown = orjson.dumps(summary.to_dict() | {"seconds": None}, option=orjson.OPT_INDENT_2)
         _write(folder / f"{part.name}.summary.json", shown + b"\n")

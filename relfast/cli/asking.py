@@ -93,9 +93,10 @@ class Asking:
         self._started = time.monotonic()
 
     def update(self, counts: RequestCounts) -> None:
-        self._reporter.update(lambda: self._status(counts, time.monotonic() - self._started))
+        self._reporter.update(lambda: self.status(counts, time.monotonic() - self._started))
 
-    def _status(self, counts: RequestCounts, seconds: float) -> Status:
+    def status(self, counts: RequestCounts, seconds: float) -> Status:
+        """What is shown after so many seconds."""
         done = counts.before + counts.done
         facts = [f"{self._name}{done:,} of {self._total:,} records", f"{counts.failed:,} failed"]
         if counts.completion_tokens:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import gzip
 import multiprocessing
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -29,6 +30,9 @@ WAITING_PER_WORKER: Final = 2
 """Chunks made ahead of the one being written: bounds memory."""
 
 GZIP_LEVEL: Final = 6
+
+MANY: Final = 20
+"""Mazes of one kind from which it is said that they leave a part of their bounds empty."""
 
 _Kinds = tuple[tuple[Parameters, ...], ...]
 """The variants of a maze, for each kind of maze."""
@@ -65,20 +69,38 @@ def write_rows(
     kinds = tuple(map(tuple, mazes_of(chosen)))
     total = n * len(kinds)
     check_run(total, seed)
-    blocks = _told(_blocks(total, seed, kinds, _codec(output), workers), total, len(kinds), progress)
+    depths: set[int] = set()
     with whole_file(output, overwrite=overwrite) as file:
-        for block in blocks:
-            file.write(block)
+        blocks = _blocks(total, seed, kinds, _codec(output), workers)
+        for number, block in enumerate(blocks, 1):
+            file.write(block.data)
+            depths |= block.depths
+            if progress is not None:
+                progress(min(number * CHUNK, total) // len(kinds))
+    if n >= MANY and len(kinds) == 1:
+        _tell_of_gaps(kinds[0][0].L, depths)
     return n * len(chosen)
 
 
-def _told(
-    blocks: Iterator[bytes], n: int, n_kinds: int, progress: Callable[[int], None] | None
-) -> Iterator[bytes]:
-    for number, block in enumerate(blocks, 1):
-        yield block
-        if progress is not None:
-            progress(min(number * CHUNK, n) // n_kinds)
+class _Block(NamedTuple):
+    """A chunk of the file, and the depths of its rows."""
+
+    data: bytes
+    depths: set[int]
+
+
+def _tell_of_gaps(bounds: int | tuple[int, int] | None, depths: set[int]) -> None:
+    """Say where the mazes leave a tenth or more of the bounds of L empty at an end: a size has its depths."""
+    if bounds is None or isinstance(bounds, int) or not depths:
+        return
+    low, high = bounds
+    if 10 * max(min(depths) - low, high - max(depths)) >= high - low + 1:
+        warnings.warn(
+            f"relfast: L goes from {min(depths)} to {max(depths)}, not {low} to {high}: mazes of one size"
+            " have no others; --cover fills the bounds evenly",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def _codec(output: str) -> str:
@@ -91,7 +113,7 @@ def _codec(output: str) -> str:
     return "gz" if output.endswith(".gz") else ""
 
 
-def _blocks(n: int, seed: int, kinds: _Kinds, codec: str, workers: int) -> Iterator[bytes]:
+def _blocks(n: int, seed: int, kinds: _Kinds, codec: str, workers: int) -> Iterator[_Block]:
     """The file's bytes, chunk by chunk, in order."""
     chunks = [(seed, low, min(low + CHUNK, n), kinds, codec) for low in range(0, n, CHUNK)]
     workers = min(workers, len(chunks))
@@ -100,7 +122,7 @@ def _blocks(n: int, seed: int, kinds: _Kinds, codec: str, workers: int) -> Itera
         return
     # spawned, not forked: the caller may have threads
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        waiting: deque[Future[bytes]] = deque()
+        waiting: deque[Future[_Block]] = deque()
         try:
             for chunk in chunks:
                 waiting.append(pool.submit(_make, chunk))
@@ -114,19 +136,19 @@ def _blocks(n: int, seed: int, kinds: _Kinds, codec: str, workers: int) -> Itera
             pool.shutdown(cancel_futures=True)
 
 
-def _make(chunk: tuple[int, int, int, _Kinds, str]) -> bytes:
+def _make(chunk: tuple[int, int, int, _Kinds, str]) -> _Block:
     seed, low, high, kinds, codec = chunk
     rows = [
         make_row(maze_seed(seed, index), settings)
         for index in range(low, high)
         for settings in kinds[index % len(kinds)]
     ]
+    depths = {row["complexity_parameters"]["logical_depth_L"] for row in rows}
     data = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
     if codec == "gz":
-        return gzip.compress(data, GZIP_LEVEL, mtime=0)
+        return _Block(gzip.compress(data, GZIP_LEVEL, mtime=0), depths)
     if codec == "zst":
         import zstandard
 
-        compressed: bytes = zstandard.compress(data)
-        return compressed
-    return data
+        return _Block(zstandard.compress(data), depths)
+    return _Block(data, depths)

@@ -99,3 +99,12 @@ def test_several_doors_take_turns(tmp_path: Path) -> None:
     found = [row["complexity_parameters"]["backtracking_count_B"] for row in rows]  # type: ignore[index]
     assert found == [0, 0, 2, 2] * 3
     assert len({row["instance_id"] for row in rows}) == len(rows) == 12
+
+
+def test_bounds_that_one_size_does_not_fill_are_said(tmp_path: Path) -> None:
+    output = str(tmp_path / "mazes.jsonl")
+    with pytest.warns(RuntimeWarning, match=r"L goes from \d+ to \d+, not 10 to 100: .*--cover"):
+        bulk.write_rows(output, 30, 3, [Parameters(8, 8, (10, 100), 1)], overwrite=True)
+    # filled, or too few to fill them: nothing is said (a warning would fail this test)
+    bulk.write_rows(output, 30, 3, [Parameters(8, 8, (20, 30), 1)], overwrite=True)
+    bulk.write_rows(output, 5, 3, [Parameters(8, 8, (10, 100), 1)], overwrite=True)
