@@ -1,5 +1,4 @@
-"""ReAlign's own rows: results (``benchmark_solution`` beside ``llm_solution``), and problems with responses
-(``problem``, ``solution``), as its dataset has them."""
+"""ReAlign's own result rows: ``benchmark_solution`` beside ``llm_solution``."""
 
 from __future__ import annotations
 
@@ -12,25 +11,10 @@ _GOLD: Final = ("benchmark_solution", "benchmark_steps")
 
 
 def matches(row: Mapping[str, Any]) -> bool:
-    if "llm_solution" in row:
-        return any(key in row for key in _GOLD)
-    return _is_problem(row)
-
-
-def _is_problem(row: Mapping[str, Any]) -> bool:
-    return "problem" in row and "solution" in row and "answer" not in row
+    return "llm_solution" in row and any(key in row for key in _GOLD)
 
 
 def read(row: Mapping[str, Any]) -> Entry:
-    if "llm_solution" not in row and _is_problem(row):
-        return Entry(
-            id=row.get("id", MISSING),
-            task="ReAlign",
-            question=row["problem"],
-            answer={"solution": row["solution"]},
-            response=row.get("response", MISSING),
-            row=row,
-        )
     return Entry(
         id=row.get("id", MISSING),
         task="ReAlign",

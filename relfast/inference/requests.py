@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -76,20 +76,21 @@ class Wordings:
 
     def request(self, index: int, row: dict[str, Any]) -> Request:
         """The request of a row."""
+        row = _completed(row)
         entry = read_row(row, "auto")
-        task = find_task(entry.task) or self._task_of(entry.answer, row)
+        task = find_task(entry.task) or self._task_of(entry.answer)
         name = None if task is None else task.name
         question = next((row[key] for key in _QUESTIONS if row.get(key) is not None), entry.question)
         if question in (MISSING, None) and row.get("prompt") is not None:
             return _asked(index, row, row["prompt"], name, AS_IT_STANDS)
         return _asked(index, row, None if question is MISSING else question, name, self._wording(task))
 
-    def _task_of(self, answer: Any, row: Mapping[str, Any]) -> Task | None:
+    def _task_of(self, answer: Any) -> Task | None:
         if self._task is not None:
             return self._task
         if isinstance(answer, str):
             answer = decode_text(answer)
-        return infer_task(answer) or (infer_task(row) if answer in (MISSING, None) else None)
+        return infer_task(answer)
 
     def _wording(self, task: Task | None) -> Wording:
         if self._for_all is not None:
@@ -97,6 +98,27 @@ class Wordings:
         if task is None:
             return AS_IT_STANDS
         return next((one for one in task.prompts if one.name == self._named), task.prompts[0])
+
+
+def _completed(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose gold stands beside its question, as a dataset has it, as a record: with task and answer, so
+    that it can be scored. Others come back as they are.
+
+    Records of a documented format (`relfast.tasks.base.Gold.domain`) have their gold in ``answer``: a column
+    of such a name in some other table is none.
+    """
+    entry = read_row(row, "auto")
+    if entry.task not in (MISSING, None) or entry.answer not in (MISSING, None):
+        return row
+    task = infer_task(row)
+    if task is None or task.gold.domain is not None:
+        return row
+    given = (keys for keys in task.gold.keys if all(row.get(key) is not None for key in keys))
+    keys = next(given, None)
+    if keys is None:
+        return row
+    question = next((row[key] for key in _QUESTIONS if row.get(key) is not None), None)
+    return {**row, "task": task.name, "question": question, "answer": {key: row[key] for key in keys}}
 
 
 def _own(path: str) -> Wording:

@@ -36,7 +36,7 @@ class Endpoint:
         if not trimmed.startswith(("http://", "https://")):
             raise UsageError(f"--api must be an http(s) URL such as http://127.0.0.1:1234/v1, not {url!r}")
         parts = urlsplit(trimmed)
-        if "@" in parts.netloc or parts.query:
+        if "@" in parts.netloc or parts.query or parts.fragment:
             # what stands in a URL stands in process lists and error messages
             raise UsageError(
                 f"--api must hold neither a password nor a query: a key goes into {KEY_VARIABLE}"

@@ -161,3 +161,24 @@ def test_an_extra_body_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixt
             )
         assert left.value.code == 2
         assert said in capsys.readouterr().err
+
+
+def test_a_datasets_row_becomes_a_record() -> None:
+    """Gold that stands beside the question comes back where scoring looks for it; a foreign column is no gold."""
+    row = realign(1)[0]
+    request = Wordings().request(0, row)
+    assert (request.task, request.wording) == ("ReAlign", "realign 1")
+    assert request.row == {
+        **row,
+        "task": "ReAlign",
+        "question": row["problem"],
+        "answer": {"solution": row["solution"]},
+    }
+    for foreign in (
+        {"id": 1, "question": "Is this spam?", "label": "yes"},
+        {"id": 2, "question": "Which?", "target": 3},
+        {"id": 3, "question": "Solve.", "answer": "42", "solution": None},
+        {"id": 4, "question": "Solve.", "solution": None},
+    ):
+        request = Wordings().request(0, dict(foreign))
+        assert (request.row, request.task, request.prompt) == (foreign, None, foreign["question"])
