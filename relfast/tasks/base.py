@@ -36,6 +36,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, cast
 from relfast.deadlines import Deadlines
 from relfast.errors import UsageError
 from relfast.records import Batch, Extracted, Options, Outcome, Policy, Record
+from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 
 
 class TaskScorer(Protocol):
@@ -195,12 +196,15 @@ class Breakdown:
     aggregate
         The function ("module:function") that makes JSON-able aggregates of the cells, which it gets as
         name → [rows, *sums].
+    tables
+        The function ("module:function") that makes `relfast.tasks.breakdown.ShownTable` of them.
     """
 
     name: str
     by: tuple[str, ...]
     sums: tuple[str, ...]
     aggregate: str
+    tables: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +286,11 @@ class Task:
         an answer (`relfast.audit`).
     figures
         What a report draws of its rows beside what all tasks have.
+    prompts
+        How its records are put to a model; the first is the one of who does not say.
+    mock
+        The function ("module:function") that stands in for a model: ``(row, luck) -> str``, right or wrong by
+        chance. It sees gold.
     example
         The function ("module:function") that gives a record and the plain right response to it:
         ``() -> tuple[dict, str]``. What every task owes is tested on it where the tests have no published
@@ -310,6 +319,8 @@ class Task:
     breakdown: Breakdown | None = None
     blind: str | None = None
     figures: Figures | None = None
+    prompts: tuple[Prompt, ...] = (AS_IT_STANDS,)
+    mock: str | None = None
     example: str | None = None
     lowest_reward: float = 0.0
     strict_needs: tuple[str, ...] = ()

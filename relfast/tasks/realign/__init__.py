@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Figures, Gold, Metric, Task
+from relfast.tasks.prompting import Prompt
 from relfast.tasks.realign.options import RealignOptions
 
 TASK: Final = Task(
@@ -37,5 +38,7 @@ TASK: Final = Task(
     embeds=True,
     options=RealignOptions,
     kernels=("align",),
+    prompts=(Prompt("realign", 1, "relfast.tasks.realign.prompt:steps_and_box"),),
+    mock="relfast.tasks.realign.mock:answer",
     figures=Figures(("alignment_score", "first_divergence"), "relfast.report.alignment_section:draw"),
 )

@@ -31,6 +31,7 @@ TASKS: Final = tuple(
         reward_metric="correct",
         revision=3,
         blind="relfast.tasks.rel_a.blind:STRATEGIES",
+        mock="relfast.tasks.rel_a.mock:answer",
         module="relfast.tasks.rel_a.score",
         gold=Gold(
             keys=(("target",),),

@@ -23,6 +23,7 @@ TASK: Final = Task(
     reward_metric="correct",
     revision=3,
     blind="relfast.tasks.rel_b.blind:STRATEGIES",
+    mock="relfast.tasks.rel_b.mock:answer",
     module="relfast.tasks.rel_b.score",
     gold=Gold(
         keys=(("label", "taxa"),),
