@@ -175,6 +175,11 @@ class SharedRows:
             parts.append(orjson.dumps(score.index))
         return blake2b(b"\n".join(parts), digest_size=8).digest()
 
+    def meet(self) -> bool:
+        """Whether two files hold the same sample."""
+        hashes = np.concatenate(self._hashes) if self._hashes else np.empty(0, np.uint64)
+        return len(np.unique(hashes)) < len(hashes)
+
     def check(self) -> None:
         """Raises `UsageError` where two files hold the same sample."""
         if len(self._files) < 2:

@@ -15,8 +15,10 @@ from relfast.engine.io.sources import find_sources
 from relfast.errors import InputError, OutputError, UsageError
 from relfast.inference.request_log import SETTINGS_SUFFIX
 from relfast.json_text import Undecodable, decode_object
-from relfast.report import figures
+from relfast.report import alignment_figures, figures
 from relfast.report.base import OnStep, Report, ignore_step
+from relfast.report.cells import wilson
+from relfast.report.figures import Point
 from relfast.report.page import Page, Picture, Section, Table, write_page
 from relfast.report.statistics import (
     TOTAL,
@@ -51,9 +53,17 @@ class Aligner(Protocol):
 
 
 def generate_heatmap(
-    aligner: Aligner, bench_steps: Sequence[str], llm_steps: Sequence[str], title: str, filename: str | Path
+    aligner: Aligner,
+    bench_steps: Sequence[str],
+    llm_steps: Sequence[str],
+    title: str,
+    filename: str | Path,
+    *,
+    alone: bool = True,
 ) -> None:
     """A picture of the similarities of two solutions' steps; the aligned cells are framed.
+
+    Unless ``alone``, it is written as SVG and PDF, too.
 
     Raises
     ------
@@ -65,7 +75,7 @@ def generate_heatmap(
         matrix = np.asarray(aligner.compute_similarity_matrix(bench_steps, llm_steps), np.float32)
         alignment, _ = aligner.align_steps(bench_steps, llm_steps)
         matches = [(e["benchmark_idx"], e["llm_idx"]) for e in alignment if e["type"] == "match"]
-    figures.heatmap(Path(filename), title, matrix, bench_steps, llm_steps, matches)
+    alignment_figures.heatmap(Path(filename), title, matrix, bench_steps, llm_steps, matches, alone=alone)
 
 
 def generate_analysis_report(
@@ -186,18 +196,20 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
     figures.bars(
         directory / "accuracy_by_category.png",
         "Accuracy by category",
-        {str(name): float(row.Accuracy) for name, row in by_subset.iterrows()},
-        {str(name): int(row.Count) for name, row in by_subset.iterrows()},
+        {
+            str(name): Point(float(row.Accuracy), *wilson(float(row.Accuracy), row.Count), int(row.Count))
+            for name, row in by_subset.iterrows()
+        },
         label="correct answers",
     )
-    figures.distribution(
+    alignment_figures.distribution(
         directory / "alignment_distribution.png",
         "Alignment scores by correctness",
         solved.scores,
         solved.correct,
         "alignment score",
     )
-    figures.quadrants(
+    alignment_figures.quadrants(
         directory / "quadrant_analysis.png",
         solved.scores,
         solved.correct,
@@ -205,7 +217,7 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
         quadrant_shares(solved),
     )
     places = [place for place in solved.divergence if place]
-    figures.divergence(
+    alignment_figures.divergence(
         directory / "divergence_step_distribution.png",
         places,
         len(solved) - len(places),
@@ -266,7 +278,7 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report, on_step: 
             aligner = StepAligner()
         try:
             benchmark, llm = entry.get("benchmark_steps") or [], entry.get("llm_steps") or []
-            generate_heatmap(aligner, benchmark, llm, title, path)
+            generate_heatmap(aligner, benchmark, llm, title, path, alone=False)
         except (UsageError, InputError) as error:
             texts.append(f"Heatmaps are left out: {error}.")
             break

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Figures, Gold, Metric, Task
+from relfast.tasks.base import Gold, Metric, Task
+from relfast.tasks.realign.display import DISPLAY
 from relfast.tasks.realign.options import RealignOptions
 
 TASK: Final = Task(
@@ -37,5 +38,5 @@ TASK: Final = Task(
     embeds=True,
     options=RealignOptions,
     kernels=("align",),
-    figures=Figures(("alignment_score", "first_divergence"), "relfast.report.alignment_section:draw"),
+    display=DISPLAY,
 )

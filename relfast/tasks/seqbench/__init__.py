@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Breakdown, Gold, Metric, Task
+from relfast.tasks.seqbench.display import DISPLAY
 from relfast.tasks.seqbench.parameters import Parameters
 
 TASK: Final = Task(
@@ -42,6 +43,7 @@ TASK: Final = Task(
     kernels=("maze.judge", "maze.search", "text.plans"),
     generator="relfast.tasks.seqbench.generate",
     parameters=Parameters,
+    display=DISPLAY,
     bulk="relfast.tasks.seqbench.bulk",
     breakdown=Breakdown(
         "complexity",

@@ -1,0 +1,159 @@
+"""Rows counted along the sizes of their problems: sums that add up over files, with errors by prompt."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from relfast.report.figures import Point
+from relfast.tasks.display import Axis, Column
+
+Z_95: Final = 1.959963984540054
+
+
+@dataclass(slots=True)
+class Sums:
+    """A metric's sums over clusters (prompts): of values, of their squares, of values times size."""
+
+    total: float = 0.0
+    squares: float = 0.0
+    products: float = 0.0
+
+    def add(self, value: float, n: int) -> None:
+        """A cluster of ``n`` rows whose values come to ``value``."""
+        self.total += value
+        self.squares += value * value
+        self.products += value * n
+
+    def merge(self, other: Sums) -> None:
+        self.total += other.total
+        self.squares += other.squares
+        self.products += other.products
+
+
+@dataclass(slots=True)
+class Cell:
+    """Rows of one size and one class of gold: how many, scored, in how many prompts, and their metrics."""
+
+    rows: int = 0
+    scored: int = 0
+    no_answer: int = 0
+    prompts: int = 0
+    squared: int = 0
+    sums: dict[str, Sums] = field(default_factory=dict)
+
+    def add(self, n: int, no_answer: int, values: Mapping[str, float]) -> None:
+        """A prompt with ``n`` scored rows."""
+        self.scored += n
+        self.no_answer += no_answer
+        self.prompts += 1
+        self.squared += n * n
+        for name, value in values.items():
+            sums = self.sums.get(name)
+            if sums is None:
+                sums = self.sums[name] = Sums()
+            sums.add(value, n)
+
+    def merge(self, other: Cell) -> None:
+        self.rows += other.rows
+        self.scored += other.scored
+        self.no_answer += other.no_answer
+        self.prompts += other.prompts
+        self.squared += other.squared
+        for name, sums in other.sums.items():
+            self.sums.setdefault(name, Sums()).merge(sums)
+
+    def mean(self, metrics: Sequence[str], each: int = 1) -> float | None:
+        """Mean of a sum of metrics; a metric that no row has counts as 0. None without a scored row."""
+        if not self.scored:
+            return None
+        total = sum(
+            self.no_answer if name == "no_answer" else self.sums[name].total if name in self.sums else 0.0
+            for name in metrics
+        )
+        return total / self.scored / each
+
+    def point(self, metric: str) -> Point | None:
+        """The mean of a metric from 0 to 1 with its 95 % interval: Wilson's, for as many independent rows as
+        the error clustered by prompt is worth, so that it stays within 0 and 1 and is not empty at them."""
+        sums = self.sums.get(metric)
+        if not self.scored or sums is None:
+            return None
+        n, mean = self.scored, sums.total / self.scored
+        worth = float(n)
+        if self.prompts < n and self.prompts > 1:
+            spread = sums.squares - 2 * mean * sums.products + mean * mean * self.squared
+            variance = max(0.0, spread) * self.prompts / (self.prompts - 1) / n**2
+            worth = min(float(n), mean * (1 - mean) / variance) if variance > 0 < mean < 1 else self.prompts
+        elif self.prompts == 1:
+            worth = 1.0
+        return Point(mean, *wilson(mean, max(worth, 1.0)), n)
+
+
+def wilson(mean: float, n: float) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share from ``n`` independent outcomes."""
+    z = Z_95
+    middle = (mean + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(max(0.0, mean * (1 - mean)) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+Classes = dict[str | None, Cell]
+"""Class of gold → cell."""
+
+
+@dataclass(slots=True)
+class SizeTable:
+    """A task's rows by the values of its axes: axis → value → class of gold → cell. ``None`` for an axis or a
+    value holds all rows."""
+
+    cells: dict[str | None, dict[float | str | None, Classes]] = field(default_factory=dict)
+
+    def at(self, axis: str | None, value: float | str | None, gold: str | None) -> Cell:
+        classes = self.cells.setdefault(axis, {}).setdefault(value, {})
+        cell = classes.get(gold)
+        if cell is None:
+            cell = classes[gold] = Cell()
+        return cell
+
+    def merge(self, other: SizeTable) -> None:
+        for axis, values in other.cells.items():
+            for value, classes in values.items():
+                for gold, cell in classes.items():
+                    self.at(axis, value, gold).merge(cell)
+
+    def values(self, axis: str) -> list[Any]:
+        """The values of an axis, numbers or words, in order."""
+        return sorted(value for value in self.cells.get(axis, {}) if value is not None)
+
+    def cell(
+        self, axis: str | None, value: float | str | None, gold: str | None = None, *, any_gold: bool = True
+    ) -> Cell:
+        """The rows at a value; of one class of gold, or of any."""
+        whole = Cell()
+        for name, cell in self.cells.get(axis, {}).get(value, {}).items():
+            if any_gold or name == gold:
+                whole.merge(cell)
+        return whole
+
+    def bin(self, axis: Axis, name: str, gold: str | None = None, *, any_gold: bool = True) -> Cell:
+        """The rows of a published bin."""
+        whole = Cell()
+        for value in self.values(axis.name):
+            if axis.bin(value) == name:
+                whole.merge(self.cell(axis.name, value, gold, any_gold=any_gold))
+        return whole
+
+
+def bins_of(axis: Axis) -> list[str]:
+    """The names of an axis' bins, in order."""
+    places = [axis.edges[0] - 1, *axis.edges]
+    return [axis.bin(place) for place in places]
+
+
+def column_mean(cell_of: Any, column: Column) -> float | None:
+    """A published column's number: ``cell_of(gold, any_gold)`` gives the row's cell."""
+    cell: Cell = cell_of(column.of, column.of is None)
+    return cell.mean(column.metrics, column.each)
