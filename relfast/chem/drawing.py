@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from html import escape, unescape
 from typing import Any, Final
 
 from rdkit import Chem
@@ -17,7 +18,7 @@ MAX_ATOMS: Final = 150
 """Larger molecules are not drawn: nobody could see anything."""
 
 _HIGHLIGHT: Final = (1.0, 0.0, 1.0)
-_PATH: Final = re.compile(r"<(path|ellipse)([^>]*)/>")
+_STROKE: Final = re.compile(r"<(path|ellipse|text)([^>]*?)(?:/>|>([^<]*)</text>)")
 _ATTRIBUTE: Final = re.compile(r"([\w:-]+)=['\"]([^'\"]*)['\"]")
 _VARIABLES: Final = {
     "#000000": "currentColor",
@@ -30,7 +31,17 @@ _VARIABLES: Final = {
     "#00CC00": "var(--atom-x)",
     "#CCCC00": "var(--atom-s)",
 }
-_KEPT: Final = ("fill", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin", "fill-opacity")
+_KEPT: Final = {
+    "fill": ("none",),
+    "stroke": ("none",),
+    "stroke-width": ("1", "1.0"),
+    "fill-opacity": ("1", "1.0"),
+    "font-size": (None,),
+    "text-anchor": ("start",),
+}
+"""What a stroke keeps of its style, unless it is as usual."""
+_PLACES: Final = ("d", "cx", "cy", "rx", "ry", "x", "y")
+_SHORT: Final = re.compile(r"(\d\.\d)\d+")
 
 
 def draw(smiles: object, common: Sequence[int] = (), width: int = 170, height: int = 130) -> str | None:
@@ -47,13 +58,14 @@ def _draw(molecule: Molecule, common: tuple[int, ...], width: int, height: int) 
     try:
         mol = rdMolDraw2D.PrepareMolForDrawing(Chem.Mol(molecule.mol), kekulize=True)
         rdDepictor.SetPreferCoordGen(False)
-        drawer = rdMolDraw2D.MolDraw2DSVG(width, height)
+        drawer = rdMolDraw2D.MolDraw2DSVG(width, height, -1, -1, True)  # letters as text: half the size
         options = drawer.drawOptions()
         options.clearBackground = False
         options.padding = 0.06
         options.bondLineWidth = 1
         options.fixedBondLength = 22
         options.minFontSize = 9
+        options.highlightBondWidthMultiplier = 14
         atoms = list(common)
         chosen = set(atoms)
         bonds = [
@@ -71,17 +83,36 @@ def _draw(molecule: Molecule, common: tuple[int, ...], width: int, height: int) 
 
 def _in_colours(text: str, width: int, height: int) -> str:
     """The drawing's paths alone: styles as attributes, which no page forbids, colours as variables."""
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="molecule">']
-    for tag, inside in _PATH.findall(text):
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="molecule"'
+        ' fill="none" stroke-width="1" stroke-linecap="round" stroke-linejoin="round">'
+    ]
+    before, path = "", ""
+    for tag, inside, letters in _STROKE.findall(text):
         given: dict[str, str] = dict(_ATTRIBUTE.findall(inside))
         style = {
             key.strip(): value.strip()
             for key, _, value in (part.partition(":") for part in given.get("style", "").split(";"))
         }
-        kept = {key: value for key, value in {**given, **style}.items() if key in _KEPT}
-        place = {key: given[key] for key in ("d", "cx", "cy", "rx", "ry") if key in given}
-        shown = {**place, **{key: _colour(value.removesuffix("px")) for key, value in kept.items()}}
-        parts.append(f"<{tag} " + " ".join(f'{key}="{value}"' for key, value in shown.items()) + "/>")
+        kept = {key: _colour(value.removesuffix("px")) for key, value in {**given, **style}.items()}
+        shown = [
+            f'{key}="{kept[key]}"' for key, usual in _KEPT.items() if kept.get(key, usual[0]) not in usual
+        ]
+        place = {key: _SHORT.sub(r"\1", given[key]) for key in _PLACES if key in given}
+        if tag == "path" and place.get("d") and " ".join(shown) == before:
+            path += place["d"]  # strokes of one kind are one path
+            continue
+        if path:
+            parts.append(f'<path {before} d="{path}"/>')
+        before, path = " ".join(shown), place.get("d", "")
+        if tag != "path":
+            parts.append(
+                f"<{tag} {before} "
+                + " ".join(f'{key}="{value}"' for key, value in place.items())
+                + (f">{escape(unescape(letters))}</text>" if tag == "text" else "/>")
+            )
+    if path:
+        parts.append(f'<path {before} d="{path}"/>')
     return "".join([*parts, "</svg>"])
 
 

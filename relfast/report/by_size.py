@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from relfast.report import figures
 from relfast.report.base import Report
@@ -15,6 +15,9 @@ from relfast.report.scored_rows import Scored
 from relfast.report.sizes import COMPLETION
 from relfast.tasks import TASKS
 from relfast.tasks.display import Axis, Display, Layout
+
+
+PUBLISHED: Final = "(published layout)"
 
 
 def sections(runs: Sequence[Scored], report: Report) -> list[Section]:
@@ -50,7 +53,9 @@ def _section(name: str, display: Display, runs: Sequence[Scored], report: Report
             tables.append(table)
     if not tables:
         return None
-    return Section(f"{name} by size", [f"{TASKS[name].summary.capitalize()}."], tables, draw.pictures)
+    tables.sort(key=lambda table: not table.title.endswith(PUBLISHED))
+    text = [f"{TASKS[name].summary.capitalize()}."]
+    return Section(f"{name} by size", text, tables, draw.pictures, pictures_first=True)
 
 
 def _draw(draw: Drawer, file: str, task: str, axis: Axis, metric: str, tables: dict[str, SizeTable]) -> None:
@@ -86,7 +91,7 @@ def _numbers(axis: Axis, metrics: Sequence[str], tables: dict[str, SizeTable]) -
         *(["model"] if many else []), axis.label, "responses", "correct %", "95 % interval",
         *(f"{metric.replace('_', ' ')} %" for metric in metrics[1:]),
     ]  # fmt: skip
-    return Table(f"By {axis.label}", header, rows, text_columns=int(many) or int(axis.words))
+    return Table(f"By {axis.label}", header, rows, text_columns=int(many) or int(axis.words), folded=True)
 
 
 def _published(layout: Layout, display: Display, tables: dict[str, SizeTable]) -> Table | None:
@@ -124,5 +129,5 @@ def _published(layout: Layout, display: Display, tables: dict[str, SizeTable]) -
         *(["Count"] if layout.count else []),
     ]
     return Table(
-        f"{layout.title} (published layout)", [*header, *(column.header for column in layout.columns)], rows
+        f"{layout.title} {PUBLISHED}", [*header, *(column.header for column in layout.columns)], rows
     )

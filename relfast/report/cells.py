@@ -15,81 +15,96 @@ Z_95: Final = 1.959963984540054
 
 @dataclass(slots=True)
 class Sums:
-    """A metric's sums over clusters (prompts): of values, of their squares, of values times size."""
+    """A metric's sums over clusters (prompts): how many, their rows that have it, the rows squared; of values,
+    of their squares, of values times rows."""
 
+    prompts: int = 0
+    rows: int = 0
+    squared: int = 0
     total: float = 0.0
     squares: float = 0.0
     products: float = 0.0
 
     def add(self, value: float, n: int) -> None:
         """A cluster of ``n`` rows whose values come to ``value``."""
+        self.prompts += 1
+        self.rows += n
+        self.squared += n * n
         self.total += value
         self.squares += value * value
         self.products += value * n
 
     def merge(self, other: Sums) -> None:
+        self.prompts += other.prompts
+        self.rows += other.rows
+        self.squared += other.squared
         self.total += other.total
         self.squares += other.squares
         self.products += other.products
 
+    def point(self) -> Point | None:
+        """The mean of a metric from 0 to 1 with its 95 % interval: Wilson's, for as many independent rows as
+        the error clustered by prompt is worth, so that it stays within 0 and 1 and is not empty at them."""
+        n = self.rows
+        if not n:
+            return None
+        mean = min(1.0, max(0.0, self.total / n))
+        worth = float(n)
+        if self.prompts == 1:
+            worth = 1.0
+        elif 0 < mean < 1:
+            spread = max(0.0, self.squares - 2 * mean * self.products + mean * mean * self.squared)
+            variance = spread * self.prompts / (self.prompts - 1) / n**2
+            worth = mean * (1 - mean) / variance if variance > 0 else float(self.prompts)
+        elif self.prompts < n:
+            worth = float(self.prompts)
+        return Point(mean, *wilson(mean, max(worth, 1.0)), n)
+
 
 @dataclass(slots=True)
 class Cell:
-    """Rows of one size and one class of gold: how many, scored, in how many prompts, and their metrics."""
+    """Rows of one size and one class of gold: how many, scored, without an answer, and their metrics."""
 
     rows: int = 0
     scored: int = 0
     no_answer: int = 0
-    prompts: int = 0
-    squared: int = 0
     sums: dict[str, Sums] = field(default_factory=dict)
 
-    def add(self, n: int, no_answer: int, values: Mapping[str, float]) -> None:
-        """A prompt with ``n`` scored rows."""
+    def add(self, n: int, no_answer: int, values: Mapping[str, Sequence[float]]) -> None:
+        """A prompt with ``n`` scored rows; of each metric how many rows have it, and the sum."""
         self.scored += n
         self.no_answer += no_answer
-        self.prompts += 1
-        self.squared += n * n
-        for name, value in values.items():
+        for name, (n_rows, value) in values.items():
             sums = self.sums.get(name)
             if sums is None:
                 sums = self.sums[name] = Sums()
-            sums.add(value, n)
+            sums.add(value, int(n_rows))
 
     def merge(self, other: Cell) -> None:
         self.rows += other.rows
         self.scored += other.scored
         self.no_answer += other.no_answer
-        self.prompts += other.prompts
-        self.squared += other.squared
         for name, sums in other.sums.items():
             self.sums.setdefault(name, Sums()).merge(sums)
 
     def mean(self, metrics: Sequence[str], each: int = 1) -> float | None:
-        """Mean of a sum of metrics; a metric that no row has counts as 0. None without a scored row."""
-        if not self.scored:
-            return None
-        total = sum(
-            self.no_answer if name == "no_answer" else self.sums[name].total if name in self.sums else 0.0
-            for name in metrics
-        )
-        return total / self.scored / each
+        """Mean of a sum of metrics; None where no row has one of them."""
+        total = 0.0
+        for name in metrics:
+            if name == "no_answer":
+                n, value = self.scored, float(self.no_answer)
+            else:
+                sums = self.sums.get(name) or Sums()
+                n, value = sums.rows, sums.total
+            if not n:
+                return None
+            total += value / n
+        return total / each
 
     def point(self, metric: str) -> Point | None:
-        """The mean of a metric from 0 to 1 with its 95 % interval: Wilson's, for as many independent rows as
-        the error clustered by prompt is worth, so that it stays within 0 and 1 and is not empty at them."""
+        """See `Sums.point`."""
         sums = self.sums.get(metric)
-        if not self.scored or sums is None:
-            return None
-        n, mean = self.scored, sums.total / self.scored
-        worth = float(n)
-        if self.prompts < n and self.prompts > 1:
-            spread = sums.squares - 2 * mean * sums.products + mean * mean * self.squared
-            variance = max(0.0, spread) * self.prompts / (self.prompts - 1) / n**2
-            worth = min(float(n), mean * (1 - mean) / variance) if variance > 0 < mean < 1 else self.prompts
-        elif self.prompts == 1:
-            worth = 1.0
-        return Point(mean, *wilson(mean, max(worth, 1.0)), n)
+        return None if sums is None else sums.point()
 
 
 def wilson(mean: float, n: float) -> tuple[float, float]:

@@ -78,7 +78,7 @@ def statuses(runs: Sequence[Scored], report: Report, examples: Examples) -> Sect
             kind or "–",
             message or "–",
             f"{n:,}",
-            examples.get((run.name, task, status), []),
+            examples.get((run.name, task, f"{status} {kind}".strip()), []),
         ]
         for run in runs
         for (task, status, kind), (n, message) in sorted(

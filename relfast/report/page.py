@@ -33,13 +33,17 @@ Cell = str | Sequence[Link]
 
 @dataclass
 class Table:
-    """Rows of cells under a header; the first columns (``text_columns``) are words, the others numbers."""
+    """Rows of cells under a header; the first columns (``text_columns``) are words, the others numbers.
+
+    A ``folded`` table shows its title until somebody asks for more.
+    """
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
     text_columns: int = 1
+    folded: bool = False
 
 
 @dataclass
@@ -63,6 +67,7 @@ class Section:
     text: Sequence[str] = ()
     tables: Sequence[Table] = ()
     pictures: Sequence[Picture] = ()
+    pictures_first: bool = False
 
     @property
     def anchor(self) -> str:

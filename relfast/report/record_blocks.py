@@ -26,7 +26,7 @@ was read as its answer."""
 MAX_GOLD: Final = 20_000
 MAX_METRIC: Final = 2_000
 AROUND: Final = 400
-MAX_DRAWN: Final = 400
+MAX_DRAWN: Final = 250
 """Records of a run whose exhibits (drawings, reasons) are made: each takes milliseconds, and a page of more
 would weigh too much."""
 
@@ -222,6 +222,8 @@ def _gold(record: Record) -> str:
         (only,) = answer.values()
         if isinstance(only, str):
             return only[:MAX_GOLD]
+    if isinstance(answer, Mapping):  # what is short says most
+        answer = dict(sorted(answer.items(), key=lambda item: len(str(item[1]))))
     text = json.dumps(answer, ensure_ascii=False, indent=1, default=str)
     return text if len(text) <= MAX_GOLD else f"{text[:MAX_GOLD]}…"
 

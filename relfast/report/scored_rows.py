@@ -150,7 +150,9 @@ def read_apart(
     # a summary says of no record that it is in both: files and summaries together are one run, or refused
     if shards or len(parts) < len(found) or not shared.meet():
         shared.check()
-        return [_together(found, parts, shards=shards)]
+        whole = _together(found, parts, shards=shards)
+        whole.name = found[0].path if found else ""
+        return [whole]
     runs = []
     for item, part in zip(found, parts, strict=True):
         runs.append(_together([item], [part], shards=False))
@@ -239,7 +241,7 @@ class _Counter:
         if key in errors or len(errors) < MAX_KINDS:
             n, message = errors.get(key, (0, str(error.get("message", ""))[:MAX_ERROR_CHARS]))
             errors[key] = n + 1, message
-        return score.status
+        return f"{score.status} {key[2]}".strip()
 
     def _keep(self, score: Score, record: Record | None, task: str, kind: str) -> None:
         sample = self._part.sample

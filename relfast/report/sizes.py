@@ -35,7 +35,8 @@ class SizeCounter:
         self._prompt: tuple[Any, ...] | None = None
         self._measures = Measures({})
         self._rows = self._n = self._no_answer = 0
-        self._values: dict[str, float] = {}
+        self._values: dict[str, list[float]] = {}
+        self._undefined = {name: metric.undefined for name, metric in task.metric_by_name.items()}
 
     def add(self, score: Score, record: Record | None) -> str | None:
         """Count a row; the class of its gold."""
@@ -52,7 +53,7 @@ class SizeCounter:
             metrics = score.metrics
             for name in self._metrics:
                 value = metrics.get(name)
-                if isinstance(value, int | float):
+                if isinstance(value, int | float) and value != self._undefined.get(name):
                     self._add(name, value)
             completion = self._display.completion
             if completion:
@@ -62,7 +63,11 @@ class SizeCounter:
         return self._measures.gold
 
     def _add(self, name: str, value: float) -> None:
-        self._values[name] = self._values.get(name, 0.0) + value
+        sums = self._values.get(name)
+        if sums is None:
+            sums = self._values[name] = [0, 0.0]
+        sums[0] += 1
+        sums[1] += value
 
     def _measured(self, score: Score, record: Record | None) -> Measures:
         if self._measure is None:

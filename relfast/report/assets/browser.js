@@ -13,6 +13,7 @@ const COLUMNS = [
 class Browser {
   constructor(store) {
     this.store = store;
+    $("list").classList.toggle("one-model", store.runs.length < 2);
     this.page = 0;
     this.open = null;
     this.sorted = null;

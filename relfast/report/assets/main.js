@@ -43,7 +43,17 @@ function prepareKeys(browser) {
   $("keys-close").addEventListener("click", () => $("keys").close());
 }
 
+function preparePrint() {
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("main > section > details:not([open])")];
+    opened.forEach((one) => { one.open = true; });
+  });
+  addEventListener("afterprint", () => opened.forEach((one) => { one.open = false; }));
+}
+
 async function start() {
+  preparePrint();
   prepareTheme();
   prepareTables();
   prepareFigures();

@@ -41,7 +41,7 @@ function groupOf(group) {
     else box.append(make("figure", { class: kind }, svg ? drawing(svg, caption) : "not drawn", what));
   }
   const note = group.note ? make("p", { class: "note" }, shown(group.note)) : null;
-  return [make("h4", {}, group.title), note, box];
+  return [make("h4", {}, group.title), box, note].filter((part) => part !== null);
 }
 
 function listingOf(listing) {

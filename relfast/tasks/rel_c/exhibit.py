@@ -11,7 +11,7 @@ from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c.extract import extract_molecule, extract_molecules
 from relfast.tasks.rel_c.label import extract_label
 
-MAX_DRAWN: Final = 24
+MAX_DRAWN: Final = 18
 """Molecules of a group that are drawn; the others are named."""
 
 _TAG: Final = re.compile(r"<(yes|no)>", re.IGNORECASE)
@@ -78,14 +78,13 @@ def missing_isomers(shown: Shown) -> Exhibit:
         (wrong if at is None else right).append(smiles)
         if at is not None:
             left.pop(at)
-    why = (
-        ""
-        if shown.correct
-        else f"{len(right)} of {len(gold)} found, {len(wrong)} named that gold does not have."
-    )
+    why = ""
+    if not shown.correct:
+        found, beside, missed = (shown.metrics.get(name) for name in ("tp", "fp", "fn"))
+        why = f"{found} of the missing isomers are found and {missed} are not; {beside} others are named."
     groups = (
         _plain("Found", right, kind="good"),
-        _plain("False positives", wrong, kind="bad"),
+        _plain("False positives", list(dict.fromkeys(wrong)), kind="bad"),
         _plain("Missed", left, kind="missed"),
         _plain("Given", _molecules(shown)),
     )
