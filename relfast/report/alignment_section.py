@@ -7,13 +7,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from relfast.errors import InputError, UsageError
 from relfast.report import alignment_figures as figures
 from relfast.report.base import Report
 from relfast.report.overview import Drawer
 from relfast.report.page import Section, Table
-from relfast.report.scored_rows import Drawn, Scored
+from relfast.report.scored_rows import Drawn, Kept, Scored
 from relfast.report.statistics import correlation
+from relfast.tasks.options import AllOptions
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
+from relfast.tasks.realign.display import MAX_STEPS_DRAWN
+from relfast.tasks.realign.extract import read_reference, read_response
 
 _WORDS = {
     "robust": ("robust reasoning", "high alignment, correct"),
@@ -24,7 +28,7 @@ _WORDS = {
 
 
 def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
-    """The figures of each run whose rows have ``alignment_score`` and ``first_divergence`` (null: nowhere)."""
+    """The figures of each run whose rows have ``alignment_score`` and ``first_divergence`` (null: none)."""
     drawer = Drawer(report)
     many = len(runs) > 1
     quadrants, related = [], []
@@ -45,6 +49,7 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
             drawer, drawn, scores, correct, shares, f"_{place + 1}" if many else "", run.name if many else ""
         )
     first = ["model"] if many else []
+    text = [] if many else _heatmaps(drawer, runs[0], task, report)
     tables = [
         Table(
             "Quadrants",
@@ -57,7 +62,7 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
             "Correlation of alignment with correctness", [*first, "", "value"], related, text_columns=1 + many
         ),
     ]
-    return Section(f"{task}: alignment", [], tables, drawer.pictures)
+    return Section(f"{task}: alignment", text, tables, drawer.pictures)
 
 
 def _columns(drawn: Drawn) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -107,3 +112,46 @@ def _figures(
         "Where responses first leave the reference: early is concept, late is calculation.",
         lambda path: figures.divergence(path, first, len(scores) - len(first), DIVERGENCE_THRESHOLD, of),
     )
+
+
+def _heatmaps(drawer: Drawer, run: Scored, task: str, report: Report) -> list[str]:
+    """Best, worst and hallucination of the rows that the page holds; what is left out, in words."""
+    from relfast.realign.aligner import StepAligner
+    from relfast.report.realign import generate_heatmap
+
+    rows = [kept for kept in run.sample if kept.score.task == task and kept.record is not None]
+    rows = [kept for kept in rows if isinstance(kept.score.metrics.get("alignment_score"), int | float)]
+
+    def score_of(kept: Kept) -> float:
+        return float(kept.score.metrics["alignment_score"])
+
+    right = [kept for kept in rows if kept.score.correct]
+    wrong = [kept for kept in rows if kept.score.correct is False]
+    misled = [kept for kept in wrong if score_of(kept) >= DIVERGENCE_THRESHOLD]
+    aligner = StepAligner(report.embedder)
+    for name, words, chosen in (
+        ("best", "correct, highest alignment", max(right, key=score_of, default=None)),
+        ("worst", "incorrect, lowest alignment", min(wrong, key=score_of, default=None)),
+        ("hallucination", "incorrect, high alignment", max(misled, key=score_of, default=None)),
+    ):
+        if chosen is None or chosen.record is None:
+            continue
+        options = AllOptions(policy="strict" if run.counted.strict else "reference")
+        reference = read_reference(chosen.record, options)
+        solution = read_response(chosen.record.response, options).value
+        if isinstance(reference, str):
+            continue
+        benchmark, llm = reference.steps[:MAX_STEPS_DRAWN], solution.steps[:MAX_STEPS_DRAWN]
+        title = f"{name.capitalize()} case: {chosen.score.id}, alignment {score_of(chosen):.2f}"
+        try:
+            drawer(
+                f"heatmap_example_{name}.png",
+                f"{name.capitalize()} case",
+                f"{words.capitalize()}, of the records in this page. Aligned steps are framed.",
+                lambda path, of=(benchmark, llm, title): generate_heatmap(  # type: ignore[misc]
+                    aligner, *of, path, alone=False
+                ),
+            )
+        except (UsageError, InputError) as error:
+            return [f"Heatmaps are left out: {error}."]
+    return []

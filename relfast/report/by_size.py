@@ -16,7 +16,6 @@ from relfast.report.sizes import COMPLETION
 from relfast.tasks import TASKS
 from relfast.tasks.display import Axis, Display, Layout
 
-
 PUBLISHED: Final = "(published layout)"
 
 
@@ -48,9 +47,9 @@ def _section(name: str, display: Display, runs: Sequence[Scored], report: Report
             )
         tables.append(_numbers(axis, metrics, with_axis))
     for layout in display.layouts:
-        table = _published(layout, display, known)
-        if table is not None:
-            tables.append(table)
+        published = _published(layout, display, known)
+        if published is not None:
+            tables.append(published)
     if not tables:
         return None
     tables.sort(key=lambda table: not table.title.endswith(PUBLISHED))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from relfast.errors import MissingExtraError, OutputError
+from relfast.report.base import FORMATS
 
 INK: Final = "#1c2430"
 SOFT: Final = "#5d6875"
@@ -85,7 +86,7 @@ class Canvas:
 
     def save(self, path: Path, *, alone: bool = False) -> None:
         """Write the figure; unless ``alone``, as SVG and PDF beside it. Raises `OutputError`."""
-        paths = [path] if alone else [path.with_suffix(suffix) for suffix in (".png", ".svg", ".pdf")]
+        paths = [path] if alone else [path.with_suffix(suffix) for suffix in FORMATS]
         with warnings.catch_warnings(), self._style(_STYLE):
             # steps come in any script; a missing glyph is a box in the picture, not a failure
             warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)

@@ -15,7 +15,7 @@ Z_95: Final = 1.959963984540054
 
 @dataclass(slots=True)
 class Sums:
-    """A metric's sums over clusters (prompts): how many, their rows that have it, the rows squared; of values,
+    """A metric's sums over clusters (prompts): their number, the rows that have it, those squared; of values,
     of their squares, of values times rows."""
 
     prompts: int = 0

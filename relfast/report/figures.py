@@ -141,7 +141,7 @@ def lines(
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     places = sorted({place for points in series.values() for place in points})
-    if len(places) <= 14:
+    if len(places) <= 14 and curve is None and all(float(place).is_integer() for place in places):
         axes.set_xticks(places, [f"{place:g}" for place in places])
     if len(series) > 1:
         _legend_below(axes, len(series))

@@ -23,6 +23,7 @@ _VARIABLES: Final = {
     PAPER: "var(--paper)",
     **{colour: f"var(--s{place})" for place, colour in enumerate(SERIES)},
 }
+PIXELS_A_POINT: Final = 1.1
 _FONT: Final = re.compile(r"(?:(italic|oblique) )?(?:(bold|\d{3}) )?([\d.]+)px (.+)")
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 
@@ -37,8 +38,10 @@ def inline_svg(path: Path, name: str, title: str) -> str:
                 element.remove(child)
         _restyle(element)
         _rename(element, name)
-    for size in ("width", "height"):
-        root.attrib.pop(size, None)
+    # its own size, so that letters are as large as those of other figures; the page makes it smaller only
+    width = float(root.attrib.pop("width").removesuffix("pt"))
+    root.attrib.pop("height", None)
+    root.set("width", f"{width * PIXELS_A_POINT:.0f}")
     root.set("role", "img")
     root.set("aria-label", title)
     return ElementTree.tostring(root, encoding="unicode")
@@ -61,9 +64,9 @@ def _restyle(element: ElementTree.Element) -> None:
         elif key and not key.startswith("font-family"):
             element.set(key, value)
     for key in ("fill", "stroke"):
-        value = element.get(key)
-        if value is not None:
-            element.set(key, _VARIABLES.get(value.lower(), value))
+        colour = element.get(key)
+        if colour is not None:
+            element.set(key, _VARIABLES.get(colour.lower(), colour))
     if element.tag == f"{{{_SVG}}}text" and element.get("fill") is None:
         element.set("fill", "var(--ink)")
 

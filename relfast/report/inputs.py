@@ -23,7 +23,9 @@ from relfast.stats.summary import Summary, TaskSummary
 
 _FOLDER_SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".json")
 
-_REMEDY: Final = "report on each alone, or say --shards if they are parts of one run"
+_REMEDY: Final = (
+    "name the models (NAME=FILE) to have them side by side, or say --shards if they are parts of one run"
+)
 
 
 @dataclass(frozen=True)

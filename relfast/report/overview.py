@@ -51,7 +51,7 @@ class Drawer:
     def __call__(self, file: str, title: str, caption: str, figure: Callable[[Path], None]) -> None:
         path = self._report.directory / file
         figure(path)
-        self._report.files.append(path)
+        self._report.drew(path)
         self.pictures.append(Picture(file, title, caption))
 
 
@@ -143,7 +143,8 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
             interval = "–" if point is None else f"{100 * (point.low or 0):.1f}–{100 * (point.high or 0):.1f}"
             rows.append(
                 [
-                    name, run.name, f"{task.prompts:,}", f"{task.scored:,}", percent(point and point.value), interval,
+                    name, run.name, f"{task.prompts:,}", f"{task.scored:,}",
+                    percent(point and point.value), interval,
                     percent(completion), number(reward), percent(parsed),
                 ]
             )  # fmt: skip
@@ -167,7 +168,7 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
         ],
         rows,
     )
-    note = "The interval is Wilson's, for as many independent responses as the error clustered by prompt is worth."
+    note = "Intervals are Wilson's, for as many independent rows as the error clustered by prompt is worth."
     tables = [Table("", header, rows, note, text_columns=1 + (len(runs) > 1))]
     if metrics:
         header, metrics = labelled(runs, ["task", "model", "metric", "mean", "rows"], metrics)
@@ -201,7 +202,7 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
         draw(
             "reward_distribution.png",
             "Rewards",
-            "The reward of each response, for tasks where it is more than right or wrong; dashed is the mean.",
+            "The reward of each response, where it is more than right or wrong; dashed is the mean.",
             lambda path: figures.histograms(path, "Rewards by task", graded, "reward"),
         )
     return Section("Scores", [], tables, draw.pictures)
@@ -251,9 +252,7 @@ def mistakes(runs: Sequence[Scored], report: Report, examples: Examples) -> Sect
             )
     return Section(
         "What goes wrong",
-        [
-            "Kinds of mistakes, most frequent first. Under policy strict these are the reasons why a response was turned down."
-        ],
+        ["Kinds of mistakes, most frequent first; under policy strict why a response was turned down."],
         [Table("", header, rows, text_columns=len(header) - 3)],
         draw.pictures,
     )

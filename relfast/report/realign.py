@@ -16,7 +16,7 @@ from relfast.errors import InputError, OutputError, UsageError
 from relfast.inference.request_log import SETTINGS_SUFFIX
 from relfast.json_text import Undecodable, decode_object
 from relfast.report import alignment_figures, figures
-from relfast.report.base import OnStep, Report, ignore_step
+from relfast.report.base import FORMATS, OnStep, Report, ignore_step
 from relfast.report.cells import wilson
 from relfast.report.figures import Point
 from relfast.report.page import Page, Picture, Section, Table, write_page
@@ -241,7 +241,8 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
             "Where solutions first leave the reference: early is concept, late is calculation.",
         ),
     ]
-    report.files += [directory / picture.file for picture in pictures]
+    for picture in pictures:
+        report.drew(directory / picture.file)
     return pictures
 
 
@@ -264,7 +265,8 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report, on_step: 
     )
     for name, words, chosen in cases:
         path = report.directory / f"heatmap_example_{name}.png"
-        path.unlink(missing_ok=True)  # an older report's
+        for suffix in FORMATS:
+            path.with_suffix(suffix).unlink(missing_ok=True)  # an older report's
         if chosen is None:
             texts.append(f"No solution is {words}: there is no {name} case.")
             continue
@@ -287,7 +289,7 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report, on_step: 
                 path.name, f"{name.capitalize()} case", f"{words.capitalize()}. Aligned steps are framed."
             )
         )
-        report.files.append(path)
+        report.drew(path)
     report.notes += texts
     section.text, section.pictures = texts, pictures
     return section

@@ -16,7 +16,7 @@ from relfast.report.scored_rows import Kept, Scored
 from relfast.stats.summary import UNKNOWN_TASK
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
-from relfast.tasks.display import Exhibit, Mark, Shown
+from relfast.tasks.display import Display, Exhibit, Mark, Shown
 
 RECORDS_A_BLOCK: Final = 40
 BLOCK_CHARS: Final = 600_000
@@ -26,12 +26,8 @@ was read as its answer."""
 MAX_GOLD: Final = 20_000
 MAX_METRIC: Final = 2_000
 AROUND: Final = 400
-MAX_DRAWN: Final = 250
-"""Records of a run whose exhibits (drawings, reasons) are made: each takes milliseconds, and a page of more
-would weigh too much."""
-
 _SAFE: Final = "!'()*-._~"
-_CLIMBED: Final = frozenset({"timeout", "crashed"})
+_STOPPED: Final = frozenset({"timeout", "crashed"})
 """What could not be scored is not parsed again to be drawn."""
 
 
@@ -96,25 +92,35 @@ def _note(run: Scored, joined: int, drawn: int, *, alone: bool) -> str:
 
 
 def _drawn(run: Scored) -> set[int]:
-    """Places of the rows whose exhibits are made: some of each kind first."""
-    kinds: dict[tuple[str | None, str], int] = {}
-    order = []
+    """Places of the rows whose exhibits are made: of each kind some, the first ones of each first."""
+    order: dict[str, list[tuple[int, int]]] = {}
+    kinds: dict[tuple[str, str], int] = {}
     for at, kept in enumerate(run.sample):
-        if kept.record is None or kept.score.status in _CLIMBED:
+        task = kept.score.task or ""
+        if kept.record is None or kept.score.status in _STOPPED or _display(task) is None:
             continue
-        key = (kept.score.task, kept.kind)
-        kinds[key] = kinds.get(key, 0) + 1
-        order.append((kinds[key], at))
-    return {at for _, at in sorted(order)[:MAX_DRAWN]}
+        kinds[task, kept.kind] = kinds.get((task, kept.kind), 0) + 1
+        order.setdefault(task, []).append((kinds[task, kept.kind], at))
+    chosen: set[int] = set()
+    for task, places in order.items():
+        display = _display(task)
+        assert display is not None
+        chosen |= {at for _, at in sorted(places)[: display.exhibits]}
+    return chosen
+
+
+def _display(task: str) -> Display | None:
+    display = TASKS[task].display if task in TASKS else None
+    return None if display is None or display.exhibit is None else display
 
 
 def _exhibit(run: Scored, kept: Kept, embedder: str) -> Exhibit | None:
-    task = TASKS.get(kept.score.task or "")
-    if task is None or task.display is None or task.display.exhibit is None or kept.record is None:
+    display = _display(kept.score.task or "")
+    if display is None or display.exhibit is None or kept.record is None:
         return None
     shown = Shown(kept.record, kept.score.correct, kept.score.metrics, run.counted.strict, embedder)
     try:
-        made = resolve(task.display.exhibit)(shown)
+        made = resolve(display.exhibit)(shown)
     except Exception as error:  # a response may hold anything: then its texts alone are shown
         return Exhibit(why=f"It could not be drawn ({type(error).__name__}).")
     assert isinstance(made, Exhibit)
@@ -236,7 +242,7 @@ def _metric(value: Any) -> Any:
 
 
 def _cut(text: str, marks: Sequence[Mark]) -> Iterator[tuple[str, str]]:
-    """A text in parts, with what each is: "" plain, "cut" a remark on what is left out, else a mark's label."""
+    """A text in parts, with what each is: "" plain, "cut" a remark on what is missing, a mark's label."""
     windows = [(0, len(text))]
     if len(text) > MAX_TEXT:
         head, tail = int(MAX_TEXT * 0.4), int(MAX_TEXT * 0.6)

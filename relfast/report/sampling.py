@@ -31,7 +31,7 @@ class Sample(Generic[T]):
     def wants(self, prompt: int, serial: int, kind: str) -> bool:
         """Whether a row would be kept: its prompt's hash, its number among the rows, its kind."""
         key = (-prompt, -serial)
-        heap = self._kinds.get(kind, ())
+        heap = self._kinds.get(kind, [])
         return (
             len(self._first) < self.limit
             or len(heap) < self.of_each
@@ -61,8 +61,8 @@ class Sample(Generic[T]):
             del self._uses[key], self._items[key]
 
     def merge(self, other: Sample[T], first_serial: int) -> None:
-        """Add another file's choice, whose rows are numbered from ``first_serial`` on: as if its rows had been
-        offered one by one."""
+        """Add another file's choice, whose rows are numbered from ``first_serial`` on: as if they
+        had been offered one by one."""
         for (prompt, serial), (kind, item) in other._items.items():
             if self.wants(-prompt, first_serial - serial, kind):
                 self.add(-prompt, first_serial - serial, kind, item)

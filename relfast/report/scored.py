@@ -64,7 +64,7 @@ def generate_report(
     asked = Asked(job=job or Job(), records=records)
     runs = read_models(inputs, shards=shards, dump=dump, asked=asked, on_step=on_step)
     on_step("drawing figures")
-    report = Report(Path(output_dir))
+    report = Report(Path(output_dir), embedder=embedder)
     try:
         report.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

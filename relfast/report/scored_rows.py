@@ -33,7 +33,7 @@ MAX_ERROR_CHARS: Final = 200
 
 @dataclass
 class Drawn:
-    """The values that a task's own section (`relfast.tasks.display.Display`) needs, a row each; NaN is null."""
+    """The values that a task's own section (`relfast.tasks.display`) needs, a row each; NaN is null."""
 
     columns: dict[str, array[float]]
     correct: bytearray = field(default_factory=bytearray)

@@ -110,7 +110,7 @@ def _curve(fit: L0Fit, cells: Cells) -> dict[float, Point]:
 def _heatmap(drawer: Drawer, cells: dict[str, Cells]) -> None:
     bins = sorted({int(d // BIN_WIDTH) for of_run in cells.values() for d, _, _ in of_run if d is not None})
     doors = sorted({b for of_run in cells.values() for _, b, _ in of_run if b is not None})
-    if len(bins) < 2 or not doors:
+    if len(bins) < 2 or len(doors) < 2:
         return
     panels = {}
     for name, of_run in cells.items():
@@ -155,7 +155,7 @@ def _breaks(drawer: Drawer, runs: Sequence[Scored], task: str) -> None:
         drawer(
             "seqbench_breaks.png",
             "Where plans break",
-            "Place of the first illegal action as a share of the shortest plan's length; longer ones count as 1.",
+            "Place of the first illegal action as a share of the shortest plan; what is longer counts as 1.",
             lambda path: figures.histograms(
                 path, "Where plans break", {"first illegal action": groups}, "share of the shortest plan"
             ),
@@ -172,7 +172,7 @@ def _l0_table(cells: dict[str, Cells], fits: dict[str, L0Fit]) -> Table:
             if fit is not None:
                 rows.append([name, f"{doors:g}", f"{noise:g}", *_of_fit(fit)])
     header = ["model", "B", "N", "L0 (actions)", "95 % interval", "least squares", "Pass@1 %", "responses"]
-    note = "L0: the depth at which success falls to 1/e, by maximum likelihood; the interval is the profile likelihood's."
+    note = "L0: the depth at which success is 1/e, by maximum likelihood; intervals by profile likelihood."
     return Table("L0 by backtracking and noise", header, rows, note)
 
 

@@ -100,7 +100,8 @@ class Display:
     axes
         The sizes of its problems.
     measure
-        "module:function": ``(Record, metrics of the row) -> Measures``. The record of a row without its dump has only its id.
+        "module:function": ``(Record, metrics of the row) -> Measures``. Without the dump the
+        record has only its id.
     layouts
         The published tables that can be rebuilt from rows and sizes.
     mistake
@@ -108,6 +109,8 @@ class Display:
         answer is, in a few words. None: there is one kind.
     exhibit
         "module:function": ``(Shown) -> Exhibit``, for a page of one response.
+    exhibits
+        How many of a run a page has at most: each takes time, and room.
     columns
         Numeric metrics whose values are kept, one a row, for ``section``.
     section
@@ -121,6 +124,7 @@ class Display:
     layouts: tuple[Layout, ...] = ()
     mistake: str | None = None
     exhibit: str | None = None
+    exhibits: int = 250
     columns: tuple[str, ...] = ()
     section: str | None = None
 

@@ -17,6 +17,7 @@ DISPLAY: Final = Display(
     measure="relfast.tasks.realign.display:measure",
     mistake="relfast.tasks.realign.display:mistake",
     exhibit="relfast.tasks.realign.display:exhibit",
+    exhibits=60,
     columns=("alignment_score", "first_divergence"),
     section="relfast.report.alignment_section:draw",
 )
@@ -111,8 +112,7 @@ def _alignment(
         )
         for e in entries
     )
-    note = "Cosine similarity of the reference's steps (B, down) and the response's (L, across); aligned cells are framed."
-    drawing = Drawing(svg, note)
+    drawing = Drawing(svg, _CAPTION)
     listing = Listing("Alignment", ("", "similarity", "reference", "response"), rows)
     return (Group("Alignment", (drawing,), wide=True),), (listing,)
 
@@ -128,34 +128,47 @@ def _encoder(name: str) -> Any:
         return str(error)
 
 
+_CAPTION: Final = (
+    "Cosine similarity of the reference's steps (B, down) and the response's (L, across); aligned cells are"
+    " framed."
+)
+
+
 def _heatmap(matrix: Any, path: set[tuple[int, int]], benchmark: list[str], llm: list[str]) -> str:
+    """Cells in shades of the page (classes ``h0`` to ``h9``), the aligned ones framed."""
     rows, columns = matrix.shape
     width, height = _MARGIN + _CELL * columns + 4, _MARGIN + _CELL * rows + 4
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" class="heatmap">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
+        ' class="heatmap" font-size="10">'
     ]
     for i in range(rows):
         for j in range(columns):
-            value = float(matrix[i, j])
-            shade = min(_SHADES - 1, max(0, int(value * _SHADES)))
-            title = f"B{i + 1} × L{j + 1}: {value:.2f}"
-            x, y = _MARGIN + _CELL * j, _MARGIN + _CELL * i
-            text = f'<text x="{x + _CELL / 2:g}" y="{y + 14}" text-anchor="middle" font-size="9" class="h{shade}t">{100 * value:.0f}</text>'
-            parts.append(
-                f'<g><title>{title}</title><rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" class="h{shade}"/>{text}</g>'
-            )
+            parts.append(_cell(i, j, float(matrix[i, j])))
     for i, j in sorted(path):
         x, y = _MARGIN + _CELL * j + 1, _MARGIN + _CELL * i + 1
         parts.append(f'<rect x="{x}" y="{y}" width="{_CELL - 2}" height="{_CELL - 2}" class="path"/>')
-    for letter, steps, down in (("B", benchmark, True), ("L", llm, False)):
-        for k, step in enumerate(steps):
-            at = _MARGIN + _CELL * k + _CELL / 2
-            x, y = (_MARGIN - 6, at + 4) if down else (at, _MARGIN - 8)
-            anchor = "end" if down else "middle"
-            parts.append(
-                f'<text x="{x:g}" y="{y:g}" font-size="10" text-anchor="{anchor}"><title>{escape(_clean(step[:300]))}</title>{letter}{k + 1}</text>'
-            )
+    for k, step in enumerate(benchmark):
+        parts.append(_name(f"B{k + 1}", step, _MARGIN - 6, _MARGIN + _CELL * k + 15, "end"))
+    for k, step in enumerate(llm):
+        parts.append(_name(f"L{k + 1}", step, _MARGIN + _CELL * k + _CELL // 2, _MARGIN - 8, "middle"))
     return "".join([*parts, "</svg>"])
+
+
+def _cell(i: int, j: int, value: float) -> str:
+    shade = min(_SHADES - 1, max(0, int(value * _SHADES)))
+    x, y = _MARGIN + _CELL * j, _MARGIN + _CELL * i
+    return (
+        f"<g><title>B{i + 1} × L{j + 1}: {value:.2f}</title>"
+        f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" class="h{shade}"/>'
+        f'<text x="{x + _CELL // 2}" y="{y + 14}" text-anchor="middle" class="h{shade}t">'
+        f"{100 * value:.0f}</text></g>"
+    )
+
+
+def _name(name: str, step: str, x: int, y: int, anchor: str) -> str:
+    title = escape(_clean(step[:300]))
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}"><title>{title}</title>{name}</text>'
 
 
 def _clean(text: str) -> str:

@@ -74,7 +74,7 @@ def exhibit(shown: Shown) -> Exhibit:
     if not shown.correct:
         why = f"It says {said.label or 'neither yes nor no'}; the label is {answer.get('label')}."
         if said.label == answer.get("label"):
-            why = f"{len(gold & named)} of {len(gold)} taxa are right, {len(named - gold)} of those named are not."
+            why = f"{len(gold & named)} of {len(gold)} taxa are named, and {len(named - gold)} others."
     rows = (
         ("found", _listed(gold & named)),
         ("missed", _listed(gold - named)),

@@ -60,7 +60,7 @@ def exhibit(shown: Shown) -> Exhibit:
         )
     why = ""
     if not shown.correct:
-        why = f"{describe(picture.verdict).capitalize()}."
+        why = f"{describe(picture.verdict).capitalize().replace('_', ' ')}."
         if picture.verdict is not None and picture.verdict.valid:
             why = f"The plan is legal, but {mistake(shown.metrics, None).removeprefix('legal, ')}."
     drawing = Drawing(to_svg(picture, page=True), "gold's path and the model's; ✗ is where it breaks a rule")

@@ -180,22 +180,22 @@ def to_svg(picture: Picture, *, page: bool = False) -> str:
         f' viewBox="0 0 {width:g} {height:g}" font-family="sans-serif">'
     ]
     for stroke in strokes(picture):
+        colour = colours.get(stroke.colour, stroke.colour)
         if isinstance(stroke, Box):
-            x, y, box_width, box_height, colour = stroke
-            colour = colours.get(colour, colour)
+            x, y, box_width, box_height, _ = stroke
             parts.append(
                 f'<rect x="{x:g}" y="{y:g}" width="{box_width:g}" height="{box_height:g}" fill="{colour}"/>'
             )
         elif isinstance(stroke, Line):
             points = " ".join(f"{x:g},{y:g}" for x, y in stroke.points)
             parts.append(
-                f'<polyline points="{points}" fill="none" stroke="{colours.get(stroke.colour, stroke.colour)}"'
+                f'<polyline points="{points}" fill="none" stroke="{colour}"'
                 f' stroke-width="{stroke.width:g}" stroke-linecap="round" stroke-linejoin="round"/>'
             )
         else:
             anchor = ' text-anchor="middle"' if stroke.centred else ""
             parts.append(
-                f'<text x="{stroke.x:g}" y="{stroke.y:g}" font-size="{stroke.size:g}" fill="{colours.get(stroke.colour, stroke.colour)}"'
+                f'<text x="{stroke.x:g}" y="{stroke.y:g}" font-size="{stroke.size:g}" fill="{colour}"'
                 f"{anchor}>{escape(stroke.text)}</text>"
             )
     return "\n".join([*parts, "</svg>", ""])
