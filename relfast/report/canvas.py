@@ -91,6 +91,9 @@ class Canvas:
             # steps come in any script; a missing glyph is a box in the picture, not a failure
             warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
             warnings.filterwarnings("ignore", message=".*missing from font", category=UserWarning)
+            # laid out once for all formats: that takes longer than writing them
+            self.figure.draw_without_rendering()
+            self.figure.set_layout_engine("none")
             for target in paths:
                 try:
                     self.figure.savefig(target, dpi=DPI, metadata=_WITHOUT_DATE.get(target.suffix))
