@@ -13,6 +13,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from relfast.api import evaluate_response, score, score_batch, score_file
+    from relfast.comparison import compare
+    from relfast.comparison.model import Comparison
     from relfast.engine.online.scorer import Scorer
     from relfast.errors import (
         InputError,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from relfast.stats.summary import Summary
 
 _HOMES: Final = {
+    "Comparison": "relfast.comparison.model",
     "InputError": "relfast.errors",
     "MissingExtraError": "relfast.errors",
     "OutputError": "relfast.errors",
@@ -43,6 +46,7 @@ _HOMES: Final = {
     "UnscoredError": "relfast.errors",
     "UsageError": "relfast.errors",
     "WorkerError": "relfast.errors",
+    "compare": "relfast.comparison",
     "evaluate_response": "relfast.api",
     "score": "relfast.api",
     "score_batch": "relfast.api",
@@ -50,6 +54,7 @@ _HOMES: Final = {
 }
 
 __all__ = [
+    "Comparison",
     "InputError",
     "MissingExtraError",
     "OutputError",
@@ -64,6 +69,7 @@ __all__ = [
     "UsageError",
     "WorkerError",
     "__version__",
+    "compare",
     "evaluate_response",
     "score",
     "score_batch",

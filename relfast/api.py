@@ -115,6 +115,7 @@ def score_file(
     overwrite: bool = False,
     limit: int | None = None,
     shard: tuple[int, int] | None = None,
+    lengths: bool = False,
     progress: Callable[..., None] | None = None,
     **options: Unpack[JobKeywords],
 ) -> Summary:
@@ -130,6 +131,8 @@ def score_file(
         Worker processes; default: usable cores; 0: in this process.
     resume, overwrite, limit, shard
         As on the command line; ``shard`` is (I, N) with I from 0.
+    lengths
+        Read the input again for lengths of responses, tokens and truncation (``TaskSummary.lengths``).
     **options
         As `score`.
 
@@ -154,6 +157,7 @@ def score_file(
         overwrite=overwrite,
         limit=limit,
         shard=shard,
+        lengths=lengths,
         progress=progress,
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Generic, Literal, Self, TypeVar, get_args
+from typing import Any, Final, Generic, Literal, NamedTuple, Self, TypeVar, get_args
 
 from relfast.parameters import Choice, Flag, Marks, parameter, parameters_of
 
@@ -168,6 +168,39 @@ def unscored(
     return Score(
         record_index, record_id, task, sample, status, None, None, {}, {"type": kind, "message": message}
     )
+
+
+TRUNCATED: Final = frozenset(
+    {"length", "max_tokens", "max_output_tokens", "model_length", "max_length", "MAX_TOKENS"}
+)
+"""Reasons of servers for having stopped before the model did."""
+
+
+class ResponseFacts(NamedTuple):
+    """Facts of one response; None where the dump does not say.
+
+    Attributes
+    ----------
+    characters
+        Of the response as it stands in the dump, reasoning that is part of it included.
+    reasoning_characters
+        Of the reasoning: what the dump keeps apart, else what the text has between the known marks.
+    tokens, reasoning_tokens
+        As the server counted them: tokens of the whole completion, and those of them that are reasoning.
+    finish_reason
+        The server's own word.
+    """
+
+    characters: int | None = None
+    reasoning_characters: int | None = None
+    tokens: int | None = None
+    reasoning_tokens: int | None = None
+    finish_reason: str | None = None
+
+    @property
+    def truncated(self) -> bool | None:
+        """Whether it was cut off; None where nobody knows."""
+        return None if self.finish_reason is None else self.finish_reason in TRUNCATED
 
 
 Batch = Sequence[tuple[Record, Extracted[Any]]]

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from relfast.errors import MissingExtraError
 from relfast.records import Score
+from relfast.tables.frames import to_pandas
+from relfast.tables.html import html_table
+
+SHOWN_ROWS: Final = 20
+"""Rows of a batch that a notebook shows."""
 
 Column = npt.NDArray[np.float64] | npt.NDArray[np.object_]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoreBatch:
     """Scores of a batch, in input order, of input length.
 
@@ -59,6 +65,44 @@ class ScoreBatch:
     def __getitem__(self, at: int) -> Score:
         return self.scores[at]
 
+    def __repr__(self) -> str:
+        counts = Counter(self.status.tolist())
+        statuses = ", ".join(f"{n} {status}" for status, n in counts.most_common())
+        scored = self.correct[~np.isnan(self.correct)]
+        mean = f", correct {scored.mean():.3f}" if len(scored) else ""
+        return f"<ScoreBatch of {len(self)}: {statuses or 'empty'}{mean}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [_shown(value) for value in (s.index, s.id, s.task, s.sample, s.status, s.correct, s.reward)]
+            + [_shown(s.metrics.get(name)) for name in self.metrics]
+            for s in self.scores[:SHOWN_ROWS]
+        ]
+        header = ["index", "id", "task", "sample", "status", "correct", "reward", *self.metrics]
+        more = [f"{len(self) - SHOWN_ROWS:,} more rows"] if len(self) > SHOWN_ROWS else []
+        return html_table(header, rows, caption=repr(self)[1:-1], notes=more, text_columns=3)
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with the columns of `to_arrow`; what a row does not have is None or NaN.
+
+        Raises
+        ------
+        MissingExtraError
+            pandas is not installed.
+        """
+        columns: dict[str, Any] = {
+            "index": [s.index for s in self.scores],
+            "id": [s.id for s in self.scores],
+            "task": [s.task for s in self.scores],
+            "sample": [s.sample for s in self.scores],
+            "status": self.status,
+            "correct": [s.correct for s in self.scores],
+            "reward": self.reward,
+            **{f"metrics.{name}": column for name, column in self.metrics.items()},
+            "error": [s.error["message"] if s.error else None for s in self.scores],
+        }
+        return to_pandas(columns, "ScoreBatch.to_pandas")
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows of the output format; there ``correct`` is a bool, or None where unscored."""
         return [score.to_row() for score in self.scores]
@@ -99,3 +143,10 @@ def _column(values: list[Any]) -> Column:
     column = np.empty(len(values), object)
     column[:] = values
     return column
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "–"
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

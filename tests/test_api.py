@@ -16,8 +16,8 @@ import relfast
 from relfast.tasks.options import AllOptions
 
 PUBLIC = [
-    "InputError", "MissingExtraError", "OutputError", "RelfastError", "ResumeMismatchError", "Score", "ScoreBatch", "Scorer", "Summary",
-    "UnknownTaskError", "UnscoredError", "UsageError", "WorkerError", "__version__", "evaluate_response", "score", "score_batch", "score_file",
+    "Comparison", "InputError", "MissingExtraError", "OutputError", "RelfastError", "ResumeMismatchError", "Score", "ScoreBatch", "Scorer", "Summary",
+    "UnknownTaskError", "UnscoredError", "UsageError", "WorkerError", "__version__", "compare", "evaluate_response", "score", "score_batch", "score_file",
 ]  # fmt: skip
 
 GOOD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}

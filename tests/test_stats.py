@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import pickle
 import random
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -19,6 +20,7 @@ from relfast.records import Score
 from relfast.stats import samples as kept
 from relfast.stats.estimates import clustered_mean, majority_score, pass_at_k
 from relfast.stats.summary import Summary, Tally, summarize
+from relfast.stats.sums import ExactSum, units_of
 from relfast.tasks import TASKS
 
 Prompts = list[list[tuple[str | None, bool]]]
@@ -155,22 +157,60 @@ def test_summaries_of_shards_merge(parts: list[Prompts]) -> None:
     for shard in shards[1:]:
         # through JSON, as `relfast report` reads them
         merged.merge(Summary.from_dict(json.loads(json.dumps(shard.to_dict()))))
-    assert_close(merged.to_dict()["tasks"], summary_of(everything).to_dict()["tasks"])
+    assert merged.to_dict()["tasks"] == summary_of(everything).to_dict()["tasks"]
     assert not merged.notes
 
 
-def assert_close(ours: Any, theirs: Any) -> None:
-    """Equal but for the last digits of numbers, which depend on the order of summation."""
-    if isinstance(theirs, dict):
-        assert ours.keys() == theirs.keys()
-        for key, value in theirs.items():
-            assert_close(ours[key], value)
-    elif isinstance(theirs, list):
-        assert len(ours) == len(theirs)
-        for one, other in zip(ours, theirs, strict=True):
-            assert_close(one, other)
-    else:
-        assert ours == (pytest.approx(theirs, rel=1e-9) if isinstance(theirs, float) else theirs)
+METRICS = st.fixed_dictionaries(
+    {
+        "f1": st.floats(-1, 1) | st.sampled_from([0.1, 1 / 3, 2 / 3]),
+        "tp": st.integers(0, 9),
+        "alignment_score": st.floats(0, 1e-3),
+    }
+)
+
+
+@given(
+    rows=st.lists(st.tuples(st.sampled_from(["REL-C3", "REL-B1", "ReAlign"]), METRICS), max_size=30),
+    data=st.data(),
+)
+@settings(max_examples=60, deadline=None)
+def test_sums_do_not_depend_on_how_a_run_was_cut(
+    rows: list[tuple[str, dict[str, float]]], data: st.DataObject
+) -> None:
+    """Exactly: blocks in any order, shards through JSON."""
+    scores = [
+        Score(at, at, task, 0, "ok", at % 2 == 0, metrics["f1"] / 3, metrics)
+        for at, (task, metrics) in enumerate(rows)
+    ]
+    whole = summary_of(scores).to_dict()["tasks"]
+    mixed = data.draw(st.permutations(scores))
+    cut = data.draw(st.integers(0, len(mixed)))
+    tally = Tally.of(mixed[cut:])
+    tally.merge(Tally.of(mixed[:cut]))
+    assert summarize(tally, "").to_dict()["tasks"] == whole
+    merged = summary_of(mixed[:cut])
+    merged.merge(Summary.from_dict(json.loads(json.dumps(summary_of(mixed[cut:]).to_dict()))))
+    assert merged.to_dict()["tasks"] == whole
+
+
+def test_an_older_summary_still_merges() -> None:
+    data = summary_of(scores_of([[("a", True)], [("b", False)]])).to_dict()
+    del data["tasks"]["REL-A1"]["merge"]["exact"]
+    merged = Summary.from_dict(data)
+    merged.merge(summary_of(scores_of([[("a", True)]], first=5)))
+    assert merged.tasks["REL-A1"].to_dict()["reward"] == pytest.approx(2 / 3)
+
+
+def test_exact_sums() -> None:
+    total = ExactSum.of(0)
+    for value in (0.1, 0.2, 0.3, 5, True, 1e18, -1e18):
+        total += value
+    assert total == 6.6
+    assert pickle.loads(pickle.dumps(total)).units == total.units
+    assert ExactSum.from_text(ExactSum.from_number(-6.5).to_text()) == -6.5
+    assert units_of(math.inf) is None
+    assert units_of(math.nan) is None
 
 
 def test_different_signatures_are_noted() -> None:

@@ -38,6 +38,9 @@ COMMANDS: Final = {
     "audit": _Command("relfast.cli.audit", "What blind strategies earn on records: constants and leaks."),
     "show": _Command("relfast.cli.show", "Draw a maze of SeqBench with the gold plan and the model's."),
     "report": _Command("relfast.cli.report", "Figures, tables and one HTML page from scored rows."),
+    "compare": _Command(
+        "relfast.cli.compare", "Is A better than B? Scored rows of the same records, paired."
+    ),
     "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),
     "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
     "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),

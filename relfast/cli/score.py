@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="Only the first N lines.")
 @click.option("--shard", metavar="I/N", help="Only part I (from 0) of N; the parts' outputs concatenate to the whole.")  # fmt: skip
 @click.option("--summary", "summary_path", metavar="FILE.json", help="Write the summary as JSON.")
+@click.option("--lengths", is_flag=True, help="Also sum up lengths of responses and reasoning, tokens, and how many were cut off; reads the input twice.")  # fmt: skip
 @click.option("--input-format", "dialect", type=click.Choice(["auto", *DIALECTS]), default="auto", show_default=True, help="How the dump is written.")  # fmt: skip
 @click.option("--filter", metavar="NAME", help="Filter of lm-evaluation-harness whose samples are scored.  [default: the first in the file]")  # fmt: skip
 @click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices.0.message.content.")  # fmt: skip
@@ -73,6 +74,7 @@ def score(
     resume: bool,
     overwrite: bool,
     limit: int | None,
+    lengths: bool,
     fail_on_error: bool,
     quiet: bool,
     verbose: bool,
@@ -106,6 +108,7 @@ def score(
                 overwrite=overwrite,
                 limit=limit,
                 shard=_shard(shard),
+                lengths=lengths,
                 progress=show,
                 tell=reporter.say if verbose else tell_nobody,
             )

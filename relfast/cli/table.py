@@ -45,7 +45,7 @@ def _print(summary: Summary, console: Console) -> None:
         table.add_row(name, *_cells(task)[: len(columns)])
     console.print(table)
     for name, task in summary.tasks.items():
-        for line in (_metrics(task), _at_k(task), _unscored(task)):
+        for line in (_metrics(task), _at_k(task), _lengths(task), _unscored(task)):
             if line:
                 console.print(f"{name}: {line}", overflow="fold")
     # one line whatever the width: it is there to be copied and compared
@@ -76,14 +76,34 @@ def _metrics(task: TaskSummary) -> str:
 
 
 def _at_k(task: TaskSummary) -> str:
-    """pass@k for powers of two and the largest k, maj@k for all; each with the prompts it rests on."""
+    """pass@k for powers of two and the largest k, maj@k for all; each with the prompts it rests on. avg@k is
+    pass@1 of the same prompts, and in the JSON."""
     lines = []
     for name, points in task.at_k().items():
+        if name == "avg@k":
+            continue
         shown = [k for k in points if name == "maj@k" or k.bit_count() == 1 or k == max(points)]
         lines += [
             f"{name[:-1]}{k} {points[k].value:.3f} ({points[k].prompts:,}/{task.prompts:,})" for k in shown
         ]
     return " · ".join(lines).replace(")", " prompts)", 1)
+
+
+def _lengths(task: TaskSummary) -> str:
+    """Medians and 95th percentiles, and the share of responses that were cut off."""
+    if task.lengths is None:
+        return ""
+    names = ("characters", "reasoning_characters", "tokens", "reasoning_tokens")
+    spreads = [(name.replace("_", " "), getattr(task.lengths, name)) for name in names]
+    parts = [
+        f"{name} {spread.quantile(0.5):,.0f} (95%: {spread.quantile(0.95):,.0f})"
+        for name, spread in spreads
+        if spread.most
+    ]
+    cut, known = task.lengths.truncated
+    if known:
+        parts.append(f"cut off {100 * cut / known:.1f}% of {known:,}")
+    return " · ".join(parts)
 
 
 def _unscored(task: TaskSummary) -> str:

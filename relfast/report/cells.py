@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from relfast.report.figures import Point
+from relfast.stats.intervals import effective_share_interval
 from relfast.tasks.display import Axis, Column
-
-Z_95: Final = 1.959963984540054
 
 
 @dataclass(slots=True)
@@ -44,21 +42,13 @@ class Sums:
 
     def point(self) -> Point | None:
         """The mean of a metric from 0 to 1 with its 95 % interval: Wilson's, for as many independent rows as
-        the error clustered by prompt is worth, so that it stays within 0 and 1 and is not empty at them."""
+        the spread between prompts is worth, so that it stays within 0 and 1 and is not empty at them."""
         n = self.rows
         if not n:
             return None
         mean = min(1.0, max(0.0, self.total / n))
-        worth = float(n)
-        if self.prompts == 1:
-            worth = 1.0
-        elif 0 < mean < 1:
-            spread = max(0.0, self.squares - 2 * mean * self.products + mean * mean * self.squared)
-            variance = spread * self.prompts / (self.prompts - 1) / n**2
-            worth = mean * (1 - mean) / variance if variance > 0 else float(self.prompts)
-        elif self.prompts < n:
-            worth = float(self.prompts)
-        return Point(mean, *wilson(mean, max(worth, 1.0)), n)
+        spread = max(0.0, self.squares - 2 * mean * self.products + mean * mean * self.squared)
+        return Point(mean, *effective_share_interval(mean, spread / n**2, self.prompts, n), n)
 
 
 @dataclass(slots=True)
@@ -105,14 +95,6 @@ class Cell:
         """See `Sums.point`."""
         sums = self.sums.get(metric)
         return None if sums is None else sums.point()
-
-
-def wilson(mean: float, n: float) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share from ``n`` independent outcomes."""
-    z = Z_95
-    middle = (mean + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * math.sqrt(max(0.0, mean * (1 - mean)) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 Classes = dict[str | None, Cell]

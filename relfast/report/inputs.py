@@ -13,10 +13,11 @@ import orjson
 from numpy.typing import NDArray
 
 from relfast.engine.io.lines import lines_of
+from relfast.engine.io.scored import is_row, read_scores
 from relfast.engine.io.sources import Source, find_sources
 from relfast.errors import InputError, UsageError
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import STATUSES, Score
+from relfast.records import Score
 from relfast.report.realign import is_entry
 from relfast.stats.samples import id_text
 from relfast.stats.summary import Summary, TaskSummary
@@ -71,7 +72,7 @@ def _named(name: str) -> list[Input]:
 def _of_folder(name: str) -> list[Input]:
     paths = sorted(str(path) for path in Path(name).iterdir() if path.name.endswith(_FOLDER_SUFFIXES))
     inputs = [item for path in paths for item in _named(path)]
-    inputs = [item for item in inputs if item.summary is not None or _is_row(_first_row(item.source))]
+    inputs = [item for item in inputs if item.summary is not None or is_row(_first_row(item.source))]
     if not inputs:
         raise InputError("no scored rows and no summary in this folder; score the dump first", file=name)
     return inputs
@@ -109,45 +110,6 @@ def _first_row(source: Source) -> dict[str, Any] | None:
             except Undecodable:
                 return None
     return None
-
-
-def _is_row(row: dict[str, Any] | None) -> bool:
-    return row is not None and row.get("status") in STATUSES and isinstance(row.get("metrics"), (dict, str))
-
-
-def read_scores(source: Source) -> Iterator[Score]:
-    """The rows of a file, in order.
-
-    Raises
-    ------
-    InputError
-        A line is no scored row.
-    """
-    for number, line in enumerate(lines_of(source), 1):
-        if not line.strip():
-            continue
-        try:
-            row = decode_object(line)
-        except Undecodable as error:
-            raise InputError(str(error), file=source.path, line=number) from error
-        if not _is_row(row):
-            raise InputError(
-                "is no scored row (no status and metrics); score the dump first",
-                file=source.path,
-                line=number,
-            )
-        metrics = row["metrics"]
-        yield Score(
-            row.get("index", number - 1),
-            row.get("id"),
-            row.get("task"),
-            row.get("sample", 0),
-            row["status"],
-            row.get("correct"),
-            row.get("reward"),
-            orjson.loads(metrics) if isinstance(metrics, str) else metrics,  # a Parquet column of JSON texts
-            row.get("error"),
-        )
 
 
 class SharedRows:

@@ -11,7 +11,6 @@ import numpy as np
 from relfast.records import SCORED, STATUSES
 from relfast.report import figures
 from relfast.report.base import Report
-from relfast.report.cells import wilson
 from relfast.report.figures import Point
 from relfast.report.page import Link, Picture, Section, Table
 from relfast.report.scored_rows import Scored
@@ -109,17 +108,12 @@ def statuses(runs: Sequence[Scored], report: Report, examples: Examples) -> Sect
 
 
 def accuracy(task: TaskSummary) -> Point | None:
-    """Mean of ``correct`` with its 95 % interval: Wilson's, for the effective number of rows."""
-    mean, error = clustered_mean(task.histogram)
-    if mean is None:
+    """Mean of ``correct`` with its 95 % interval."""
+    mean, _ = clustered_mean(task.histogram)
+    interval = task.correct_interval()
+    if mean is None or interval is None:
         return None
-    n = sum(size * count for (size, _), count in task.histogram.items())
-    worth = float(n)
-    if error and 0 < mean < 1:
-        worth = min(worth, mean * (1 - mean) / error**2)
-    elif n > task.prompts:
-        worth = float(task.prompts)
-    return Point(mean, *wilson(mean, max(worth, 1.0)), n)
+    return Point(mean, interval.low, interval.high, task.scored)
 
 
 def scores(runs: Sequence[Scored], report: Report) -> Section:

@@ -17,7 +17,6 @@ from relfast.inference.request_log import SETTINGS_SUFFIX
 from relfast.json_text import Undecodable, decode_object
 from relfast.report import alignment_figures, figures
 from relfast.report.base import FORMATS, OnStep, Report, ignore_step
-from relfast.report.cells import wilson
 from relfast.report.figures import Point
 from relfast.report.page import Page, Picture, Section, Table, write_page
 from relfast.report.statistics import (
@@ -28,6 +27,7 @@ from relfast.report.statistics import (
     read_entries,
     summary_table,
 )
+from relfast.stats.intervals import wilson
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
 RESULTS_FILE: Final = "realign_benchmark_results.jsonl"
@@ -197,7 +197,9 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
         directory / "accuracy_by_category.png",
         "Accuracy by category",
         {
-            str(name): Point(float(row.Accuracy), *wilson(float(row.Accuracy), row.Count), int(row.Count))
+            str(name): Point(
+                float(row.Accuracy), *wilson(float(row.Accuracy) * row.Count, row.Count), int(row.Count)
+            )
             for name, row in by_subset.iterrows()
         },
         label="correct answers",

@@ -8,7 +8,7 @@ from pathlib import Path
 from relfast.engine.job import Job
 from relfast.errors import OutputError
 from relfast.records import SCORED
-from relfast.report import by_size, overview
+from relfast.report import by_size, overview, side_by_side
 from relfast.report.base import OnStep, Report, ignore_step
 from relfast.report.models import read_models
 from relfast.report.page import Page, Section, write_page
@@ -74,6 +74,7 @@ def generate_report(
     sections = [
         overview.statuses(runs, report, shown),
         overview.scores(runs, report),
+        side_by_side.section(runs, report),
         overview.mistakes(runs, report, shown),
         *by_size.sections(runs, report),
         *_own(runs, report),

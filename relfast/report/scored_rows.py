@@ -12,12 +12,13 @@ from typing import Final, NamedTuple
 
 import orjson
 
+from relfast.engine.io.scored import read_scores
 from relfast.engine.job import Job
 from relfast.records import SCORED, Record, Score
 from relfast.report.base import OnStep, ignore_step
 from relfast.report.cells import SizeTable
 from relfast.report.dumps import Dump, dump_beside
-from relfast.report.inputs import Input, SharedRows, check_summaries, find_inputs, is_summary_of, read_scores
+from relfast.report.inputs import Input, SharedRows, check_summaries, find_inputs, is_summary_of
 from relfast.report.sampling import Sample
 from relfast.report.sizes import SizeCounter
 from relfast.stats.samples import id_text
@@ -97,6 +98,7 @@ class Scored:
     counted: Counted = field(default_factory=Counted)
     sample: Sample[Kept] = field(default_factory=lambda: Sample(0))
     inputs: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     dumps: list[str] = field(default_factory=list)
     name: str = ""
 
@@ -295,6 +297,7 @@ def _together(found: Iterable[Input], parts: Sequence[Part], *, shards: bool) ->
     summaries = [(item.path, item.summary) for item in found if item.summary is not None]
     whole = Tally()
     scored = Scored(summarize(Tally(), ""), inputs=[Path(item.path).name for item in found])
+    scored.paths = [part.path for part in parts]
     own_rows: list[tuple[str, Summary]] = []
     if parts:
         scored.sample = Sample(parts[0].sample.limit)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Final
 
 from relfast.records import STATUSES
 from relfast.report.base import Report
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import Summary, TaskSummary
+from relfast.tables.csv_text import csv_text
+from relfast.tables.latex import Cell, percent_cell, table
+from relfast.tables.numbers import percent
 
 _COLUMNS: Final = ("prompts", "responses", "correct", "standard error", "reward", "parsed")
 
@@ -23,30 +24,59 @@ def _numbers(task: TaskSummary) -> list[float | int | None]:
 
 def write_tables(summary: Summary, report: Report, suffix: str = "") -> None:
     """Write the numbers as CSV and LaTeX files, whose names end in ``suffix``. Raises `OutputError`."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(["task", *(name.replace(" ", "_") for name in _COLUMNS), *STATUSES])
+    report.write_texts(
+        {
+            f"summary_stats{suffix}.csv": summary_csv(summary),
+            f"metrics{suffix}.csv": metrics_csv(summary),
+            f"latex_table{suffix}.txt": summary_latex(summary),
+        }
+    )
+
+
+def summary_csv(summary: Summary) -> str:
+    """A row a task; no spreadsheet takes a name in it for a formula."""
+    columns = (name.replace(" ", "_") for name in _COLUMNS)
+    header = ["task", *columns, *STATUSES, "correct_low", "correct_high"]
+    rows = [
+        [
+            name,
+            *_numbers(task),
+            *(task.statuses.get(status, 0) for status in STATUSES),
+            *(task.correct_interval() or (None, None)),
+        ]
+        for name, task in summary.tasks.items()
+    ]
+    return csv_text(header, rows)
+
+
+def metrics_csv(summary: Summary) -> str:
+    """A row a task and metric."""
+    rows = [
+        [name, metric, int(n), total / n if n else None]
+        for name, task in summary.tasks.items()
+        for metric, (n, total) in task.sums.items()
+    ]
+    return csv_text(["task", "metric", "rows", "mean"], rows)
+
+
+def summary_latex(summary: Summary, caption: str | None = None, label: str | None = None) -> str:
+    """A row a task, for a paper: accuracy in percent with its 95 % interval, reward, share parsed; with
+    several samples of a prompt also the largest pass@k."""
+    at_k = {name: task.at_k() for name, task in summary.tasks.items()}
+    largest = max((max(points["pass@k"]) for points in at_k.values() if points), default=None)
+    header = ["Task", "Prompts", "Responses", "Correct (%)", "Reward", "Parsed (%)"]
+    if largest is not None:
+        header.append(f"pass@{largest} (%)")
+    rows: list[list[str | Cell]] = []
     for name, task in summary.tasks.items():
-        numbers = ["" if value is None else value for value in _numbers(task)]
-        writer.writerow([name, *numbers, *(task.statuses.get(status, 0) for status in STATUSES)])
-    metrics = io.StringIO()
-    writer = csv.writer(metrics, lineterminator="\n")
-    writer.writerow(["task", "metric", "rows", "mean"])
-    for name, task in summary.tasks.items():
-        for metric, (n, total) in task.sums.items():
-            writer.writerow([name, metric, int(n), total / n if n else ""])
-    texts = {
-        f"summary_stats{suffix}.csv": stream.getvalue(),
-        f"metrics{suffix}.csv": metrics.getvalue(),
-        f"latex_table{suffix}.txt": _latex(summary),
-    }
-    report.write_texts(texts)
-
-
-def _latex(summary: Summary) -> str:
-    import pandas
-
-    rows = {name: dict(zip(_COLUMNS, _numbers(task), strict=True)) for name, task in summary.tasks.items()}
-    table = pandas.DataFrame.from_dict(rows, orient="index", columns=list(_COLUMNS))
-    text: str = table.to_latex(float_format="%.3f", escape=True, na_rep="--")
-    return text
+        prompts, responses, mean, _, reward, parsed = _numbers(task)
+        row: list[str | Cell] = [name, str(prompts), str(responses)]
+        row.append("--" if mean is None else percent_cell(mean, task.correct_interval()))
+        row.append("--" if reward is None else f"{reward:.3f}")
+        row.append("--" if parsed is None else percent(parsed))
+        if largest is not None:
+            point = at_k[name]["pass@k"].get(largest) if at_k[name] else None
+            bounds = task.at_k_intervals()["pass@k"] if point is not None else {}
+            row.append("--" if point is None else percent_cell(point.value, bounds.get(largest)))
+        rows.append(row)
+    return table(header, rows, caption=caption, label=label)

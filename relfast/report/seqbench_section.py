@@ -10,11 +10,11 @@ import numpy as np
 
 from relfast.report import figures
 from relfast.report.base import Report
-from relfast.report.cells import wilson
 from relfast.report.figures import Point
 from relfast.report.overview import Drawer, number, percent
 from relfast.report.page import Section, Table
 from relfast.report.scored_rows import Scored
+from relfast.stats.intervals import wilson
 from relfast.tasks.seqbench.l0 import BIN_WIDTH, L0Fit, fit_l0
 
 Cells = dict[tuple[float | None, float | None, float | None], list[float]]
@@ -93,7 +93,7 @@ def _by_depth(cells: Cells, metric: int) -> dict[float, Point]:
     points = {}
     for n, total, depths in (bins[place] for place in sorted(bins)):
         mean = total / n
-        points[depths / n] = Point(mean, *wilson(mean, n), int(n))
+        points[depths / n] = Point(mean, *wilson(total, n), int(n))
     return points
 
 

@@ -15,6 +15,7 @@ from zlib import crc32
 import orjson
 
 from relfast.stats.estimates import majority_score
+from relfast.stats.sums import ExactSum
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _prompts(samples: npt.NDArray[Any], chosen: npt.NDArray[Any]) -> Prompts:
     majority: dict[int, list[float]] = {}
     for start, size in zip(starts[sizes > 1], sizes[sizes > 1], strict=True):
         group = samples[start : start + size]
-        entry = majority.setdefault(int(size), [0, 0.0])
+        entry = majority.setdefault(int(size), [0, ExactSum.of(0)])
         entry[0] += 1
         entry[1] += majority_score(group["vote"].tolist(), group["correct"].tolist())
     return Prompts(histogram, majority)

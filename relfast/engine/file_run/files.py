@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from relfast.engine.file_run.measuring import check_readable, measure
 from relfast.engine.file_run.run import Progress, in_process, on_pool, open_output, run
 from relfast.engine.file_run.telling import Tell, Ways, describe_setting, tell_nobody
 from relfast.engine.io.blocks import Block
@@ -52,6 +53,7 @@ def score_files(
     overwrite: bool = False,
     limit: int | None = None,
     shard: tuple[int, int] | None = None,
+    lengths: bool = False,
     progress: Callable[[Progress], None] | None = None,
     tell: Tell = tell_nobody,
 ) -> Summary:
@@ -66,6 +68,8 @@ def score_files(
     for source in (*sources, *gold):
         if _same_file(source.path, output):
             raise UsageError(f"{output} is an input; rows would overwrite it")
+    if lengths:
+        check_readable(sources)
     keep = None if shard is None else _shard(sources, *shard)
     filters = Filters(sources, job.dialect, job.filter)
     decided = {"limit": limit, "shard": shard, "filters": [filters[at] for at in range(len(sources))]}
@@ -100,6 +104,11 @@ def score_files(
     finally:
         writer.close()
     summary.output = output
+    if lengths:
+        tell("lengths: the input is read again")
+        for name, of_task in measure(sources, job, filters=filters, limit=limit, keep=keep).items():
+            if name in summary.tasks:
+                summary.tasks[name].lengths = of_task
     tell(str(ways))
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary

@@ -1,0 +1,218 @@
+"""``relfast compare``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import click
+import orjson
+
+from relfast.cli.main import say
+from relfast.comparison.model import Comparison, PairsOf
+from relfast.errors import UsageError
+from relfast.json_text import encode_json
+from relfast.outputs import STDOUT, refuse_existing, whole_file
+from relfast.stats.intervals import LEVEL
+
+if TYPE_CHECKING:
+    from relfast.comparison.comparing import Comparing
+
+FORMATS = ("table", "json", "csv", "latex")
+
+
+@click.command(name="compare")
+@click.argument("runs", nargs=-1, required=True, metavar="A B [C...]")
+@click.option(
+    "-f",
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="What is written.  [default: by OUT's ending; table]",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    default=STDOUT,
+    help="Where it goes: .json, .csv, .tex, or - for stdout.  [default: stdout]",
+)
+@click.option(
+    "--metric",
+    default="correct",
+    show_default=True,
+    metavar="NAME",
+    help="correct, reward, or a metric of the rows.",
+)
+@click.option(
+    "--pairs",
+    type=click.Choice(get_args(PairsOf)),
+    default="all",
+    show_default=True,
+    help="Each run with each later one, or the first with each other one.",
+)
+@click.option(
+    "--level", type=float, default=LEVEL, show_default=True, help="Confidence level of the intervals."
+)
+@click.option(
+    "--bootstrap",
+    type=int,
+    metavar="N",
+    help="Intervals from N draws of a paired bootstrap over prompts, such as 10000.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of bootstrap and sampled permutations.")
+@click.option("--flips", metavar="FILE", help="Write the records that flipped: .jsonl or .csv.")
+@click.option(
+    "--show",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Flipped records named below the table, and in JSON.",
+)
+@click.option(
+    "--allow-different",
+    is_flag=True,
+    help="Compare runs of different policies, scorers or gold all the same.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace existing files.")
+def command(
+    runs: tuple[str, ...],
+    form: str | None,
+    output: str,
+    flips: str | None,
+    show: int,
+    overwrite: bool,
+    **options: Any,
+) -> int:
+    """Is A better than B? Paired on the prompts and samples that the runs have in common.
+
+    A and B are files of scored rows, or summaries beside them; NAME=FILE gives one a name. The difference is
+    that of A and B; intervals are clustered by prompt, p is McNemar's or a permutation's, corrected by Holm.
+    """
+    from relfast.comparison import comparing
+
+    form = form or {".json": "json", ".csv": "csv", ".tex": "latex"}.get(Path(output).suffix, "table")
+    refuse_existing(output, unless=overwrite)
+    if flips is not None:
+        refuse_existing(flips, unless=overwrite)
+        if not flips.endswith((".jsonl", ".csv")):
+            raise UsageError(f"--flips {flips}: its name must end in .jsonl or .csv")
+    named = [_named(run) for run in runs]
+    names = [name for name, _ in named]
+    if any(name is not None for name in names) and None in names:
+        raise UsageError("name all runs (NAME=FILE) or none")
+    result = comparing(
+        [path for _, path in named],
+        names=None if None in names else [name for name in names if name is not None],
+        max_flips=show,
+        **options,
+    )
+    if form == "table" and output == STDOUT:
+        _print(result.comparison)
+    else:
+        with whole_file(output, overwrite=overwrite) as file:
+            file.write(_text(result.comparison, form).encode("utf-8", "replace"))
+        for note in result.comparison.notes:
+            say(f"note: {note}")
+    if flips is not None:
+        _write_flips(result, flips, overwrite)
+    return 0
+
+
+def _named(run: str) -> tuple[str | None, str]:
+    name, equals, path = run.partition("=")
+    return (name, path) if equals and name and path and not Path(run).exists() else (None, run)
+
+
+def _text(comparison: Comparison, form: str) -> str:
+    if form == "json":
+        try:
+            return orjson.dumps(comparison.to_dict(), option=orjson.OPT_INDENT_2).decode() + "\n"
+        except (TypeError, ValueError):
+            return encode_json(comparison.to_dict()).decode() + "\n"  # an id that orjson cannot write
+    if form == "csv":
+        return comparison.to_csv()
+    if form == "latex":
+        return comparison.to_latex()
+    from rich.console import Console
+
+    console = Console(width=200, highlight=False, no_color=True)
+    with console.capture() as text:
+        _show(comparison, console)
+    return text.get()
+
+
+def _print(comparison: Comparison) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    with console.capture() as text:
+        _show(comparison, console)
+    if sys.stdout is not None:
+        sys.stdout.write(text.get())
+
+
+def _show(comparison: Comparison, console: Any) -> None:
+    """The table, 80 columns wide; what needs more room stands below it."""
+    from rich.table import Table
+
+    from relfast.comparison.tables import header_of, methods, names_in_columns, pair_of, rows_of, text_columns
+
+    called = names_in_columns(comparison)
+    for name, letter in called.items():
+        if name != letter:
+            console.print(_plain(f"{letter} = {name}"))
+    table = Table(pad_edge=False, box=None, header_style="bold")
+    for place, name in enumerate(header_of(comparison, called)):
+        if place < text_columns(comparison):
+            table.add_column(_plain(name), overflow="fold")
+        else:
+            table.add_column(_plain(name), justify="right", no_wrap=True)
+    for row in rows_of(comparison, called):
+        table.add_row(*map(_plain, row))
+    console.print(table)
+    plain = " before correction" if len(comparison) > 1 else ""
+    for item in comparison:
+        runs = "" if len(comparison.runs) == 2 else f" {pair_of(item, called)}"
+        told = [f"{item.pairs:,} pairs of {item.prompts:,} prompts"]
+        if len(comparison.runs) > 2:
+            told.append(f"{item.wins:,} won, {item.losses:,} lost, {item.ties:,} tied")
+        if comparison.metric != "correct":
+            told.append(
+                f"only {called[item.a]} right {item.gained:,}, only {called[item.b]} right {item.lost:,}"
+            )
+        console.print(_plain(f"{item.task}{runs}: {'; '.join(told)}; p {item.p:.3g}{plain}"))
+    for flip in comparison.flips:
+        what = f"{flip.task} {flip.id!r:.60} sample {flip.sample}"
+        console.print(_plain(f"flipped: {what}: right in {called[flip.right]} only"))
+    if comparison.n_flips > len(comparison.flips):
+        console.print(f"{comparison.n_flips:,} flipped in all (--flips FILE writes them)", style="dim")
+    console.print(_plain(methods(comparison)), style="dim")
+    for note in comparison.notes:
+        console.print(_plain(f"note: {note}"))
+
+
+def _plain(text: str) -> str:
+    """Text for rich: markup is text, and so is what would move the cursor."""
+    from rich.markup import escape as as_text
+
+    return as_text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text))
+
+
+def _write_flips(result: Comparing, path: str, overwrite: bool) -> None:
+    from relfast.tables.csv_text import csv_line
+
+    written = 0
+    with whole_file(path, overwrite=overwrite) as file:
+        for flip in result.flips():
+            row = flip.to_dict()
+            if path.endswith(".csv"):
+                if not written:
+                    file.write(csv_line(row).encode())
+                file.write(csv_line(row.values()).encode())
+            else:
+                file.write(encode_json(row) + b"\n")
+            written += 1
+    say(f"{written:,} flipped records in {path}")

@@ -1,0 +1,81 @@
+"""Two or more runs of the same records held against each other: paired, clustered by prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from relfast.comparison.comparing import Comparing, comparing
+from relfast.comparison.model import Comparison, Flip, LeftOut, PairsOf, Run, Side, TaskComparison
+from relfast.comparison.runs import RunLike
+from relfast.stats.intervals import LEVEL
+
+
+def compare(
+    *runs: RunLike,
+    names: Sequence[str] | None = None,
+    metric: str = "correct",
+    pairs: PairsOf = "all",
+    level: float = LEVEL,
+    bootstrap: int | None = None,
+    seed: int = 0,
+    max_flips: int | None = 100,
+    allow_different: bool = False,
+) -> Comparison:
+    """Compare two or more runs on the prompts and samples that they have in common.
+
+    Parameters
+    ----------
+    *runs
+        Files of scored rows, `Summary`s whose rows lie where they went, `ScoreBatch`es, or sequences of
+        `Score`s.
+    names
+        What the runs are called; default: their files' names without what they share.
+    metric
+        ``correct``, ``reward`` or a metric of the rows.
+    pairs
+        ``all``: each run against each later one; ``first``: the first against each other one.
+    level
+        Confidence level of the intervals.
+    bootstrap
+        Number of draws of a paired bootstrap over prompts, which then gives the intervals; None: closed
+        forms.
+    seed
+        Of bootstrap and sampled permutations.
+    max_flips
+        How many of the records that changed are named; None: all.
+    allow_different
+        Compare runs of different policies, scorers or gold all the same; it is noted.
+
+    Raises
+    ------
+    InputError
+        A file holds no scored rows.
+    UsageError
+        The runs cannot be compared: nothing in common, other policies, scorers, options or gold.
+    """
+    return comparing(
+        runs,
+        names=names,
+        metric=metric,
+        pairs=pairs,
+        level=level,
+        bootstrap=bootstrap,
+        seed=seed,
+        max_flips=max_flips,
+        allow_different=allow_different,
+    ).comparison
+
+
+__all__ = [
+    "Comparing",
+    "Comparison",
+    "Flip",
+    "LeftOut",
+    "PairsOf",
+    "Run",
+    "RunLike",
+    "Side",
+    "TaskComparison",
+    "compare",
+    "comparing",
+]

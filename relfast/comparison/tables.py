@@ -1,0 +1,237 @@
+"""A comparison as tables: for a terminal, CSV, LaTeX, notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from relfast.stats.intervals import Interval
+from relfast.tables.csv_text import csv_text
+from relfast.tables.latex import Cell, escape, number_cell, table
+from relfast.tables.numbers import percent, probability, signed, three_decimals
+
+if TYPE_CHECKING:
+    from relfast.comparison.model import Comparison, LeftOut, Side, TaskComparison
+
+_TESTS: Final = {
+    "mcnemar": "McNemar's exact test",
+    "permutation": "the exact sign-flip permutation test over prompts",
+    "permutation-sampled": "sampled sign-flip permutations over prompts",
+    "permutation-normal": "the sign-flip permutation test over prompts in its normal limit",
+}
+_INTERVALS: Final = {
+    "bonett-price": "Bonett and Price's",
+    "student": "Student's, clustered by prompt",
+    "bootstrap": "the paired bootstrap's over prompts",
+}
+
+
+LONGEST_NAME: Final = 10
+"""Of runs in the columns of a terminal; longer ones are called by letters there."""
+
+
+def names_in_columns(comparison: Comparison) -> dict[str, str]:
+    """What the runs are called in a terminal's columns: their names, or letters if one is long."""
+    names = [run.name for run in comparison.runs]
+    if max(map(len, names)) <= LONGEST_NAME or len(names) > 26:
+        return {name: name for name in names}
+    return {name: chr(ord("A") + at) for at, name in enumerate(names)}
+
+
+def header_of(comparison: Comparison, called: Mapping[str, str] | None = None) -> list[str]:
+    """Titles of `rows_of`; ``called`` gives runs other names."""
+    level = f"{100 * comparison.level:g}% interval"
+    corrected = "p" if len(comparison) == 1 else "p Holm"
+    if len(comparison.runs) > 2:
+        return ["task", "runs", "first", "second", "difference", level, corrected]
+    names = [called[run.name] if called else run.name for run in comparison.runs]
+    return ["task", *names, "difference", level, corrected, "win/loss/tie"]
+
+
+def rows_of(comparison: Comparison, called: Mapping[str, str] | None = None) -> list[list[str]]:
+    """A row of texts per task and pair of runs."""
+    rows = []
+    for item in comparison:
+        middle = [f"{item.side_a.mean:.3f}", f"{item.side_b.mean:.3f}", signed(item.difference)]
+        middle += [bounds(item.interval), probability(item.p_holm)]
+        if len(comparison.runs) > 2:
+            rows.append([item.task, pair_of(item, called), *middle])
+        else:
+            rows.append([item.task, *middle, f"{item.wins:,}/{item.losses:,}/{item.ties:,}"])
+    return rows
+
+
+def pair_of(item: TaskComparison, called: Mapping[str, str] | None = None) -> str:
+    """The two runs that are compared."""
+    a, b = (called[name] if called else name for name in (item.a, item.b))
+    return f"{a} − {b}"
+
+
+def text_columns(comparison: Comparison) -> int:
+    """How many of the first columns are words."""
+    return 1 if len(comparison.runs) == 2 else 2
+
+
+def bounds(interval: Interval | None) -> str:
+    return "–" if interval is None else f"[{signed(interval.low)}, {signed(interval.high)}]"
+
+
+def methods(comparison: Comparison) -> str:
+    """How intervals and p were made, in a sentence."""
+    intervals = dict.fromkeys(_INTERVALS[item.interval_method] for item in comparison)
+    tests = dict.fromkeys(_TESTS[item.p_method] for item in comparison)
+    holm = f", corrected by Holm over {len(comparison)} comparisons" if len(comparison) > 1 else ""
+    return f"Intervals: {'; '.join(intervals)}. p: {'; '.join(tests)}{holm}."
+
+
+CSV_HEADER: Final = (
+    "task", "a", "b", "metric", "prompts", "pairs",
+    "mean_a", "mean_a_low", "mean_a_high", "mean_b", "mean_b_low", "mean_b_high",
+    "difference", "error", "low", "high", "level", "interval_method", "p", "p_method", "p_holm",
+    "wins", "losses", "ties", "gained", "lost", "left_out",
+)  # fmt: skip
+
+
+def csv_rows(comparison: Comparison) -> list[list[object]]:
+    """Everything that is counted and estimated, a row per task and pair of runs."""
+    return [list(map(_settled, _csv_row(comparison, item))) for item in comparison]
+
+
+def _settled(value: object) -> object:
+    """A number to the digits that the order of summation leaves alone."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def _csv_row(comparison: Comparison, item: TaskComparison) -> list[object]:
+    return [
+        item.task,
+        item.a,
+        item.b,
+        comparison.metric,
+        item.prompts,
+        item.pairs,
+        *_side(item.side_a),
+        *_side(item.side_b),
+        item.difference,
+        item.error,
+        *(item.interval or (None, None)),
+        comparison.level,
+        item.interval_method,
+        item.p,
+        item.p_method,
+        item.p_holm,
+        item.wins,
+        item.losses,
+        item.ties,
+        item.gained,
+        item.lost,
+        _left(item.left_out),
+    ]
+
+
+def _side(side: Side) -> list[float | None]:
+    return [side.mean, *(side.interval or (None, None))]
+
+
+def _left(left_out: LeftOut) -> int:
+    return left_out.total
+
+
+def to_csv(comparison: Comparison) -> str:
+    """The text of a CSV file."""
+    return csv_text(CSV_HEADER, csv_rows(comparison))
+
+
+def to_latex(comparison: Comparison, caption: str | None = None, label: str | None = None) -> str:
+    """A table of tasks × runs, the best mean in bold, with what two runs differ by; of more runs, a second
+    table has the differences."""
+    runs = [run.name for run in comparison.runs]
+    means = _means(comparison)
+    share = _is_share(comparison)
+    unit = " (%)" if share else ""
+    tasks = list(dict.fromkeys(item.task for item in comparison))
+    two = len(runs) == 2
+    of_task = {item.task: item for item in comparison}
+    rows: list[list[str | Cell]] = []
+    for task in tasks:
+        sides = [means.get((task, run)) for run in runs]
+        row: list[str | Cell] = [task, *best_in_bold(sides, share=share)]
+        if two:
+            row += _difference(of_task[task], share)
+        rows.append(row)
+    header = ["Task", *(f"{run}{unit}" for run in runs), *(["Difference", "$p$"] if two else [])]
+    cells = [Cell(escape(name)) if name != "$p$" else Cell(name) for name in header]
+    text = table(cells, rows, caption=caption, label=label)
+    if two:
+        return text + _footnote(comparison)
+    pairs: list[list[str | Cell]] = [
+        [item.task, pair_of(item), *_difference(item, share)] for item in comparison
+    ]
+    second: list[str | Cell] = ["Task", "Runs", f"Difference{unit}", Cell("$p$")]
+    return text + "\n" + table(second, pairs, text_columns=2) + _footnote(comparison)
+
+
+def _footnote(comparison: Comparison) -> str:
+    """What the numbers are, as a comment: a caption is the author's."""
+    level = f"{100 * comparison.level:g} %"
+    text = f"metric {comparison.metric}; means with {level} intervals; * p < 0.05. {methods(comparison)}"
+    return f"% {' '.join(text.split())}\n"
+
+
+def _means(comparison: Comparison) -> dict[tuple[str, str], Side]:
+    """Each run's mean by task: the same in every pair of runs, since all are over the common samples."""
+    means = {}
+    for item in comparison:
+        means[item.task, item.a] = item.side_a
+        means[item.task, item.b] = item.side_b
+    return means
+
+
+def _is_share(comparison: Comparison) -> bool:
+    if comparison.metric == "correct":
+        return True
+    values = [side.mean for item in comparison for side in (item.side_a, item.side_b)]
+    bounds = [
+        bound for item in comparison for side in (item.side_a, item.side_b) for bound in side.interval or ()
+    ]
+    return all(0 <= value <= 1 for value in (*values, *bounds))
+
+
+def best_in_bold(sides: Sequence[Side | None], *, share: bool) -> list[str | Cell]:
+    """Means with their intervals; the highest, as it is shown, in bold where there are several."""
+    shown = [None if side is None else _rounded(side.mean, share) for side in sides]
+    values = [float(text) for text in shown if text is not None]
+    best = max(values, default=0.0)
+    several = len(values) > 1 and min(values) < best
+    return [
+        "--"
+        if side is None or text is None
+        else number_cell(
+            side.mean,
+            side.interval,
+            shown=percent if share else three_decimals,
+            bold=several and float(text) == best,
+        )
+        for side, text in zip(sides, shown, strict=True)
+    ]
+
+
+def _rounded(value: float, share: bool) -> str:
+    return percent(value) if share else three_decimals(value)
+
+
+def _difference(item: TaskComparison, share: bool) -> list[str | Cell]:
+    """The difference with its interval, and p; a star where p corrected by Holm is under 0.05."""
+
+    def number(value: float) -> str:
+        text = _rounded(value, share)
+        return f"{text if float(text) else text.removeprefix('-')}"
+
+    star = "^{*}" if item.p_holm < 0.05 else ""
+    value = number(item.difference)
+    sign = "+" if not value.startswith("-") and float(value) else ""
+    text = f"${sign}{value}{star}$"
+    if item.interval is not None:
+        text += rf" {{\small[${number(item.interval.low)}$, ${number(item.interval.high)}$]}}"
+    p = probability(item.p_holm)
+    return [Cell(text), Cell(f"${p}$")]

@@ -1,0 +1,87 @@
+"""A dump read again for what its rows do not carry over: lengths of responses, tokens, why they ended.
+
+Apart from scoring, since most runs do not ask for it, and the rows of a run have fields of their own: the
+same numbers come out whatever was resumed, and however many workers there were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from relfast.engine.io.blocks import Block
+from relfast.engine.io.filters import Filters
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.reader import blocks
+from relfast.engine.io.sources import Source
+from relfast.engine.job import Job
+from relfast.engine.rows import read_gold
+from relfast.engine.scoring import Scoring
+from relfast.errors import UsageError
+from relfast.formats.facts import facts_of
+from relfast.json_text import Undecodable, decode_object
+from relfast.records import Record
+from relfast.stats.lengths import Lengths
+from relfast.tasks import EXACT_FIELDS
+
+
+def check_readable(sources: Sequence[Source]) -> None:
+    """Refuse what cannot be read a second time. Raises `UsageError`."""
+    for source in sources:
+        if not source.regular:
+            raise UsageError(f"{source.path} cannot be read twice, which --lengths does: name a file")
+
+
+def measure(
+    sources: Sequence[Source],
+    job: Job,
+    *,
+    filters: Filters,
+    limit: int | None = None,
+    keep: Callable[[Block], bool] | None = None,
+) -> dict[str, Lengths]:
+    """The lengths of the responses of a run by task; ``limit`` and ``keep`` as for `run`.
+
+    Responses that a dump's row has no text of are not among them. Raises what reading raises.
+    """
+    scoring = Scoring(job, read_gold(job.data))
+    kept = _ranges(sources, job, filters, keep)
+    found: dict[str, Lengths] = {}
+    index = 0
+    for number, source in enumerate(sources):
+        for line in lines_of(source):
+            if (limit is None or index < limit) and (kept is None or _in(kept, index)):
+                _measure_line(line, index, scoring, filters[number], found)
+            index += 1
+    return found
+
+
+def _ranges(
+    sources: Sequence[Source], job: Job, filters: Filters, keep: Callable[[Block], bool] | None
+) -> list[range] | None:
+    """The lines of a shard; None: all."""
+    if keep is None:
+        return None
+    chosen = (block for block in blocks(sources, job.max_line_bytes, filters) if keep(block))
+    return [range(block.first_index, block.first_index + block.n_lines) for block in chosen]
+
+
+def _in(ranges: list[range], index: int) -> bool:
+    while ranges and index >= ranges[0].stop:
+        ranges.pop(0)
+    return bool(ranges) and index in ranges[0]
+
+
+def _measure_line(
+    line: bytes, index: int, scoring: Scoring, chosen: str | None, found: dict[str, Lengths]
+) -> None:
+    if line.isspace() or not line or len(line) > scoring.job.max_line_bytes:
+        return
+    try:
+        row = decode_object(line, EXACT_FIELDS)
+    except Undecodable:
+        return
+    entries = scoring.row(row, index, chosen)
+    for entry in entries:
+        if isinstance(entry, Record):
+            facts = facts_of(row, entry.response, entry.sample, len(entries))
+            found.setdefault(entry.task, Lengths()).add(facts)

@@ -1,0 +1,54 @@
+"""Scored rows read back, as `Score`s."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.sources import Source
+from relfast.errors import InputError
+from relfast.json_text import Undecodable, decode_object
+from relfast.records import STATUSES, Score
+
+
+def is_row(row: dict[str, Any] | None) -> bool:
+    """Whether a decoded line is a row of output."""
+    return row is not None and row.get("status") in STATUSES and isinstance(row.get("metrics"), (dict, str))
+
+
+def read_scores(source: Source) -> Iterator[Score]:
+    """The rows of a file, in order.
+
+    Raises
+    ------
+    InputError
+        A line is no scored row.
+    """
+    for number, line in enumerate(lines_of(source), 1):
+        if not line.strip():
+            continue
+        try:
+            row = decode_object(line)
+        except Undecodable as error:
+            raise InputError(str(error), file=source.path, line=number) from error
+        if not is_row(row):
+            raise InputError(
+                "is no scored row (no status and metrics); score the dump first",
+                file=source.path,
+                line=number,
+            )
+        metrics = row["metrics"]
+        yield Score(
+            row.get("index", number - 1),
+            row.get("id"),
+            row.get("task"),
+            row.get("sample", 0),
+            row["status"],
+            row.get("correct"),
+            row.get("reward"),
+            orjson.loads(metrics) if isinstance(metrics, str) else metrics,  # a Parquet column of JSON texts
+            row.get("error"),
+        )

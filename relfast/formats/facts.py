@@ -1,0 +1,82 @@
+"""What a dump says of a response beside its text: why it ended, its tokens, reasoning kept apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from relfast.records import ResponseFacts
+from relfast.tasks.reasoning import strip_reasoning
+
+_REASONING: Final = ("reasoning", "reasoning_content", "thinking")
+_TOKENS: Final = ("completion_tokens", "output_tokens")
+_DETAILS: Final = ("completion_tokens_details", "output_tokens_details")
+
+
+def facts_of(row: Mapping[str, Any], response: Any, sample: int = 0, samples: int = 1) -> ResponseFacts:
+    """The facts of a sample.
+
+    Parameters
+    ----------
+    row
+        The dump's row, decoded: native with ``finish_reason``, ``usage`` and ``reasoning`` (also under
+        ``generation``, each a value or a list, one a sample), or of a batch of OpenAI's API.
+    response
+        The sample's text.
+    sample, samples
+        Which sample it is, of how many in the row.
+    """
+    text = response if isinstance(response, str) else None
+    choice, about = _choice(row, sample), _mapping(row.get("generation")) or row
+    usage = _mapping(_of_sample(about.get("usage"), sample, samples))
+    if not usage and samples == 1:
+        # what a server counts for all choices is no one choice's
+        usage = _mapping(_body(row).get("usage"))
+    reasoning = next(
+        (
+            said
+            for source in (_mapping(choice.get("message")), about)
+            for name in _REASONING
+            if isinstance(said := _of_sample(source.get(name), sample, samples), str)
+        ),
+        None,
+    )
+    if reasoning is not None:
+        apart: int | None = len(reasoning)
+    else:
+        apart = None if text is None else len(text) - len(strip_reasoning(text))
+    reason = choice.get("finish_reason", _of_sample(about.get("finish_reason"), sample, samples))
+    if reason is None:
+        reason = _mapping(_body(row).get("incomplete_details")).get("reason")
+    details = next((_mapping(usage[name]) for name in _DETAILS if name in usage), usage)
+    return ResponseFacts(
+        None if text is None else len(text),
+        apart,
+        next((n for name in _TOKENS if (n := _count(usage.get(name))) is not None), None),
+        _count(details.get("reasoning_tokens")),
+        reason if isinstance(reason, str) else None,
+    )
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _body(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _mapping(_mapping(row.get("response")).get("body"))
+
+
+def _choice(row: Mapping[str, Any], sample: int) -> Mapping[str, Any]:
+    choices = _body(row).get("choices")
+    return _mapping(choices[sample]) if isinstance(choices, list) and sample < len(choices) else {}
+
+
+def _of_sample(value: Any, sample: int, samples: int) -> Any:
+    """A sample's own value: of a list as long as there are samples its item, of one sample the value."""
+    if isinstance(value, list):
+        return value[sample] if len(value) == samples else None
+    return value if samples == 1 or isinstance(value, str) else None
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

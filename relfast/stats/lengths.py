@@ -1,0 +1,151 @@
+"""How long responses are and why they ended: whole numbers that add up, over blocks, shards and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from relfast.records import TRUNCATED, ResponseFacts
+from relfast.stats.intervals import LEVEL, Interval, wilson
+
+_STEPS: Final = 8
+"""Bins to a doubling: a quantile is exact below 16, and within 6 % above."""
+
+
+def _bin(value: int) -> int:
+    """The number of a value's bin: values below 16 have one each."""
+    shift = max(0, value.bit_length() - 4)
+    return shift * _STEPS + (value >> shift)
+
+
+def _middle(number: int) -> float:
+    """The middle of a bin's values."""
+    shift = max(0, number // _STEPS - 1)
+    low = (number - shift * _STEPS) << shift
+    return low + ((1 << shift) - 1) / 2
+
+
+@dataclass(slots=True)
+class Spread:
+    """Whole numbers counted: how many, their sum, the largest, and by bins of equal ratio."""
+
+    n: int = 0
+    total: int = 0
+    most: int = 0
+    bins: dict[int, int] = field(default_factory=dict)
+
+    def add(self, value: int) -> None:
+        self.n += 1
+        self.total += value
+        self.most = max(self.most, value)
+        number = _bin(value)
+        self.bins[number] = self.bins.get(number, 0) + 1
+
+    def merge(self, other: Spread) -> None:
+        self.n += other.n
+        self.total += other.total
+        self.most = max(self.most, other.most)
+        for number, count in other.bins.items():
+            self.bins[number] = self.bins.get(number, 0) + count
+
+    @property
+    def mean(self) -> float | None:
+        return self.total / self.n if self.n else None
+
+    def quantile(self, share: float) -> float | None:
+        """The value that a share of all do not exceed, to the middle of its bin; None without values."""
+        left = share * self.n
+        for number in sorted(self.bins):
+            left -= self.bins[number]
+            if left <= 0:
+                return min(_middle(number), float(self.most))
+        return float(self.most) if self.n else None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "responses": self.n,
+            "mean": self.mean,
+            "median": self.quantile(0.5),
+            "p95": self.quantile(0.95),
+            "max": self.most if self.n else None,
+            "merge": [self.total, sorted(self.bins.items())],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Spread:
+        total, bins = data["merge"]
+        return cls(data["responses"], total, data["max"] or 0, dict(bins))
+
+
+@dataclass(slots=True)
+class Lengths:
+    """The responses of a task.
+
+    Attributes
+    ----------
+    characters, reasoning_characters, tokens, reasoning_tokens
+        Of the responses of which each is known (`relfast.records.ResponseFacts`).
+    finish_reasons
+        How many ended for each reason.
+    """
+
+    characters: Spread = field(default_factory=Spread)
+    reasoning_characters: Spread = field(default_factory=Spread)
+    tokens: Spread = field(default_factory=Spread)
+    reasoning_tokens: Spread = field(default_factory=Spread)
+    finish_reasons: dict[str, int] = field(default_factory=dict)
+
+    def add(self, facts: ResponseFacts) -> None:
+        for name in SPREADS:
+            value = getattr(facts, name)
+            if value is not None:
+                getattr(self, name).add(value)
+        if facts.finish_reason is not None:
+            self.finish_reasons[facts.finish_reason] = self.finish_reasons.get(facts.finish_reason, 0) + 1
+
+    def merge(self, other: Lengths) -> None:
+        for name in SPREADS:
+            getattr(self, name).merge(getattr(other, name))
+        for reason, n in other.finish_reasons.items():
+            self.finish_reasons[reason] = self.finish_reasons.get(reason, 0) + n
+
+    @property
+    def truncated(self) -> tuple[int, int]:
+        """Responses that were cut off, of how many whose end is known."""
+        cut = sum(n for reason, n in self.finish_reasons.items() if reason in TRUNCATED)
+        return cut, sum(self.finish_reasons.values())
+
+    def truncated_interval(self, level: float = LEVEL) -> Interval | None:
+        """Wilson's interval of the share cut off."""
+        cut, known = self.truncated
+        return wilson(cut, known, level) if known else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able; what no response says is left out."""
+        result: dict[str, Any] = {
+            name: spread.to_dict() for name in SPREADS if (spread := getattr(self, name)).n
+        }
+        cut, known = self.truncated
+        if known:
+            result["finish_reasons"] = dict(sorted(self.finish_reasons.items()))
+            result["truncated"] = cut / known
+            result["truncated_interval"] = list(self.truncated_interval() or ())
+        return result
+
+    def flat(self) -> dict[str, float]:
+        """Means and the share cut off, as columns of a table."""
+        means: dict[str, float | None] = {f"mean_{name}": getattr(self, name).mean for name in SPREADS}
+        cut, known = self.truncated
+        return {name: mean for name, mean in means.items() if mean is not None} | (
+            {"truncated": cut / known} if known else {}
+        )
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Lengths:
+        spreads = {name: Spread.from_dict(data[name]) for name in SPREADS if name in data}
+        return cls(**spreads, finish_reasons=dict(data.get("finish_reasons", {})))
+
+
+SPREADS: Final = ("characters", "reasoning_characters", "tokens", "reasoning_tokens")
+"""The fields of `Lengths` that are spreads, under the names that `ResponseFacts` gives them."""

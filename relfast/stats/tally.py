@@ -1,0 +1,155 @@
+"""What is counted of a run's rows as they come: adds up over blocks and workers, in any order.
+
+Per row only a few bytes are kept (`relfast.stats.samples`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+
+from relfast.records import SCORED, STATUSES, Score
+from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, hash_id, hash_vote, id_text
+from relfast.stats.sums import units_of
+from relfast.tasks import TASKS
+from relfast.tasks.base import Breakdown, Metric
+
+METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
+BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
+
+
+@dataclass(slots=True)
+class TaskTally:
+    """Counts of one task.
+
+    ``rewards`` and the values of ``sums`` are (number of rows that have it, sum in units of
+    `relfast.stats.sums`). ``cells`` is the table of `relfast.tasks.base.Breakdown` that the task has, if it
+    has one: rows, then a count for each flag and units for each number.
+    """
+
+    statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    found: int = 0
+    rewards: list[int] = field(default_factory=lambda: [0, 0])
+    sums: dict[str, list[int]] = field(default_factory=dict)
+    labels: dict[str, dict[str, int]] = field(default_factory=dict)
+    cells: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, score: Score, times: int = 1) -> None:
+        """Count a row, or as many rows like it."""
+        self.statuses[score.status] += times
+        if score.status not in SCORED:
+            return
+        if score.status == "ok":
+            self.found += times
+        if score.reward is not None and (units := units_of(score.reward)) is not None:
+            self.rewards[0] += times
+            self.rewards[1] += units * times
+        if score.metrics:
+            name = score.task or ""
+            _add_metrics(self, METRICS.get(name, {}), score.metrics, times)
+            breakdown = BREAKDOWNS.get(name)
+            if breakdown is not None and breakdown.by[0] in score.metrics:
+                self._add_cell(name, breakdown, score.metrics, times)
+
+    def _add_cell(self, task: str, breakdown: Breakdown, metrics: Mapping[str, Any], times: int) -> None:
+        name = "/".join("" if metrics[key] is None else f"{metrics[key]:g}" for key in breakdown.by)
+        cell = self.cells.get(name)
+        if cell is None:
+            cell = self.cells[name] = [0] * (1 + len(breakdown.sums))
+        cell[0] += times
+        for at, metric in enumerate(breakdown.sums, 1):
+            value = metrics[metric] or 0
+            cell[at] += times * (bool(value) if is_flag(task, metric) else units_of(value) or 0)
+
+    def merge(self, other: TaskTally) -> None:
+        for status, n in other.statuses.items():
+            self.statuses[status] += n
+        self.found += other.found
+        self.rewards = [a + b for a, b in zip(self.rewards, other.rewards, strict=True)]
+        for name, (n_rows, total) in other.sums.items():
+            mine = self.sums.setdefault(name, [0, 0])
+            mine[0] += n_rows
+            mine[1] += total
+        for name, counts in other.labels.items():
+            mine_counts = self.labels.setdefault(name, {})
+            for label, n in counts.items():
+                mine_counts[label] = mine_counts.get(label, 0) + n
+        for name, cell in other.cells.items():
+            mine = self.cells.setdefault(name, [0] * len(cell))
+            mine[:] = [a + b for a, b in zip(mine, cell, strict=True)]
+
+
+def is_flag(task: str, metric: str) -> bool:
+    """Whether a metric's sum is a count, which JSON shows without a point."""
+    return METRICS[task][metric].kind == "flag"
+
+
+UNKNOWN_TASK: Final = "(unknown)"
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of a run so far, per task; rows whose task is unknown count under ``(unknown)``.
+
+    ``samples`` holds the scored rows in order, as `SAMPLE` records one after the other.
+    """
+
+    tasks: dict[str, TaskTally] = field(default_factory=dict)
+    samples: bytearray = field(default_factory=bytearray)
+
+    @classmethod
+    def of(cls, scores: Iterable[Score]) -> Tally:
+        """The tally of some scores."""
+        tally = cls()
+        tally.samples += b"".join([tally.add(score) for score in scores])
+        return tally
+
+    def add(self, score: Score, times: int = 1) -> bytes:
+        """Count a row (or as many rows like it); its `SAMPLE` record, empty if it is not scored."""
+        name = score.task or UNKNOWN_TASK
+        task = self.tasks.get(name)
+        if task is None:
+            task = self.tasks[name] = TaskTally()
+        task.add(score, times)
+        if score.status not in SCORED:
+            return b""
+        key = orjson.dumps(score.index) if score.id is None else id_text(score.id)
+        number = TASK_NUMBERS[name] + (FURTHER if score.sample else 0)
+        return SAMPLE.pack(number, hash_id(key), hash_vote(score.vote), bool(score.correct))
+
+    def merge(self, other: Tally) -> None:
+        for name, task in other.tasks.items():
+            self.tasks.setdefault(name, TaskTally()).merge(task)
+        self.samples += other.samples
+
+    @property
+    def rows(self) -> int:
+        return sum(sum(task.statuses.values()) for task in self.tasks.values())
+
+    def count(self, *statuses: str) -> int:
+        return sum(task.statuses[status] for task in self.tasks.values() for status in statuses)
+
+
+def _add_metrics(
+    task: TaskTally, known: Mapping[str, Metric], metrics: Mapping[str, Any], times: int
+) -> None:
+    """Add a row's metrics; the texts of ``--details`` stand beside them and are no metrics."""
+    for name, value in metrics.items():
+        metric = known.get(name)
+        if metric is None or value is None:
+            continue
+        if metric.kind == "label":
+            counts = task.labels.setdefault(name, {})
+            counts[value] = counts.get(value, 0) + times
+        elif isinstance(value, int | float) and value != metric.undefined:
+            units = units_of(value)
+            if units is None:
+                continue
+            mine = task.sums.get(name)
+            if mine is None:
+                mine = task.sums[name] = [0, 0]
+            mine[0] += times
+            mine[1] += units * times

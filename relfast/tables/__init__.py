@@ -1,0 +1,1 @@
+"""Tables as text for papers, spreadsheets and notebooks."""

@@ -1,0 +1,459 @@
+"""`relfast compare` and `relfast.compare`: who is paired with whom, what is refused, what is written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import relfast
+from relfast.cli.main import main
+from relfast.comparison import comparing
+from relfast.comparison.columns import columns_of
+from relfast.comparison.runs import RunLike
+from relfast.errors import InputError, UsageError
+from relfast.records import Score, unscored
+
+
+def score(
+    prompt: object, right: bool | None, sample: int = 0, task: str = "REL-A1", index: int = 0, **metrics: Any
+) -> Score:
+    if right is None:
+        return unscored(index, prompt, task, sample, "timeout", "Timeout", "late")
+    return Score(index, prompt, task, sample, "ok", right, float(right), metrics)
+
+
+def write(path: Path, scores: Sequence[Score]) -> Path:
+    path.write_text("".join(json.dumps(item.to_row()) + "\n" for item in scores), "utf-8")
+    return path
+
+
+def runs(*outcomes: str) -> list[list[Score]]:
+    """A run for each text; a prompt each place: 1 right, 0 wrong, t without a score, blank not there."""
+    return [
+        [
+            score(f"p{at}", {"1": True, "0": False}.get(mark), index=at)
+            for at, mark in enumerate(text)
+            if mark != " "
+        ]
+        for text in outcomes
+    ]
+
+
+def test_what_is_paired() -> None:
+    (only,) = relfast.compare(*runs("1100 t1t", "1010110t"))
+    assert (only.prompts, only.pairs) == (5, 5)
+    assert (only.wins, only.losses, only.ties) == (2, 1, 2)
+    left = only.left_out
+    assert (left.only_a, left.only_b, left.unscored_a, left.unscored_b, left.unscored_both) == (0, 1, 1, 0, 1)
+    assert (only.side_a.mean, only.side_b.mean, only.difference) == (0.6, 0.4, pytest.approx(0.2))
+    assert only.p == 1
+    assert only.p_method == "mcnemar"
+
+
+def test_samples_are_matched_by_number_and_prompts_are_the_units() -> None:
+    a = [score("p", at > 1, at) for at in range(4)] + [score("q", True, at) for at in range(4)]
+    b = [score("q", False, at) for at in (3, 1)] + [score("p", at > 1, at) for at in (3, 2, 1)]
+    (only,) = relfast.compare(a, b)
+    assert (only.prompts, only.pairs, only.wins, only.losses, only.ties) == (2, 5, 2, 0, 3)
+    assert only.left_out.only_a == 3
+    assert only.p == 1  # one prompt differs: its sign is as likely as the other
+    assert only.p_method == "permutation"
+
+
+def test_lines_that_repeat_an_id_are_samples_of_one_prompt() -> None:
+    """The first goes with the first, the second with the second."""
+    a = [score("p", right, index=at) for at, right in enumerate([True, True, False])]
+    b = [score("p", right, index=at) for at, right in enumerate([True, False, False, True])]
+    (only,) = relfast.compare(a, b)
+    assert (only.prompts, only.pairs, only.wins, only.losses) == (1, 3, 1, 0)
+    assert only.error is None
+    assert only.left_out.only_b == 1
+
+
+def test_rows_without_an_id_are_paired_by_line() -> None:
+    a = [score(None, True, index=5), score(None, False, index=6)]
+    b = [score(None, False, index=6), score(None, False, index=5)]
+    (only,) = relfast.compare(a, b)
+    assert (only.prompts, only.wins, only.losses) == (2, 1, 0)
+    # an id that is a number is no line's number
+    with pytest.raises(UsageError, match="no id and sample of REL-A1 in common"):
+        relfast.compare(a, [score(5, True), score(6, True)])
+
+
+KEYS = st.tuples(st.sampled_from(["REL-A1", "REL-B1"]), st.integers(0, 5), st.integers(0, 2))
+MARKS = st.dictionaries(KEYS, st.sampled_from([True, False, None]), min_size=1, max_size=30)
+
+
+@given(one=MARKS, other=MARKS, seed=st.integers(0, 9))
+@settings(max_examples=150, deadline=None)
+def test_against_dictionaries(
+    one: dict[tuple[str, int, int], bool | None], other: dict[tuple[str, int, int], bool | None], seed: int
+) -> None:
+    """Pairs found with dictionaries; the order of rows says nothing."""
+    sides = []
+    for marks in (one, other):
+        rows = [score(prompt, right, sample, task) for (task, prompt, sample), right in marks.items()]
+        random.Random(seed).shuffle(rows)
+        sides.append(rows)
+    common = [key for key in one if other.get(key) is not None and one[key] is not None]
+    if not common:
+        with pytest.raises(UsageError):
+            relfast.compare(*sides)
+        return
+    comparison = relfast.compare(*sides, max_flips=None)
+    assert sum(item.pairs for item in comparison) == len(common)
+    for item in comparison:
+        mine = [key for key in common if key[0] == item.task]
+        assert item.wins == sum(bool(one[key]) and not other[key] for key in mine)
+        assert item.losses == sum(bool(other[key]) and not one[key] for key in mine)
+        assert item.prompts == len({key[1] for key in mine})
+        assert item.left_out.only_a == sum(key[0] == item.task and key not in other for key in one)
+    flips = {(flip.task, flip.id, flip.sample): flip.right for flip in comparison.flips}
+    assert flips == {key: "A" if one[key] else "B" for key in common if one[key] != other[key]}
+    assert comparison.n_flips == len(flips)
+
+
+def test_tasks_are_corrected_together_and_three_runs_meet_in_pairs() -> None:
+    rng = random.Random(2)
+    sides = [
+        [
+            score(f"p{at}", rng.random() < chance, task=task)
+            for task in ("REL-B1", "REL-A1")
+            for at in range(200)
+        ]
+        for chance in (0.7, 0.5, 0.45)
+    ]
+    sides[2] = sides[2][:-1]
+    comparison = relfast.compare(*sides, names=["x", "y", "z"])
+    assert [(item.task, item.a, item.b) for item in comparison] == [
+        (task, a, b) for a, b in (("x", "y"), ("x", "z"), ("y", "z")) for task in ("REL-A1", "REL-B1")
+    ]
+    smallest = min(comparison, key=lambda item: item.p)
+    assert smallest.p_holm == pytest.approx(6 * smallest.p)
+    # what one run lacks none is judged by: a run has one mean
+    assert {(item.task, item.pairs) for item in comparison} == {("REL-A1", 199), ("REL-B1", 200)}
+    assert comparison.tasks[0].left_out.elsewhere == 1
+    first = relfast.compare(*sides, pairs="first")
+    assert [(item.a, item.b) for item in first] == [("A", "B"), ("A", "B"), ("A", "C"), ("A", "C")]
+
+
+def test_other_metrics() -> None:
+    a = [score(at, True, f1=0.8, tp=3) for at in range(20)]
+    b = [score(at, True, f1=0.1 * (at % 5), tp=2) for at in range(19)] + [score(19, False, tp=2)]
+    (f1,) = relfast.compare(a, b, metric="f1")
+    assert f1.pairs == 19
+    assert f1.left_out.unscored_b == 1
+    assert f1.interval_method == "student"
+    (tp,) = relfast.compare(a, b, metric="tp")
+    assert (tp.difference, tp.interval) == (1.0, None)
+    with pytest.raises(
+        UsageError, match="no row has a number for metric 'gain'; there are: correct, reward, f1, tp"
+    ):
+        relfast.compare(a, b, metric="gain")
+
+
+def test_an_undefined_value_is_none() -> None:
+    """-1 says that a precision is not there."""
+    a = [score(at, True, task="REL-B1", f1=1.0) for at in range(5)]
+    b = [score(at, True, task="REL-B1", f1=-1.0 if at else 0.5) for at in range(5)]
+    (only,) = relfast.compare(a, b, metric="f1")
+    assert only.pairs == 1
+
+
+def test_what_is_not_finite_is_no_value() -> None:
+    a = [
+        score(at, True, task="REL-C3", f1=value)
+        for at, value in enumerate([0.5, 1e999, float("nan"), 10**400, 0.5])
+    ]
+    b = [score(at, True, task="REL-C3", f1=0.25) for at in range(5)]
+    (only,) = relfast.compare(a, b, metric="f1")
+    assert (only.pairs, only.difference, only.left_out.unscored_a) == (2, 0.25, 3)
+
+
+def test_what_is_kept_of_a_row_is_small() -> None:
+    """A million rows of any length are 40 MB: texts stay in the file."""
+    columns = columns_of([score("x" * 10_000, True, f1=0.5)] * 3, "correct")
+    assert columns.table.nbytes == 3 * 40
+
+
+def test_bootstrap_is_the_same_every_time() -> None:
+    a, b = runs("1101011101" * 9, "0101001001" * 9)
+    one, again = (relfast.compare(a, b, bootstrap=2000, seed=4).tasks[0] for _ in range(2))
+    assert one == again
+    assert one.interval_method == "bootstrap"
+    assert one.interval == pytest.approx(relfast.compare(a, b).tasks[0].interval, abs=0.04)
+    with pytest.raises(UsageError, match="fewer than 1000"):
+        relfast.compare(a, b, bootstrap=10)
+
+
+@pytest.mark.parametrize(
+    ("sides", "words"),
+    [
+        ([runs("1")[0]], "two runs or more"),
+        ([*runs("11", "")], "B has no rows"),
+        ([runs("11")[0], [score("p0", True, task="REL-B1")]], "no task in common"),
+        ([runs("1t")[0], runs("t1")[0]], "2 samples in common, none with a value of 'correct'"),
+        ([[{"index": 0}], runs("1")[0]], "a run is a file of scored rows"),
+    ],
+)
+def test_what_cannot_be_compared(sides: list[Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        relfast.compare(*sides)
+
+
+def test_different_gold_is_refused_by_name() -> None:
+    a = [score(at, True, gold=["C", "N"]) for at in range(4)]
+    b = [score(at, True, gold=["C", "N"] if at != 2 else ["O"]) for at in range(4)]
+    with pytest.raises(
+        UsageError, match=r"1 records of REL-A1 are not the same in A and B: .* first in id 2; --allow"
+    ):
+        relfast.compare(a, b)
+    assert "gold differs" in relfast.compare(a, b, allow_different=True).notes[0]
+    mazes = [
+        [score(at, True, task="SeqBench", logical_depth=10 + other) for at in range(3)] for other in (0, 1)
+    ]
+    with pytest.raises(UsageError, match="SeqBench are not the same"):
+        relfast.compare(*mazes)
+
+
+RECORDS = [
+    {"id": f"r{at}", "task": "REL-A1", "answer": {"target": at % 4}, "response": f"Answer {at % 5}"}
+    for at in range(40)
+]
+
+
+def dump(tmp_path: Path, name: str, shift: int = 0) -> Path:
+    path = tmp_path / name
+    rows = [{**record, "response": f"Answer {(at + shift) % 5}"} for at, record in enumerate(RECORDS)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def scored(tmp_path: Path, name: str, shift: int, **options: Any) -> relfast.Summary:
+    return relfast.score_file(
+        dump(tmp_path, name, shift), tmp_path / f"{name}.rows.jsonl", workers=0, overwrite=True, **options
+    )
+
+
+def test_summaries_compare(tmp_path: Path) -> None:
+    ours, theirs = scored(tmp_path, "a", 1), scored(tmp_path, "b", 2)
+    comparison = ours.compare(theirs, names=["ours", "theirs"])
+    assert [run.signature for run in comparison.runs] == [ours.signature] * 2
+    assert comparison.tasks[0].pairs == 40
+    assert comparison.notes == ()
+    # the rows are there, but not those that were counted
+    ours.merge(theirs)
+    with pytest.raises(UsageError, match=r"has 40 rows and the summary of a.rows counts 80"):
+        ours.compare(theirs)
+    theirs.output = "-"
+    with pytest.raises(UsageError, match="name the file of its rows"):
+        theirs.compare(ours)
+
+
+def test_policies_and_versions(tmp_path: Path) -> None:
+    paths = []
+    for name, policy in (("a", "reference"), ("b", "strict")):
+        summary = scored(tmp_path, name, 1, policy=policy)
+        paths.append(str(summary.output))
+        (tmp_path / f"{name}.json").write_text(json.dumps(summary.to_dict()), "utf-8")
+    with pytest.raises(UsageError, match="differ in policy: reference and strict"):
+        relfast.compare(*paths)
+    notes = relfast.compare(*paths, allow_different=True).notes
+    assert any("compared all the same" in note and "policy" in note for note in notes)
+    # versions and deadlines are noted, not refused; a summary stands for its rows
+    other = scored(tmp_path, "c", 1, timeout=7.0)
+    (tmp_path / "c.json").write_text(json.dumps(other.to_dict()), "utf-8")
+    (note,) = relfast.compare(paths[0], tmp_path / "c.json").notes
+    assert "differ in timeout: 5s and 7s" in note
+    data = other.to_dict()
+    data["signature"] = data["signature"].replace("REL-A1:", "REL-A1:9")
+    (tmp_path / "c.json").write_text(json.dumps(data), "utf-8")
+    with pytest.raises(UsageError, match="differ in scorer of REL-A1"):
+        relfast.compare(paths[0], tmp_path / "c.json")
+
+
+def test_rows_of_strict_are_seen_without_a_summary(tmp_path: Path) -> None:
+    a = [score(at, False, reason="empty") for at in range(3)]
+    b = [score(at, True) for at in range(3)]
+    with pytest.raises(
+        UsageError, match="rows of A were scored under policy strict, those of B show no sign"
+    ):
+        relfast.compare(a, b)
+    assert relfast.compare(a, a[:])
+
+
+def run_main(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as caught:
+        main(["compare", *arguments])
+    return int(caught.value.code or 0)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> list[str]:
+    sides = runs("1101011101" * 8, "0101001001" * 8)
+    return [
+        str(write(tmp_path / f"{name}.scored.jsonl", rows)) for name, rows in zip("ab", sides, strict=True)
+    ]
+
+
+def test_command(
+    two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run_main(*two, "--flips", str(tmp_path / "flips.jsonl")) == 0
+    said = capsys.readouterr()
+    lines = said.out.splitlines()
+    assert lines[0].split() == ["task", "a", "b", "difference", "95%", "interval", "p", "win/loss/tie"]
+    assert lines[1].split()[:4] == ["REL-A1", "0.700", "0.400", "+0.300"]
+    assert max(map(len, lines)) <= 80
+    flips = [json.loads(line) for line in (tmp_path / "flips.jsonl").read_text().splitlines()]
+    assert len(flips) == 24
+    assert flips[0] == {
+        "task": "REL-A1", "id": "p0", "sample": 0, "a": "a", "b": "b", "right": "a", "index_a": 0, "index_b": 0
+    }  # fmt: skip
+    assert "24 flipped records in" in said.err
+    # nothing is replaced unasked
+    assert run_main(*two, "--flips", str(tmp_path / "flips.jsonl")) == 2
+    assert run_main(*two, "--flips", str(tmp_path / "flips.csv")) == 0
+    assert (tmp_path / "flips.csv").read_text().splitlines()[1] == "REL-A1,p0,0,a,b,a,0,0"
+
+
+def test_long_names_and_many_runs_fit_80_columns(
+    two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    third = write(tmp_path / "c.scored.jsonl", runs("1111000011" * 8)[0])
+    assert run_main(f"qwen3-235b-a22b-thinking={two[0]}", f"deepseek-v3.2={two[1]}", f"c={third}") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:3] == ["A = qwen3-235b-a22b-thinking", "B = deepseek-v3.2", "C = c"]
+    assert lines[4].split()[:6] == ["REL-A1", "A", "−", "B", "0.700", "0.400"]
+    assert [line.split()[1:4] for line in lines[4:7]] == [list("A−B"), list("A−C"), list("B−C")]
+    assert max(map(len, lines)) <= 80
+    assert "REL-A1 A − B: 80 pairs of 80 prompts; 24 won, 0 lost, 56 tied; p 1.19e-07" in "\n".join(lines)
+
+
+def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("out.json", "out.csv", "out.tex"):
+        assert run_main(*two, "-o", str(tmp_path / name)) == 0
+    text = (tmp_path / "out.json").read_text()
+    assert text.startswith('{\n  "metric"'), "for people too"
+    data = json.loads(text)
+    assert data["tasks"][0]["interval"] == list(relfast.compare(*two).tasks[0].interval or ())
+    assert data["n_flips"] == 24
+    (row,) = csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text()))
+    assert (row["task"], row["difference"], row["p_method"]) == ("REL-A1", "0.3", "mcnemar")
+    tex = (tmp_path / "out.tex").read_text()
+    assert r"\toprule" in tex
+    assert r"\textbf{70.0}" in tex
+    assert r"$+30.0^{*}$" in tex
+    capsys.readouterr()
+    assert run_main(f"x={two[0]}", f"y={two[1]}", "-f", "csv") == 0
+    assert capsys.readouterr().out.splitlines()[1].startswith("REL-A1,x,y,")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["A"], "two runs or more"),
+        (["A", "A"], "is named twice"),
+        (["A", "missing.jsonl"], "missing.jsonl"),
+        (["A", "text.jsonl"], "is no scored row"),
+        (["A", "broken.jsonl"], "is no file of scored rows"),
+        (["x=A", "B"], "name all runs"),
+        (["x=A", "x=B"], "two runs are called 'x'"),
+        (["A", "B", "--level", "95"], "level 95"),
+        (["A", "B", "--flips", "f.txt"], "must end in .jsonl or .csv"),
+        (["A", "-"], "cannot be read twice"),
+    ],
+)
+def test_one_clear_line(
+    two: list[str],
+    tmp_path: Path,
+    arguments: list[str],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.jsonl").write_text('{"id": 1}\n')
+    row = {**score("p", True).to_row(), "sample": "first"}
+    (tmp_path / "broken.jsonl").write_text(json.dumps(row) + "\n")
+    places = {"A": two[0], "B": two[1], "x=A": f"x={two[0]}", "x=B": f"x={two[1]}"}
+    assert run_main(*(places.get(item, item) for item in arguments)) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert words in line
+
+
+def test_nothing_runs_in_a_terminal_or_a_spreadsheet(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nasty = "=cmd|'/c calc'!A1 \x1b[2J \u202e & 50% $x_1$ \\input{x} [red]"
+    a, b = ([score("@SUM(1)", right, task=nasty)] for right in (True, False))
+    paths = [str(write(tmp_path / name, rows)) for name, rows in (("a.jsonl", a), ("b.jsonl", b))]
+    assert run_main(*paths) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    assert "[red]" in "".join(out.split("\n"))
+    comparison = relfast.compare(*paths)
+    row = next(iter(csv.DictReader(io.StringIO(comparison.to_csv()))))
+    assert row["task"] == f"'{nasty}"
+    tex = comparison.to_latex()
+    assert r"\textbackslash{}input\{x\}" in tex
+    assert "\u202e" not in tex
+    assert (
+        "<script"
+        not in relfast.compare(*([score("p", True, task="<script>")] for _ in range(2)))._repr_html_()
+    )
+    assert run_main(*paths, "--flips", str(tmp_path / "flips.csv")) == 0
+    (flip,) = csv.DictReader(io.StringIO((tmp_path / "flips.csv").read_text()))
+    assert flip["id"] == "'@SUM(1)"
+
+
+def test_in_a_notebook(two: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    comparison = relfast.compare(*two)
+    assert repr(comparison) == "<Comparison of a, b by correct: REL-A1 +0.300>"
+    assert comparison._repr_html_().startswith("<table>")
+    frame = comparison.to_pandas()
+    assert frame.loc[0, "difference"] == pytest.approx(0.3)
+    assert comparison.to_arrow().column("task").to_pylist() == ["REL-A1"]
+    for package, method in (("pandas", comparison.to_pandas), ("pyarrow", comparison.to_arrow)):
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(
+            relfast.MissingExtraError, match=f"Comparison.to_{'pandas' if package == 'pandas' else 'arrow'}"
+        ):
+            method()
+
+
+def test_batches() -> None:
+    one, other = (
+        relfast.score_batch(
+            "REL-A1",
+            [{"target": at % 4} for at in range(20)],
+            [f"Answer {(at + shift) % 5}" for at in range(20)],
+            workers=0,
+        )
+        for shift in (1, 2)
+    )
+    (only,) = relfast.compare(one, other)
+    assert (only.prompts, only.pairs) == (20, 20)
+
+
+def test_flips_are_read_again_and_not_kept(two: list[str]) -> None:
+    sides: list[RunLike] = list(two)
+    result = comparing(sides, max_flips=3)
+    assert len(result.comparison.flips) == 3
+    assert [flip.id for flip in result.flips()][:3] == [flip.id for flip in result.comparison.flips]
+    assert len(list(result.flips())) == result.comparison.n_flips == 24
+    with pytest.raises(InputError):
+        comparing([two[0], "nowhere.jsonl"])

@@ -1,0 +1,186 @@
+"""LaTeX that compiles to what was meant, CSV that no spreadsheet runs, HTML that is text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import relfast
+from relfast.records import Score
+from relfast.report.scored_tables import metrics_csv, summary_csv, summary_latex
+from relfast.stats.summary import Summary, Tally, summarize
+from relfast.tables.csv_text import csv_text, safe_cell
+from relfast.tables.html import html_table
+from relfast.tables.latex import Cell, escape, number_cell, percent_cell, table
+from relfast.tables.numbers import percent, probability, signed
+
+TEXTS = st.text(
+    st.characters(exclude_categories=()) | st.sampled_from("\\{}$&#%_~^<>|\"=+-@\t\r\n,;'\u202e\0")
+)
+
+
+@given(text=TEXTS)
+@settings(max_examples=300, deadline=None)
+def test_escaped_latex_has_no_active_character(text: str) -> None:
+    shown = escape(text)
+    plain = re.sub(r"\\(?:text[a-z]+|ldots)\{\}|\\[{}$&#%_]|\$-\$|\$\\pm\$", "", shown)
+    assert not set(plain) & set("\\{}$&#%_~^\n\r\t\0")
+    assert all(char.isprintable() for char in shown)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+def test_latex_compiles(tmp_path: Path) -> None:
+    rows = [['a_b & 50% \\input{x} $y$ ~^ <>|" – ±', percent_cell(0.512, (0.49, 0.54), bold=True)]]
+    body = table(["Task", "Correct (%)"], rows, caption="C & D", label="tab:x")
+    (tmp_path / "t.tex").write_text(
+        f"\\documentclass{{article}}\\usepackage[T1]{{fontenc}}\\usepackage{{booktabs}}\\begin{{document}}\n{body}\\end{{document}}"
+    )
+    subprocess.run(["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True, capture_output=True)
+
+
+def test_a_table() -> None:
+    text = table(
+        ["Task", Cell("$p$")], [["x_1", Cell("1")], ["y", "0.5%"]], caption="A & B", label="tab:a", groups=[1]
+    )
+    assert text.splitlines() == [
+        "% needs \\usepackage{booktabs}",
+        "\\begin{table}",
+        "\\centering",
+        "\\caption{A \\& B}",
+        "\\label{tab:a}",
+        "\\begin{tabular}{lr}",
+        "\\toprule",
+        "Task & $p$ \\\\",
+        "\\midrule",
+        "x\\_1 & 1 \\\\",
+        "\\midrule",
+        "y & 0.5\\% \\\\",
+        "\\bottomrule",
+        "\\end{tabular}",
+        "\\end{table}",
+    ]
+
+
+def test_numbers() -> None:
+    assert percent_cell(0.5, (0.45, 0.55)).text == r"50.0 {\small$\pm$5.0}"
+    assert percent_cell(0.98, (0.93, 0.994), bold=True).text == r"\textbf{98.0} {\small$^{+1.4}_{-5.0}$}"
+    assert percent_cell(0.98, None).text == "98.0"
+    assert number_cell(1.5, (1.4, 1.6), shown=lambda value: f"{value:.2f}").text == r"1.50 {\small$\pm$0.10}"
+    assert (signed(0.0001), signed(-0.0001), signed(-0.25), signed(0.25)) == (
+        "0.000",
+        "0.000",
+        "−0.250",
+        "+0.250",
+    )
+    assert (probability(0.0004), probability(0.0312), percent(1.0)) == ("<0.001", "0.031", "100.0")
+
+
+@given(rows=st.lists(st.lists(TEXTS, min_size=3, max_size=3), max_size=5))
+@settings(max_examples=200, deadline=None)
+def test_csv_reads_back_and_runs_nothing(rows: list[list[str]]) -> None:
+    text = csv_text(["a", "b", "c"], rows)
+    text.encode()
+    read = list(csv.reader(io.StringIO(text, newline="")))[1:]
+    assert len(read) == len(rows)
+    for ours, given_ in zip(read, rows, strict=True):
+        for cell, value in zip(ours, given_, strict=True):
+            assert not cell.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+            assert "\0" not in cell
+            if value and value[0].isalnum() and value.isascii():
+                lines = value.replace("\r\n", "\n").replace("\r", "\n")
+                assert cell == lines.replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def test_numbers_stay_numbers_in_csv() -> None:
+    assert csv_text(["x"], [[-0.5], [3], [None], [True], ["-0.5"]]) == 'x\n-0.5\n3\n""\ntrue\n\'-0.5\n'
+    assert safe_cell("-1+1") == "'-1+1"
+
+
+class _Texts(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+
+@given(cells=st.lists(TEXTS | st.just("<script>alert(1)</script>"), min_size=2, max_size=2))
+@settings(max_examples=100, deadline=None)
+def test_html_is_text(cells: list[str]) -> None:
+    parser = _Texts()
+    parser.feed(html_table(["a", "b"], [cells], caption=cells[0], notes=cells))
+    assert parser.tags <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "div", "small"}
+
+
+def summary() -> Summary:
+    scores = [
+        Score(at, f"p{at // 4}", "REL-C3", at % 4, "ok", at % 3 == 0, at % 5 / 4, {"f1": at % 5 / 4})
+        for at in range(40)
+    ]
+    scores += [Score(50, "=1+1", "REL-A1", 0, "ok", True, 1.0, {})]
+    return summarize(Tally.of(scores), "signed <b>")
+
+
+def test_tables_of_a_summary() -> None:
+    whole = summary()
+    rows = list(csv.DictReader(io.StringIO(summary_csv(whole))))
+    assert [row["task"] for row in rows] == ["REL-A1", "REL-C3"]
+    interval = whole.tasks["REL-C3"].correct_interval()
+    assert interval is not None
+    assert float(rows[1]["correct_low"]) == pytest.approx(interval.low)
+    assert metrics_csv(whole).splitlines() == ["task,metric,rows,mean", "REL-C3,f1,40,0.5"]
+    tex = summary_latex(whole)
+    assert "pass@4 (\\%)" in tex
+    assert r"REL-A1 & 1 & 1 & 100.0 {\small$^{+0.0}_{-79.3}$} & 1.000 & 100.0 & -- \\" in tex
+
+
+def test_a_summary_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = summary()
+    assert repr(whole) == "<Summary of 41 responses: REL-A1 1.000, REL-C3 0.350>"
+    html = whole._repr_html_()
+    assert "signed &lt;b&gt;" in html
+    assert html.count("<tr>") == 3
+    frame = whole.to_pandas().set_index("task")
+    assert frame.loc["REL-C3", "pass@4"] == pytest.approx(1.0)
+    assert frame.loc["REL-C3", "metrics.f1"] == pytest.approx(0.5)
+    assert frame.loc["REL-A1", "correct_high"] == 1
+    assert whole.to_arrow().column("responses").to_pylist() == [1, 40]
+    for package, method, extra in (
+        ("pandas", whole.to_pandas, "pandas"),
+        ("pyarrow", whole.to_arrow, "pyarrow"),
+    ):
+        monkeypatch.setitem(sys.modules, package, None)
+        with pytest.raises(
+            relfast.MissingExtraError, match=f"Summary.to_.* needs an optional package: .*{extra}"
+        ):
+            method()
+
+
+def test_a_batch_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = relfast.score_batch(
+        "REL-A1", [{"target": 2}, {"target": 1}, {}] * 10, ["Answer 3", "<b>", "Answer 1"] * 10, workers=0
+    )
+    assert repr(batch).startswith("<ScoreBatch of 30: ")
+    assert "10 invalid_record" in repr(batch)
+    html = batch._repr_html_()
+    assert html.count("<tr>") == 21
+    assert "10 more rows" in html
+    frame = batch.to_pandas()
+    assert frame["status"].tolist() == batch.status.tolist()
+    assert np.isnan(frame["reward"]).sum() == 10
+    assert frame["correct"].tolist()[:3] == [True, False, None]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(relfast.MissingExtraError, match=r"ScoreBatch\.to_pandas needs"):
+        batch.to_pandas()
