@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import relfast
 from relfast.records import Score
+from relfast.report.papers import side_by_side_csv, side_by_side_latex
 from relfast.report.scored_tables import metrics_csv, summary_csv, summary_latex
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.tables.csv_text import csv_text, safe_cell
@@ -144,6 +145,23 @@ def test_tables_of_a_summary() -> None:
     tex = summary_latex(whole)
     assert "pass@4 (\\%)" in tex
     assert r"REL-A1 & 1 & 1 & 100.0 {\small$^{+0.0}_{-79.3}$} & 1.000 & 100.0 & -- \\" in tex
+
+
+def test_runs_side_by_side() -> None:
+    better = [Score(at, f"p{at}", "REL-C3", 0, "ok", at % 2 == 0, 0.5, {"f1": 0.5}) for at in range(40)]
+    runs = {"one_a": summary(), "=two": summarize(Tally.of(better), "signed")}
+    lines = side_by_side_latex(runs).splitlines()
+    assert lines[3] == r"Task & one\_a (\%) & =two (\%) \\"
+    assert lines[5] == r"REL-A1 & 100.0 {\small$^{+0.0}_{-79.3}$} & -- \\"
+    assert lines[6].startswith(r"REL-C3 & 35.0 {\small")
+    assert r" & \textbf{50.0} {\small$\pm$14.8} \\" in lines[6]
+    rows = list(csv.DictReader(io.StringIO(side_by_side_csv(runs))))
+    assert [(row["run"], row["task"]) for row in rows] == [
+        ("one_a", "REL-A1"),
+        ("one_a", "REL-C3"),
+        ("'=two", "REL-C3"),
+    ]
+    assert (rows[2]["correct"], rows[2]["pass@4"]) == ("0.5", "")
 
 
 def test_a_summary_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
