@@ -166,7 +166,7 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
     tables = [Table("", header, rows, note, text_columns=1 + (len(runs) > 1))]
     if metrics:
         header, metrics = labelled(runs, ["task", "model", "metric", "mean", "rows"], metrics)
-        tables.append(Table("Metrics", header, metrics, text_columns=2 + (len(runs) > 1)))
+        tables.append(Table("Metrics", header, metrics, text_columns=2 + (len(runs) > 1), folded=True))
     draw = Drawer(report)
     points = {
         run.name: {

@@ -59,7 +59,7 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
     _heatmap(drawer, cells)
     _breaks(drawer, runs, task)
     tables = [_l0_table(cells, fits), *_violations(runs, task)]
-    return Section(f"{task}: complexity", [], tables, drawer.pictures)
+    return Section(f"{task}: complexity", [], tables, drawer.pictures, pictures_first=True)
 
 
 def _cells(cells: dict[str, list[float]]) -> Cells:
@@ -196,5 +196,11 @@ def _violations(runs: Sequence[Scored], task: str) -> list[Table]:
     if not rows:
         return []
     return [
-        Table("First rule broken", ["model", "violation", "rows", "% of broken plans"], rows, text_columns=2)
+        Table(
+            "First rule broken",
+            ["model", "violation", "rows", "% of broken plans"],
+            rows,
+            text_columns=2,
+            folded=True,
+        )
     ]

@@ -70,4 +70,11 @@ def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
     if not rows:
         return None
     note = f"{len(rows)} of {found.n_flips:,} that one model has right and the other wrong."
-    return Table("Records that changed", ["task", "id", "sample", "first", "second"], rows, note, 2)
+    return Table(
+        "Records that changed",
+        ["task", "id", "sample", "first", "second"],
+        rows,
+        note,
+        text_columns=2,
+        folded=True,
+    )

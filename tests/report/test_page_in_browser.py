@@ -56,6 +56,7 @@ def test_tables_sort(opened: Watched) -> None:
 
 
 def test_tables_filter(opened: Watched) -> None:
+    opened.page.locator("#scores summary", has_text="Metrics").click()
     whole = rows(opened, "#scores table")
     opened.page.locator("#scores .table-filter input").last.fill("rel-c3 recall")
     few = rows(opened, "#scores table")
