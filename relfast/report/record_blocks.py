@@ -208,6 +208,7 @@ def _texts(kept: Kept, exhibit: Exhibit | None) -> dict[str, Any]:
                 "title": group.title,
                 "note": group.note,
                 "wide": group.wide,
+                "large": group.large,
                 "drawings": [list(d) for d in group.drawings],
             }
             for group in made.groups

@@ -157,12 +157,13 @@ class Drawing(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Drawings under a title; ``wide`` ones stand in a row of their own."""
+    """Drawings under a title; ``wide`` ones stand in a row of their own, ``large`` ones two in a row."""
 
     title: str
     drawings: tuple[Drawing, ...]
     note: str = ""
     wide: bool = False
+    large: bool = False
 
 
 class Listing(NamedTuple):

@@ -34,7 +34,7 @@ function metricsOf(record) {
 }
 
 function groupOf(group) {
-  const box = make("div", { class: `drawings${group.wide ? " wide" : group.drawings.length <= 2 ? " two" : ""}` });
+  const box = make("div", { class: `drawings${group.wide ? " wide" : group.large ? " two" : ""}` });
   for (const [svg, caption, kind] of group.drawings) {
     const what = make("figcaption", { dir: "auto" }, shown(caption));
     if (group.wide) box.append(drawing(svg, caption), what);

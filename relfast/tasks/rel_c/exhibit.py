@@ -58,7 +58,7 @@ def motif(shown: Shown) -> Exhibit:
         )
     note = "What both have in common is highlighted." if in_gold else ""
     groups = (
-        Group("Motif and response", tuple(drawings), note),
+        Group("Motif and response", tuple(drawings), note, large=True),
         _plain("Molecules of the question", _molecules(shown), within=gold),
     )
     return Exhibit(_tags(shown.record.response, [said]), "" if shown.correct else why, groups)
