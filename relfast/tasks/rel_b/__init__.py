@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Metric, Task, TextKernel
+from relfast.tasks.rel_b.display import DISPLAY
 from relfast.tasks.rel_b.options import RelBOptions
 from relfast.tasks.rel_b.parameters import HomoplasyParameters
 
@@ -39,4 +40,5 @@ TASK: Final = Task(
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
     parameters=HomoplasyParameters,
+    display=DISPLAY,
 )

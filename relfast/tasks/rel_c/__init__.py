@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Metric, Task, TextKernel
+from relfast.tasks.rel_c import display
 from relfast.tasks.rel_c.options import RelCOptions
 from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
 
@@ -35,6 +36,7 @@ C1: Final = Task(
     text_kernel=TextKernel(8, "relfast.tasks.rel_c.kernel_rows:details"),
     generator="relfast.tasks.rel_c.generate",
     parameters=IsomerSetParameters,
+    display=display.C1,
 )
 
 C2: Final = Task(
@@ -63,6 +65,7 @@ C2: Final = Task(
     options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
     parameters=MotifParameters,
+    display=display.C2,
 )
 
 C3: Final = Task(
@@ -94,4 +97,5 @@ C3: Final = Task(
     options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
     parameters=MissingIsomersParameters,
+    display=display.C3,
 )

@@ -10,6 +10,7 @@ from typing import Final
 
 from relfast.tasks.base import Breakdown, Gold, Metric, Task
 from relfast.tasks.prompting import Prompt
+from relfast.tasks.seqbench.display import DISPLAY
 from relfast.tasks.seqbench.parameters import Parameters
 
 TASK: Final = Task(
@@ -43,6 +44,7 @@ TASK: Final = Task(
     kernels=("maze.judge", "maze.search", "text.plans"),
     generator="relfast.tasks.seqbench.generate",
     parameters=Parameters,
+    display=DISPLAY,
     bulk="relfast.tasks.seqbench.bulk",
     prompts=(
         Prompt("seqbench-few-shot", 1, "relfast.tasks.seqbench.prompt:few_shot"),
