@@ -40,7 +40,9 @@ demo: $(VENV)/.demo
 chromium:
 	@command -v chromium chromium-browser google-chrome >/dev/null || [ -n "$$RELFAST_CHROMIUM" ] || \
 	  { as=; [ "$$(id -u)" = 0 ] || as="sudo -n"; \
-	    $$as apt-get update -qq && $$as apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
+	    export DEBIAN_FRONTEND=noninteractive; \
+	    timeout 120 $$as apt-get update -qq && \
+	    timeout 300 $$as apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
 	  echo "no browser: install Chromium, or say where one is with RELFAST_CHROMIUM"
 
 ## all tests but those with torch; the kernels compile on one core while the linters run on the other
