@@ -15,11 +15,11 @@ import pytest
 from molecule_pairs import pair
 from rdkit import Chem
 from rdkit.Chem import rdFMCS
-from relfast_kernels import layouts
-from relfast_kernels.compiled import native
-from relfast_kernels.mcs import state as states
-from relfast_kernels.mcs.packed import N_BONDS, PACKED_SIZE, pack
-from relfast_kernels.mcs.roots import largest_common as search
+from relfast_functions import layouts
+from relfast_functions.compiled import native
+from relfast_functions.mcs import state as states
+from relfast_functions.mcs.packed import N_BONDS, PACKED_SIZE, pack
+from relfast_functions.mcs.roots import largest_common as search
 from seeds import fresh, rounds
 
 from relfast.chem import common_substructure
@@ -215,7 +215,7 @@ def test_many_threads() -> None:
 
 
 def test_without_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(common_substructure, "_kernels", None)
+    monkeypatch.setattr(common_substructure, "_functions", None)
     monkeypatch.setattr(common_substructure, "_looked", -10.0)
     monkeypatch.setattr(native, "load", lambda unit: None)
     assert largest_common("CC", "CC") is None
