@@ -222,7 +222,7 @@ PAIR_SIZE: Final = 9
 """What is found of two molecules: bonds and atoms of the largest common substructure and the steps of the
 search; whether the second lies in the first, the first in the second, and the second in the first with its
 rings in rings; the second's atoms, its fingerprint, and whether its graph decides where its hydrogens are."""
-PAIR_WORK_SIZE: Final = 3_000
+PAIR_WORK_SIZE: Final = 3_300
 """Workspace of that."""
 
 PREPARED_ATOMS, PREPARED_BONDS, PREPARED_FINGERPRINT, PREPARED_SETTLED, PREPARED_CHARGED = range(5)

@@ -76,6 +76,7 @@ UNITS: Final = {
         "mcs/count.py",
         "mcs/bound.py",
         "mcs/search.py",
+        "mcs/orbits.py",
         "mcs/roots.py",
         "mcs/prepared.py",
         "mcs/parts.py",
