@@ -60,7 +60,7 @@ CYCLIC: Final = N_ATOMS + 3
 """The bonds that may be matched only together with a ring that they are in."""
 PACKED_SIZE: Final = N_ATOMS + 8
 
-_IN_RING: Final = 8
+IN_RING: Final = 8
 """An order's bit for a bond that is in a ring."""
 
 _MASK: Final = 0xFFFF_FFFF
@@ -167,7 +167,7 @@ def pack(graph: Ints, n: int, whole_rings: bool, packed: Ints) -> int:
         for bond in range(bonds):
             if packed[CYCLIC] >> bond & 1:
                 first = packed[FIRST + bond]
-                packed[ORDERS + bond] |= _IN_RING
+                packed[ORDERS + bond] |= IN_RING
                 packed[LABELS + first] |= 1
                 packed[LABELS + (packed[ENDS + bond] ^ first)] |= 1
     _look_around(packed, n, bonds)
