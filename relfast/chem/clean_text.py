@@ -9,6 +9,7 @@ from relfast.chem.smiles_text import MAX_CHARS
 
 # letters, digits, bonds, branches, rings, charges and chirality; no '~', '*', '$', '.', ':', '?'
 _ALPHABET: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()=#/\\%]+")
+_ISOTOPE: Final = re.compile(r"\[[0-9]")
 _MAP: Final = re.compile(r"\[[^\]]*:")
 
 
@@ -25,3 +26,9 @@ def flaw_of_text(smiles: str) -> str | None:
     if not _ALPHABET.fullmatch(plain) or (plain is not smiles and _MAP.search(smiles)):
         return "not_plain_smiles"
     return None
+
+
+def is_clean_text(smiles: str) -> bool:
+    """Whether a text is a clean molecule if a kernel reads it as one, which reads neither wildcards nor atoms
+    of hydrogen."""
+    return flaw_of_text(smiles) is None and _ISOTOPE.search(smiles) is None

@@ -19,11 +19,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.chem.clean_text import flaw_of_text
+from relfast.chem.clean_text import flaw_of_text, is_clean_text
 from relfast.chem.common_motifs import constant_in
 from relfast.chem.common_substructure import MAX_STEPS, SHORT_STEPS, Pair, Prepared, prepared
 from relfast.chem.common_substructure import judge as judge_pair
-from relfast.chem.smiles_text import certainly_clean
 from relfast.records import Extracted, Outcome
 from relfast.tasks.rel_c.motif_reference import RIGHT, compare, metrics_of
 from relfast.tasks.rel_c.options import RelCOptions
@@ -41,10 +40,10 @@ MAX_SEARCH_SECONDS: Final = 1
 
 def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome | None:
     """The outcome of a pair, if it can be had without RDKit."""
-    if options.tautomers != "apart" or not isinstance(gold, str) or not certainly_clean(gold):
+    if options.tautomers != "apart" or not isinstance(gold, str):
         return None
     theirs = prepared(gold)
-    if not isinstance(theirs, Prepared):
+    if not isinstance(theirs, Prepared) or not is_clean_text(gold):
         return None
     response = extracted.value
     if not extracted.found or response is None:
@@ -52,7 +51,7 @@ def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions)
     flaw = flaw_of_text(response)
     if flaw is not None:
         return _nothing(extracted, flaw)
-    if not certainly_clean(response):
+    if not is_clean_text(response):
         return None
     found = judge_pair(theirs, response, whole_rings=True)
     if found == "unfinished":
