@@ -7,6 +7,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from relfast_kernels.mcs.packed import N_BONDS, PACKED_SIZE, pack
 from relfast_kernels.mcs.roots import largest_common as search
 from seeds import fresh, rounds
 
+import relfast
 from relfast.chem import common_substructure
 from relfast.chem.common_motifs import COMMON_MOTIFS, constant_in
 from relfast.chem.common_substructure import (
@@ -36,8 +38,8 @@ from relfast.chem.common_substructure import (
 from relfast.chem.mcs import exact_common_substructure
 from relfast.chem.molecule import Molecule, parse
 from relfast.chem.shared_part import best_constant, shared_part
-from relfast.records import Extracted
-from relfast.tasks.rel_c import motif_strict
+from relfast.records import Extracted, Policy
+from relfast.tasks.rel_c import motif_reference, motif_strict
 from relfast.tasks.rel_c.options import RelCOptions
 
 PAIRS = Path(__file__).parent.parent / "data" / "parity" / "mcs_pairs.jsonl.gz"
@@ -290,6 +292,27 @@ def test_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert all(one == expected for one in found)
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_no_worker_for_what_the_kernel_decides(policy: Policy) -> None:
+    """From 64 threads: the same scores as one by one, and no process is started."""
+    decide = motif_strict.recall if policy == "strict" else motif_reference.recall
+    options = RelCOptions(policy=policy)
+    rows = [
+        ({"smiles": row["a"]}, f"<smiles>{row['b']}</smiles>")
+        for row in list(pairs())[::40]
+        if decide(row["a"], Extracted(row["b"], found=True), options) is not None
+    ]
+    rows += [({"smiles": "CCO"}, response) for response in ("I cannot tell", "<smiles>C1CC</smiles>")]
+    assert len(rows) > 100
+    with relfast.Scorer(policy=policy, workers=0) as alone:
+        expected = [alone.score_one("REL-C2", *row).to_row() for row in rows]
+    with relfast.Scorer(policy=policy, workers=2) as scorer:
+        with ThreadPoolExecutor(64) as threads:
+            found = list(threads.map(lambda row: scorer.score_one("REL-C2", *row).to_row(), rows))
+        assert scorer.stats()["workers"] == 0
+    assert found == expected
 
 
 def test_without_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
