@@ -222,11 +222,29 @@ MAX_BONDS: Final = 62
 UNFINISHED: Final = -3
 """Instead of a result: the steps did not suffice."""
 
-COMMON_BONDS, COMMON_ATOMS, COMMON_STEPS = range(3)
-COMMON_SIZE: Final = 3
-"""What a search for the largest common substructure finds, and the steps it took."""
-COMMON_WORK_SIZE: Final = 2 * GRAPH_SIZE + 4096
-"""Workspace of one."""
+(
+    COMMON_BONDS,
+    COMMON_ATOMS,
+    COMMON_STEPS,
+    PAIR_IN_FIRST,
+    PAIR_IN_SECOND,
+    PAIR_PART,
+    PAIR_ATOMS,
+    PAIR_FINGERPRINT,
+    PAIR_SETTLED,
+) = range(9)
+PAIR_SIZE: Final = 9
+"""What is found of two molecules: bonds and atoms of the largest common substructure and the steps of the
+search; whether the second lies in the first, the first in the second, and the second in the first with its
+rings in rings; the second's atoms, its fingerprint, and whether its graph decides where its hydrogens are."""
+PAIR_WORK_SIZE: Final = 3_300
+"""Workspace of that."""
+
+PREPARED_ATOMS, PREPARED_BONDS, PREPARED_FINGERPRINT, PREPARED_SETTLED, PREPARED_CHARGED = range(5)
+PREPARED_FACTS: Final = 8
+"""What is known of a molecule once it is read: atoms, bonds, fingerprint, whether its graph decides where its
+hydrogens are, and whether it has charges; its graph and the two ways it is packed follow."""
+PREPARED_SIZE: Final = PREPARED_FACTS + GRAPH_SIZE + 2 * 960
 
 # Alignments (`relfast_kernels.align`)
 

@@ -15,7 +15,7 @@ from relfast.tasks.rel_c.options import RelCOptions
 from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
 
 _CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
-_MOTIF_MODULES: Final = (*_CHEM_MODULES, "relfast.chem.common_motifs")
+_MOTIF_MODULES: Final = (*_CHEM_MODULES, "relfast.chem.shared_part")
 
 C1: Final = Task(
     name="REL-C1",
@@ -48,7 +48,7 @@ C2: Final = Task(
     ),
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
-    revision=3,
+    revision=4,
     blind="relfast.tasks.rel_c.blind_molecules:MOTIF",
     module="relfast.tasks.rel_c.motif",
     gold=Gold(
