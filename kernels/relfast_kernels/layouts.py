@@ -131,7 +131,7 @@ DEGREE: Final = SECTION
 BONDS: Final = 2 * SECTION
 """For each atom `MAX_DEGREE` neighbours, as ``8 * neighbour + order``."""
 HYDROGENS: Final = BONDS + MAX_DEGREE * SECTION
-"""Hydrogens that a bracket states, -1 without a bracket."""
+"""For each atom its hydrogens: first those that are written down, once it is read to the end all of them."""
 AROMATIC: Final = HYDROGENS + SECTION
 """Not 0 for an atom in lower case."""
 BRANCHES: Final = AROMATIC + SECTION
@@ -139,7 +139,27 @@ BRANCHES: Final = AROMATIC + SECTION
 MAX_BRANCHES: Final = 4 * SECTION
 RINGS: Final = BRANCHES + MAX_BRANCHES
 """For each ring number 0 (closed) or ``8 * (atom + 1) + order``."""
-GRAPH_SIZE: Final = RINGS + 128
+BRACKET: Final = RINGS + 128
+"""Not 0 for an atom in brackets, which gets no hydrogens but those that it states."""
+RADICALS: Final = BRACKET + SECTION
+"""For each atom its unpaired electrons."""
+RING_BONDS: Final = RADICALS + SECTION
+"""For each atom a mask of those of its bonds that are in a ring, if any atom is in lower case or may be
+aromatic."""
+KEY: Final = RING_BONDS + SECTION
+"""For each atom what a canonical code tells atoms apart by."""
+FLAGS: Final = KEY + SECTION
+"""What is known of all of the molecule, one of the following bits each."""
+N_FOUND: Final = FLAGS + 1
+"""The number of atoms of the graph that was read last; negative where there is none."""
+GRAPH_SIZE: Final = FLAGS + 8
+
+HAS_ISOTOPE, HAS_MAP, HAS_DOT = 1, 2, 4
+"""Isotopes, atom maps, several fragments."""
+IS_ORDINARY: Final = 8
+"""No charge, no radical, each atom with its lowest valence: what constitutional isomers are made of."""
+IS_SPECIAL: Final = 16
+"""Elements, charges and bonds do not tell where the hydrogens are."""
 
 LETTERS: Final = 27
 """An element's letters as a number: the place of the first in the alphabet times this, plus that of the
@@ -150,12 +170,10 @@ NEUTRAL: Final = 8
 
 AROMATIC_BOND: Final = 4
 """Orders of bonds are 1, 2, 3 and this."""
-COLON_BOND: Final = 5
-"""An aromatic bond that a model wrote down as such; no graph that is read to its end has any."""
 
 # SMILES: canonical codes and fingerprints (`relfast_kernels.smiles.graph_code`)
 
-MAX_CODE: Final = 3 * MAX_ATOMS + MAX_DEGREE * MAX_ATOMS // 2
+MAX_CODE: Final = 4 * MAX_ATOMS + MAX_DEGREE * MAX_ATOMS // 2
 """Bytes of the longest code."""
 WORK_SIZE: Final = 6 * SECTION + 2 * SECTION * SECTION
 """Workspace of writing one."""
@@ -166,8 +184,9 @@ BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
 
 # SMILES: a table of texts and molecules (`relfast_kernels.smiles.table`)
 
-MAX_SMILES: Final = 250
-"""Bytes of a text that is looked at; the longest published gold has 90."""
+MAX_SMILES: Final = 1_000
+"""Bytes of a text that is looked at: as many as strict reads. The longest published gold has 90, a drug with
+all its hydrogens written out 500."""
 
 TEXT_COLUMNS: Final = 3
 """Columns of ``texts_index``: where a text is, its length, its class."""

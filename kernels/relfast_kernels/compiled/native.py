@@ -53,7 +53,10 @@ UNITS: Final = {
     ),
     "smiles": (
         "layouts.py",
+        "smiles/elements.py",
         "smiles/parser.py",
+        "smiles/valence.py",
+        "smiles/rings.py",
         "smiles/kekule.py",
         "smiles/aromatic.py",
         "smiles/plain.py",
@@ -64,7 +67,10 @@ UNITS: Final = {
     ),
     "mcs": (
         "layouts.py",
+        "smiles/elements.py",
         "smiles/parser.py",
+        "smiles/valence.py",
+        "smiles/rings.py",
         "smiles/kekule.py",
         "smiles/aromatic.py",
         "smiles/plain.py",

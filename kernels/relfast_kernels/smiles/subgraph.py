@@ -30,8 +30,8 @@ from relfast_kernels.layouts import (
     UNKNOWN,
 )
 from relfast_kernels.smiles.graph_code import fingerprint
-from relfast_kernels.smiles.parser import is_settled
 from relfast_kernels.smiles.plain import read_plain
+from relfast_kernels.smiles.valence import is_settled
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]

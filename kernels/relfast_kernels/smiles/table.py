@@ -43,8 +43,9 @@ from relfast_kernels.layouts import (
     WORK_SIZE,
 )
 from relfast_kernels.smiles.graph_code import fingerprint, write_code
-from relfast_kernels.smiles.parser import is_settled, read_canonical
+from relfast_kernels.smiles.parser import read_canonical
 from relfast_kernels.smiles.plain import read_plain
+from relfast_kernels.smiles.valence import is_settled
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
