@@ -188,26 +188,33 @@ MAX_SMILES: Final = 1_000
 """Bytes of a text that is looked at: as many as strict reads. The longest published gold has 90, a drug with
 all its hydrogens written out 500."""
 
-TEXT_COLUMNS: Final = 3
-"""Columns of ``texts_index``: where a text is, its length, its class."""
-CODE_START, CODE_LENGTH, CODE_FINGERPRINT, CODE_FIRST, CODE_SETTLED = range(5)
-CODE_COLUMNS: Final = 5
-"""Columns of ``codes_index``: where a code is, its length, its fingerprint, the first of its gold texts while
-a record is matched, and whether the graph alone decides where its hydrogens are."""
+TEXT_START, TEXT_LENGTH, TEXT_CLASS, TEXT_CLEAN = range(4)
+TEXT_COLUMNS: Final = 4
+"""Columns of ``texts_index``: where a text is, its length, its class as published (hydrogens do not count), and
+its class as strict has it, or what is wrong with it."""
+CODE_START, CODE_LENGTH, CODE_FINGERPRINT, CODE_CLEAN_PRINT, CODE_FIRST, CODE_FORMULA = range(6)
+CODE_COLUMNS: Final = 6
+"""Columns of ``codes_index``: where a code is, its length, its fingerprint as published and as strict has it, a
+place for marks while a record is looked at, and the number of its formula, counted from one; 0 for molecules that are isomers of none."""
 N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES = range(4)
 N_COUNTERS: Final = 4
 """Counters of a table."""
 
-TRUE_POSITIVES, VOTE, DECIDED = range(3)
-RESULT_COLUMNS: Final = 3
-"""Columns of a record's result."""
+SEVERAL_FRAGMENTS, NOT_PLAIN, ISOTOPE, TOO_LONG, EMPTY = -3, -4, -5, -6, -7
+"""Instead of a class of strict, beside `UNKNOWN` and `INVALID`: why a text is no clean molecule."""
+DUPLICATE: Final = -8
+
+DECIDED, TRUE_POSITIVES, VOTE, N_WANTED, N_NEUTRAL, FLAW = range(6)
+RESULT_COLUMNS: Final = 6
+"""Columns of a record's result. The last three are those of strict: different gold molecules, isomers that gold
+lacks, and what is wrong with the first prediction that counts for nothing (0: there is none)."""
 
 INVALID_VOTE: Final = 0x2545F491
 """What a text that is no molecule adds to a vote."""
 PLACE_FACTOR: Final = 0x9E3779B1
 """A text that found the gold at a place adds that place, counted from one, times this."""
-SETTLED_BIT: Final = 1 << 32
-"""What is told of a molecule: its fingerprint, and this bit if its graph decides where its hydrogens are."""
+HYDROGEN_FACTOR: Final = 0x27D4_EB2F >> 1
+"""What mixes the hydrogens of a molecule into its fingerprint as strict has it."""
 
 # SMILES: two molecules (`relfast_kernels.smiles.subgraph`)
 

@@ -62,6 +62,7 @@ UNITS: Final = {
         "smiles/plain.py",
         "smiles/graph_code.py",
         "smiles/table.py",
+        "smiles/lists.py",
         "smiles/subgraph.py",
         "smiles/entries.py",
     ),

@@ -136,7 +136,11 @@ def _find_mate(graph: Ints, root: int, n: int, a: int, b: int) -> bool:
             mate = graph[_MATE + other]
             if not eligible >> at & 1 or mate == _NO_DOUBLE or graph[_MATE + atom] == other:
                 continue
-            if graph[_BASE + atom] == graph[_BASE + other] or (atom, other) == (a, b) or (atom, other) == (b, a):
+            if (
+                graph[_BASE + atom] == graph[_BASE + other]
+                or (atom, other) == (a, b)
+                or (atom, other) == (b, a)
+            ):
                 continue
             if other == root or (mate >= 0 and graph[BEFORE + mate] >= 0):
                 base = _common_base(graph, atom, other)

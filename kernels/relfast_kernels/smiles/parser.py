@@ -227,6 +227,18 @@ def _ring_number(text: Bytes, at: int, end: int) -> tuple[int, int]:
 
 
 @kernel
+def _end_of_smiles(text: Bytes, start: int, end: int) -> int:
+    """Where the name that may follow behind a blank begins; `UNKNOWN` where it may be more than a name."""
+    at = start
+    while at < end and text[at] != 32:
+        at += 1
+    for other in range(at, end):
+        if text[other] == 124 or text[other] < 32 or text[other] > 126:
+            return UNKNOWN
+    return at if at > start else UNKNOWN
+
+
+@kernel
 def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) -> int:
     """The number of atoms, `UNKNOWN`, or `INVALID` for what is no SMILES.
 
@@ -240,6 +252,9 @@ def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) ->
     depth = 0
     open_rings = 0
     graph[FLAGS] = 0
+    end = _end_of_smiles(text, start, end)
+    if end < 0:
+        return UNKNOWN
     for number in range(100):
         graph[RINGS + number] = 0
     at = start

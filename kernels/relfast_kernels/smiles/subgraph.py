@@ -1,8 +1,8 @@
 """Whether one molecular graph lies in another, and how two SMILES compare.
 
 The search is the textbook one: the query's atoms in an order in which each (but the first of a fragment) has
-a bond to an earlier one, each tried on the images the earlier ones leave. Labels and bond orders must agree,
-bonds that only the target has do not matter.
+a bond to an earlier one, each tried on the images the earlier ones leave. Elements and bond orders must agree,
+charges and unpaired electrons where the query has any; bonds that only the target has do not matter.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     BONDS,
+    CHARGES,
     DEGREE,
     FINGERPRINT,
     IN_FIRST,
@@ -25,6 +26,8 @@ from relfast_kernels.layouts import (
     MAX_DEGREE,
     N_FIRST,
     N_SECOND,
+    NEUTRAL,
+    RADICALS,
     SECTION,
     SETTLED,
     UNKNOWN,
@@ -90,11 +93,14 @@ def _order_between(graph: Ints, a: int, b: int) -> int:
 @kernel
 def _fits(target: Ints, query: Ints, atom: int, image: int, work: Ints) -> bool:
     """Whether an atom can have an image, given those of the atoms before it."""
-    if (
-        work[_TAKEN + image]
-        or target[LABEL + image] != query[LABEL + atom]
-        or target[DEGREE + image] < query[DEGREE + atom]
+    if work[_TAKEN + image] or target[DEGREE + image] < query[DEGREE + atom]:
+        return False
+    label = query[LABEL + atom]
+    if target[LABEL + image] != label and (
+        label % CHARGES != NEUTRAL or target[LABEL + image] // CHARGES != label // CHARGES
     ):
+        return False
+    if query[RADICALS + atom] and query[RADICALS + atom] != target[RADICALS + image]:
         return False
     for at in range(query[DEGREE + atom]):
         bond = query[BONDS + MAX_DEGREE * atom + at]

@@ -74,7 +74,9 @@ def _clean_nitrogen(graph: Ints, atom: int) -> int:
         bond = graph[BONDS + MAX_DEGREE * atom + at]
         other, order = bond >> 3, bond & 7
         number = number_of(graph[LABEL + other])
-        if charge_of(graph[LABEL + other]) == 0 and ((number == 8 and order == 2) or (number == 7 and order == 3)):
+        if charge_of(graph[LABEL + other]) == 0 and (
+            (number == 8 and order == 2) or (number == 7 and order == 3)
+        ):
             if chosen >= 0 and not (
                 number == 8
                 and number_of(graph[LABEL + chosen]) == 8
@@ -164,7 +166,7 @@ def give_radicals(graph: Ints, n: int) -> int:
         graph[IMPLICIT + atom] = implicit
         if charge or graph[RADICALS + atom] or bonds + hydrogens != LOWEST[number]:
             ordinary = False
-            if implicit_hydrogens(number, charge, bonds, False, False) != hydrogens:
+            if hydrogens != max(0, implicit_hydrogens(number, charge, bonds, False, False)):
                 special = True
     if ordinary:
         graph[FLAGS] |= IS_ORDINARY
