@@ -190,12 +190,13 @@ all its hydrogens written out 500."""
 
 TEXT_START, TEXT_LENGTH, TEXT_CLASS, TEXT_CLEAN = range(4)
 TEXT_COLUMNS: Final = 4
-"""Columns of ``texts_index``: where a text is, its length, its class as published (hydrogens do not count), and
-its class as strict has it, or what is wrong with it."""
+"""Columns of ``texts_index``: where a text is, its length, its class as published (hydrogens do not count),
+and its class as strict has it, or what is wrong with it."""
 CODE_START, CODE_LENGTH, CODE_FINGERPRINT, CODE_CLEAN_PRINT, CODE_FIRST, CODE_FORMULA = range(6)
 CODE_COLUMNS: Final = 6
-"""Columns of ``codes_index``: where a code is, its length, its fingerprint as published and as strict has it, a
-place for marks while a record is looked at, and the number of its formula, counted from one; 0 for molecules that are isomers of none."""
+"""Columns of ``codes_index``: where a code is, its length, its fingerprint as published and as strict has it,
+a place for marks while a record is looked at, and the number of its formula, counted from one; 0 for
+molecules that are isomers of none."""
 N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES = range(4)
 N_COUNTERS: Final = 4
 """Counters of a table."""
@@ -206,8 +207,8 @@ DUPLICATE: Final = -8
 
 DECIDED, TRUE_POSITIVES, VOTE, N_WANTED, N_NEUTRAL, FLAW = range(6)
 RESULT_COLUMNS: Final = 6
-"""Columns of a record's result. The last three are those of strict: different gold molecules, isomers that gold
-lacks, and what is wrong with the first prediction that counts for nothing (0: there is none)."""
+"""Columns of a record's result. The last three are those of strict: different gold molecules, isomers that
+gold lacks, and what is wrong with the first prediction that counts for nothing (0: there is none)."""
 
 INVALID_VOTE: Final = 0x2545F491
 """What a text that is no molecule adds to a vote."""

@@ -226,8 +226,8 @@ class SmilesTable:
             told = (ctypes.c_int64 * (2 * n_texts + RESULT_COLUMNS * n + 1))()
             at = ctypes.addressof(told)
             self._match(
-                data, len(data), sizes.buffer_info()[0], n, strict, at, at + 8 * n_texts, n_texts, at + 16 * n_texts,
-                *self._table, self._graph, self._work,
+                data, len(data), sizes.buffer_info()[0], n, strict, at, at + 8 * n_texts, n_texts,
+                at + 16 * n_texts, *self._table, self._graph, self._work,
             )  # fmt: skip
             start, result = 0, 2 * n_texts
             for record, part in zip(records[first:last], parts, strict=True):

@@ -75,9 +75,9 @@ def _may_lend(graph: Ints, atom: int) -> bool:
 
 @kernel
 def _lends(graph: Ints, atom: int) -> int:
-    """Electrons that an atom lends to a ring (0: it has room for two), -1 for one that keeps out; RDKit's rules.
+    """Electrons that an atom lends to a ring (0: it has room for two), -1 for one that keeps out.
 
-    Needs RING_BONDS.
+    RDKit's rules. Needs RING_BONDS.
     """
     label, neighbours, hydrogens = graph[LABEL + atom], graph[DEGREE + atom], graph[HYDROGENS + atom]
     number, charge, radicals = number_of(label), charge_of(label), graph[RADICALS + atom]
@@ -348,20 +348,6 @@ def _mark_together(graph: Ints, n: int, system: int, found: int, one: int, two: 
 
 
 @kernel
-def _has_aromatic_triple(graph: Ints, n: int) -> bool:
-    """Whether an aromatic bond was a triple one: RDKit calls it both."""
-    for atom in range(n):
-        aromatic, triple = False, False
-        for at in range(graph[DEGREE + atom]):
-            order = graph[BONDS + MAX_DEGREE * atom + at] & 7
-            aromatic |= order == AROMATIC_BOND
-            triple |= order == 3
-        if aromatic and triple:
-            return True
-    return False
-
-
-@kernel
 def perceive(graph: Ints, n: int, ring_bonds: bool) -> int:
     """Mark the aromatic bonds of a graph whose bonds are single, double and triple; n or `UNKNOWN`.
 
@@ -411,4 +397,4 @@ def perceive(graph: Ints, n: int, ring_bonds: bool) -> int:
         left &= ~system
         if system & ~aromatic:
             _mark_together(graph, n, system, found, one, two)
-    return UNKNOWN if _has_aromatic_triple(graph, n) else n
+    return n

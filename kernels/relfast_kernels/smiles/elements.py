@@ -15,19 +15,24 @@ from relfast_kernels.layouts import CHARGES, INVALID, LETTERS, NEUTRAL, UNKNOWN
 
 Ints = npt.NDArray[np.int64]
 
-_SYMBOLS: Final = ["H", "He", "Li", "Be", "B", "C", "N", "O", "F", "Ne", "Na", "Mg", "Al", "Si", "P", "S", "Cl", "Ar", "K", "Ca", "Sc", "Ti", "V", "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ga", "Ge", "As", "Se", "Br", "Kr", "Rb", "Sr", "Y", "Zr", "Nb", "Mo", "Tc", "Ru", "Rh", "Pd", "Ag", "Cd", "In", "Sn", "Sb", "Te", "I", "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd", "Pm", "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu", "Hf", "Ta", "W", "Re", "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "At", "Rn", "Fr", "Ra", "Ac", "Th", "Pa", "U", "Np", "Pu", "Am", "Cm", "Bk", "Cf", "Es", "Fm", "Md", "No", "Lr", "Rf", "Db", "Sg", "Bh", "Hs", "Mt", "Ds", "Rg", "Cn", "Nh", "Fl", "Mc", "Lv", "Ts", "Og"]  # fmt: skip
+_SYMBOLS: Final = """
+    H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr
+    Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho Er Tm Yb Lu Hf Ta W
+    Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu Am Cm Bk Cf Es Fm Md No Lr Rf Db Sg Bh Hs Mt
+    Ds Rg Cn Nh Fl Mc Lv Ts Og
+    """.split()  # noqa: SIM905 -- by atomic number
 
 _VALENCES: Final = {
-    0: [0], 1: [1], 2: [0], 3: [1, -1], 4: [2], 5: [3], 6: [4], 7: [3], 8: [2], 9: [1], 10: [0], 11: [1, -1], 12: [2, -1],
-    13: [3], 14: [4], 15: [3, 5], 16: [2, 4, 6], 17: [1], 18: [0], 19: [1, -1], 20: [2, -1], 31: [3], 32: [4], 33: [3, 5],
-    34: [2, 4, 6], 35: [1], 36: [0], 37: [1, -1], 38: [2, -1], 49: [3], 50: [2, 4], 51: [3, 5], 52: [2, 4, 6], 53: [1, 3, 5],
-    54: [0, 2, 4, 6], 55: [1], 56: [2, -1],
+    0: [0], 1: [1], 2: [0], 3: [1, -1], 4: [2], 5: [3], 6: [4], 7: [3], 8: [2], 9: [1], 10: [0], 11: [1, -1],
+    12: [2, -1], 13: [3], 14: [4], 15: [3, 5], 16: [2, 4, 6], 17: [1], 18: [0], 19: [1, -1], 20: [2, -1],
+    31: [3], 32: [4], 33: [3, 5], 34: [2, 4, 6], 35: [1], 36: [0], 37: [1, -1], 38: [2, -1], 49: [3],
+    50: [2, 4], 51: [3, 5], 52: [2, 4, 6], 53: [1, 3, 5], 54: [0, 2, 4, 6], 55: [1], 56: [2, -1],
 }  # fmt: skip
 """Atomic number → the valences it may have, lowest first; -1: any beyond them."""
 
 _OUTER: Final = {
-    1: 1, 3: 1, 5: 3, 6: 4, 7: 5, 8: 6, 9: 7, 11: 1, 12: 2, 14: 4, 15: 5, 16: 6, 17: 7, 19: 1, 20: 2, 34: 6, 35: 7, 37: 1,
-    38: 2, 53: 7, 55: 1, 56: 2,
+    1: 1, 3: 1, 5: 3, 6: 4, 7: 5, 8: 6, 9: 7, 11: 1, 12: 2, 14: 4, 15: 5, 16: 6, 17: 7, 19: 1, 20: 2, 34: 6,
+    35: 7, 37: 1, 38: 2, 53: 7, 55: 1, 56: 2,
 }  # fmt: skip
 """Atomic number of those that are read → electrons in its outer shell."""
 

@@ -1,8 +1,9 @@
 """Letters in lower case: places for the double bonds that they stand for.
 
 Such letters only say that some way to place double bonds exists. `kekulise` finds one, as a perfect matching
-of the atoms that need one (Edmonds, "Paths, trees, and flowers", 1965), or that there is none; `confirm` sees,
-when `relfast_kernels.smiles.aromatic` has looked at the rings, that no other way gives another molecule.
+of the atoms that need one (Edmonds, "Paths, trees, and flowers", 1965), or that there is none. When the
+rings have been looked at (`relfast_kernels.smiles.aromatic`), `confirm` sees that no other way gives another
+molecule.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ _SOFT: Final = 1
 """The section AROMATIC of an atom in lower case: from this bit on those of its bonds that were aromatic."""
 
 MAX_CANDIDATES: Final = 44
-"""Atoms with a double bond to place beyond which RDKit, which gives up after a hundred wrong turns, is asked."""
+"""Atoms with a double bond to place; for more RDKit is asked, which gives up after a hundred wrong turns."""
 
 
 @kernel
@@ -172,8 +173,8 @@ def _find_mate(graph: Ints, root: int, n: int, a: int, b: int) -> bool:
 def kekulise(graph: Ints, n: int) -> int:
     """Turn the bonds between lower-case letters into single and double ones; n, `INVALID` or `UNKNOWN`.
 
-    Needs RING_BONDS and `IMPLICIT`. Which atoms get a double bond is settled by the letters; `confirm` sees to
-    it that it does not matter which of several ways to pair them is taken.
+    Needs RING_BONDS and `IMPLICIT`. Which atoms get a double bond is settled by the letters; `confirm` sees
+    to it that it does not matter which of several ways to pair them is taken.
     """
     candidates = 0
     for atom in range(n):

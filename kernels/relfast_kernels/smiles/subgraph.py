@@ -1,8 +1,8 @@
 """Whether one molecular graph lies in another, and how two SMILES compare.
 
 The search is the textbook one: the query's atoms in an order in which each (but the first of a fragment) has
-a bond to an earlier one, each tried on the images the earlier ones leave. Elements and bond orders must agree,
-charges and unpaired electrons where the query has any; bonds that only the target has do not matter.
+a bond to an earlier one, each tried on the images the earlier ones leave. Elements and bond orders must
+agree, charges and unpaired electrons where the query has any; bonds that only the target has do not matter.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Many SMILES at once: texts to classes of equal molecules.
 
 A table remembers texts and canonical codes, so that a text seen before costs a look-up. It is a handful of
-arrays made by the caller (see `new_table`), filled by `learn` and `relfast_kernels.smiles.lists`, and never grows: each call
-that finds it three quarters full empties it first, and a text for which there is no room stays `UNKNOWN`.
+arrays made by the caller (see `new_table`), filled by `learn` and `relfast_kernels.smiles.lists`, and never
+grows: each call that finds it three quarters full empties it first, and a text for which there is no room
+stays `UNKNOWN`.
 Classes are therefore numbers of one call, and a call says all that there is to know of them.
 """
 

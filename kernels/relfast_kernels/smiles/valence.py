@@ -1,4 +1,4 @@
-"""What RDKit does to a molecule that is read: nitro groups get charges, atoms hydrogens and unpaired electrons."""
+"""What RDKit does to what it reads: nitro groups get charges, atoms get hydrogens and unpaired electrons."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _is_rewritten(graph: Ints, atom: int, number: int) -> bool:
     """Whether RDKit may give this phosphorus or halogen charges."""
     bonds = (_twice_bonds(graph, atom) + 1) // 2 + graph[HYDROGENS + atom]
     if number == 15:
-        return bonds == 5 and graph[DEGREE + atom] == 3
+        return bool(bonds == 5 and graph[DEGREE + atom] == 3)
     return bonds in (3, 5, 7)
 
 
@@ -148,7 +148,8 @@ def give_radicals(graph: Ints, n: int) -> int:
     """Set RADICALS, `IS_ORDINARY` and, where hydrogens are not what bonds say, `IS_SPECIAL`; n.
 
     `UNKNOWN` where an atom in lower case has another valence than its bonds come to, now that they are
-    single and double, which RDKit sometimes minds. Needs a graph without aromatic bonds; `IMPLICIT` has the hydrogens an atom gets for good afterwards.
+    single and double, which RDKit sometimes minds. Needs a
+    graph without aromatic bonds; `IMPLICIT` has the hydrogens an atom gets for good afterwards.
     """
     ordinary, special = True, False
     for atom in range(n):
