@@ -188,7 +188,7 @@ def _read_bracket(text: Bytes, at: int, end: int, by_rdkit: bool, graph: Ints, n
         c = _byte(text, at, end)
         return UNKNOWN if at < end and (c < 33 or c > 126) else INVALID, at
     at += 1
-    if number == 1:
+    if number == 1 and not by_rdkit:
         # one that stands for itself is an atom; [1H] and [H:1] need looking at
         return 0 if hydrogens == charge == flags == 0 else UNKNOWN, at
     if not by_rdkit and OUTER[number] == 0:

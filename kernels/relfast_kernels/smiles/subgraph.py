@@ -18,6 +18,8 @@ from relfast_kernels.layouts import (
     CHARGES,
     DEGREE,
     FINGERPRINT,
+    FLAGS,
+    HAS_ISOTOPE,
     IN_FIRST,
     IN_SECOND,
     INVALID,
@@ -181,7 +183,8 @@ def compare(data: Bytes, n_first: int, first: Ints, second: Ints, work: Ints, re
     n_b = read_plain(data, n_first, len(data), second)
     if INVALID in (n_a, n_b):
         return INVALID
-    if UNKNOWN in (n_a, n_b):
+    if UNKNOWN in (n_a, n_b) or (first[FLAGS] | second[FLAGS]) & HAS_ISOTOPE:
+        # an isotope lies in the same one only
         return UNKNOWN
     in_first = contains(first, n_a, second, n_b, work)
     in_second = contains(second, n_b, first, n_a, work)
