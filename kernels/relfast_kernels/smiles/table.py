@@ -297,9 +297,13 @@ def classify(
                     clean = UNKNOWN
                     if length:
                         clean = _add_code(length, printed, clean_print, code_slots, codes_index, codes, used)
-                if clean >= 0 and codes_index[CODE_COLUMNS * clean + CODE_FORMULA] == 0:
-                    formula = _formula(graph, n, code_slots, codes_index, codes, used)
-                    codes_index[CODE_COLUMNS * clean + CODE_FORMULA] = formula
+                if clean >= 0:
+                    # what RDKit told of a class before has neither
+                    entry = CODE_COLUMNS * clean
+                    codes_index[entry + CODE_CLEAN_PRINT] = clean_print
+                    if codes_index[entry + CODE_FORMULA] == 0:
+                        formula = _formula(graph, n, code_slots, codes_index, codes, used)
+                        codes_index[entry + CODE_FORMULA] = formula
     _add_text(data, start, end, slot, found, clean, text_slots, texts_index, texts, used)
     return found, clean
 
