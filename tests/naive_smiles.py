@@ -18,11 +18,11 @@ VALENCES = {
     "F": [1],
     "Cl": [1],
     "Br": [1],
-    "P": [3, 5],
+    "P": [3],
     "B": [3],
-    "I": [1, 3, 5],
+    "I": [1],
 }
-"""Valences as RDKit has them; beyond them it rewrites some atoms (N, halogens) and refuses others."""
+"""Valences that the kernel decides on; beyond them RDKit may rewrite an atom (N, P, halogens) or refuse (C, O)."""
 
 _BOND_TEXT = {1: "-", 2: "=", 3: "#"}
 
