@@ -22,7 +22,9 @@ from relfast_kernels.layouts import (
     PAIR_SETTLED,
     PREPARED_ATOMS,
     PREPARED_BONDS,
+    PREPARED_CLEAN_PRINT,
     PREPARED_FINGERPRINT,
+    PREPARED_RADICALS,
     PREPARED_SETTLED,
     UNFINISHED,
     UNKNOWN,
@@ -125,7 +127,7 @@ def judge(
     if UNKNOWN in (in_first, in_second):
         return UNKNOWN
     result[PAIR_ATOMS] = n
-    result[PAIR_FINGERPRINT] = second[PREPARED_FINGERPRINT]
+    result[PAIR_FINGERPRINT] = second[PREPARED_CLEAN_PRINT if whole_rings else PREPARED_FINGERPRINT]
     result[PAIR_SETTLED] = second[PREPARED_SETTLED]
     result[PAIR_IN_FIRST] = in_first
     result[PAIR_IN_SECOND] = in_second
@@ -137,6 +139,9 @@ def judge(
             return UNKNOWN
         part = 0
         if in_first:
+            if second[PREPARED_RADICALS]:
+                # they are not packed
+                return UNKNOWN
             part = lies_in(second[WHOLE : WHOLE + PACKED_SIZE], first[WHOLE : WHOLE + PACKED_SIZE], work)
             if part == UNKNOWN:
                 return UNKNOWN

@@ -14,21 +14,29 @@ import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     CHARGES,
+    FINGERPRINT_MASK,
+    FLAGS,
     GRAPH_SIZE,
+    HAS_ISOTOPE,
     LABEL,
     NEUTRAL,
     PREPARED_ATOMS,
     PREPARED_BONDS,
     PREPARED_CHARGED,
+    PREPARED_CLEAN_PRINT,
     PREPARED_FACTS,
     PREPARED_FINGERPRINT,
+    PREPARED_RADICALS,
     PREPARED_SETTLED,
     PREPARED_SIZE,
+    RADICALS,
+    UNKNOWN,
 )
 from relfast_kernels.mcs.packed import PACKED_SIZE, pack
-from relfast_kernels.smiles.graph_code import fingerprint
-from relfast_kernels.smiles.parser import is_settled, read_canonical
+from relfast_kernels.smiles.graph_code import fingerprint, hydrogens_print
+from relfast_kernels.smiles.parser import read_canonical
 from relfast_kernels.smiles.plain import read_plain
+from relfast_kernels.smiles.valence import is_settled
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -59,15 +67,20 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
     Returns
     -------
     int
-        The number of atoms; `INVALID` where it certainly is no molecule, `UNKNOWN` where only RDKit can say.
+        The number of atoms; `INVALID` where it certainly is no molecule, `UNKNOWN` where only RDKit can say,
+        which goes for isotopes, too.
     """
     graph = prepared[GRAPH : GRAPH + GRAPH_SIZE]
     n = read_canonical(text, 0, len(text), graph) if by_rdkit else read_plain(text, 0, len(text), graph)
     if n <= 0:
         return n
-    charged = False
+    if graph[FLAGS] & HAS_ISOTOPE:
+        # an isotope lies in the same one only
+        return UNKNOWN
+    charged, radical = False, False
     for atom in range(n):
         charged |= graph[LABEL + atom] % CHARGES != NEUTRAL
+        radical |= graph[RADICALS + atom] != 0
     bonds = 0
     if loose:
         bonds = pack(graph, n, False, prepared[LOOSE : LOOSE + PACKED_SIZE])
@@ -75,7 +88,11 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
         bonds = pack(graph, n, True, prepared[WHOLE : WHOLE + PACKED_SIZE])
     prepared[PREPARED_ATOMS] = n
     prepared[PREPARED_BONDS] = bonds
-    prepared[PREPARED_FINGERPRINT] = fingerprint(graph, n)
+    printed = fingerprint(graph, n)
+    prepared[PREPARED_FINGERPRINT] = printed
+    # of what RDKit wrote hydrogens are not known
+    prepared[PREPARED_CLEAN_PRINT] = (printed + hydrogens_print(graph, n)) & FINGERPRINT_MASK
     prepared[PREPARED_SETTLED] = 1 if not by_rdkit and is_settled(graph, n) else 0
     prepared[PREPARED_CHARGED] = 1 if charged else 0
+    prepared[PREPARED_RADICALS] = 1 if radical else 0
     return n

@@ -23,6 +23,7 @@ from relfast.chem.clean_text import flaw_of_text, is_clean_text
 from relfast.chem.common_motifs import constant_in
 from relfast.chem.common_substructure import MAX_STEPS, SHORT_STEPS, Pair, Prepared, prepared
 from relfast.chem.common_substructure import judge as judge_pair
+from relfast.chem.simple import same_clean_molecule
 from relfast.records import Extracted, Outcome
 from relfast.tasks.rel_c.motif_reference import RIGHT, compare, metrics_of
 from relfast.tasks.rel_c.options import RelCOptions
@@ -58,7 +59,13 @@ def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions)
         found = judge_pair(theirs, response, whole_rings=True, steps=MAX_STEPS)
     if found == "invalid":
         return _nothing(extracted, "invalid_smiles")
-    return _decide(found, theirs, extracted.reason) if isinstance(found, Pair) else None
+    if not isinstance(found, Pair):
+        return None
+    if found.in_first and found.in_second:
+        # without RDKit it is only known for certain that two are one molecule
+        same = (found.settled and theirs.settled) or same_clean_molecule(gold, response)
+        return right(extracted.reason) if same else None
+    return _decide(found, theirs, extracted.reason)
 
 
 def _nothing(extracted: Extracted[str | None], flaw: str | None) -> Outcome:
@@ -68,11 +75,7 @@ def _nothing(extracted: Extracted[str | None], flaw: str | None) -> Outcome:
 
 
 def _decide(found: Pair, theirs: Prepared, reason: str | None) -> Outcome | None:
-    """The outcome of two clean molecules; None where their graphs leave open where the hydrogens are."""
-    if not found.settled:
-        return None
-    if found.in_first and found.in_second:
-        return right(reason) if theirs.settled else None
+    """The outcome of two clean molecules that are not the same; None where only RDKit can say."""
     skill = 0.0
     if found.part:
         constant = constant_in(theirs)
@@ -96,17 +99,17 @@ def right(reason: str | None) -> Outcome:
 
 def judge(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """The outcome of a pair."""
-    from relfast.chem.clean import parse_clean, same_clean_molecule
+    from relfast.chem import clean
 
-    theirs, flaw = parse_clean(gold)
+    theirs, flaw = clean.parse_clean(gold)
     if theirs is None:
         return Outcome(False, error=f"gold smiles is no clean molecule: {flaw}")
     ours = None
     if extracted.found:
-        ours, flaw = parse_clean(extracted.value)
+        ours, flaw = clean.parse_clean(extracted.value)
     if ours is None:
         return _nothing(extracted, flaw)
-    if same_clean_molecule(ours, theirs, options.tautomers):
+    if clean.same_clean_molecule(ours, theirs, options.tautomers):
         outcome = right(extracted.reason)
         outcome.metrics.update(metrics_of(*_containment(gold, extracted.value, ours, theirs), 1.0))
         return outcome
