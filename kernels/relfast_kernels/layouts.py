@@ -146,7 +146,7 @@ DEGREE: Final = SECTION
 BONDS: Final = 2 * SECTION
 """For each atom `MAX_DEGREE` neighbours, as ``8 * neighbour + order``."""
 HYDROGENS: Final = BONDS + MAX_DEGREE * SECTION
-"""Hydrogens that a bracket states, -1 without a bracket."""
+"""For each atom its hydrogens: first those that are written down, once it is read to the end all of them."""
 AROMATIC: Final = HYDROGENS + SECTION
 """Not 0 for an atom in lower case."""
 BRANCHES: Final = AROMATIC + SECTION
@@ -154,7 +154,27 @@ BRANCHES: Final = AROMATIC + SECTION
 MAX_BRANCHES: Final = 4 * SECTION
 RINGS: Final = BRANCHES + MAX_BRANCHES
 """For each ring number 0 (closed) or ``8 * (atom + 1) + order``."""
-GRAPH_SIZE: Final = RINGS + 128
+BRACKET: Final = RINGS + 128
+"""Not 0 for an atom in brackets, which gets no hydrogens but those that it states."""
+RADICALS: Final = BRACKET + SECTION
+"""For each atom its unpaired electrons."""
+RING_BONDS: Final = RADICALS + SECTION
+"""For each atom a mask of those of its bonds that are in a ring, if any atom is in lower case or may be
+aromatic."""
+KEY: Final = RING_BONDS + SECTION
+"""For each atom what a canonical code tells atoms apart by."""
+FLAGS: Final = KEY + SECTION
+"""What is known of all of the molecule, one of the following bits each."""
+N_FOUND: Final = FLAGS + 1
+"""The number of atoms of the graph that was read last; negative where there is none."""
+GRAPH_SIZE: Final = FLAGS + 8
+
+HAS_ISOTOPE, HAS_MAP, HAS_DOT = 1, 2, 4
+"""Isotopes, atom maps, several fragments."""
+IS_ORDINARY: Final = 8
+"""No charge, no radical, each atom with its lowest valence: what constitutional isomers are made of."""
+IS_SPECIAL: Final = 16
+"""Elements, charges and bonds do not tell where the hydrogens are."""
 
 LETTERS: Final = 27
 """An element's letters as a number: the place of the first in the alphabet times this, plus that of the
@@ -165,12 +185,10 @@ NEUTRAL: Final = 8
 
 AROMATIC_BOND: Final = 4
 """Orders of bonds are 1, 2, 3 and this."""
-COLON_BOND: Final = 5
-"""An aromatic bond that a model wrote down as such; no graph that is read to its end has any."""
 
 # SMILES: canonical codes and fingerprints (`relfast_kernels.smiles.graph_code`)
 
-MAX_CODE: Final = 3 * MAX_ATOMS + MAX_DEGREE * MAX_ATOMS // 2
+MAX_CODE: Final = 4 * MAX_ATOMS + MAX_DEGREE * MAX_ATOMS // 2
 """Bytes of the longest code."""
 WORK_SIZE: Final = 6 * SECTION + 2 * SECTION * SECTION
 """Workspace of writing one."""
@@ -181,29 +199,38 @@ BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
 
 # SMILES: a table of texts and molecules (`relfast_kernels.smiles.table`)
 
-MAX_SMILES: Final = 250
-"""Bytes of a text that is looked at; the longest published gold has 90."""
+MAX_SMILES: Final = 1_000
+"""Bytes of a text that is looked at: as many as strict reads. The longest published gold has 90, a drug with
+all its hydrogens written out 500."""
 
-TEXT_COLUMNS: Final = 3
-"""Columns of ``texts_index``: where a text is, its length, its class."""
-CODE_START, CODE_LENGTH, CODE_FINGERPRINT, CODE_FIRST, CODE_SETTLED = range(5)
-CODE_COLUMNS: Final = 5
-"""Columns of ``codes_index``: where a code is, its length, its fingerprint, the first of its gold texts while
-a record is matched, and whether the graph alone decides where its hydrogens are."""
+TEXT_START, TEXT_LENGTH, TEXT_CLASS, TEXT_CLEAN = range(4)
+TEXT_COLUMNS: Final = 4
+"""Columns of ``texts_index``: where a text is, its length, its class as published (hydrogens do not count),
+and its class as strict has it, or what is wrong with it."""
+CODE_START, CODE_LENGTH, CODE_FINGERPRINT, CODE_CLEAN_PRINT, CODE_FIRST, CODE_FORMULA = range(6)
+CODE_COLUMNS: Final = 6
+"""Columns of ``codes_index``: where a code is, its length, its fingerprint as published and as strict has it,
+a place for marks while a record is looked at, and the number of its formula, counted from one; 0 for
+molecules that are isomers of none."""
 N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES = range(4)
 N_COUNTERS: Final = 4
 """Counters of a table."""
 
-TRUE_POSITIVES, VOTE, DECIDED = range(3)
-RESULT_COLUMNS: Final = 3
-"""Columns of a record's result."""
+SEVERAL_FRAGMENTS, NOT_PLAIN, ISOTOPE, TOO_LONG, EMPTY = -3, -4, -5, -6, -7
+"""Instead of a class of strict, beside `UNKNOWN` and `INVALID`: why a text is no clean molecule."""
+DUPLICATE: Final = -8
+
+DECIDED, TRUE_POSITIVES, VOTE, N_WANTED, N_NEUTRAL, FLAW = range(6)
+RESULT_COLUMNS: Final = 6
+"""Columns of a record's result. The last three are those of strict: different gold molecules, isomers that
+gold lacks, and what is wrong with the first prediction that counts for nothing (0: there is none)."""
 
 INVALID_VOTE: Final = 0x2545F491
 """What a text that is no molecule adds to a vote."""
 PLACE_FACTOR: Final = 0x9E3779B1
 """A text that found the gold at a place adds that place, counted from one, times this."""
-SETTLED_BIT: Final = 1 << 32
-"""What is told of a molecule: its fingerprint, and this bit if its graph decides where its hydrogens are."""
+HYDROGEN_FACTOR: Final = 0x27D4_EB2F >> 1
+"""What mixes the hydrogens of a molecule into its fingerprint as strict has it."""
 
 # SMILES: two molecules (`relfast_kernels.smiles.subgraph`)
 
@@ -222,11 +249,39 @@ MAX_BONDS: Final = 62
 UNFINISHED: Final = -3
 """Instead of a result: the steps did not suffice."""
 
-COMMON_BONDS, COMMON_ATOMS, COMMON_STEPS = range(3)
-COMMON_SIZE: Final = 3
-"""What a search for the largest common substructure finds, and the steps it took."""
-COMMON_WORK_SIZE: Final = 2 * GRAPH_SIZE + 4096
-"""Workspace of one."""
+(
+    COMMON_BONDS,
+    COMMON_ATOMS,
+    COMMON_STEPS,
+    PAIR_IN_FIRST,
+    PAIR_IN_SECOND,
+    PAIR_PART,
+    PAIR_ATOMS,
+    PAIR_FINGERPRINT,
+    PAIR_SETTLED,
+) = range(9)
+PAIR_SIZE: Final = 9
+"""What is found of two molecules: bonds and atoms of the largest common substructure and the steps of the
+search; whether the second lies in the first, the first in the second, and the second in the first with its
+rings in rings; the second's atoms, its fingerprint (with whole rings as strict has
+it), and whether its graph decides where its hydrogens are."""
+PAIR_WORK_SIZE: Final = 3_300
+"""Workspace of that."""
+
+(
+    PREPARED_ATOMS,
+    PREPARED_BONDS,
+    PREPARED_FINGERPRINT,
+    PREPARED_CLEAN_PRINT,
+    PREPARED_SETTLED,
+    PREPARED_CHARGED,
+    PREPARED_RADICALS,
+) = range(7)
+PREPARED_FACTS: Final = 8
+"""What is known of a molecule once it is read: atoms, bonds, fingerprint as published and as strict has it,
+whether its graph decides where its hydrogens are, whether it has charges, whether unpaired electrons;
+its graph and the two ways it is packed follow."""
+PREPARED_SIZE: Final = PREPARED_FACTS + GRAPH_SIZE + 2 * 960
 
 # Alignments (`relfast_kernels.align`)
 

@@ -194,11 +194,9 @@ def end_of_turn(lowered: str) -> int:
     while True:
         while last and lowered[last - 1].isspace():
             last -= 1
-        if not last or lowered[last - 1] not in _LAST_OF_ENDS:
+        if not last or lowered[last - 1] not in _LAST_OF_ENDS or not lowered.endswith(TURN_ENDS, 0, last):
             return end
-        found = next((mark for mark in TURN_ENDS if lowered.endswith(mark, 0, last)), None)
-        if found is None:
-            return end
+        found = next(mark for mark in TURN_ENDS if lowered.endswith(mark, 0, last))
         end = last = last - len(found)
 
 

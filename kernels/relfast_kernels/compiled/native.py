@@ -56,35 +56,47 @@ UNITS: Final = {
     "prompts": ("layouts.py", "prompts/count.py", "prompts/entries.py"),
     "smiles": (
         "layouts.py",
+        "smiles/elements.py",
         "smiles/parser.py",
+        "smiles/valence.py",
+        "smiles/rings.py",
         "smiles/kekule.py",
         "smiles/aromatic.py",
         "smiles/plain.py",
         "smiles/graph_code.py",
         "smiles/table.py",
+        "smiles/lists.py",
         "smiles/subgraph.py",
         "smiles/entries.py",
     ),
     "mcs": (
         "layouts.py",
+        "smiles/elements.py",
         "smiles/parser.py",
+        "smiles/valence.py",
+        "smiles/rings.py",
         "smiles/kekule.py",
         "smiles/aromatic.py",
         "smiles/plain.py",
+        "smiles/graph_code.py",
+        "smiles/subgraph.py",
         "mcs/bits.py",
         "mcs/state.py",
         "mcs/packed.py",
         "mcs/count.py",
         "mcs/bound.py",
         "mcs/search.py",
+        "mcs/orbits.py",
         "mcs/roots.py",
-        "mcs/texts.py",
+        "mcs/prepared.py",
+        "mcs/parts.py",
+        "mcs/pairs.py",
         "mcs/entries.py",
     ),
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 
-SHORT: Final = frozenset({"smiles", "mcs.short"})
+SHORT: Final = frozenset({"smiles", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part"})
 """Units, and entries of units, that take microseconds."""
 
 _LINKERS: Final = (
