@@ -141,9 +141,10 @@ WORD_FACTOR: Final = 0x9E37_79B9_7F4A_7C15
 STEM_LETTERS: Final = 4
 STEM_MARK: Final = -1
 """A table of words, and what marks the first letters of several."""
-WORD_KNOWN, WORD_ALARM, WORD_OPENS, WORD_OF_PLAIN, WORD_LINKS = 1, 2, 4, 8, 16
-"""Flags of a word: some rule for sentences knows it; it can take something back; a sentence that begins with
-it can answer a question; bare answers have it; a phrase can go on behind it with any word."""
+WORD_KNOWN, WORD_ALARM, WORD_OPENS, WORD_OF_PLAIN, WORD_LINKS, WORD_OFFERS = 1, 2, 4, 8, 16, 32
+"""Flags of a word: a sentence can have it that is nothing but an answer, or a phrase; it can take something
+back; a sentence that begins with it can answer a question; bare answers have it; a phrase can go on behind it
+with any word; it makes what comes an alternative."""
 
 MEMO_HASH, MEMO_START, MEMO_END, MEMO_BITS = range(4)
 MEMO_COLUMNS: Final = 4

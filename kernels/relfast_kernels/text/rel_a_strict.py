@@ -41,6 +41,7 @@ from relfast_kernels.layouts import (
     WORD_KNOWN,
     WORD_LINKS,
     WORD_OF_PLAIN,
+    WORD_OFFERS,
     WORD_OPENS,
 )
 from relfast_kernels.text.characters import SPACE, SYMBOL, classify, decode
@@ -178,34 +179,82 @@ def _is_letter(byte: Any) -> bool:
     return 97 <= byte <= 122
 
 
-_NAMELESS, _QUIET, _PLAIN_WORDS, _WORDY = 1, 2, 4, 8
+_NAMELESS, _QUIET, _PLAIN_WORDS, _WORDY, _FAR = 1, 2, 4, 8, 16
+
+_LEFT_OF_WORD, _RIGHT_OF_WORD = 1, 2
+_SIDES: Final = np.zeros(256, np.uint8)
+"""Whether a word can stand right of a byte, or left of it, and is a word of its own to every rule."""
+for _byte in b' ($*"{-=+^|:;,':
+    _SIDES[_byte] |= _LEFT_OF_WORD
+for _byte in b' .,:;!?)}$*"=+-^|_':
+    _SIDES[_byte] |= _RIGHT_OF_WORD
+
+
+@kernel
+def _skip_number(text: Any, at: int, end: int) -> int:
+    while at < end and is_digit(text[at]):
+        at += 1
+    return at
+
+
+@kernel
+def _goes_on(text: Any, at: int, end: int) -> bool:
+    """Whether a number that ends at ``at`` is part of a longer one or of a formula: "3.5", "2 + 3"."""
+    if at + 1 >= end:
+        return False
+    if (text[at] == 46 or text[at] == 44 or text[at] == 58) and is_digit(text[at + 1]):
+        return True
+    if text[at] == 32:
+        at += 1
+    if text[at] != 61 and text[at] != 43 and text[at] != 47 and text[at] != 94:
+        return False
+    at += 1
+    if at < end and text[at] == 32:
+        at += 1
+    return at < end and is_digit(text[at])
 
 
 @kernel
 def _look(text: Any, start: int, end: int, words: Any) -> int:
-    """What the words of a text prove about it: `_NAMELESS` that it names no choice, `_QUIET` that in that
-    case it neither takes anything back nor answers a question, `_PLAIN_WORDS` that it has no words but those
-    of a bare answer, `_WORDY` that it has one which no bare answer has."""
+    """What words and numbers of a text prove about it.
+
+    `_NAMELESS`: it names no choice. `_QUIET`: if so, it neither takes anything back nor answers a question.
+    `_PLAIN_WORDS`: it has no words but those of a bare answer. `_WORDY`: it has a word, or a formula, that no
+    bare answer has. `_FAR`: its one number is no choice's, and it offers no other.
+    """
     proved = _NAMELESS | _QUIET | _PLAIN_WORDS
     at = start
     first = True
     links = tags = False
+    n_near = n_far = 0
     while at < end:
         byte = text[at]
         if not _is_letter(byte):
             if is_digit(byte):
                 proved &= ~_NAMELESS
+                after = _skip_number(text, at, end)
+                left = 32 if at == start else text[at - 1]
+                if _SIDES[left] & _LEFT_OF_WORD and left != 44 and _goes_on(text, after, end):
+                    proved |= _WORDY
+                if after - at > 1 and after - at < 9 and byte != 48:
+                    n_far += 1
+                else:
+                    n_near += 1
+                at = after
+                continue
             elif byte >= 0x80:
                 point, length = decode(text, at, end)
-                if classify(point) != SYMBOL:
+                kind = classify(point)
+                if kind != SYMBOL:
                     proved &= ~(_NAMELESS | _QUIET)
-                    if classify(point) != SPACE:
+                    n_near += 1
+                    if kind != SPACE:
                         proved &= ~_PLAIN_WORDS
                 at += max(length, 1)
                 continue
             elif byte == 39:
                 proved &= ~_QUIET
-            elif byte == 60:
+            elif byte == 60 and at + 1 < end and (text[at + 1] == 47 or _is_letter(text[at + 1])):
                 tags = True
             at += 1
             continue
@@ -213,27 +262,29 @@ def _look(text: Any, start: int, end: int, words: Any) -> int:
         while at < end and _is_letter(text[at]):
             at += 1
         flags = flags_of(text, begin, at, words)
-        if flags & WORD_ALARM:
-            proved &= ~_QUIET
-        if first and flags & WORD_OPENS:
+        if flags & WORD_ALARM or (first and flags & WORD_OPENS):
             proved &= ~_QUIET
         if not flags & WORD_OF_PLAIN:
             proved &= ~_PLAIN_WORDS
-        if proved & _NAMELESS and _is_number_word(text, begin, at):
+        if flags & WORD_OFFERS:
+            n_near += 1
+        elif _is_number_word(text, begin, at):
             proved &= ~_NAMELESS
+            n_near += 1
         if (
-            at > begin + 1
-            and not flags & WORD_KNOWN
+            not flags & WORD_KNOWN
             and not links
-            and (begin == start or text[begin - 1] == 32)
-            and (at == end or text[at] == 32 or text[at] == 44)
+            and (begin == start or _SIDES[text[begin - 1]] & _LEFT_OF_WORD)
+            and (at == end or _SIDES[text[at]] & _RIGHT_OF_WORD)
         ):
             proved |= _WORDY
         # "not … sure", "every … but" are phrases with any word between
         links = flags & WORD_LINKS != 0
         first = False
+    if n_far == 1 and n_near == 0:
+        proved |= _FAR
     # words within a tag are dropped
-    return proved & ~_WORDY if tags else proved
+    return proved & ~(_WORDY | _FAR) if tags else proved
 
 
 @kernel
@@ -421,54 +472,57 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     if text[end - 1] >= 0x80 and not _is_tame(text, max(start, end - 4), end):
         return UNKNOWN, 0
 
-    # a last line that is nothing but an answer, below one that is none
     begin = _line_before(text, start, end)
     if not _is_tame(text, begin, end):
         return UNKNOWN, 0
+    # a first line that is nothing but an answer
+    last = min(whole_end, start + 4 * _MAX_FIRST)
+    first = find_byte(text, start, last, 10)
+    opens = False
+    if first < last and _look(text, start, first, words) & _PLAIN_WORDS:
+        bits = _says(text, start, first, tables)
+        if bits == _MISSED:
+            return UNKNOWN, 0
+        opens = bits >> SAYS_PLAIN_SHIFT & SAYS_VALUE != 0
+    # a last line that is nothing but an answer
+    plain: Any = np.int64(0)
     if _count(text, begin, end) <= _MAX_PLAIN and _look(text, begin, end, words) & _PLAIN_WORDS:
         bits = _says(text, begin, end, tables)
         if bits == _MISSED:
             return UNKNOWN, 0
         plain = bits >> SAYS_PLAIN_SHIFT & SAYS_VALUE
-        if plain:
-            above = begin
-            while above > start and is_blank(text[above - 1]):
-                above -= 1
-            if above > start and text[above - 1] >= 0x80:
-                point_start = above - 1
-                while point_start > start and text[point_start] & 0xC0 == 0x80:
-                    point_start -= 1
-                if skip_white(text, point_start, above) == above:
-                    return UNKNOWN, 0
-            if above == start:
-                return plain - 1, 0
-            before = _line_before(text, start, above)
-            if _count(text, before, above) > _MAX_PLAIN:
-                return plain - 1, 0
-            proved = _look(text, before, above, words)
-            if not (proved & _NAMELESS and proved & _QUIET):
-                bits = _says(text, before, above, tables)
-                if bits == _MISSED:
-                    return UNKNOWN, 0
-                if not bits & (SAYS_NAMES | SAYS_OR):
-                    return plain - 1, 0
-            elif proved & _WORDY:
-                return plain - 1, 0
-            else:
-                bits = _says(text, before, above, tables)
-                if bits == _MISSED:
-                    return UNKNOWN, 0
-                if not bits & (SAYS_NAMES | SAYS_OR):
-                    return plain - 1, 0
+    number: Any = UNKNOWN
+    reason: Any = 0
+    if not opens:
+        number, reason = _walk(text, start, end, tables)
+        if plain == 0 or number == plain - 1:
+            return number, reason
+    # it counts if the line above it names none
+    if plain != 0 and tables.missed[1] == 0 and _is_plain_end(text, start, begin, tables):
+        return plain - 1, 0
+    return (UNKNOWN, 0) if opens or tables.missed[1] != 0 else (number, reason)
 
-    # a first line that is nothing but an answer
-    last = min(whole_end, start + 4 * _MAX_FIRST)
-    first = find_byte(text, start, last, 10)
-    if first < last and _look(text, start, first, words) & _PLAIN_WORDS:
-        bits = _says(text, start, first, tables)
-        if bits == _MISSED or bits >> SAYS_PLAIN_SHIFT & SAYS_VALUE:
-            return UNKNOWN, 0
-    return _walk(text, start, end, tables)
+
+@kernel
+def _is_plain_end(text: Any, start: int, begin: int, tables: Any) -> bool:
+    """Whether the line above an answer's, which begins at ``begin``, neither names a choice nor is "or"; not
+    so either where that is not known, noted as `_says` does."""
+    above = begin
+    while above > start and is_blank(text[above - 1]):
+        above -= 1
+    if above == start:
+        return True
+    line = _line_before(text, start, above)
+    if not _is_tame(text, line, above):
+        tables.missed[1] = tables.missed[0] + 1  # nothing to be known
+        return False
+    if _count(text, line, above) > _MAX_PLAIN:
+        return True
+    proved = _look(text, line, above, tables.words)
+    if proved & _NAMELESS and proved & _WORDY:
+        return True
+    bits = _says(text, line, above, tables)
+    return bits != _MISSED and not bits & (SAYS_NAMES | SAYS_OR)
 
 
 @kernel
@@ -584,7 +638,7 @@ def _lines_before(text: Any, start: int, line_end: int, final: int, panel_first:
         if row_end - row <= _MAX_ROW and _can_be_cut(text, row, row_end):
             begin = _sentence_start(text, after, row_end)
         proved = _look(text, after if begin < 0 else begin, row_end, tables.words)
-        if begin >= 0 and proved & _NAMELESS and proved & _WORDY:
+        if begin >= 0 and ((proved & _NAMELESS and proved & _WORDY) or (proved & _FAR and value <= 8)):
             return _answer(value)
         # what is not all of a short line, or more than an answer, states nothing beside the statement
         other = proved & (_NAMELESS | _WORDY) != 0 or begin > after

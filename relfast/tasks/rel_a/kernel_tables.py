@@ -35,11 +35,12 @@ from relfast_kernels.layouts import (
     WORD_KNOWN,
     WORD_LINKS,
     WORD_OF_PLAIN,
+    WORD_OFFERS,
     WORD_OPENS,
 )
 
 from relfast.tasks.rel_a import strict, words
-from relfast.tasks.rel_a.sentence import N_CHOICES, PLACE, STATED, read
+from relfast.tasks.rel_a.sentence import N_CHOICES, NEVER_PLAIN, PLACE, STATED, read
 from relfast.tasks.rel_a.skim import PLAIN, skim
 
 _ANY: Final = "\0"
@@ -95,8 +96,10 @@ def words_with_flags() -> dict[str, int]:
     def add(word: str, flag: int) -> None:
         flags[word] = flags.get(word, 0) | flag
 
-    for word in words._TOKEN_OF:
-        add(word, WORD_KNOWN)
+    for word, token in words._TOKEN_OF.items():
+        add(word, 0 if token.kind in NEVER_PLAIN else WORD_KNOWN)
+        if token.kind == "U":
+            add(word, WORD_OFFERS)
     for _, pattern in words._PHRASES:
         for text in _texts(pattern):
             for word in re.findall("[a-z]+", text):
@@ -113,7 +116,7 @@ def words_with_flags() -> dict[str, int]:
         add(word, WORD_OPENS)
     for word in re.findall("[a-z]+", re.sub(r"\\[a-z]", " ", PLAIN.pattern.replace(r"\\boxed", " boxed "))):
         add(word, WORD_OF_PLAIN)
-    return {word: flag for word, flag in flags.items() if re.fullmatch("[a-z]+[*]?", word)}
+    return {word: flag for word, flag in flags.items() if flag and re.fullmatch("[a-z]+[*]?", word)}
 
 
 def says(text: str) -> int:
