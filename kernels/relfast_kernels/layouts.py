@@ -116,6 +116,8 @@ KEY_VALUE: Final = 15
 """With details, where a key has what was predicted and what is gold: panels; or 0 none, 1 no, 2 yes."""
 NO_PANEL: Final = 15
 """Instead of a panel under ``strict``: none was chosen."""
+NOT_FOUND: Final = -1
+"""And that less the place of the reason: what one response comes to that is read by itself."""
 LEFT: Final = 1 << 62
 """A response that Python has to read: the key has its task and gold, whether details are wanted or not."""
 TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 20, 34, 48

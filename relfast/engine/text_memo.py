@@ -58,7 +58,8 @@ class TextMemo:
         self.slots = (ctypes.c_int64 * (MEMO_COLUMNS * MEMO_SLOTS)).from_buffer(
             mmap.mmap(-1, 8 * MEMO_COLUMNS * MEMO_SLOTS)
         )
-        self.texts = (ctypes.c_char * MEMO_BYTES).from_buffer(mmap.mmap(-1, MEMO_BYTES))
+        self._bytes = mmap.mmap(-1, MEMO_BYTES)
+        self.texts = (ctypes.c_char * MEMO_BYTES).from_buffer(self._bytes)
         self._n = self._used = 0
 
     def learn(self, text: bytes) -> None:
@@ -72,13 +73,13 @@ class TextMemo:
         at = (signed ^ (signed >> 32)) & (MEMO_SLOTS - 1)
         while self.slots[at * MEMO_COLUMNS + MEMO_END]:
             place = at * MEMO_COLUMNS
-            known = self.texts[self.slots[place + MEMO_START] : self.slots[place + MEMO_END]]
+            known = self._bytes[self.slots[place + MEMO_START] : self.slots[place + MEMO_END]]
             if self.slots[place + MEMO_HASH] == signed and known == text:
                 return
             at = (at + 1) % MEMO_SLOTS
         # an empty text would be an end of 0
         start, self._used = max(self._used, 1), max(self._used, 1) + len(text)
-        self.texts[start : self._used] = text
+        self._bytes[start : self._used] = text
         self._n += 1
         place = at * MEMO_COLUMNS
         self.slots[place + MEMO_HASH], self.slots[place + MEMO_START] = signed, start

@@ -15,6 +15,7 @@ from relfast_kernels import layouts
 from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
 from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.rel_a_strict import Tables
 from seeds import fresh
 
 from relfast.stats.samples import hash_id
@@ -70,6 +71,9 @@ class Scan:
         )
         nothing = np.zeros(0, np.uint8)
         joined = Joined(nothing, zeros(0, layouts.JOIN_COLUMNS), zeros(2), nothing)
+        tables = Tables(
+            zeros(layouts.WORD_SLOTS, 3), zeros(layouts.MEMO_SLOTS, layouts.MEMO_COLUMNS), nothing, zeros(2)
+        )
         scratch = np.zeros(32 * len(content) + 1_024, np.uint8)
         with np.errstate(over="ignore"):  # hashes wrap around
             self.n = scan_lines(
@@ -79,6 +83,7 @@ class Scan:
                 zeros(layouts.SET_SIZE),
                 joined,
                 work,
+                tables,
                 self.records,
                 scratch,
                 zeros(layouts.STATE_SIZE),

@@ -87,7 +87,7 @@ UNITS: Final = {
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 
-SHORT: Final = frozenset({"smiles", "mcs.short"})
+SHORT: Final = frozenset({"smiles", "mcs.short", "text.choose"})
 """Units, and entries of units, that take microseconds."""
 
 _LINKERS: Final = (

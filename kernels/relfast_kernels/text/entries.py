@@ -17,6 +17,7 @@ from relfast_kernels.layouts import (
     MEMO_BYTES,
     MEMO_COLUMNS,
     MEMO_SLOTS,
+    NOT_FOUND,
     RECORD_COLUMNS,
     SET_SIZE,
     SMALL_SIZE,
@@ -25,8 +26,10 @@ from relfast_kernels.layouts import (
     TEMPLATE_PARTS,
     TEMPLATE_SLOTS,
     TOKEN_COLUMNS,
+    UNKNOWN,
     WORD_SLOTS,
 )
+from relfast_kernels.text.characters import is_ascii, is_tame
 from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
 from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.lines import Joined, Work, scan_lines
@@ -50,15 +53,14 @@ def _tables(table: Any, memo: Any, memo_text: Any, missed: Any) -> Any:
 def _choose(
     text: Any, n: int, table: Any, memo: Any, memo_text: Any, missed: Any, work: Any, size: int
 ) -> int:
-    number, reason = read_choice(
-        carray(text, n, np.uint8),
-        0,
-        n,
-        _tables(table, memo, memo_text, missed),
-        carray(work, size, np.uint8),
-        0,
-    )
-    return number if reason == 0 else -1 - reason
+    """The panel, `UNKNOWN`, or `NOT_FOUND` less the place of a reason."""
+    data = carray(text, n, np.uint8)
+    tables = _tables(table, memo, memo_text, missed)
+    tables.missed[0] = tables.missed[1] = 0
+    if not is_ascii(data, 0, n) and not is_tame(data, 0, n):
+        return UNKNOWN
+    number, reason = read_choice(data, 0, n, tables, carray(work, size, np.uint8), 0)
+    return int(number if reason == 0 else NOT_FOUND - reason)
 
 
 def _scan(

@@ -89,13 +89,20 @@ class Tables(NamedTuple):
 @kernel
 def _lowered(text: Any, start: int, end: int, out: Any, to: int) -> int:
     """Write a text in lower case, its curved apostrophes straight; where it ends."""
-    at = start
-    while at < end:
-        byte = text[at]
-        if 65 <= byte <= 90:
-            byte |= 32
-        elif byte == 0xE2 and at + 2 < end and text[at + 1] == 0x80 and text[at + 2] == 0x99:
-            byte = 39
+    first, place = np.uint64(start), np.uint64(to)
+    curved = False
+    for k in range(np.uint64(end - start)):
+        byte = text[first + k]
+        curved |= byte == 0xE2
+        out[place + k] = byte | 32 if (byte >= 65) & (byte <= 90) else byte
+    if not curved:
+        return to + end - start
+    stop = to + end - start
+    at = to
+    while at < stop:
+        byte = out[at]
+        if byte == 0xE2 and at + 2 < stop and out[at + 1] == 0x80 and out[at + 2] == 0x99:
+            byte = np.uint8(39)
             at += 2
         out[to] = byte
         to += 1
@@ -150,12 +157,27 @@ def _says(text: Any, start: int, end: int, tables: Any) -> Any:
 @kernel
 def _is_number_word(text: Any, start: int, end: int) -> bool:
     """Whether letters end with a number word."""
-    last = text[end - 1]
-    # letters they end with
-    if last != 101 and last != 111 and last != 114 and last != 120 and not (last == 110 or last == 116):
-        last -= 100
-        if last != 0 and last != 4:
-            return False
+    if end - start < 3:
+        return False
+    # how they end
+    last, before = text[end - 1], text[end - 2]
+    may = False
+    if last == 101:
+        may = before == 110 or before == 101 or before == 118
+    elif last == 116:
+        may = before == 104 or before == 115
+    elif last == 100:
+        may = before == 110 or before == 114
+    else:
+        may = (
+            (last == 111 and before == 119)
+            or (last == 114 and before == 117)
+            or (last == 120 and before == 105)
+            or (last == 110 and before == 101)
+            or (last == 104 and before == 116)
+        )
+    if not may:
+        return False
     at = 0
     first = 0
     while at < len(_ENDINGS):
@@ -176,7 +198,7 @@ def _is_number_word(text: Any, start: int, end: int) -> bool:
 
 @kernel
 def _is_letter(byte: Any) -> bool:
-    return 97 <= byte <= 122
+    return bool(97 <= byte <= 122)
 
 
 _NAMELESS, _QUIET, _PLAIN_WORDS, _WORDY, _FAR = 1, 2, 4, 8, 16
@@ -498,31 +520,36 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
         if plain == 0 or number == plain - 1:
             return number, reason
     # it counts if the line above it names none
-    if plain != 0 and tables.missed[1] == 0 and _is_plain_end(text, start, begin, tables):
-        return plain - 1, 0
+    if plain != 0 and tables.missed[1] == 0:
+        above = _above_names(text, start, begin, tables)
+        if above == 0:
+            return plain - 1, 0
+        if above == _MISSED:
+            return UNKNOWN, 0
     return (UNKNOWN, 0) if opens or tables.missed[1] != 0 else (number, reason)
 
 
 @kernel
-def _is_plain_end(text: Any, start: int, begin: int, tables: Any) -> bool:
-    """Whether the line above an answer's, which begins at ``begin``, neither names a choice nor is "or"; not
-    so either where that is not known, noted as `_says` does."""
+def _above_names(text: Any, start: int, begin: int, tables: Any) -> int:
+    """Whether the line above an answer's, which begins at ``begin``, names a choice or is "or" (1) or not
+    (0), or that cannot be said (`_MISSED`)."""
     above = begin
     while above > start and is_blank(text[above - 1]):
         above -= 1
     if above == start:
-        return True
+        return 0
     line = _line_before(text, start, above)
     if not _is_tame(text, line, above):
-        tables.missed[1] = tables.missed[0] + 1  # nothing to be known
-        return False
+        return _MISSED
     if _count(text, line, above) > _MAX_PLAIN:
-        return True
+        return 0
     proved = _look(text, line, above, tables.words)
     if proved & _NAMELESS and proved & _WORDY:
-        return True
+        return 0
     bits = _says(text, line, above, tables)
-    return bits != _MISSED and not bits & (SAYS_NAMES | SAYS_OR)
+    if bits == _MISSED:
+        return _MISSED
+    return 1 if bits & (SAYS_NAMES | SAYS_OR) else 0
 
 
 @kernel

@@ -308,6 +308,10 @@ class Scorer:
             with self._isolated.pending_batch() as new:
                 return self._begin_on_workers(record, new)
         task = TASKS[record.task]
+        if self._scoring.reader is None and self.job.options.strict and task.text_kernel is not None:
+            from relfast.engine.strict_reader import StrictReader
+
+            self._scoring.reader = StrictReader(self.job.options)
         return self._embedding(record) if task.embeds else self._in_process(task, record)
 
     def _after_fork(self) -> None:
