@@ -39,8 +39,7 @@ first record is the number of all."""
 RECORD_COLUMNS: Final = 16
 """Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote,
 and where in the scratch space the JSON of predicted and gold taxa is, for details. Of one that is left to
-Python (its key has `LEFT`): where its response is, as UTF-8, the number of the one left before it, and, in
-place of predicted taxa, a text in it that would have to be known."""
+Python (its key has `LEFT`): where its response is, as UTF-8, and the number of the one left before it."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
 """Where an id or a response is: in the line, in the scratch space, or there is none."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from relfast_kernels.compiled import native
@@ -25,7 +26,7 @@ MAX_BYTES: Final = 60_000
 _ROOM: Final = 2 * MAX_BYTES + 512
 
 
-def strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
+def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
     """Words and a memo for the kernels of ``strict`` extractors."""
     kernels = [task.text_kernel for task in TASKS.values() if task.text_kernel is not None]
     (tables,) = {kernel.tables for kernel in kernels if kernel.tables is not None}
@@ -33,19 +34,33 @@ def strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
     return word_table(words()), TextMemo(says)
 
 
-class StrictReader:
-    """Reads responses of the tasks whose `TextKernel` names tables. It may be called from any thread."""
+Functions = Mapping[str, Callable[..., int]]
 
-    def __init__(self, options: Options) -> None:
-        functions = native.load("text") if options.strict else None
+
+class StrictReader:
+    """Reads responses of the tasks whose `TextKernel` names tables. It may be called from any thread.
+
+    Parameters
+    ----------
+    options
+        With another policy than ``strict``, or without compiled ``functions``, it knows nothing.
+    functions
+        Those of the native unit ``text``, if they have been loaded.
+    """
+
+    def __init__(self, options: Options, functions: Functions | None = None) -> None:
+        if functions is None:
+            functions = native.load("text")
+        self._choose = functions["choose"] if options.strict and functions is not None else None
         self._reasoning = options.reasoning
-        self._choose = functions["choose"] if functions is not None else None
-        if functions is not None:
-            table, self._memo = strict_tables()
-            self._missed = (ctypes.c_int64 * 2)()
-            self._work = ctypes.create_string_buffer(_ROOM)
-            self._known = (table, self._memo.slots, self._memo.texts, self._missed, self._work, _ROOM)
+        self._missed = (ctypes.c_int64 * 2)()
         self._lock = threading.Lock()
+        self.tables: tuple[ctypes.Array[Any], ...] = (self._missed,) * 4
+        """What the kernel is given: words, the memo's slots and texts, and where it says what it missed."""
+        if self._choose is not None:
+            words, self._memo = _strict_tables()
+            self._work = ctypes.create_string_buffer(_ROOM)
+            self.tables = (words, self._memo.slots, self._memo.texts, self._missed)
 
     def read(self, task: Task, response: object) -> Extracted[Any] | None:
         """What the task's extractor would say, or None: it has to be asked."""
@@ -59,7 +74,7 @@ class StrictReader:
         if len(data) > MAX_BYTES:
             return None
         with self._lock:
-            number = self._choose(data, len(data), *self._known)
+            number = self._choose(data, len(data), *self.tables, self._work, _ROOM)
             if number == UNKNOWN:
                 start, end = self._missed
                 if end > start:

@@ -52,8 +52,6 @@ from relfast_kernels.layouts import (
     RECORD_COLUMNS,
     RECORD_KEY,
     RECORD_LINE,
-    RECORD_PRED,
-    RECORD_PRED_END,
     RECORD_TEXT,
     RECORD_TEXT_END,
     RECORD_TEXT_PLACE,
@@ -85,8 +83,7 @@ from relfast.engine.job import Job
 from relfast.engine.pool.launch import environment
 from relfast.engine.rows import Gold
 from relfast.engine.scoring import Scoring
-from relfast.engine.strict_reader import strict_tables
-from relfast.engine.text_memo import TextMemo
+from relfast.engine.strict_reader import StrictReader
 from relfast.formats.entry import MISSING
 from relfast.json_text import decode_text, encode_row
 from relfast.records import Outcome, Record, Score
@@ -231,12 +228,7 @@ class TextFastPath:
             _numbers(BLAKE_WORDS),
         )
         self._state = _numbers(STATE_SIZE)
-        self._missed = _numbers(2)
-        self._memo: TextMemo | None = None
-        self._strict: tuple[Any, ...] = (self._missed,) * 4
-        if job.options.strict:
-            table, self._memo = strict_tables()
-            self._strict = (table, self._memo.slots, self._memo.texts, self._missed)
+        self._reader = StrictReader(job.options, functions)
         self._records = _numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = _lazy_buffer(SCRATCH_BYTES)
         self._written = _numbers(3)
@@ -290,7 +282,7 @@ class TextFastPath:
                 self._scratch,
                 len(self._scratch),
                 state,
-                *self._strict,
+                *self._reader.tables,
             )
             if state[STATE_WANTS] == WANTS_NOTHING:
                 return ScannedBlock(self, data, address, lines, found)
@@ -322,18 +314,14 @@ class TextFastPath:
                 block.lines[line * LINE_COLUMNS + LINE_KIND] = SLOW
                 continue
             records[at + RECORD_KEY], records[at + RECORD_VOTE] = key, vote
-            missed = bytes(
-                memoryview(self._scratch)[records[at + RECORD_PRED] : records[at + RECORD_PRED_END]]
-            )
-            if missed and self._memo is not None:
-                self._memo.learn(missed)
             block.n_left += 1
 
     def _read(self, key: int, response: str) -> tuple[int, int]:
         """Key and vote of a response that was left."""
         task, kernel = _BY_NUMBER[key & KEY_TASK]
         assert kernel.number_of is not None
-        extracted = self._scoring.extract(task, response)
+        # it may have been left before its lines were known
+        extracted = self._reader.read(task, response) or self._scoring.extract(task, response)
         number, vote = resolve(kernel.number_of)(extracted.value)
         gold = key >> GOLD_VALUE_SHIFT & KEY_VALUE
         key = kernel.number | REASONS.index(extracted.reason) << REASON_SHIFT

@@ -64,7 +64,6 @@ class TextMemo:
 
     def learn(self, text: bytes) -> None:
         """Have a text (UTF-8) looked at and kept."""
-        bits = self._says(text.decode())
         if self._n == MEMO_TEXTS or self._used + len(text) > MEMO_BYTES:
             ctypes.memset(self.slots, 0, ctypes.sizeof(self.slots))
             self._n = self._used = 0
@@ -77,6 +76,7 @@ class TextMemo:
             if self.slots[place + MEMO_HASH] == signed and known == text:
                 return
             at = (at + 1) % MEMO_SLOTS
+        bits = self._says(text.decode())
         # an empty text would be an end of 0
         start, self._used = max(self._used, 1), max(self._used, 1) + len(text)
         self._bytes[start : self._used] = text

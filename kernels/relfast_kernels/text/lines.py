@@ -42,8 +42,6 @@ from relfast_kernels.layouts import (
     RECORD_ID_PLACE,
     RECORD_KEY,
     RECORD_LINE,
-    RECORD_PRED,
-    RECORD_PRED_END,
     RECORD_SAMPLE,
     RECORD_TEXT,
     RECORD_TEXT_END,
@@ -319,10 +317,6 @@ def _scan_line(
                     place, last = IN_SCRATCH, copy(scratch, first, last, scratch, used)
                     first, used = used, last
                 row[RECORD_TEXT], row[RECORD_TEXT_END], row[RECORD_TEXT_PLACE] = first, last, place
-                missed = tables.missed
-                row[RECORD_PRED] = used
-                used = copy(scratch, missed[0], missed[1], scratch, used)
-                row[RECORD_PRED_END] = used
                 row[RECORD_KEY] = LEFT | task | shown_gold(task, work.gold) << GOLD_VALUE_SHIFT
                 row[RECORD_BEFORE] = left
                 left = state[STATE_RECORDS] + sample + 1

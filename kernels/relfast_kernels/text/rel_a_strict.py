@@ -501,7 +501,7 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     last = min(whole_end, start + 4 * _MAX_FIRST)
     first = find_byte(text, start, last, 10)
     opens = False
-    if first < last and _look(text, start, first, words) & _PLAIN_WORDS:
+    if start < first < last and _look(text, start, first, words) & _PLAIN_WORDS:
         bits = _says(text, start, first, tables)
         if bits == _MISSED:
             return UNKNOWN, 0
