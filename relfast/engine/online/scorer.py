@@ -89,6 +89,7 @@ class Scorer:
     def _start_anew(self) -> None:
         """All that a fork or a pickle does not carry over."""
         self._counts = Counts()
+        self._scoring.reader = None  # its lock may be held by a thread of the parent
         self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts)
         scoring = self._scoring
         # an embedding model is fastest on many texts, and one call fills all cores
