@@ -49,6 +49,8 @@ UNITS: Final = {
         "text/rel_c.py",
         "text/gold.py",
         "text/word_table.py",
+        "text/prose.py",
+        "text/proofs.py",
         "text/rel_a_strict.py",
         "text/rel_b_strict.py",
         "text/rel_c_strict.py",

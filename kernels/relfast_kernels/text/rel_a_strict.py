@@ -37,18 +37,22 @@ from relfast_kernels.layouts import (
     SAYS_VALUE,
     SAYS_VALUE_SHIFT,
     UNKNOWN,
-    WORD_ALARM,
-    WORD_KNOWN,
-    WORD_LINKS,
-    WORD_OF_PLAIN,
-    WORD_OFFERS,
-    WORD_OPENS,
 )
-from relfast_kernels.text.characters import SPACE, SYMBOL, classify, decode
 from relfast_kernels.text.find import find_byte, hash_text, same_bytes
 from relfast_kernels.text.json_scan import is_digit
-from relfast_kernels.text.word_table import flags_of
-from relfast_kernels.text.words import is_blank, skip_white
+from relfast_kernels.text.proofs import FAR, NAMELESS, PLAIN_WORDS, QUIET, WORDY, look
+from relfast_kernels.text.prose import (
+    can_be_cut,
+    count,
+    ends_blank,
+    is_tame,
+    line_before,
+    lowered,
+    row_of,
+    sentence_start,
+    without_bullet,
+)
+from relfast_kernels.text.words import is_blank
 
 _MAX_TEXT: Final = 60_000
 _MAX_PLAIN: Final = 80
@@ -68,12 +72,6 @@ _BEYOND: Final = 15
 
 _MISSED: Final = -1
 
-_ENDINGS: Final = np.frombuffer(
-    b"one two three four five six seven eight nine "
-    b"first second third fourth fifth sixth seventh eighth ninth ",
-    np.uint8,
-)
-
 
 class Tables(NamedTuple):
     """What is known of words and of texts: ``words`` as `relfast_kernels.text.word_table` has them; ``memo``
@@ -84,56 +82,6 @@ class Tables(NamedTuple):
     memo: Any
     memo_text: Any
     missed: Any
-
-
-@kernel
-def _lowered(text: Any, start: int, end: int, out: Any, to: int) -> int:
-    """Write a text in lower case, its curved apostrophes straight; where it ends."""
-    first, place = np.uint64(start), np.uint64(to)
-    curved = False
-    for k in range(np.uint64(end - start)):
-        byte = text[first + k]
-        curved |= byte == 0xE2
-        out[place + k] = byte | 32 if (byte >= 65) & (byte <= 90) else byte
-    if not curved:
-        return to + end - start
-    stop = to + end - start
-    at = to
-    while at < stop:
-        byte = out[at]
-        if byte == 0xE2 and at + 2 < stop and out[at + 1] == 0x80 and out[at + 2] == 0x99:
-            byte = np.uint8(39)
-            at += 2
-        out[to] = byte
-        to += 1
-        at += 1
-    return to
-
-
-@kernel
-def _is_tame(text: Any, start: int, end: int) -> bool:
-    """Whether all is ASCII, or symbols that no rule knows: no letters, digits, blanks, ends of sentences."""
-    at = start
-    while at < end:
-        if text[at] < 0x80:
-            at += 1
-            continue
-        point, length = decode(text, at, end)
-        if length == 0 or classify(point) != SYMBOL:
-            return False
-        if point == 0x2026 or point == 0x3002 or point >= 0xFF00:
-            return False
-        at += length
-    return True
-
-
-@kernel
-def _count(text: Any, start: int, end: int) -> int:
-    """Characters of UTF-8."""
-    n = 0
-    for at in range(start, end):
-        n += text[at] & 0xC0 != 0x80
-    return n
 
 
 @kernel
@@ -152,266 +100,6 @@ def _says(text: Any, start: int, end: int, tables: Any) -> Any:
             at = (at + 1) & mask
         tables.missed[0], tables.missed[1] = start, end
     return np.int64(_MISSED)
-
-
-@kernel
-def _is_number_word(text: Any, start: int, end: int) -> bool:
-    """Whether letters end with a number word."""
-    if end - start < 3:
-        return False
-    # how they end
-    last, before = text[end - 1], text[end - 2]
-    may = False
-    if last == 101:
-        may = before == 110 or before == 101 or before == 118
-    elif last == 116:
-        may = before == 104 or before == 115
-    elif last == 100:
-        may = before == 110 or before == 114
-    else:
-        may = (
-            (last == 111 and before == 119)
-            or (last == 114 and before == 117)
-            or (last == 120 and before == 105)
-            or (last == 110 and before == 101)
-            or (last == 104 and before == 116)
-        )
-    if not may:
-        return False
-    at = 0
-    first = 0
-    while at < len(_ENDINGS):
-        if _ENDINGS[at] == 32:
-            size = at - first
-            if size <= end - start:
-                same = True
-                for k in range(size):
-                    if text[end - size + k] != _ENDINGS[first + k]:
-                        same = False
-                        break
-                if same:
-                    return True
-            first = at + 1
-        at += 1
-    return False
-
-
-@kernel
-def _is_letter(byte: Any) -> bool:
-    return bool(97 <= byte <= 122)
-
-
-_NAMELESS, _QUIET, _PLAIN_WORDS, _WORDY, _FAR = 1, 2, 4, 8, 16
-
-_LEFT_OF_WORD, _RIGHT_OF_WORD = 1, 2
-_SIDES: Final = np.zeros(256, np.uint8)
-"""Whether a word can stand right of a byte, or left of it, and is a word of its own to every rule."""
-for _byte in b' ($*"{-=+^|:;,':
-    _SIDES[_byte] |= _LEFT_OF_WORD
-for _byte in b' .,:;!?)}$*"=+-^|_':
-    _SIDES[_byte] |= _RIGHT_OF_WORD
-
-
-@kernel
-def _skip_number(text: Any, at: int, end: int) -> int:
-    while at < end and is_digit(text[at]):
-        at += 1
-    return at
-
-
-@kernel
-def _goes_on(text: Any, at: int, end: int) -> bool:
-    """Whether a number that ends at ``at`` is part of a longer one or of a formula: "3.5", "2 + 3"."""
-    if at + 1 >= end:
-        return False
-    if (text[at] == 46 or text[at] == 44 or text[at] == 58) and is_digit(text[at + 1]):
-        return True
-    if text[at] == 32:
-        at += 1
-    if text[at] != 61 and text[at] != 43 and text[at] != 47 and text[at] != 94:
-        return False
-    at += 1
-    if at < end and text[at] == 32:
-        at += 1
-    return at < end and is_digit(text[at])
-
-
-@kernel
-def _look(text: Any, start: int, end: int, words: Any) -> int:
-    """What words and numbers of a text prove about it.
-
-    `_NAMELESS`: it names no choice. `_QUIET`: if so, it neither takes anything back nor answers a question.
-    `_PLAIN_WORDS`: it has no words but those of a bare answer. `_WORDY`: it has a word, or a formula, that no
-    bare answer has. `_FAR`: its one number is no choice's, and it offers no other.
-    """
-    proved = _NAMELESS | _QUIET | _PLAIN_WORDS
-    at = start
-    first = True
-    links = tags = False
-    n_near = n_far = 0
-    while at < end:
-        byte = text[at]
-        if not _is_letter(byte):
-            if is_digit(byte):
-                proved &= ~_NAMELESS
-                after = _skip_number(text, at, end)
-                left = 32 if at == start else text[at - 1]
-                if _SIDES[left] & _LEFT_OF_WORD and left != 44 and _goes_on(text, after, end):
-                    proved |= _WORDY
-                if after - at > 1 and after - at < 9 and byte != 48:
-                    n_far += 1
-                else:
-                    n_near += 1
-                at = after
-                continue
-            elif byte >= 0x80:
-                point, length = decode(text, at, end)
-                kind = classify(point)
-                if kind != SYMBOL:
-                    proved &= ~(_NAMELESS | _QUIET)
-                    n_near += 1
-                    if kind != SPACE:
-                        proved &= ~_PLAIN_WORDS
-                at += max(length, 1)
-                continue
-            elif byte == 39:
-                proved &= ~_QUIET
-            elif byte == 60 and at + 1 < end and (text[at + 1] == 47 or _is_letter(text[at + 1])):
-                tags = True
-            at += 1
-            continue
-        begin = at
-        while at < end and _is_letter(text[at]):
-            at += 1
-        flags = flags_of(text, begin, at, words)
-        if flags & WORD_ALARM or (first and flags & WORD_OPENS):
-            proved &= ~_QUIET
-        if not flags & WORD_OF_PLAIN:
-            proved &= ~_PLAIN_WORDS
-        if flags & WORD_OFFERS:
-            n_near += 1
-        elif _is_number_word(text, begin, at):
-            proved &= ~_NAMELESS
-            n_near += 1
-        if (
-            not flags & WORD_KNOWN
-            and not links
-            and (begin == start or _SIDES[text[begin - 1]] & _LEFT_OF_WORD)
-            and (at == end or _SIDES[text[at]] & _RIGHT_OF_WORD)
-        ):
-            proved |= _WORDY
-        # "not … sure", "every … but" are phrases with any word between
-        links = flags & WORD_LINKS != 0
-        first = False
-    if n_far == 1 and n_near == 0:
-        proved |= _FAR
-    # words within a tag are dropped
-    return proved & ~(_WORDY | _FAR) if tags else proved
-
-
-@kernel
-def _row_of(text: Any, start: int, end: int) -> Any:
-    """A line without blanks around it."""
-    while start < end and is_blank(text[start]):
-        start += 1
-    while end > start and is_blank(text[end - 1]):
-        end -= 1
-    return start, end
-
-
-@kernel
-def _ends_blank(text: Any, start: int, end: int) -> bool:
-    """Whether a line that has no ASCII blanks around it has others."""
-    if text[start] >= 0x80 and skip_white(text, start, end) > start:
-        return True
-    at = end - 1
-    while text[at] & 0xC0 == 0x80 and at > start:
-        at -= 1
-    return text[at] >= 0x80 and skip_white(text, at, end) > at
-
-
-@kernel
-def _without_bullet(text: Any, start: int, end: int) -> int:
-    """Where a line (without blanks around it) begins after its bullet or number; -1: only Python can say."""
-    if start >= end or text[start] == 43:
-        return start
-    at = start
-    while at < end and (text[at] == 32 or text[at] == 9 or text[at] == 62):
-        at += 1
-    after = at
-    if at < end:
-        byte = text[at]
-        if byte >= 0x80:
-            return -1
-        mark = -1
-        if byte == 45 or byte == 42 or byte == 43:
-            mark = at + 1
-        elif 97 <= byte <= 104:
-            if at + 1 < end and (text[at + 1] == 46 or text[at + 1] == 41):
-                mark = at + 2
-        else:
-            k = at + 1 if byte == 40 else at
-            digits = k
-            while k < end and k < digits + 2 and is_digit(text[k]):
-                k += 1
-            if k > digits and k < end and (text[k] == 46 or text[k] == 41):
-                mark = k + 1
-        if mark >= 0:
-            k = mark
-            while k < end and is_blank(text[k]):
-                k += 1
-            if k > mark and (k < end or byte == 45 or byte == 42 or byte == 43):
-                after = k
-    for k in range(after, end):
-        byte = text[k]
-        if byte != 42 and byte != 95 and byte != 96 and byte != 32:
-            return after
-    return start
-
-
-@kernel
-def _can_be_cut(text: Any, start: int, end: int) -> bool:
-    """Whether a line has only characters that are followed here, and neither "no." nor "e.g."."""
-    for at in range(start, end - 2):
-        if text[at + 2] == 46 and text[at] == 110 and text[at + 1] == 111:
-            return False
-        if text[at + 1] == 46 and text[at] == 101 and text[at + 2] == 103:
-            return False
-    return bool(_is_tame(text, start, end))
-
-
-@kernel
-def _sentence_start(text: Any, start: int, end: int) -> Any:
-    """Where the last sentence of text[start:end] begins, ``end`` being the end of one; -1: a run of marks is
-    too long to follow."""
-    found = start
-    at = start
-    while at < end:
-        byte = text[at]
-        if byte != 46 and byte != 33 and byte != 63 and byte != 59:
-            at += 1
-            continue
-        first = at
-        while at < end and (text[at] == 46 or text[at] == 33 or text[at] == 63 or text[at] == 59):
-            at += 1
-        dots = at - first >= 3 and text[at - 1] == 46 and text[at - 2] == 46 and text[at - 3] == 46
-        k = at
-        while k < end and k < at + 4 and (
-            text[k] == 34 or text[k] == 39 or text[k] == 41 or text[k] == 93 or text[k] == 42
-            or text[k] == 95 or text[k] == 96 or text[k] == 126
-        ):  # fmt: skip
-            k += 1
-        if k < end and is_blank(text[k]):
-            at = k
-        elif not dots:
-            continue
-        while at < end and is_blank(text[at]):
-            at += 1
-        if at - first > 40:
-            return -1
-        if at < end:
-            found = at
-    return found
 
 
 @kernel
@@ -455,15 +143,6 @@ def _answer(value: int) -> Any:
 
 
 @kernel
-def _line_before(text: Any, start: int, end: int) -> int:
-    """Where the line begins that ends at ``end``."""
-    at = end
-    while at > start and text[at - 1] != 10:
-        at -= 1
-    return at
-
-
-@kernel
 def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: int) -> Any:
     """The choice of text[start:end], UTF-8 of tame characters (`relfast_kernels.text.characters`) without
     reasoning, not all white space.
@@ -486,29 +165,29 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     if end - start > _MAX_TEXT:
         # the beginning of what is left may be anywhere in a line
         return UNKNOWN, 0
-    stop = _lowered(text, start, end, scratch, to)
+    stop = lowered(text, start, end, scratch, to)
     text, start, end = scratch, to, stop
     whole_end = end
     while end > start and is_blank(text[end - 1]):
         end -= 1
-    if text[end - 1] >= 0x80 and not _is_tame(text, max(start, end - 4), end):
+    if text[end - 1] >= 0x80 and not is_tame(text, max(start, end - 4), end):
         return UNKNOWN, 0
 
-    begin = _line_before(text, start, end)
-    if not _is_tame(text, begin, end):
+    begin = line_before(text, start, end)
+    if not is_tame(text, begin, end):
         return UNKNOWN, 0
     # a first line that is nothing but an answer
     last = min(whole_end, start + 4 * _MAX_FIRST)
     first = find_byte(text, start, last, 10)
     opens = False
-    if start < first < last and _look(text, start, first, words) & _PLAIN_WORDS:
+    if start < first < last and look(text, start, first, words) & PLAIN_WORDS:
         bits = _says(text, start, first, tables)
         if bits == _MISSED:
             return UNKNOWN, 0
         opens = bits >> SAYS_PLAIN_SHIFT & SAYS_VALUE != 0
     # a last line that is nothing but an answer
     plain: Any = np.int64(0)
-    if _count(text, begin, end) <= _MAX_PLAIN and _look(text, begin, end, words) & _PLAIN_WORDS:
+    if count(text, begin, end) <= _MAX_PLAIN and look(text, begin, end, words) & PLAIN_WORDS:
         bits = _says(text, begin, end, tables)
         if bits == _MISSED:
             return UNKNOWN, 0
@@ -538,13 +217,13 @@ def _above_names(text: Any, start: int, begin: int, tables: Any) -> int:
         above -= 1
     if above == start:
         return 0
-    line = _line_before(text, start, above)
-    if not _is_tame(text, line, above):
+    line = line_before(text, start, above)
+    if not is_tame(text, line, above):
         return _MISSED
-    if _count(text, line, above) > _MAX_PLAIN:
+    if count(text, line, above) > _MAX_PLAIN:
         return 0
-    proved = _look(text, line, above, tables.words)
-    if proved & _NAMELESS and proved & _WORDY:
+    proved = look(text, line, above, tables.words)
+    if proved & NAMELESS and proved & WORDY:
         return 0
     bits = _says(text, line, above, tables)
     if bits == _MISSED:
@@ -563,29 +242,29 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
     row = row_end = 0
     # the final statement
     while final == 0:
-        line = _line_before(text, start, line_end)
-        row, row_end = _row_of(text, line, line_end)
+        line = line_before(text, start, line_end)
+        row, row_end = row_of(text, line, line_end)
         if row == row_end:
             if line == start:
                 return UNKNOWN, 0
             line_end = line - 1
             continue
-        if row_end - row > _MAX_ROW or not _can_be_cut(text, row, row_end):
+        if row_end - row > _MAX_ROW or not can_be_cut(text, row, row_end):
             return UNKNOWN, 0
-        row = _without_bullet(text, row, row_end)
+        row = without_bullet(text, row, row_end)
         if row < 0:
             return UNKNOWN, 0
         stop = row_end
         while stop > row:
-            begin = _sentence_start(text, row, stop)
+            begin = sentence_start(text, row, stop)
             if begin < 0:
                 return UNKNOWN, 0
-            unit, unit_end = _row_of(text, begin, stop)
+            unit, unit_end = row_of(text, begin, stop)
             if unit_end == unit or _is_item(text, unit, unit_end, stop < row_end):
                 stop = begin
                 continue
-            proved = _look(text, unit, unit_end, words)
-            if not (proved & _NAMELESS and proved & _QUIET):
+            proved = look(text, unit, unit_end, words)
+            if not (proved & NAMELESS and proved & QUIET):
                 bits = _says(text, unit, unit_end, tables)
                 if bits == _MISSED:
                     return UNKNOWN, 0
@@ -604,8 +283,8 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
             return UNKNOWN, 0
         line_end = line - 1
 
-    begin = _sentence_start(text, row, stop)
-    unit, unit_end = _row_of(text, begin, stop)
+    begin = sentence_start(text, row, stop)
+    unit, unit_end = row_of(text, begin, stop)
     value = final >> SAYS_VALUE_SHIFT & SAYS_VALUE
     whole = begin == row and stop == row_end
     if final & SAYS_CORRECTS or (final & SAYS_CONCLUDES and not whole):
@@ -618,16 +297,16 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
     n = 0
     while begin > row and n < _MAX_NEIGHBOURS:
         stop = begin
-        begin = _sentence_start(text, row, stop)
+        begin = sentence_start(text, row, stop)
         if begin < 0:
             return UNKNOWN, 0
-        unit, unit_end = _row_of(text, begin, stop)
+        unit, unit_end = row_of(text, begin, stop)
         if unit_end == unit or _is_item(text, unit, unit_end, True):
             continue
         n += 1
-        proved = _look(text, unit, unit_end, words)
-        if proved & _NAMELESS:
-            sure = sure and proved & _QUIET != 0
+        proved = look(text, unit, unit_end, words)
+        if proved & NAMELESS:
+            sure = sure and proved & QUIET != 0
             continue
         bits = _says(text, unit, unit_end, tables)
         if bits == _MISSED:
@@ -641,7 +320,7 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
             return _answer(0)
     if not (whole and final & SAYS_PLAIN):
         return _answer(value)
-    return _lines_before(text, start, _line_before(text, start, line_end) - 1, final, panel_first, tables)
+    return _lines_before(text, start, line_before(text, start, line_end) - 1, final, panel_first, tables)
 
 
 @kernel
@@ -652,24 +331,24 @@ def _lines_before(text: Any, start: int, line_end: int, final: int, panel_first:
     unsure = unsure_end = 0
     n = 0
     while line_end > start and n < _MAX_NEIGHBOURS:
-        line = _line_before(text, start, line_end)
-        row, row_end = _row_of(text, line, line_end)
+        line = line_before(text, start, line_end)
+        row, row_end = row_of(text, line, line_end)
         line_end = line - 1
         if row == row_end:
             continue
         n += 1
-        after = _without_bullet(text, row, row_end)
-        if after < 0 or _ends_blank(text, row, row_end):
+        after = without_bullet(text, row, row_end)
+        if after < 0 or ends_blank(text, row, row_end):
             return UNKNOWN, 0
         begin = -1
-        if row_end - row <= _MAX_ROW and _can_be_cut(text, row, row_end):
-            begin = _sentence_start(text, after, row_end)
-        proved = _look(text, after if begin < 0 else begin, row_end, tables.words)
-        if begin >= 0 and ((proved & _NAMELESS and proved & _WORDY) or (proved & _FAR and value <= 8)):
+        if row_end - row <= _MAX_ROW and can_be_cut(text, row, row_end):
+            begin = sentence_start(text, after, row_end)
+        proved = look(text, after if begin < 0 else begin, row_end, tables.words)
+        if begin >= 0 and ((proved & NAMELESS and proved & WORDY) or (proved & FAR and value <= 8)):
             return _answer(value)
         # what is not all of a short line, or more than an answer, states nothing beside the statement
-        other = proved & (_NAMELESS | _WORDY) != 0 or begin > after
-        if other or _count(text, after, row_end) > _MAX_PLAIN:
+        other = proved & (NAMELESS | WORDY) != 0 or begin > after
+        if other or count(text, after, row_end) > _MAX_PLAIN:
             if unsure_end == 0:
                 unsure, unsure_end = begin, row_end
             continue
