@@ -49,6 +49,14 @@ UNITS: Final = {
         "text/rel_a.py",
         "text/rel_b.py",
         "text/rel_c.py",
+        "text/gold.py",
+        "text/word_table.py",
+        "text/prose.py",
+        "text/proofs.py",
+        "text/rel_a_strict.py",
+        "text/rel_b_strict.py",
+        "text/rel_c_strict.py",
+        "text/responses.py",
         "text/lines.py",
         "text/rows.py",
         "text/entries.py",
@@ -84,7 +92,7 @@ UNITS: Final = {
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 
-SHORT: Final = frozenset({"smiles", "mcs.short"})
+SHORT: Final = frozenset({"smiles", "mcs.short", "text.choose"})
 """Units, and entries of units, that take microseconds."""
 
 _LINKERS: Final = (
