@@ -58,11 +58,13 @@ _FIRSTS: Final = np.array([first for _, first in _PROGRAMS.starts.values()], np.
 NONE, GAVE_UP = -1, -2
 """Instead of where a match is."""
 
-MAX_STEPS: Final = 2_000_000
+MAX_STEPS: Final = 200_000
 N_GROUPS: Final = 16
-STACK: Final = 1 << 15
+HAS_GIVEN_UP: Final = 2 * N_GROUPS
+"""Place in the work space of whether anything has been given up: nothing found since counts."""
+STACK: Final = 3 << 13
 """Numbers of the stack; the groups' spans stand before it."""
-WORK: Final = 2 * N_GROUPS + STACK
+WORK: Final = HAS_GIVEN_UP + 1 + STACK
 
 # frames of three numbers: a place in the code or, below 0, one of these; where in the text; and one more
 _RESTORE, _BARRIER, _REFUSAL, _NOTHING = -1, -2, -3, -4
@@ -103,7 +105,9 @@ def _holds(text: Any, begin: int, end: int, at: int, what: int) -> bool:
 @kernel
 def _run(text: Any, begin: int, start: int, end: int, first: int, whole: bool, work: Any) -> int:
     """Match a program at a place; where the match ends, `NONE` or `GAVE_UP`. Groups' spans stand in ``work``."""
-    base = 2 * N_GROUPS
+    if work[HAS_GIVEN_UP] != 0:
+        return GAVE_UP
+    base = HAS_GIVEN_UP + 1
     top = base
     barrier = -1
     pc = first
@@ -113,6 +117,7 @@ def _run(text: Any, begin: int, start: int, end: int, first: int, whole: bool, w
     while True:
         steps += 1
         if top > limit or steps > MAX_STEPS:
+            work[HAS_GIVEN_UP] = 1
             return GAVE_UP
         place = pc * WIDTH
         op = _CODE[place]
@@ -326,3 +331,48 @@ def search(number: int, text: Any, begin: int, start: int, end: int, work: Any) 
             work[0], work[1] = at, found
             return at
     return NONE
+
+
+@kernel
+def has(number: int, text: Any, start: int, end: int, work: Any) -> bool:
+    """Whether ``pattern.search(text[start:end])`` finds something."""
+    return search(number, text, start, start, end, work) >= 0
+
+
+@kernel
+def begins(number: int, text: Any, start: int, end: int, work: Any) -> bool:
+    """Whether ``pattern.match(text[start:end])`` does."""
+    return match(number, text, start, start, end, work) >= 0
+
+
+@kernel
+def is_all(number: int, text: Any, start: int, end: int, work: Any) -> bool:
+    """Whether ``pattern.fullmatch(text[start:end])`` does."""
+    return fullmatch(number, text, start, end, work) >= 0
+
+
+@kernel
+def substitute(number: int, by: Any, text: Any, start: int, end: int, work: Any) -> int:
+    """``pattern.sub(by, text[start:end])`` in place, where no match is empty or shorter than ``by``; the new end.
+
+    As many bytes after ``end`` are overwritten.
+    """
+    at = search(number, text, start, start, end, work)
+    if at < 0:
+        return end
+    read, to = start, end
+    while at >= 0:
+        for k in range(read, at):
+            text[to] = text[k]
+            to += 1
+        for k in range(len(by)):
+            text[to] = by[k]
+            to += 1
+        read = work[1]
+        at = search(number, text, start, read, end, work)
+    for k in range(read, end):
+        text[to] = text[k]
+        to += 1
+    for k in range(to - end):
+        text[start + k] = text[end + k]
+    return start + to - end
