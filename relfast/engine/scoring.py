@@ -19,7 +19,7 @@ from relfast.engine.pool.failures import Verdict, timed_out_verdict
 from relfast.engine.rows import Gold, records_of
 from relfast.errors import RelfastError
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import Outcome, Place, Record, Score, Status, unscored
+from relfast.records import Extracted, Outcome, Place, Record, Score, Status, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import EmbeddingTaskScorer, Task
 
@@ -251,6 +251,12 @@ class Scoring:
         finally:
             self.guard.leave()
         self._ready.add(task.name)
+
+    def extract(self, task: Task, response: str) -> Extracted[Any]:
+        """What a text task's extractor says of a response; raises what it raises."""
+        self._make_ready(task)
+        with self._guarding(None):
+            return task.scorer.extract(Record(0, None, task.name, None, response), self.options)
 
     def outcomes(self, task: Task, records: Sequence[Record]) -> list[Outcome]:
         """What the scorer says; raises what it raises."""

@@ -2,8 +2,9 @@
 
 `relfast_kernels.text` reads the lines it understands exactly, in all dialects that hold records of these
 tasks, and writes their rows by template; a template is made here, by the ordinary way from outcome to row, so
-both ways write the same bytes. All other lines take the ordinary way and are put in their places. The fast
-path serves the ``reference`` policy; it is taken only where its machine code has been compiled.
+both ways write the same bytes. Under ``strict`` a response that the kernel cannot read exactly is left to the
+task's own extractor, its line with it only where that fails. All other lines take the ordinary way and are
+put in their places. The fast path is taken only where its machine code has been compiled.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ from relfast_kernels.layouts import (
     GOLD_SHIFT,
     GOLD_VALUE_SHIFT,
     GOLD_YES,
+    IN_DATA,
     JOIN_COLUMNS,
     KEY_COUNT,
+    KEY_REASON,
     KEY_TASK,
     KEY_VALUE,
+    LEFT,
     LINE_COLUMNS,
     LINE_END,
     LINE_KIND,
@@ -42,13 +46,22 @@ from relfast_kernels.layouts import (
     NO_TASK,
     PRED_SHIFT,
     PRED_VALUE_SHIFT,
+    REASON_SHIFT,
+    REASONS,
+    RECORD_BEFORE,
     RECORD_COLUMNS,
     RECORD_KEY,
+    RECORD_LINE,
+    RECORD_TEXT,
+    RECORD_TEXT_END,
+    RECORD_TEXT_PLACE,
+    RECORD_VOTE,
     SEEN_IN_GOLD,
     SET_FILTER,
     SET_SIZE,
     SLOW,
     SMALL_SIZE,
+    STATE_LEFT,
     STATE_RECORDS,
     STATE_SIZE,
     STATE_USED,
@@ -102,7 +115,10 @@ hundreds of kinds, unless its responses are full of numbers."""
 
 def serves(job: Job) -> bool:
     """Whether a job's settings are those that the fast path reads lines under."""
-    return not job.field_map and not job.options.strict and job.dialect in DIALECT_NUMBERS
+    options = job.options
+    if options.reasoning and (options.strict or options.strip_reasoning):
+        return False  # it knows no marks but our own
+    return not job.field_map and job.dialect in DIALECT_NUMBERS
 
 
 def compile_in_background() -> None:
@@ -199,6 +215,8 @@ class TextFastPath:
             job.details,
             bool(job.data),
             SEEN_IN_GOLD if job.task is None else _task_number(job.task, None, job),
+            False,
+            job.options.strict,
         )
         self._work = (
             _lazy_buffer(8 * TOKEN_COLUMNS * MAX_TOKENS),
@@ -273,6 +291,40 @@ class TextFastPath:
                 scratch = _lazy_buffer(2 * len(self._scratch))
                 ctypes.memmove(scratch, self._scratch, state[STATE_USED])
                 self._scratch = scratch
+
+    def read_left(self, block: ScannedBlock, start: int, stop: int) -> None:
+        """Have the task's extractor read the responses of some lines that the kernel has left. A line for
+        which it fails becomes slow: the ordinary way says what is wrong with it."""
+        records = self._records
+        number = self._state[STATE_LEFT]
+        while number:
+            at = (number - 1) * RECORD_COLUMNS
+            number, line = records[at + RECORD_BEFORE], records[at + RECORD_LINE]
+            key = records[at + RECORD_KEY]
+            if not (key & LEFT and start <= line < stop):
+                continue
+            source = block.data if records[at + RECORD_TEXT_PLACE] == IN_DATA else self._scratch
+            text = bytes(memoryview(source)[records[at + RECORD_TEXT] : records[at + RECORD_TEXT_END]])
+            try:
+                key, vote = self._read(key, text.decode())
+            except Exception:
+                block.lines[line * LINE_COLUMNS + LINE_KIND] = SLOW
+                continue
+            records[at + RECORD_KEY], records[at + RECORD_VOTE] = key, vote
+            block.n_left += 1
+
+    def _read(self, key: int, response: str) -> tuple[int, int]:
+        """Key and vote of a response that was left."""
+        task, kernel = _BY_NUMBER[key & KEY_TASK]
+        assert kernel.number_of is not None
+        extracted = self._scoring.extract(task, response)
+        number, vote = resolve(kernel.number_of)(extracted.value)
+        gold = key >> GOLD_VALUE_SHIFT & KEY_VALUE
+        key = kernel.number | REASONS.index(extracted.reason) << REASON_SHIFT
+        key |= extracted.found * FOUND | (number == gold) * CORRECT
+        if self._scoring.job.details:
+            key |= number << PRED_VALUE_SHIFT | gold << GOLD_VALUE_SHIFT
+        return key, vote
 
     def rows(self, block: ScannedBlock, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
@@ -352,6 +404,8 @@ class TextFastPath:
         if kernel.metrics is not None:
             counts = (key >> shift & KEY_COUNT for shift in _COUNT_SHIFTS)
             metrics = resolve(kernel.metrics)(bool(key & GOLD_YES), *counts)
+        if self._scoring.options.strict:
+            metrics["reason"] = REASONS[key >> REASON_SHIFT & KEY_REASON]
         if self._scoring.job.details:
             values = (key >> shift & KEY_VALUE for shift in (PRED_VALUE_SHIFT, GOLD_VALUE_SHIFT))
             details = resolve(kernel.details)(*values)
@@ -372,9 +426,12 @@ class ScannedBlock:
     ) -> None:
         self._fast_path = fast_path
         self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
+        self.n_left = 0
+        """Responses that the task's extractor has read."""
 
     def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
         """Lines ``start`` to ``stop`` as runs (first, end, whether they are slow)."""
+        self._fast_path.read_left(self, start, stop)
         kinds = self.lines[start * LINE_COLUMNS + LINE_KIND : stop * LINE_COLUMNS : LINE_COLUMNS]
         if SLOW not in kinds:
             if stop > start:

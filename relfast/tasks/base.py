@@ -171,11 +171,15 @@ class TextKernel:
     details
         The same for the texts of ``--details``: ``(predicted, gold) -> dict`` of the numbers that the kernel
         gives them. The lists in it are empty: the kernel fills them in.
+    number_of
+        The function that numbers what the task's extractor says as details do, and gives its vote:
+        ``(value) -> (predicted, vote)``. The kernel leaves responses to the extractors of tasks that have it.
     """
 
     number: int
     details: str
     metrics: str | None = None
+    number_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

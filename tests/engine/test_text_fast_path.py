@@ -136,6 +136,8 @@ JOBS = {
     "details": {"details": True},
     "reasoning": {"options": AllOptions(strip_reasoning=True)},
     "all": {"details": True, "options": AllOptions(strip_reasoning=True), "rewards": {"REL-B1": "f1"}},
+    "strict": {"options": AllOptions(policy="strict")},
+    "strict with details": {"options": AllOptions(policy="strict"), "details": True},
     "task": {"task": "REL-C1"},
     **{name: {"dialect": name} for name in ("native", "lm-eval", "openai-batch", "verl")},
 }
@@ -350,7 +352,12 @@ def test_keys_and_samples_number_tasks_alike() -> None:
 
 @pytest.mark.parametrize(
     "job",
-    [Job(options=AllOptions(policy="strict")), Job(field_map={"response": "x"}), Job(dialect="seqbench")],
+    [
+        Job(options=AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),))),
+        Job(options=AllOptions(strip_reasoning=True, reasoning=(("<cot>", "</cot>"),))),
+        Job(field_map={"response": "x"}),
+        Job(dialect="seqbench"),
+    ],
 )
 def test_other_settings_take_the_ordinary_way(job: Job) -> None:
     assert not text_fast_path.serves(job)

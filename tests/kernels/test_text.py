@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 from relfast_kernels import layouts
 from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
-from relfast_kernels.text.lines import GOLD_SIZE, Joined, Work, scan_lines
+from relfast_kernels.text.gold import GOLD_SIZE
+from relfast_kernels.text.lines import Joined, Work, scan_lines
 from seeds import fresh
 
 from relfast.stats.samples import hash_id
@@ -105,7 +106,7 @@ def test_scan_lines_is_its_twin() -> None:
         ]
         bits = [bool(key & bit) for bit in (layouts.FOUND, layouts.CORRECT, layouts.GOLD_YES)]
         id_text = data[row[layouts.RECORD_ID] : row[layouts.RECORD_ID_END]].tobytes()
-        assert naive.read_line(line) == (names[key & 255], *bits, *counts, id_text), line
+        assert naive.read_line(line) == (names[key & layouts.KEY_TASK], *bits, *counts, id_text), line
         assert int(row[layouts.RECORD_HASH]) % 2**64 == hash_id(id_text)
     assert fast > 0.9 * len(block)
 

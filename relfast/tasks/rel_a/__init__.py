@@ -39,7 +39,11 @@ TASKS: Final = tuple(
             check="relfast.tasks.rel_a.gold:check",
             check_metadata="relfast.tasks.rel_a.gold:check_matrices" if name <= "REL-A4" else None,
         ),
-        text_kernel=TextKernel(number, "relfast.tasks.rel_a.kernel_rows:details"),
+        text_kernel=TextKernel(
+            number,
+            "relfast.tasks.rel_a.kernel_rows:details",
+            number_of="relfast.tasks.rel_a.kernel_rows:number_of",
+        ),
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
         parameters=MatrixParameters if name <= "REL-A4" else None,
     )

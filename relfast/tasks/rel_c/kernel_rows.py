@@ -10,3 +10,9 @@ _LABELS: Final = (None, "No", "Yes")
 def details(pred: int, gold: int) -> dict[str, Any]:
     """The texts of a row: labels."""
     return {"pred": _LABELS[pred], "gold": _LABELS[gold]}
+
+
+def number_of(label: str | None) -> tuple[int, int]:
+    """The kernel's number of a label, and its vote."""
+    number = _LABELS.index(label)
+    return number, number + 1 if number else 0
