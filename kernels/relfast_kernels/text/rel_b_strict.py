@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import REASONS, UNKNOWN
 from relfast_kernels.text.patterns.lists import TAXA
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP, number_of, search
-from relfast_kernels.text.patterns.plain import find, has_word
+from relfast_kernels.text.patterns.plain import LINE_FEED, POINT, find, has_word
 from relfast_kernels.text.patterns.reading import (
     MARGIN,
     groups_of,
@@ -46,6 +47,9 @@ _TRUE, _FALSE, _PRESENT, _ABSENT = word("true"), word("false"), word("present"),
 MAX_NAMED: Final = 512
 """Different taxa of a claim; more take the exact way."""
 
+_NOUGHT, _YES, _ANSWERED, _STATED = map(np.int64, (0, 1, ANSWERED, STATED))
+_ASK_WITHIN: Final = np.int64(100)
+
 
 @kernel
 def _add_truths(text: Any, low: int, high: int, n: int, work: Any) -> int:
@@ -63,8 +67,8 @@ def _add_truths(text: Any, low: int, high: int, n: int, work: Any) -> int:
     while at >= 0 and n >= 0:
         stop, start, end = work[1], work[2], work[3]
         first = text[start]
-        yes = 1 if first == 116 or first == 112 or first == 100 else 0
-        n = insert(n, start, end, yes, ANSWERED, work)
+        yes = _YES if first == 116 or first == 112 or first == 100 else _NOUGHT
+        n = insert(n, start, end, yes, _ANSWERED, work)
         at = search(_TRUE_FALSE, text, low, stop, high, work)
     return n
 
@@ -93,17 +97,15 @@ def _phrases(text: Any, low: int, high: int, work: Any) -> int:
         if n >= N_FOUND:
             return -1
         stop = work[1]
-        no = (
-            work[_NO] >= 0 or work[_NONE] >= 0 or work[_NOT] >= 0 or work[_NOTS] >= 0 or work[_ISNT] >= 0
-        )
+        no = work[_NO] >= 0 or work[_NONE] >= 0 or work[_NOT] >= 0 or work[_NOTS] >= 0 or work[_ISNT] >= 0
         if not _is_bare(text, at, stop, work):
-            rest = line_end_within(text, stop, high, 100)
-            point = find(text, stop, rest, 46)
+            rest = line_end_within(text, stop, high, _ASK_WITHIN)
+            point = find(text, stop, rest, POINT)
             if point >= 0:
                 rest = point
             asks = rest > stop and text[rest - 1] == 63
             if not asks and search(_ASKS, text, low, max(low, at - 40), at, work) < 0:
-                put(n, at, stop, 0 if no else 1, STATED, work)
+                put(n, at, stop, _NOUGHT if no else _YES, _STATED, work)
                 n += 1
         at = search(_PHRASE, text, low, stop, high, work)
     return n
@@ -166,14 +168,22 @@ def read_claim(text: Any, start: int, end: int, scratch: Any, to: int, work: Any
     yes = work[verdict + YES] != 0
     n_others = find_others(scratch, low, n, verdict, free, work) if yes else 0
     n_taxa = listed_taxa(
-        scratch, low, high, work[verdict + START], work[verdict + STOP], yes, free, 0, work
+        scratch,
+        low,
+        high,
+        work[verdict + START],
+        work[verdict + STOP],
+        _YES if yes else _NOUGHT,
+        free,
+        _NOUGHT,
+        work,
     )
     for k in range(n_others):
         begin, stop = work[OTHERS + 2 * k], work[OTHERS + 2 * k + 1]
-        line_end = find(scratch, stop, high, 10)
+        line_end = find(scratch, stop, high, LINE_FEED)
         if line_end < 0:
             line_end = high - 1
-        n_taxa = listed_taxa(scratch, low, line_end, begin, stop, True, free, n_taxa, work)
+        n_taxa = listed_taxa(scratch, low, line_end, begin, stop, _YES, free, n_taxa, work)
     n_taxa = _distinct(n_taxa, work)
     if n_taxa < 0 or work[HAS_GIVEN_UP] != 0:
         return UNKNOWN, 0, 0

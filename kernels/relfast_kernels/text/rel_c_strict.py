@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import REASONS, UNKNOWN
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP, begins, has, number_of, search
@@ -35,6 +37,8 @@ _TRUE_FALSE, _PHRASE, _NO_PHRASE, _VERB, _REFUSES = map(
 (_NOT,) = groups_of("C_PHRASE", "not")
 _TRUTHS: Final = word("trufal")
 _ISOMERS: Final = word("isomers")
+_NOUGHT, _YES, _ANSWERED, _STATED = map(np.int64, (0, 1, ANSWERED, STATED))
+_ASK_WITHIN: Final = np.int64(80)
 
 
 @kernel
@@ -45,7 +49,7 @@ def _add_truths(text: Any, low: int, high: int, n: int, work: Any) -> int:
     at = search(_TRUE_FALSE, text, low, low, high, work)
     while at >= 0 and n >= 0:
         stop, start, end = work[1], work[2], work[3]
-        n = insert(n, start, end, 1 if text[start] == 116 else 0, ANSWERED, work)
+        n = insert(n, start, end, _YES if text[start] == 116 else _NOUGHT, _ANSWERED, work)
         at = search(_TRUE_FALSE, text, low, stop, high, work)
     return n
 
@@ -63,7 +67,7 @@ def _phrases(text: Any, low: int, high: int, work: Any) -> int:
         stop = work[1]
         is_not = work[_NOT] >= 0
         asks = False
-        for k in range(stop, line_end_within(text, stop, high, 80)):
+        for k in range(stop, line_end_within(text, stop, high, _ASK_WITHIN)):
             asks |= text[k] == 63
         if not asks and not has(_NO_PHRASE, text, max(low, at - 40), at, work):
             no = (
@@ -71,7 +75,7 @@ def _phrases(text: Any, low: int, high: int, work: Any) -> int:
                 or not has(_VERB, text, at, min(stop, at + 40), work)
                 or begins(_REFUSES, text, at, stop, work)
             )
-            put(n, at, stop, 0 if no else 1, STATED, work)
+            put(n, at, stop, _NOUGHT if no else _YES, _STATED, work)
             n += 1
         at = search(_PHRASE, text, low, stop, high, work)
     return n

@@ -12,13 +12,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from relfast_kernels.text.patterns.symbols import (
-    BLANK,
     IS_BLANK,
     IS_WORD,
     KIND,
-    LETTER,
     N_SYMBOLS,
-    SIGN,
     SYMBOL_OF,
 )
 
@@ -31,7 +28,7 @@ _parser: Final = importlib.import_module("re._parser")
 
 AT_START, AT_LINE, AT_END, AT_LINE_END, AT_BOUNDARY, AT_NO_BOUNDARY, AT_VERY_END = range(7)
 WIDTH: Final = 4
-NO_LIMIT: Final = 1 << 30
+NO_LIMIT: Final = -1
 END: Final = N_SYMBOLS
 """Beside the symbols, in a branch's table: the end of the text."""
 
@@ -127,7 +124,7 @@ class Programs:
             raise ValueError(f"{op} is not known here")
 
     def _branch(self, ways: list[list[tuple[Any, Any]]]) -> None:
-        branch = self._emit(BRANCH, len(self.tables))
+        self._emit(BRANCH, len(self.tables) // (N_SYMBOLS + 1))
         table = len(self.tables)
         self.tables += [0] * (N_SYMBOLS + 1)
         begins, jumps = [], []
@@ -149,7 +146,6 @@ class Programs:
                 known[taken] = len(self.lists)
                 self.lists += (len(taken), *taken)
             self.tables[table + symbol] = known[taken]
-        self._patch(branch, 1, table)
 
     def _repeat(self, op: str, low: int, high: Any, inner: list[tuple[Any, Any]]) -> None:
         limit = NO_LIMIT if high is _parser.MAXREPEAT else int(high)

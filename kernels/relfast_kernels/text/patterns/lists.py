@@ -1,4 +1,4 @@
-"""Lists of taxa and the lines they stand in: `relfast.tasks.rel_b.taxa`, from a list's numbers to a line's."""
+"""Lists of taxa and the lines they stand in: `relfast.tasks.rel_b.taxa`, from numbers to lines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from relfast_kernels.text.patterns.machine import (
     search,
     substitute,
 )
-from relfast_kernels.text.patterns.plain import BLANKS, NOTHING, find, plain, skip
+from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, NOTHING, find, plain, skip
 from relfast_kernels.text.patterns.yes_no import END_OF_VERDICTS
 
 MAX_STATEMENT: Final = 50_000
@@ -28,12 +28,10 @@ MAX_LISTED: Final = 1 << 13
 MAX_LINES: Final = 1 << 11
 
 TAXA: Final = END_OF_VERDICTS
-LINES: Final = TAXA + MAX_LISTED
-BEHIND: Final = LINES + 2 * MAX_LINES
-EARLIER: Final = BEHIND + 2 * MAX_LINES
-END_OF_LISTS: Final = EARLIER + 2 * MAX_LINES
+LINES, BEHIND, EARLIER = (np.int64(TAXA + MAX_LISTED + 2 * MAX_LINES * k) for k in range(3))
+END_OF_LISTS: Final = TAXA + MAX_LISTED + 6 * MAX_LINES
 
-ALL, CALLED, FIRST_CALLED = 0, 1, 2
+NO, YES, ALL, CALLED, FIRST_CALLED = map(np.int64, (0, 1, 0, 1, 2))
 """Which lists of a line are wanted: all, those called taxa, the first of those."""
 
 LIST, ONE, RANGE, PAIR, COUNTED, DASHED = map(
@@ -43,9 +41,7 @@ OTHERS_BEFORE, _OTHERS_AFTER, _NAME, _NAMED_BEFORE, _OTHERWISE, _NUMBERED = map(
     number_of,
     ("B_OTHERS", "B_OTHERS_AFTER", "B_NAME", "B_NAMED_BEFORE", "B_CALLED_OTHERWISE", "B_NUMBERED"),
 )
-_ENUMERATOR, _FIELDS, _SCORE, _WHOLE = map(
-    number_of, ("B_ENUMERATOR", "B_FIELDS", "B_SCORE", "B_WHOLE")
-)
+_ENUMERATOR, _FIELDS, _SCORE, _WHOLE = map(number_of, ("B_ENUMERATOR", "B_FIELDS", "B_SCORE", "B_WHOLE"))
 _BULLET: Final = np.frombuffer(b"- ", np.uint8)
 
 
@@ -165,7 +161,7 @@ def cut_lines(text: Any, start: int, end: int, to: int, place: int, work: Any) -
     n = 0
     line = to
     while line <= stop:
-        line_end = find(text, line, stop, 10)
+        line_end = find(text, line, stop, LINE_FEED)
         if line_end < 0:
             line_end = stop
         if skip(text, line, line_end, BLANKS) < line_end:

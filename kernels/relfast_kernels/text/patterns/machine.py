@@ -32,6 +32,7 @@ from relfast_kernels.text.patterns.compile import (
     LOOKED,
     MATCH,
     N_SYMBOLS,
+    NO_LIMIT,
     POSSESSIVE,
     SAVE,
     SPLIT,
@@ -45,9 +46,9 @@ _PROGRAMS: Final = Programs()
 for _name, (_source, _flags) in SOURCES.items():
     _PROGRAMS.add(_name, _source, _flags)
 
-_CODE: Final = np.array(_PROGRAMS.code, np.int32)
-_TABLES: Final = np.array(_PROGRAMS.tables, np.int32)
-_LISTS: Final = np.array(_PROGRAMS.lists, np.int32)
+_CODE: Final = np.array(_PROGRAMS.code, np.int16)
+_TABLES: Final = np.array(_PROGRAMS.tables, np.int16)
+_LISTS: Final = np.array(_PROGRAMS.lists, np.int16)
 _SETS: Final = np.zeros(len(_PROGRAMS.sets) * N_SYMBOLS, np.uint8)
 for _members, _number in _PROGRAMS.sets.items():
     _SETS[_number * N_SYMBOLS + np.array(sorted(_members), np.int64)] = 1
@@ -55,6 +56,7 @@ _NUMBERS: Final = {name: number for number, name in enumerate(_PROGRAMS.starts)}
 _STARTS: Final = np.array([start for start, _ in _PROGRAMS.starts.values()], np.int32)
 _FIRSTS: Final = np.array([first for _, first in _PROGRAMS.starts.values()], np.int32)
 
+_NO, _YES = np.int64(0), np.int64(1)
 NONE, GAVE_UP = -1, -2
 """Instead of where a match is."""
 
@@ -73,9 +75,9 @@ _RUN = -(1 << 28)  # and, below it, the instruction of a run: its text may be sh
 _MORE = -(1 << 29)  # or longer
 
 
-def number_of(name: str) -> int:
-    """A pattern's number."""
-    return _NUMBERS[name]
+def number_of(name: str) -> Any:
+    """A pattern's number (int64: kernels are compiled once for each plain constant that they are given)."""
+    return np.int64(_NUMBERS[name])
 
 
 @kernel
@@ -103,8 +105,8 @@ def _holds(text: Any, begin: int, end: int, at: int, what: int) -> bool:
 
 
 @kernel
-def _run(text: Any, begin: int, start: int, end: int, first: int, whole: bool, work: Any) -> int:
-    """Match a program at a place; where the match ends, `NONE` or `GAVE_UP`. Groups' spans stand in ``work``."""
+def _run(text: Any, begin: int, start: int, end: int, first: int, whole: int, work: Any) -> int:
+    """Match a program at a place; where the match ends, `NONE` or `GAVE_UP`. Groups' spans in ``work``."""
     if work[HAS_GIVEN_UP] != 0:
         return GAVE_UP
     base = HAS_GIVEN_UP + 1
@@ -136,8 +138,9 @@ def _run(text: Any, begin: int, start: int, end: int, first: int, whole: bool, w
             else:
                 fails = True
         elif op == BRANCH:
-            ways = np.int64(_LISTS[_TABLES[a + (np.int64(text[at]) if at < end else END)]])
-            where = np.int64(_TABLES[a + (np.int64(text[at]) if at < end else END)])
+            symbol = np.int64(text[at]) if at < end else END
+            where = np.int64(_TABLES[a * (N_SYMBOLS + 1) + symbol])
+            ways = np.int64(_LISTS[where])
             if ways == 0:
                 fails = True
             else:
@@ -163,7 +166,7 @@ def _run(text: Any, begin: int, start: int, end: int, first: int, whole: bool, w
                 fails = True
         elif op == GREEDY or op == POSSESSIVE:
             low, high = np.int64(_CODE[place + 2]), np.int64(_CODE[place + 3])
-            stop = min(end, at + high)
+            stop = end if high == NO_LIMIT else min(end, at + high)
             least = at + low
             k = at
             members = a * N_SYMBOLS
@@ -187,8 +190,9 @@ def _run(text: Any, begin: int, start: int, end: int, first: int, whole: bool, w
             if k < least:
                 fails = True
             else:
-                if high > low:
-                    work[top], work[top + 1], work[top + 2] = _MORE - pc, k, high - low
+                if high != low:
+                    more = end - k if high == NO_LIMIT else high - low
+                    work[top], work[top + 1], work[top + 2] = _MORE - pc, k, more
                     top += 3
                 at = k
                 pc += 1
@@ -234,7 +238,7 @@ def _run(text: Any, begin: int, start: int, end: int, first: int, whole: bool, w
             barrier = work[top + 2]
             pc += 1
         elif op == MATCH:
-            if whole and at != end:
+            if whole != 0 and at != end:
                 fails = True
             else:
                 return at
@@ -302,14 +306,14 @@ def match(number: int, text: Any, begin: int, start: int, end: int, work: Any) -
     first = np.int64(_FIRSTS[number])
     if first >= 0 and (start >= end or _SETS[first * N_SYMBOLS + text[start]] == 0):
         return NONE
-    return _run(text, begin, start, end, np.int64(_STARTS[number]), False, work)
+    return _run(text, begin, start, end, np.int64(_STARTS[number]), _NO, work)
 
 
 @kernel
 def fullmatch(number: int, text: Any, start: int, end: int, work: Any) -> int:
     """``pattern.fullmatch(text[start:end])``: ``end``, `NONE` or `GAVE_UP`."""
     _forget(work)
-    return _run(text, start, start, end, np.int64(_STARTS[number]), True, work)
+    return _run(text, start, start, end, np.int64(_STARTS[number]), _YES, work)
 
 
 @kernel
@@ -324,7 +328,7 @@ def search(number: int, text: Any, begin: int, start: int, end: int, work: Any) 
     for at in range(start, end + 1):
         if first >= 0 and (at >= end or _SETS[first * N_SYMBOLS + text[at]] == 0):
             continue
-        found = _run(text, begin, at, end, code, False, work)
+        found = _run(text, begin, at, end, code, _NO, work)
         if found == GAVE_UP:
             return GAVE_UP
         if found >= 0:
@@ -353,9 +357,9 @@ def is_all(number: int, text: Any, start: int, end: int, work: Any) -> bool:
 
 @kernel
 def substitute(number: int, by: Any, text: Any, start: int, end: int, work: Any) -> int:
-    """``pattern.sub(by, text[start:end])`` in place, where no match is empty or shorter than ``by``; the new end.
+    """``pattern.sub(by, text[start:end])`` in place; the new end.
 
-    As many bytes after ``end`` are overwritten.
+    No match may be empty or shorter than ``by``. As many bytes after ``end`` are overwritten.
     """
     at = search(number, text, start, start, end, work)
     if at < 0:

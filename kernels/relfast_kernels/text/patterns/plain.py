@@ -12,6 +12,7 @@ from relfast_kernels.text.patterns.machine import number_of, substitute
 from relfast_kernels.text.patterns.symbols import DELETE, IS_ALNUM, IS_BLANK, KIND, N_SYMBOLS, PLAIN
 
 _TAG, _LATEX, _SPACING = number_of("TAG"), number_of("LATEX"), number_of("SPACING")
+LINE_FEED, PIPE, POINT = map(np.int64, (10, 124, 46))
 NOTHING: Final = np.zeros(0, np.uint8)
 SPACE: Final = np.full(1, 32, np.uint8)
 

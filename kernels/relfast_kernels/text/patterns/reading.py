@@ -10,7 +10,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.patterns.lists import END_OF_LISTS
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP
-from relfast_kernels.text.patterns.plain import BLANKS, find, members, skip
+from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, find, members, skip
 from relfast_kernels.text.patterns.sources import SOURCES
 from relfast_kernels.text.patterns.symbols import to_symbols
 
@@ -75,7 +75,7 @@ def may_be_truth(text: Any, low: int, high: int, first: Any) -> bool:
 @kernel
 def line_end_within(text: Any, at: int, high: int, most: int) -> int:
     """The end of the line, or of ``most`` characters."""
-    stop = find(text, at, min(high, at + most), 10)
+    stop = find(text, at, min(high, at + most), LINE_FEED)
     return stop if stop >= 0 else min(high, at + most)
 
 

@@ -20,7 +20,7 @@ LETTER, BLANK, SIGN, UNREADABLE = 128, 129, 130, 131
 _FIRST_NAMED: Final = 132
 N_SYMBOLS: Final = 256
 
-IS_WORD, IS_BLANK, IS_LETTER, IS_ALNUM = 1, 2, 4, 8
+IS_WORD, IS_BLANK, IS_LETTER, IS_ALNUM = map(np.int64, (1, 2, 4, 8))
 """Bits of `KIND`: what ``\\w``, ``\\s``, ``str.isalpha`` and ``str.isalnum`` say of a symbol."""
 
 NAMED: Final = sorted(

@@ -16,9 +16,11 @@ from relfast_kernels.text.patterns.lists import (
     LINES,
     LIST,
     MAX_STATEMENT,
+    NO,
     ONE,
     OTHERS_BEFORE,
     TAXA,
+    YES,
     cut_lines,
     is_made_of,
     lists,
@@ -27,6 +29,8 @@ from relfast_kernels.text.patterns.lists import (
 from relfast_kernels.text.patterns.machine import begins, fullmatch, has, match, number_of, search
 from relfast_kernels.text.patterns.plain import (
     BLANKS,
+    LINE_FEED,
+    PIPE,
     any_alnum,
     find,
     find_back,
@@ -39,8 +43,8 @@ from relfast_kernels.text.patterns.plain import (
 _LABEL, _NOT_A_LABEL, _OF_TAXA, _OR, _FINAL, _SENTENCE, _MORE, _ADDS, _ITEM, _HEADING = map(
     number_of,
     (
-        "B_LABEL", "B_NOT_A_LABEL", "B_OF_TAXA", "B_OR", "B_FINAL", "B_SENTENCE", "B_MORE", "B_ADDS", "B_ITEM",
-        "B_HEADING",
+        "B_LABEL", "B_NOT_A_LABEL", "B_OF_TAXA", "B_OR", "B_FINAL", "B_SENTENCE", "B_MORE", "B_ADDS",
+        "B_ITEM", "B_HEADING",
     ),
 )  # fmt: skip
 _BARE_NO, _BARE_LIST = map(number_of, ("B_BARE_NO", "B_BARE_LIST"))
@@ -55,7 +59,7 @@ _LONGEST_HEADING: Final = 80
 
 
 @kernel
-def _labelled(text: Any, place: int, first: int, n_lines: int, of_a_no: bool, n: int, work: Any) -> int:
+def _labelled(text: Any, place: int, first: int, n_lines: int, of_a_no: int, n: int, work: Any) -> int:
     """Add what stands under a label of taxa, on its line or the lines after it."""
     begin = n
     last_group = n
@@ -72,7 +76,7 @@ def _labelled(text: Any, place: int, first: int, n_lines: int, of_a_no: bool, n:
             before = max(start, label - 30)
             if has(_NOT_A_LABEL, text, before, label, work) or has(OTHERS_BEFORE, text, before, label, work):
                 continue
-            if of_a_no and not has(_OF_TAXA, text, label, label_end, work):
+            if of_a_no != 0 and not has(_OF_TAXA, text, label, label_end, work):
                 continue
             group = n
             rest = skip(text, label_end, end, _OPENS)
@@ -168,7 +172,7 @@ def _heading(text: Any, start: int, end: int, work: Any) -> int:
     column = 0
     at = start
     while True:
-        stop = find(text, at, end, 124)
+        stop = find(text, at, end, PIPE)
         last = stop < 0
         if last:
             stop = end
@@ -187,11 +191,11 @@ def _cell(text: Any, start: int, end: int, column: int) -> Any:
     """The span of a row's cell; empty, if it has none of that number."""
     at = start
     for _ in range(column):
-        at = find(text, at, end, 124)
+        at = find(text, at, end, PIPE)
         if at < 0:
             return end, end
         at += 1
-    stop = find(text, at, end, 124)
+    stop = find(text, at, end, PIPE)
     if stop < 0:
         stop = end
     cell = skip(text, at, stop, BLANKS)
@@ -207,7 +211,7 @@ def _items(text: Any, place: int, first: int, n_lines: int, n: int, work: Any) -
         line, line_end = work[place + 2 * k], work[place + 2 * k + 1]
         start = skip(text, line, line_end, BLANKS)
         end = skip_back(text, start, line_end, BLANKS)
-        if find(text, start + 1, end, 124) >= 0:
+        if find(text, start + 1, end, PIPE) >= 0:
             row = skip(text, start, end, _PIPE)
             row_end = skip_back(text, row, end, _PIPE)
             if column < 0:
@@ -219,12 +223,12 @@ def _items(text: Any, place: int, first: int, n_lines: int, n: int, work: Any) -
             cell, cell_end = _cell(text, row, row_end, max(column, 0))
             found = match(LIST, text, cell, cell, cell_end, work)
             if found >= 0:
-                n = spell(text, cell, found, 0, 0, n, work)
+                n = spell(text, cell, found, NO, NO, n, work)
             continue
         if match(_ITEM, text, line, line, line_end, work) >= 0:
             item, item_end = work[2], work[3]
             before = n
-            n = spell(text, item, item_end, 0, 0, n, work)
+            n = spell(text, item, item_end, NO, NO, n, work)
             counted = begins(COUNTED, text, item_end, line_end, work)
             if counted and n - before > 1 and has(DASHED, text, item, item_end, work):
                 n -= 1
@@ -264,7 +268,7 @@ def _called(text: Any, place: int, n_lines: int, n: int, work: Any) -> int:
 @kernel
 def _last_before(text: Any, place: int, n_lines: int, n: int, work: Any) -> int:
     begin = n
-    n = _labelled(text, place, 0, n_lines, False, n, work)
+    n = _labelled(text, place, NO, n_lines, NO, n, work)
     k = n_lines - 1
     while n == begin and k >= 0:
         n = lists(text, work[place + 2 * k], work[place + 2 * k + 1], CALLED, n, work)
@@ -290,38 +294,38 @@ def _open_brace(text: Any, low: int, at: int) -> int:
 def _of_a_no(text: Any, high: int, line: int, end: int, to: int, n: int, work: Any) -> int:
     begin = n
     n_lines, to = cut_lines(text, line, min(high, line + MAX_STATEMENT), to, LINES, work)
-    n = _labelled(text, LINES, 0, n_lines, True, n, work)
+    n = _labelled(text, LINES, NO, n_lines, YES, n, work)
     if n > begin:
         return n
     to += 1
     stop = plain(text, end, min(high, end + 200), to, work)
-    line_end = find(text, to, stop, 10)
+    line_end = find(text, to, stop, LINE_FEED)
     if line_end < 0:
         line_end = stop
     first = skip(text, to, line_end, _BEFORE_LIST)
     found = match(LIST, text, first, first, line_end, work)
     if found >= 0 and skip(text, found, line_end, _AFTER_LIST) == line_end:
-        return spell(text, first, found, 0, 0, n, work)
+        return spell(text, first, found, NO, NO, n, work)
     if n_lines > 1 and is_made_of(_BARE_NO, text, work[LINES], work[LINES + 1], work):
         first = skip(text, work[LINES + 2], work[LINES + 3], _AROUND_LIST)
         last = skip_back(text, first, work[LINES + 3], _AROUND_LIST)
         if fullmatch(LIST, text, first, last, work) >= 0:
-            n = spell(text, first, last, 0, 0, n, work)
+            n = spell(text, first, last, NO, NO, n, work)
     return n
 
 
 @kernel
 def listed_taxa(
-    text: Any, low: int, high: int, start: int, end: int, yes: bool, to: int, n: int, work: Any
+    text: Any, low: int, high: int, start: int, end: int, yes: int, to: int, n: int, work: Any
 ) -> int:
     """Add the taxa listed with the verdict at text[start:end] to the ``n`` in ``work``, from `TAXA` on."""
     begin = n
-    line = max(max(find_back(text, low, start, 10), _open_brace(text, low, start)) + 1, low)
-    if not yes:
+    line = max(max(find_back(text, low, start, LINE_FEED), _open_brace(text, low, start)) + 1, low)
+    if yes == 0:
         return _of_a_no(text, high, line, end, to, n, work)
     n_lines, to = cut_lines(text, line, min(high, line + MAX_STATEMENT), to, LINES, work)
     to += 1
-    n = _labelled(text, LINES, 0, n_lines, False, n, work)
+    n = _labelled(text, LINES, NO, n_lines, NO, n, work)
     if n > begin:
         return n
     if end < high and text[end] != 10:
@@ -334,7 +338,7 @@ def listed_taxa(
     if n == begin:
         n = _stated(text, LINES, n_lines, n, work)
     if n == begin:
-        n = _items(text, LINES, 1, n_lines, n, work)
+        n = _items(text, LINES, YES, n_lines, n, work)
     if n == begin:
         n = _called(text, LINES, n_lines, n, work)
     if n == begin and line > low:

@@ -10,6 +10,7 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.patterns.machine import has, is_all, number_of, search, substitute
 from relfast_kernels.text.patterns.plain import (
     BLANKS,
+    LINE_FEED,
     SPACE,
     any_alnum,
     find,
@@ -131,8 +132,8 @@ def _beside(text: Any, low: int, first: int, second: int, final: int, to: int, w
 def _alone(text: Any, low: int, high: int, verdict: int, work: Any) -> bool:
     """Whether a verdict is all that stands on its line."""
     begin, end = work[verdict + START], work[verdict + STOP]
-    start = max(low, find_back(text, low, begin, 10) + 1)
-    stop = find(text, end, high, 10)
+    start = max(low, find_back(text, low, begin, LINE_FEED) + 1)
+    stop = find(text, end, high, LINE_FEED)
     if stop < 0:
         stop = high
     return (
@@ -150,7 +151,7 @@ def _of_several(text: Any, low: int, high: int, n: int, best: int, first: int, f
     if best == ANSWERED:
         return final
     begin = work[first + START]
-    opening = find_back(text, low, begin, 10) < 0 or skip(text, low, begin, _OPENING) == begin
+    opening = find_back(text, low, begin, LINE_FEED) < 0 or skip(text, low, begin, _OPENING) == begin
     if not opening or work[first + YES] == work[final + YES]:
         return final
     against = final  # which differs from the first one, and is the last that does
@@ -281,7 +282,10 @@ def find_others(text: Any, low: int, n: int, final: int, to: int, work: Any) -> 
             and not on_one_line(text, work[other + STOP], work[final + START])
             and _beside(text, low, other, final, final, to, work)
         ):
-            work[OTHERS + 2 * k_other], work[OTHERS + 2 * k_other + 1] = work[other + START], work[other + STOP]
+            work[OTHERS + 2 * k_other], work[OTHERS + 2 * k_other + 1] = (
+                work[other + START],
+                work[other + STOP],
+            )
             k_other += 1
     return k_other
 

@@ -19,6 +19,7 @@ from relfast_kernels.text.patterns.machine import (
 )
 from relfast_kernels.text.patterns.plain import (
     BLANKS,
+    LINE_FEED,
     find_back,
     is_in,
     members,
@@ -55,9 +56,7 @@ _CORRECTS, _NOT_ANY, _IN_TAG, _DRAFT, _PICKED, _ENDS, _ASKED, _BEGINS, _CONCLUDE
     number_of,
     ("CORRECTS", "NOT_ANY", "IN_TAG", "DRAFT", "PICKED", "ENDS", "ASKED", "BEGINS", "CONCLUDES", "RUNS_ON"),
 )
-_LISTED, _FORM, _FORMAT, _TAGGED, _LEADS = map(
-    number_of, ("LISTED", "FORM", "FORMAT", "TAGGED", "LEADS")
-)
+_LISTED, _FORM, _FORMAT, _TAGGED, _LEADS = map(number_of, ("LISTED", "FORM", "FORMAT", "TAGGED", "LEADS"))
 _THERE: Final = np.frombuffer(b"there", np.uint8)
 _SPACES: Final = members(" ")
 _SLASHES: Final = members(" /")
@@ -174,7 +173,7 @@ def _mark_forms(text: Any, low: int, high: int, n: int, to: int, work: Any) -> i
             continue
         start, stop = work[word + START], work[word + STOP]
         end = plain(text, max(low, start - BACK), start, to, work)
-        line = find_back(text, to, end, 10)
+        line = find_back(text, to, end, LINE_FEED)
         formal = has(_FORMAT, text, line + 1 if line >= 0 else to, end, work)
         end = plain(text, stop, min(high, stop + 3), to, work)
         after = skip(text, to, end, _CLOSING)
@@ -234,9 +233,7 @@ def verdicts(text: Any, low: int, high: int, to: int, work: Any) -> Any:
 
 
 @kernel
-def _verdict(
-    text: Any, low: int, high: int, word: int, word_end: int, yes: bool, to: int, work: Any
-) -> Any:
+def _verdict(text: Any, low: int, high: int, word: int, word_end: int, yes: bool, to: int, work: Any) -> Any:
     """How much of an answer a word is (`NO_VERDICT`: none), and whether it corrects."""
     first = max(low, word - BACK)
     begin = to
@@ -250,9 +247,7 @@ def _verdict(
     bare = skip_back(text, begin, end, _SPACES)
     tagged = bare > begin and text[bare - 1] == 60
     k = skip(text, after, after_end, BLANKS)
-    closed = k < after_end and (
-        text[k] == 62 or (text[k] == 47 and k + 1 < after_end and text[k + 1] == 62)
-    )
+    closed = k < after_end and (text[k] == 62 or (text[k] == 47 and k + 1 < after_end and text[k + 1] == 62))
     marked = tagged and closed
     if marked:
         bare = skip_back(text, begin, end, BLANKS)
@@ -292,9 +287,7 @@ def _verdict(
     condition = search(_CONDITION, text, sentence, sentence, end, work)
     if condition >= 0:
         clause, clause_end = work[2], work[3]
-        if not (
-            has(_SETTLED, text, clause, clause_end, work) or has(_EVEN, text, sentence, condition, work)
-        ):
+        if not (has(_SETTLED, text, clause, clause_end, work) or has(_EVEN, text, sentence, condition, work)):
             return NO_VERDICT, 0
     corrects = 1 if has(_CORRECTS, text, begin, end, work) else 0
     if not marked and not yes and not named and begins(_NOT_ANY, text, after, after_end, work):
