@@ -39,7 +39,8 @@ first record is the number of all."""
 RECORD_COLUMNS: Final = 16
 """Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote,
 and where in the scratch space the JSON of predicted and gold taxa is, for details. Of one that is left to
-Python (its key has `LEFT`): where its response is, as UTF-8, and the number of the one left before it."""
+Python (its key has `LEFT`): where its response is, as UTF-8, the number of the one left before it, and, in
+place of predicted taxa, a text in it that would have to be known."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
 """Where an id or a response is: in the line, in the scratch space, or there is none."""
 
@@ -132,6 +133,50 @@ TEMPLATE_SLOTS: Final = 1 << 14
 
 SAMPLE_BYTES: Final = 14
 """A sample: task (1 byte), prompt hash (8), vote (4), correct (1); `relfast.stats.samples.SAMPLE`."""
+
+# Text: words and texts that extractors have said something of (`relfast_kernels.text.rel_a_strict`)
+
+WORD_SLOTS: Final = 1 << 12
+WORD_FACTOR: Final = 0x9E37_79B9_7F4A_7C15
+STEM_LETTERS: Final = 4
+STEM_MARK: Final = -1
+"""A table of words, and what marks the first letters of several."""
+WORD_KNOWN, WORD_ALARM, WORD_OPENS, WORD_OF_PLAIN, WORD_LINKS, WORD_OFFERS = 1, 2, 4, 8, 16, 32
+"""Flags of a word: a sentence can have it that is nothing but an answer, or a phrase; it can take something
+back; a sentence that begins with it can answer a question; bare answers have it; a phrase can go on behind it
+with any word; it makes what comes an alternative."""
+
+MEMO_HASH, MEMO_START, MEMO_END, MEMO_BITS = range(4)
+MEMO_COLUMNS: Final = 4
+MEMO_SLOTS: Final = 1 << 15
+MEMO_TEXTS: Final = 1 << 14
+MEMO_BYTES: Final = 1 << 21
+"""A memo of texts: hash, where the text is (an end of 0: nothing), what is known of it. It holds so many, of
+so many bytes."""
+SAYS_VALUE: Final = 15
+SAYS_PLAIN_SHIFT, SAYS_VALUE_SHIFT = 0, 4
+"""Of a text: the choice of a line that is nothing but an answer (0: it is none); the choice that a sentence
+states (0: several, 15: a number that is none)."""
+(
+    SAYS_NAMES,
+    SAYS_OR,
+    SAYS_SKIMMED,
+    SAYS_QUIET,
+    SAYS_FINAL,
+    SAYS_STATED,
+    SAYS_PLACE,
+    SAYS_PLAIN,
+    SAYS_CORRECTS,
+    SAYS_CONCLUDES,
+    SAYS_NO_MORE,
+    SAYS_DESCRIBED,
+    SAYS_BOXED,
+    SAYS_REPLACES,
+) = (1 << bit for bit in range(8, 22))
+"""And as bits: it names a choice; it is "or" and the like; it can be skimmed; it changes nothing before the
+final statement; it is one; as a sentence before one it states a choice; it speaks of the place; it has
+nothing but an answer in it; "wait" and the like; "so" and the like; it is a question; its choice is
+described, in a box, or set above what was said before."""
 
 # SMILES: the graph of a molecule (`relfast_kernels.smiles.parser`)
 

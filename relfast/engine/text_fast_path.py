@@ -52,6 +52,8 @@ from relfast_kernels.layouts import (
     RECORD_COLUMNS,
     RECORD_KEY,
     RECORD_LINE,
+    RECORD_PRED,
+    RECORD_PRED_END,
     RECORD_TEXT,
     RECORD_TEXT_END,
     RECORD_TEXT_PLACE,
@@ -83,6 +85,7 @@ from relfast.engine.job import Job
 from relfast.engine.pool.launch import environment
 from relfast.engine.rows import Gold
 from relfast.engine.scoring import Scoring
+from relfast.engine.text_memo import TextMemo, word_table
 from relfast.formats.entry import MISSING
 from relfast.json_text import decode_text, encode_row
 from relfast.records import Outcome, Record, Score
@@ -201,6 +204,13 @@ def _task_number(name: Any, answer: Any, job: Job) -> int:
     return NO_TASK if task is None or task.text_kernel is None else task.text_kernel.number
 
 
+def strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
+    """Words and a memo for the kernels of ``strict`` extractors."""
+    (tables,) = {kernel.tables for _, kernel in _BY_NUMBER.values() if kernel.tables is not None}
+    words, says = (resolve(f"{tables}:{name}") for name in ("words_with_flags", "says"))
+    return word_table(words()), TextMemo(says)
+
+
 class TextFastPath:
     """Scans blocks and writes rows; keeps its templates and work space between blocks."""
 
@@ -227,6 +237,13 @@ class TextFastPath:
             _numbers(BLAKE_WORDS),
         )
         self._state = _numbers(STATE_SIZE)
+        self._missed = _numbers(2)
+        table, self._memo = strict_tables() if job.options.strict else (None, None)
+        self._strict = (
+            (table, self._memo.slots, self._memo.texts, self._missed)
+            if self._memo is not None
+            else (self._missed,) * 4
+        )
         self._records = _numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = _lazy_buffer(SCRATCH_BYTES)
         self._written = _numbers(3)
@@ -280,6 +297,7 @@ class TextFastPath:
                 self._scratch,
                 len(self._scratch),
                 state,
+                *self._strict,
             )
             if state[STATE_WANTS] == WANTS_NOTHING:
                 return ScannedBlock(self, data, address, lines, found)
@@ -311,6 +329,9 @@ class TextFastPath:
                 block.lines[line * LINE_COLUMNS + LINE_KIND] = SLOW
                 continue
             records[at + RECORD_KEY], records[at + RECORD_VOTE] = key, vote
+            missed = self._scratch[records[at + RECORD_PRED] : records[at + RECORD_PRED_END]]
+            if missed and self._memo is not None:
+                self._memo.learn(missed)
             block.n_left += 1
 
     def _read(self, key: int, response: str) -> tuple[int, int]:

@@ -174,12 +174,16 @@ class TextKernel:
     number_of
         The function that numbers what the task's extractor says as details do, and gives its vote:
         ``(value) -> (predicted, vote)``. The kernel leaves responses to the extractors of tasks that have it.
+    tables
+        The module that has ``words_with_flags() -> dict`` and ``says(text) -> int`` for the kernel of the
+        ``strict`` extractor; one at most.
     """
 
     number: int
     details: str
     metrics: str | None = None
     number_of: str | None = None
+    tables: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

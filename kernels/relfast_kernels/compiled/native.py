@@ -48,6 +48,7 @@ UNITS: Final = {
         "text/rel_b.py",
         "text/rel_c.py",
         "text/gold.py",
+        "text/word_table.py",
         "text/rel_a_strict.py",
         "text/rel_b_strict.py",
         "text/rel_c_strict.py",

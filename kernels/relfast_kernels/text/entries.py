@@ -7,12 +7,16 @@ from typing import Any
 import numpy as np
 from numba import carray
 
+from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     BLAKE_WORDS,
     JOIN_COLUMNS,
     LINE_COLUMNS,
     MAX_TAXA,
     MAX_TOKENS,
+    MEMO_BYTES,
+    MEMO_COLUMNS,
+    MEMO_SLOTS,
     RECORD_COLUMNS,
     SET_SIZE,
     SMALL_SIZE,
@@ -21,14 +25,40 @@ from relfast_kernels.layouts import (
     TEMPLATE_PARTS,
     TEMPLATE_SLOTS,
     TOKEN_COLUMNS,
+    WORD_SLOTS,
 )
 from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
 from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.rel_a_strict import Tables, read_choice
 from relfast_kernels.text.rows import add_template, write_rows
 
 _ENTRY = N_FIELDS
 _GOLD = _ENTRY + ENTRY_SIZE
+
+
+@kernel
+def _tables(table: Any, memo: Any, memo_text: Any, missed: Any) -> Any:
+    return Tables(
+        carray(table, (WORD_SLOTS, 3), np.int64),
+        carray(memo, (MEMO_SLOTS, MEMO_COLUMNS), np.int64),
+        carray(memo_text, MEMO_BYTES, np.uint8),
+        carray(missed, 2, np.int64),
+    )
+
+
+def _choose(
+    text: Any, n: int, table: Any, memo: Any, memo_text: Any, missed: Any, work: Any, size: int
+) -> int:
+    number, reason = read_choice(
+        carray(text, n, np.uint8),
+        0,
+        n,
+        _tables(table, memo, memo_text, missed),
+        carray(work, size, np.uint8),
+        0,
+    )
+    return number if reason == 0 else -1 - reason
 
 
 def _scan(
@@ -56,6 +86,10 @@ def _scan(
     scratch: Any,
     scratch_size: int,
     state: Any,
+    table: Any,
+    memo: Any,
+    memo_text: Any,
+    missed: Any,
 ) -> Any:
     numbers = carray(small, SMALL_SIZE, np.int64)
     return scan_lines(
@@ -79,6 +113,7 @@ def _scan(
             carray(slots, (2, TAXA_SLOTS + 1), np.int64),
             carray(words, BLAKE_WORDS, np.uint64),
         ),
+        _tables(table, memo, memo_text, missed),
         carray(records, (max_records, RECORD_COLUMNS), np.int64),
         carray(scratch, scratch_size, np.uint8),
         carray(state, STATE_SIZE, np.int64),
@@ -140,7 +175,8 @@ def _write(
 
 
 ENTRIES = {
-    "scan": (_scan, "pipippipipipipppppppipip"),
+    "scan": (_scan, "pipippipipipipppppppipippppp"),
+    "choose": (_choose, "pipppppi"),
     "index": (_index, "pipipi"),
     "add": (_add, "iipip"),
     "write": (_write, "pipipiiipipppipipipp"),

@@ -42,6 +42,8 @@ from relfast_kernels.layouts import (
     RECORD_ID_PLACE,
     RECORD_KEY,
     RECORD_LINE,
+    RECORD_PRED,
+    RECORD_PRED_END,
     RECORD_SAMPLE,
     RECORD_TEXT,
     RECORD_TEXT_END,
@@ -164,8 +166,8 @@ def _is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end:
 
 @kernel
 def _scan_line(
-    data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, records: Any,
-    scratch: Any, state: Any,
+    data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, tables: Any,
+    records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
     """One line, its end excluded: its kind, or what there is no room for. Fills in a `FAST` one's records."""
     if end > start and data[end - 1] == 13:
@@ -308,7 +310,7 @@ def _scan_line(
         row = records[state[STATE_RECORDS] + sample]
         if strict:
             done, used = score_strictly(
-                text, first, last, task, details, gold_data, work, scratch, used, beyond, row
+                text, first, last, task, details, gold_data, work, tables, scratch, used, beyond, row
             )
             if done == LEAVES_IT:
                 # what was decoded is gone with the line
@@ -317,6 +319,10 @@ def _scan_line(
                     place, last = IN_SCRATCH, copy(scratch, first, last, scratch, used)
                     first, used = used, last
                 row[RECORD_TEXT], row[RECORD_TEXT_END], row[RECORD_TEXT_PLACE] = first, last, place
+                missed = tables.missed
+                row[RECORD_PRED] = used
+                used = copy(scratch, missed[0], missed[1], scratch, used)
+                row[RECORD_PRED_END] = used
                 row[RECORD_KEY] = LEFT | task | shown_gold(task, work.gold) << GOLD_VALUE_SHIFT
                 row[RECORD_BEFORE] = left
                 left = state[STATE_RECORDS] + sample + 1
@@ -337,8 +343,8 @@ def _scan_line(
 
 @kernel
 def scan_lines(
-    data: Any, n: int, lines: Any, settings: Any, joined: Any, work: Any, records: Any, scratch: Any,
-    state: Any,
+    data: Any, n: int, lines: Any, settings: Any, joined: Any, work: Any, tables: Any, records: Any,
+    scratch: Any, state: Any,
 ) -> Any:  # fmt: skip
     """Read the lines of a block, from where ``state`` says on.
 
@@ -351,6 +357,8 @@ def scan_lines(
     settings : int64, shape (SET_SIZE,)
     joined : Joined
     work : Work
+    tables : Tables
+        What is known of words and texts, for ``strict``.
     records : int64, shape (r, RECORD_COLUMNS)
         Filled: a row per response of the lines that are `FAST`.
     scratch : uint8
@@ -373,7 +381,7 @@ def scan_lines(
         if state[STATE_USED] + SCRATCH_PER_BYTE * (end - at) + SCRATCH_PER_LINE > len(scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
-        kind = _scan_line(data, at, end, count, settings, joined, work, records, scratch, state)
+        kind = _scan_line(data, at, end, count, settings, joined, work, tables, records, scratch, state)
         if kind < 0:
             state[STATE_WANTS] = WANTS_RECORDS if kind == _NO_ROOM else WANTS_SCRATCH
             break

@@ -111,14 +111,15 @@ def _put(row: Any, task: int, number: int, gold: int, reason: int, details: bool
 
 @kernel
 def score_strictly(
-    text: Any, first: int, last: int, task: int, details: bool, gold_data: Any, work: Any, scratch: Any,
-    used: int, beyond: int, row: Any,
+    text: Any, first: int, last: int, task: int, details: bool, gold_data: Any, work: Any, tables: Any,
+    scratch: Any, used: int, beyond: int, row: Any,
 ) -> Any:  # fmt: skip
     """Score text[first:last] as ``strict`` does; see `score_as_published`. ``done`` can be `LEAVES_IT` too.
 
     Not so for REL-B1, whose gold Python would have to read with it.
     """
     left = NOT_DONE if task == B1 else LEAVES_IT
+    tables.missed[0] = tables.missed[1] = 0
     if last - first > MAX_STRICT or (not is_ascii(text, first, last) and not is_tame(text, first, last)):
         return left, used
     blank = skip_white(text, first, last) == last
@@ -140,7 +141,7 @@ def score_strictly(
     number: Any = NO_PANEL if task < B1 else 0
     if reason == 0:
         if task < B1:
-            number, reason = read_choice(text, first, last, scratch, beyond)
+            number, reason = read_choice(text, first, last, tables, scratch, beyond)
         else:
             number, reason = read_label(text, first, last, scratch, beyond)
         if number == UNKNOWN:

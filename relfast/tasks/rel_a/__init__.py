@@ -43,6 +43,7 @@ TASKS: Final = tuple(
             number,
             "relfast.tasks.rel_a.kernel_rows:details",
             number_of="relfast.tasks.rel_a.kernel_rows:number_of",
+            tables="relfast.tasks.rel_a.kernel_tables",
         ),
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
         parameters=MatrixParameters if name <= "REL-A4" else None,
