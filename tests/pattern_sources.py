@@ -62,7 +62,9 @@ def text() -> str:
     deleted = "".join(chr(point) for point, to in table.items() if to is None)
     replaced = {chr(point): to for point, to in table.items() if to is not None}
     lines = [_HEAD, "SOURCES: Final = {\n"]
-    lines += [f"    {name!a}: ({source!a}, {flags}),\n" for name, (source, flags) in sorted(sources().items())]
+    lines += [
+        f"    {name!a}: ({source!a}, {flags}),\n" for name, (source, flags) in sorted(sources().items())
+    ]
     lines += [
         "}\n",
         '"""Name → pattern and flags; all on text in lower case."""\n\n',

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import PATTERN_WORK
 from relfast_kernels.text.patterns.lists import END_OF_LISTS
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP
 from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, find, members, skip
@@ -19,8 +20,8 @@ MAX_TEXT: Final = 200_000
 
 GOLD: Final = END_OF_LISTS
 MAX_GOLD: Final = 512
-PATTERN_WORK: Final = GOLD + MAX_GOLD
-"""Numbers of work space (int64) that reading a text takes."""
+if GOLD + MAX_GOLD > PATTERN_WORK:
+    raise ValueError(f"reading a text takes {GOLD + MAX_GOLD} numbers of work space")
 
 MARGIN: Final = 16
 PER_BYTE: Final = 5
