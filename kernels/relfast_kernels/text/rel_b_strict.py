@@ -41,9 +41,11 @@ from relfast_kernels.text.patterns.reading import (
     groups_of,
     line_end_within,
     may_be_truth,
+    obvious_end,
     open_text,
     word,
 )
+from relfast_kernels.text.patterns.symbols import constant
 from relfast_kernels.text.patterns.taxa import listed_taxa
 from relfast_kernels.text.patterns.verdict import (
     NO_ANSWER,
@@ -51,7 +53,6 @@ from relfast_kernels.text.patterns.verdict import (
     find_others,
     find_verdicts,
     insert,
-    obvious,
     put,
     settle,
 )
@@ -78,8 +79,8 @@ _TRUE, _FALSE, _PRESENT, _ABSENT = word("true"), word("false"), word("present"),
 MAX_NAMED: Final = 512
 """Different taxa of a claim; more take the exact way."""
 
-_NOUGHT, _YES, _ANSWERED, _STATED = map(np.int64, (0, 1, ANSWERED, STATED))
-_ASK_WITHIN: Final = np.int64(100)
+_NOUGHT, _YES, _ANSWERED, _STATED = map(constant, (0, 1, ANSWERED, STATED))
+_ASK_WITHIN: Final = constant(100)
 
 
 @kernel
@@ -177,11 +178,11 @@ def read_claim(text: Any, start: int, end: int, scratch: Any, to: int, work: Any
         1 for no, 2 for yes, how many taxa (they stand in ``work`` from `TAXA` on), and 0; or 0, 0 and the
         place in `REASONS` of why there is none; or `UNKNOWN`, 0 and 0: only Python can say.
     """
+    if obvious_end(text, start, end, scratch, to, work) == 0:
+        return 1, 0, 0
     low, high = open_text(text, start, end, scratch, to, work)
     if low < 0:
         return UNKNOWN, 0, 0
-    if obvious(scratch, low, high, work) == 0 and work[HAS_GIVEN_UP] == 0:
-        return 1, 0, 0
     free = high + MARGIN
     n, form_end = find_verdicts(scratch, low, high, free, work)
     if n >= 0:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import REASONS, UNKNOWN
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP, begins, has, number_of, search
@@ -15,15 +13,16 @@ from relfast_kernels.text.patterns.reading import (
     groups_of,
     line_end_within,
     may_be_truth,
+    obvious_end,
     open_text,
     word,
 )
+from relfast_kernels.text.patterns.symbols import constant
 from relfast_kernels.text.patterns.verdict import (
     NO_ANSWER,
     best_rank,
     find_verdicts,
     insert,
-    obvious,
     put,
     settle,
 )
@@ -37,8 +36,8 @@ _TRUE_FALSE, _PHRASE, _NO_PHRASE, _VERB, _REFUSES = map(
 (_NOT,) = groups_of("C_PHRASE", "not")
 _TRUTHS: Final = word("trufal")
 _ISOMERS: Final = word("isomers")
-_NOUGHT, _YES, _ANSWERED, _STATED = map(np.int64, (0, 1, ANSWERED, STATED))
-_ASK_WITHIN: Final = np.int64(80)
+_NOUGHT, _YES, _ANSWERED, _STATED = map(constant, (0, 1, ANSWERED, STATED))
+_ASK_WITHIN: Final = constant(80)
 
 
 @kernel
@@ -99,12 +98,12 @@ def read_label(text: Any, start: int, end: int, scratch: Any, to: int, work: Any
         1 for No, 2 for Yes, and 0; or 0 and the place in `REASONS` of why there is none; or `UNKNOWN` and 0:
         only Python can say.
     """
+    label = obvious_end(text, start, end, scratch, to, work)
+    if label >= 0:
+        return 1 + label, 0
     low, high = open_text(text, start, end, scratch, to, work)
     if low < 0:
         return UNKNOWN, 0
-    label = obvious(scratch, low, high, work)
-    if label >= 0 and work[HAS_GIVEN_UP] == 0:
-        return 1 + label, 0
     free = high + MARGIN
     n, form_end = find_verdicts(scratch, low, high, free, work)
     if n >= 0:

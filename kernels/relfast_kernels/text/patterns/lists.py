@@ -18,6 +18,7 @@ from relfast_kernels.text.patterns.machine import (
     substitute,
 )
 from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, NOTHING, find, plain, skip
+from relfast_kernels.text.patterns.symbols import constant
 from relfast_kernels.text.patterns.yes_no import END_OF_VERDICTS
 
 MAX_STATEMENT: Final = 50_000
@@ -28,10 +29,10 @@ MAX_LISTED: Final = 1 << 13
 MAX_LINES: Final = 1 << 11
 
 TAXA: Final = END_OF_VERDICTS
-LINES, BEHIND, EARLIER = (np.int64(TAXA + MAX_LISTED + 2 * MAX_LINES * k) for k in range(3))
+LINES, BEHIND, EARLIER = (constant(TAXA + MAX_LISTED + 2 * MAX_LINES * k) for k in range(3))
 END_OF_LISTS: Final = TAXA + MAX_LISTED + 6 * MAX_LINES
 
-NO, YES, ALL, CALLED, FIRST_CALLED = map(np.int64, (0, 1, 0, 1, 2))
+NO, YES, ALL, CALLED, FIRST_CALLED = map(constant, (0, 1, 0, 1, 2))
 """Which lists of a line are wanted: all, those called taxa, the first of those."""
 
 LIST, ONE, RANGE, PAIR, COUNTED, DASHED = map(
@@ -48,10 +49,10 @@ _BULLET: Final = np.frombuffer(b"- ", np.uint8)
 @kernel
 def value_of(text: Any, start: int, end: int) -> int:
     """The number that digits write; at most 18 of them."""
-    value = 0
+    value: Any = 0
     for at in range(start, end):
         value = 10 * value + np.int64(text[at]) - 48
-    return value
+    return value  # type: ignore[no-any-return]
 
 
 @kernel

@@ -31,7 +31,6 @@ from relfast_kernels.text.patterns.compile import (
     LOOK,
     LOOKED,
     MATCH,
-    N_SYMBOLS,
     NO_LIMIT,
     POSSESSIVE,
     SAVE,
@@ -40,7 +39,7 @@ from relfast_kernels.text.patterns.compile import (
     Programs,
 )
 from relfast_kernels.text.patterns.sources import SOURCES
-from relfast_kernels.text.patterns.symbols import IS_WORD, KIND
+from relfast_kernels.text.patterns.symbols import IS_WORD, KIND, N_SYMBOLS, constant
 
 _PROGRAMS: Final = Programs()
 for _name, (_source, _flags) in SOURCES.items():
@@ -56,7 +55,7 @@ _NUMBERS: Final = {name: number for number, name in enumerate(_PROGRAMS.starts)}
 _STARTS: Final = np.array([start for start, _ in _PROGRAMS.starts.values()], np.int32)
 _FIRSTS: Final = np.array([first for _, first in _PROGRAMS.starts.values()], np.int32)
 
-_NO, _YES = np.int64(0), np.int64(1)
+_NO, _YES = constant(0), constant(1)
 NONE, GAVE_UP = -1, -2
 """Instead of where a match is."""
 
@@ -75,9 +74,9 @@ _RUN = -(1 << 28)  # and, below it, the instruction of a run: its text may be sh
 _MORE = -(1 << 29)  # or longer
 
 
-def number_of(name: str) -> Any:
-    """A pattern's number (int64: kernels are compiled once for each plain constant that they are given)."""
-    return np.int64(_NUMBERS[name])
+def number_of(name: str) -> int:
+    """A pattern's number."""
+    return constant(_NUMBERS[name])
 
 
 @kernel
@@ -88,7 +87,7 @@ def _is_boundary(text: Any, begin: int, end: int, at: int) -> bool:
 
 
 @kernel
-def _holds(text: Any, begin: int, end: int, at: int, what: int) -> bool:
+def _holds(text: Any, begin: int, end: int, at: int, what: Any) -> bool:
     if what == AT_START:
         return at == begin
     if what == AT_LINE:
@@ -105,15 +104,15 @@ def _holds(text: Any, begin: int, end: int, at: int, what: int) -> bool:
 
 
 @kernel
-def _run(text: Any, begin: int, start: int, end: int, first: int, whole: int, work: Any) -> int:
+def _run(text: Any, begin: int, start: int, end: int, first: Any, whole: int, work: Any) -> int:
     """Match a program at a place; where the match ends, `NONE` or `GAVE_UP`. Groups' spans in ``work``."""
     if work[HAS_GIVEN_UP] != 0:
         return GAVE_UP
     base = HAS_GIVEN_UP + 1
     top = base
     barrier = -1
-    pc = first
-    at = start
+    pc: Any = first
+    at: Any = start
     steps = 0
     limit = base + STACK - 8
     while True:
@@ -166,7 +165,7 @@ def _run(text: Any, begin: int, start: int, end: int, first: int, whole: int, wo
                 fails = True
         elif op == GREEDY or op == POSSESSIVE:
             low, high = np.int64(_CODE[place + 2]), np.int64(_CODE[place + 3])
-            stop = end if high == NO_LIMIT else min(end, at + high)
+            stop: Any = end if high == NO_LIMIT else min(end, at + high)
             least = at + low
             k = at
             members = a * N_SYMBOLS
@@ -241,7 +240,7 @@ def _run(text: Any, begin: int, start: int, end: int, first: int, whole: int, wo
             if whole != 0 and at != end:
                 fails = True
             else:
-                return at
+                return at  # type: ignore[no-any-return]
         while fails:
             if top == base:
                 return NONE

@@ -9,10 +9,10 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.patterns.compile import class_of
 from relfast_kernels.text.patterns.machine import number_of, substitute
-from relfast_kernels.text.patterns.symbols import DELETE, IS_ALNUM, IS_BLANK, KIND, N_SYMBOLS, PLAIN
+from relfast_kernels.text.patterns.symbols import DELETE, IS_ALNUM, IS_BLANK, KIND, N_SYMBOLS, PLAIN, constant
 
 _TAG, _LATEX, _SPACING = number_of("TAG"), number_of("LATEX"), number_of("SPACING")
-LINE_FEED, PIPE, POINT = map(np.int64, (10, 124, 46))
+LINE_FEED, PIPE, POINT = map(constant, (10, 124, 46))
 NOTHING: Final = np.zeros(0, np.uint8)
 SPACE: Final = np.full(1, 32, np.uint8)
 

@@ -9,11 +9,13 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import PATTERN_WORK
+from relfast_kernels.text.characters import is_ascii
 from relfast_kernels.text.patterns.lists import END_OF_LISTS
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP
 from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, find, members, skip
 from relfast_kernels.text.patterns.sources import SOURCES
 from relfast_kernels.text.patterns.symbols import to_symbols
+from relfast_kernels.text.patterns.verdict import NEAR, obvious
 
 MAX_TEXT: Final = 200_000
 """Bytes of a text that is read here: of longer ones the extractors look at the end."""
@@ -51,6 +53,18 @@ def open_text(text: Any, start: int, end: int, out: Any, to: int, work: Any) -> 
     for k in range(MARGIN):
         out[high + k] = 0
     return low, high
+
+
+@kernel
+def obvious_end(text: Any, start: int, end: int, out: Any, to: int, work: Any) -> int:
+    """`obvious` of a text, from its end alone where that is ASCII: 1 for yes, 0 for no, -1 for nothing."""
+    if end - start > NEAR and is_ascii(text, end - NEAR, end):
+        start = end - NEAR
+    low, high = open_text(text, start, end, out, to, work)
+    if low < 0:
+        return -1
+    found = obvious(out, low, high, work)
+    return found if work[HAS_GIVEN_UP] == 0 else -1
 
 
 @kernel

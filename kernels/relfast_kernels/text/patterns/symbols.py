@@ -16,11 +16,17 @@ from relfast_kernels.text.characters import LETTER as ANY_LETTER
 from relfast_kernels.text.characters import SPACE as ANY_SPACE
 from relfast_kernels.text.patterns.sources import DELETED, REPLACED, SOURCES
 
+
+def constant(value: int) -> int:
+    """A number that numba takes as any int64: for each plain one it may compile a kernel anew."""
+    return np.int64(value)  # type: ignore[return-value]
+
+
 LETTER, BLANK, SIGN, UNREADABLE = 128, 129, 130, 131
 _FIRST_NAMED: Final = 132
 N_SYMBOLS: Final = 256
 
-IS_WORD, IS_BLANK, IS_LETTER, IS_ALNUM = map(np.int64, (1, 2, 4, 8))
+IS_WORD, IS_BLANK, IS_LETTER, IS_ALNUM = map(constant, (1, 2, 4, 8))
 """Bits of `KIND`: what ``\\w``, ``\\s``, ``str.isalpha`` and ``str.isalnum`` say of a symbol."""
 
 NAMED: Final = sorted(

@@ -46,7 +46,7 @@ from relfast_kernels.text.patterns.yes_no import (
 )
 
 MAX_OTHERS: Final = 20
-_NEAR: Final = 240
+NEAR: Final = 240
 
 NO_ANSWER, SEVERAL_ANSWERS, UNSURE = -1, -2, -3
 """Instead of a verdict."""
@@ -293,7 +293,7 @@ def find_others(text: Any, low: int, n: int, final: int, to: int, work: Any) -> 
 @kernel
 def obvious(text: Any, low: int, high: int, work: Any) -> int:
     """`relfast.tasks.verdict.obvious`: 1 for yes, 0 for no, -1 for nothing."""
-    start = max(low, high - _NEAR)
+    start = max(low, high - NEAR)
     end = skip_back(text, start, high, _DRESS)
     last = end - 1 if end > start and text[end - 1] == 62 else end
     if not (
@@ -307,7 +307,7 @@ def obvious(text: Any, low: int, high: int, work: Any) -> int:
     yes = 1 if text[work[2]] == 121 else 0
     stop = skip_back(text, start, line, BLANKS)
     if stop == start:
-        return yes if high - low < _NEAR else -1
+        return yes if high - low < NEAR else -1
     before = text[stop - 1]
     if (
         before == 126

@@ -9,7 +9,6 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.characters import CHUNK
 from relfast_kernels.text.patterns.machine import (
-    HAS_GIVEN_UP,
     WORK,
     begins,
     has,
@@ -308,9 +307,3 @@ def _verdict(text: Any, low: int, high: int, word: int, word_end: int, yes: bool
             return STATED, 0
         return ADDED, 0
     return (MENTIONED if ends else WEAK), 0
-
-
-@kernel
-def has_given_up(work: Any) -> bool:
-    """Whether anything that was looked for is not known for certain."""
-    return work[HAS_GIVEN_UP] != 0
