@@ -60,6 +60,7 @@ UNITS: Final = {
         "text/patterns/lists.py",
         "text/patterns/taxa.py",
         "text/patterns/reading.py",
+        "text/rel_b_claim.py",
         "text/rel_b_strict.py",
         "text/rel_c_strict.py",
         "text/responses.py",
