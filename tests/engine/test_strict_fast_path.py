@@ -6,10 +6,11 @@ import json
 import random
 import tomllib
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
-from corpora import DATA, rel_records, solutions
+from corpora import DATA, b1_names, rel_records, solutions
 from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from seeds import fresh
@@ -17,6 +18,7 @@ from seeds import fresh
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
+from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_fast_path import TextFastPath
 from relfast.tasks.options import AllOptions
@@ -77,9 +79,9 @@ def _mutated(text: str, rng: random.Random) -> str:
     return text
 
 
-def _rows(fast_path: TextFastPath | None, lines: list[bytes], details: bool) -> tuple[bytes, bytes]:
+def _rows(fast_path: TextFastPath | None, lines: list[bytes], scoring: Scoring) -> tuple[bytes, bytes]:
     data = b"\n".join(lines) + b"\n"
-    blocks = BlockScoring(Scoring(_job(details)))
+    blocks = BlockScoring(scoring)
     blocks._fast_path = fast_path
     segments = list(blocks.segments(Block(0, 0, 7, len(lines), 0, len(data), data=data), segment_lines=500))
     return b"".join(part.rows for part in segments), b"".join(part.tally.samples for part in segments)
@@ -124,10 +126,41 @@ def _corpus(group: str, rng: random.Random) -> list[tuple[str, str]]:
 def test_rows_are_those_of_the_ordinary_way(group: str, details: bool) -> None:
     rng = fresh(2 * (group == "honest") + details)
     lines = _lines(_corpus(group, rng), rng)
-    fast, exact = _rows(_fast_path(details), lines, details), _rows(None, lines, details)
+    scoring = Scoring(_job(details))
+    fast, exact = _rows(_fast_path(details), lines, scoring), _rows(None, lines, scoring)
     for line, one, other in zip(lines, fast[0].split(b"\n"), exact[0].split(b"\n"), strict=False):
         assert one == other, line
     assert fast == exact
+
+
+@pytest.mark.compiled
+@pytest.mark.slow
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("field", ["question", "input", "\\u0071uestion", "x"])
+def test_gold_is_what_the_question_calls_it(tmp_path: Path, field: str, details: bool) -> None:
+    """Published gold has places in the list of names that the question shows; a row's own question counts."""
+    records = [record for record in rel_records("REL-B1") if record["answer"]["taxa"]][:40]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    job = Job(options=AllOptions(policy="strict"), details=details, data=[str(tmp_path / "gold.jsonl")])
+    lines = []
+    for n, record in enumerate(records):
+        for taxa in (b1_names(record), record["answer"]["taxa"]):
+            row: dict[str, Any] = {
+                "id": record["id"],
+                "response": "Yes. " + ", ".join(f"taxon_{taxon}" for taxon in taxa),
+            }
+            if n % 3:
+                row["FIELD"] = (record["question"], "Is there homoplasy?")[n % 2]
+            if n % 5 == 0:
+                row["answer"] = record["answer"]
+            lines.append(json.dumps(row).replace("FIELD", field).encode())
+    scoring = Scoring(job, read_gold(job.data))
+    path = TextFastPath.open(scoring)
+    assert path is not None
+    fast = _rows(path, lines, scoring)
+    assert fast == _rows(None, lines, scoring)
+    assert b'"correct":true' in fast[0]
+    assert b'"correct":false' in fast[0]
 
 
 @pytest.mark.compiled

@@ -15,6 +15,7 @@ from relfast_kernels import layouts
 from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
 from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.rel_a_strict import Tables
 from seeds import fresh
 
 from relfast.stats.samples import hash_id
@@ -67,6 +68,13 @@ class Scan:
             zeros(2, layouts.MAX_TAXA, 2),
             zeros(2, layouts.TAXA_SLOTS + 1),
             np.zeros(layouts.BLAKE_WORDS, np.uint64),
+            zeros(layouts.PATTERN_WORK),
+        )
+        tables = Tables(
+            zeros(layouts.WORD_SLOTS, 3),
+            zeros(layouts.MEMO_SLOTS, layouts.MEMO_COLUMNS),
+            np.zeros(layouts.MEMO_BYTES, np.uint8),
+            zeros(2),
         )
         nothing = np.zeros(0, np.uint8)
         joined = Joined(nothing, zeros(0, layouts.JOIN_COLUMNS), zeros(2), nothing)
@@ -79,6 +87,7 @@ class Scan:
                 zeros(layouts.SET_SIZE),
                 joined,
                 work,
+                tables,
                 self.records,
                 scratch,
                 zeros(layouts.STATE_SIZE),
