@@ -53,11 +53,11 @@ SCRATCH_PER_BYTE: Final = 16
 SCRATCH_PER_LINE: Final = 512
 """Scratch space that a line can take at most, for each of its bytes and besides."""
 
-SET_DIALECT, SET_STRIP, SET_DETAILS, SET_JOIN, SET_TASK, SET_FILTER, SET_STRICT = range(7)
-SET_SIZE: Final = 7
+SET_DIALECT, SET_STRIP, SET_DETAILS, SET_JOIN, SET_TASK, SET_FILTER, SET_STRICT, SET_LEAST = range(8)
+SET_SIZE: Final = 8
 """What a scan is told: the dialect (0: each row's own), whether reasoning is cut, whether details are wanted,
 whether gold is joined, the task of rows that name none, whether a filter of lm-evaluation-harness is chosen,
-and whether the policy is ``strict``."""
+whether the policy is ``strict``, and, as the bits of a float, the smallest F1 of a right REL-B1 yes."""
 NO_TASK, SEEN_IN_GOLD = -1, -2
 """Instead of the number of a task: none that is read here; whose gold it is."""
 
@@ -151,6 +151,9 @@ VOTE_COLUMNS: Final = 3
 """Columns of the work space of an election: vote, number, whether it is right."""
 
 # Text: words and texts that extractors have said something of (`relfast_kernels.text.rel_a_strict`)
+
+PATTERN_WORK: Final = 1 << 16
+"""Numbers of work space that the matcher of patterns takes (`relfast_kernels.text.patterns`)."""
 
 WORD_SLOTS: Final = 1 << 12
 WORD_FACTOR: Final = 0x9E37_79B9_7F4A_7C15

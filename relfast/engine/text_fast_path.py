@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import struct
 import subprocess
 import sys
 from array import array
@@ -43,6 +44,7 @@ from relfast_kernels.layouts import (
     MAX_TAXA,
     MAX_TOKENS,
     NO_TASK,
+    PATTERN_WORK,
     PRED_SHIFT,
     PRED_VALUE_SHIFT,
     PROMPTS_SIZE,
@@ -168,8 +170,9 @@ class _Joined:
                 continue  # large numbers, lone surrogates: lines with such ids take the exact way
             middle = len(text)
             answer = decode_text(entry.answer) if isinstance(entry.answer, str) else entry.answer
-            text += _gold_text(answer)
-            columns.extend((start, middle, middle, len(text), _task_number(entry.task, answer, job)))
+            task = _task_number(entry.task, answer, job)
+            text += _gold_text(_as_compared(answer, entry.question, task, job))
+            columns.extend((start, middle, middle, len(text), task))
         self.n = len(columns) // JOIN_COLUMNS
         self.text = bytes(text)
         self.records = (ctypes.c_int64 * max(1, len(columns))).from_buffer(columns or array("q", [0]))
@@ -191,6 +194,24 @@ def _gold_text(answer: Any) -> bytes:
         return orjson.dumps({name: answer[name] for name in GOLD_FIELDS if name in answer})
     except (TypeError, ValueError, RecursionError):
         return b"0"
+
+
+def _as_compared(answer: Any, question: Any, number: int, job: Job) -> Any:
+    """Gold as the job's policy compares it; None where that is not what details show."""
+    kernel = _BY_NUMBER[number][1] if number in _BY_NUMBER else None
+    if not job.options.strict or kernel is None or kernel.strict_gold is None:
+        return answer
+    if not isinstance(answer, Mapping):
+        return answer
+    compared = resolve(kernel.strict_gold)(answer, question)
+    return None if job.details and compared is not answer else compared
+
+
+def _least(job: Job) -> int:
+    """The smallest measure of a right answer, as the bits of a float."""
+    (name,) = {kernel.least for _, kernel in _BY_NUMBER.values() if kernel.least is not None}
+    (bits,) = struct.unpack("<q", struct.pack("<d", getattr(job.options, name)))
+    return int(bits)
 
 
 def _task_number(name: Any, answer: Any, job: Job) -> int:
@@ -218,6 +239,7 @@ class TextFastPath:
             SEEN_IN_GOLD if job.task is None else _task_number(job.task, None, job),
             False,
             job.options.strict,
+            _least(job),
         )
         self._work = (
             _lazy_buffer(8 * TOKEN_COLUMNS * MAX_TOKENS),
@@ -229,6 +251,7 @@ class TextFastPath:
         )
         self._state = _numbers(STATE_SIZE)
         self._reader = StrictReader(job.options, functions)
+        self._patterns = _lazy_buffer(8 * PATTERN_WORK)
         self._records = _numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = _lazy_buffer(SCRATCH_BYTES)
         self._written = _numbers(3)
@@ -283,6 +306,7 @@ class TextFastPath:
                 len(self._scratch),
                 state,
                 *self._reader.tables,
+                self._patterns,
             )
             if state[STATE_WANTS] == WANTS_NOTHING:
                 return ScannedBlock(self, data, address, lines, found)

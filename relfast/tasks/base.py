@@ -177,6 +177,11 @@ class TextKernel:
     tables
         The module that has ``words_with_flags() -> dict`` and ``says(text) -> int`` for the kernel of the
         ``strict`` extractor; one at most.
+    strict_gold
+        The function that writes gold of a joined record as ``strict`` compares it: ``(answer, question) ->
+        answer``, the same object where it is compared as it is written.
+    least
+        The option that is the smallest measure of a right answer under ``strict``.
     """
 
     number: int
@@ -184,6 +189,8 @@ class TextKernel:
     metrics: str | None = None
     number_of: str | None = None
     tables: str | None = None
+    strict_gold: str | None = None
+    least: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ class Scan:
             zeros(2, layouts.MAX_TAXA, 2),
             zeros(2, layouts.TAXA_SLOTS + 1),
             np.zeros(layouts.PROMPTS_SIZE, np.uint64),
+            zeros(layouts.PATTERN_WORK),
         )
         nothing = np.zeros(0, np.uint8)
         joined = Joined(nothing, zeros(0, layouts.JOIN_COLUMNS), zeros(2), nothing)

@@ -17,6 +17,7 @@ from relfast_kernels.layouts import (
     MEMO_COLUMNS,
     MEMO_SLOTS,
     NOT_FOUND,
+    PATTERN_WORK,
     PROMPTS_SIZE,
     RECORD_COLUMNS,
     SET_SIZE,
@@ -92,6 +93,7 @@ def _scan(
     memo: Any,
     memo_text: Any,
     missed: Any,
+    patterns: Any,
 ) -> Any:
     numbers = carray(small, SMALL_SIZE, np.int64)
     return scan_lines(
@@ -114,6 +116,7 @@ def _scan(
             carray(spans, (2, MAX_TAXA, 2), np.int64),
             carray(slots, (2, TAXA_SLOTS + 1), np.int64),
             carray(words, PROMPTS_SIZE, np.uint64),
+            carray(patterns, PATTERN_WORK, np.int64),
         ),
         _tables(table, memo, memo_text, missed),
         carray(records, (max_records, RECORD_COLUMNS), np.int64),
@@ -177,7 +180,7 @@ def _write(
 
 
 ENTRIES = {
-    "scan": (_scan, "pipippipipipipppppppipippppp"),
+    "scan": (_scan, "pipippipipipipppppppipipppppp"),
     "choose": (_choose, "pipppppi"),
     "index": (_index, "pipipi"),
     "add": (_add, "iipip"),

@@ -17,6 +17,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
+    B1,
     BLANK,
     ESCAPED,
     FAST,
@@ -53,6 +54,7 @@ from relfast_kernels.layouts import (
     SET_DIALECT,
     SET_FILTER,
     SET_JOIN,
+    SET_LEAST,
     SET_STRICT,
     SET_TASK,
     SLOW,
@@ -83,10 +85,10 @@ from relfast_kernels.text.dialects import (
     LEFT_OUT,
     read_entry,
 )
-from relfast_kernels.text.find import copy, find_byte, hash_text
+from relfast_kernels.text.find import begins_with, copy, find_byte, hash_text
 from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
 from relfast_kernels.text.join import find_gold
-from relfast_kernels.text.json_scan import is_null, tokenise
+from relfast_kernels.text.json_scan import QUOTE, is_null, tokenise
 from relfast_kernels.text.prompt_ids import put_prompt_id
 from relfast_kernels.text.responses import LEAVES_IT, NOT_DONE, score_as_published, score_strictly, shown_gold
 from relfast_kernels.text.vectors import WIDTH
@@ -96,6 +98,8 @@ MAX_ID_DIGITS = 18
 
 _LF = 10
 
+_QUESTION = np.frombuffer(b'question"', np.uint8)
+_INPUT = np.frombuffer(b'input"', np.uint8)
 
 _NO_ROOM, _NO_SCRATCH = -1, -2
 """Instead of a line's kind: its responses are more than there is room for, or its gold is longer."""
@@ -104,7 +108,7 @@ _NO_ROOM, _NO_SCRATCH = -1, -2
 class Work(NamedTuple):
     """Work space of a scan, all int64 but ``words``: tokens (MAX_TOKENS, TOKEN_COLUMNS), their numbers
     (MAX_TOKENS), fields of a row, its entry and its gold; for two sets of taxa, spans (2, MAX_TAXA, 2) and
-    slots (2, TAXA_SLOTS + 1); and ``words`` (PROMPTS_SIZE, uint64)."""
+    slots (2, TAXA_SLOTS + 1); ``words`` (PROMPTS_SIZE, uint64); and ``patterns`` (PATTERN_WORK)."""
 
     tape: Any
     samples: Any
@@ -114,6 +118,7 @@ class Work(NamedTuple):
     spans: Any
     slots: Any
     words: Any
+    patterns: Any
 
 
 class Joined(NamedTuple):
@@ -139,6 +144,43 @@ def _is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end:
         if tape[token, TOKEN_KIND] == FLOAT:
             return False
     return True
+
+
+@kernel
+def _shows(data: Any, start: int, end: int, any_question: bool) -> bool:
+    """Whether there is an angle bracket that a name in an alignment begins with, plain or escaped; or, if
+    that matters, a question at all."""
+    if find_byte(data, start, end, 62) < end:
+        return True
+    at = find_byte(data, start, end, 92)
+    while at < end:
+        if data[at + 1] == 117 and data[at + 2] == 48 and data[at + 3] == 48 and data[at + 4] == 51:
+            return True
+        if any_question and data[at + 1] == 117:
+            return True
+        at = find_byte(data, at + 2, end, 92)
+    if any_question:
+        at = find_byte(data, start, end, QUOTE)
+        while at < end:
+            if begins_with(data, at + 1, end, _QUESTION) or begins_with(data, at + 1, end, _INPUT):
+                return True
+            at = find_byte(data, at + 1, end, QUOTE)
+    return False
+
+
+@kernel
+def _may_show_taxa(
+    data: Any, tape: Any, samples: Any, n: int, start: int, end: int, any_question: bool
+) -> bool:
+    """Whether a line may hold a question with an alignment, or any question: anything like one outside of
+    responses."""
+    at = start
+    for sample in range(n):
+        token = samples[sample]
+        if tape[token, TOKEN_START] < at or _shows(data, at, tape[token, TOKEN_START], any_question):
+            return True
+        at = tape[token, TOKEN_END]
+    return _shows(data, at, end, any_question)
 
 
 @kernel
@@ -228,7 +270,7 @@ def _scan_line(
             return SLOW
     answer: Any = entry[ENTRY_ANSWER]
     has_answer = not is_null(data, tape, answer)
-    in_scratch = False
+    in_scratch = joins = False
     answer_start = answer_end = beyond = used
     if not has_answer or (not has_task and settings[SET_JOIN] != 0):
         if settings[SET_JOIN] == 0 or id_place == NOWHERE or has_answer:
@@ -249,7 +291,7 @@ def _scan_line(
             return _NO_SCRATCH
         answer_end = copy(joined.text, gold_record[JOIN_ANSWER], gold_record[JOIN_ANSWER_END], scratch, used)
         used = beyond = answer_end
-        in_scratch = True
+        in_scratch = joins = True
     elif tape[answer, TOKEN_KIND] == ESCAPED:
         answer_start, answer_end = tape[answer, TOKEN_TEXT], tape[answer, TOKEN_TEXT_END]
         beyond = len(scratch) - 2 * (answer_end - answer_start) - 2 * WIDTH
@@ -273,6 +315,9 @@ def _scan_line(
     if used < 0:
         return SLOW
 
+    if strict and task == B1 and _may_show_taxa(data, tape, samples, n, start, end, joins):
+        return SLOW  # gold may be places in the question's list
+    least = settings.view(np.float64)[SET_LEAST]
     left: Any = state[STATE_LEFT]
     for sample in range(n):
         token = samples[sample]
@@ -285,7 +330,7 @@ def _scan_line(
         row = records[state[STATE_RECORDS] + sample]
         if strict:
             done, used = score_strictly(
-                text, first, last, task, details, gold_data, work, tables, scratch, used, beyond, row
+                text, first, last, task, details, least, gold_data, work, tables, scratch, used, beyond, row
             )
             if done == LEAVES_IT:
                 # what was decoded is gone with the line

@@ -111,8 +111,8 @@ def _put(row: Any, task: int, number: int, gold: int, reason: int, details: bool
 
 @kernel
 def score_strictly(
-    text: Any, first: int, last: int, task: int, details: bool, gold_data: Any, work: Any, tables: Any,
-    scratch: Any, used: int, beyond: int, row: Any,
+    text: Any, first: int, last: int, task: int, details: bool, least: float, gold_data: Any, work: Any,
+    tables: Any, scratch: Any, used: int, beyond: int, row: Any,
 ) -> Any:  # fmt: skip
     """Score text[first:last] as ``strict`` does; see `score_as_published`. ``done`` can be `LEAVES_IT` too.
 
@@ -135,7 +135,7 @@ def score_strictly(
         reason = _ONLY_REASONING
     if task == B1:
         done, used = score_claim(
-            text, first, last, reason, gold_data, work, details, scratch, used, beyond, row
+            text, first, last, reason, gold_data, work, details, least, scratch, used, beyond, row
         )
         return DONE if done else NOT_DONE, used
     number: Any = NO_PANEL if task < B1 else 0
@@ -143,7 +143,7 @@ def score_strictly(
         if task < B1:
             number, reason = read_choice(text, first, last, tables, scratch, beyond)
         else:
-            number, reason = read_label(text, first, last, scratch, beyond)
+            number, reason = read_label(text, first, last, scratch, beyond, work.patterns)
         if number == UNKNOWN:
             return left, used
     _put(row, task, number, shown_gold(task, work.gold), reason, details)
