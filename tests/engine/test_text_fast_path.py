@@ -23,7 +23,7 @@ from seeds import SEED, rounds
 from strict import cases_rel_a
 from strict.corpus import samples
 
-from relfast.engine import text_fast_path
+from relfast.engine import text_fast_path, text_work
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.file_run.files import score_files
 from relfast.engine.io.blocks import Block
@@ -251,7 +251,7 @@ def test_rows_beyond_all_room(fast_path: TextFastPath) -> None:
     data = b"\n".join(json.dumps(row).encode() for row in rows)
     opened = TextFastPath.open(Scoring(Job(details=True)))
     assert opened is not None
-    opened._scratch = text_fast_path._lazy_buffer(1 << 12)
+    opened._scratch = text_work.lazy_buffer(1 << 12)
     scoring = Scoring(Job(details=True))
     assert rows_of(opened, data, len(rows), scoring=scoring) == rows_of(
         None, data, len(rows), scoring=scoring
