@@ -152,6 +152,9 @@ VOTE_COLUMNS: Final = 3
 
 # Text: words and texts that extractors have said something of (`relfast_kernels.text.rel_a_strict`)
 
+TAXA_SHIFT: Final = 8
+"""Where in what is read of a single response the number of taxa begins; below it the panel or label."""
+
 PATTERN_WORK: Final = 1 << 16
 """Numbers of work space that the matcher of patterns takes (`relfast_kernels.text.patterns`)."""
 

@@ -218,7 +218,7 @@ class TextFastPath:
         task, kernel = TASK_BY_NUMBER[key & KEY_TASK]
         assert kernel.number_of is not None
         # it may have been left before its lines were known
-        extracted = self._reader.read(task, response)
+        extracted = None if kernel.tables is None else self._reader.read(task, response)
         if extracted is None:
             extracted = self._scoring.extract(task, response)
             block.left.add(line)

@@ -180,6 +180,10 @@ class TextKernel:
     strict_gold
         The function that writes gold of a joined record as ``strict`` compares it: ``(answer, question) ->
         answer``, the same object where it is compared as it is written.
+    value_of
+        The function that says what the task's ``strict`` extractor would of a single response that the kernel
+        has read: ``(number, taxa) -> value``, numbered as in details, or None where nothing was found.
+        Rewards of tasks that have it ask the kernel first.
     least
         The option that is the smallest measure of a right answer under ``strict``.
     """
@@ -190,6 +194,7 @@ class TextKernel:
     number_of: str | None = None
     tables: str | None = None
     strict_gold: str | None = None
+    value_of: str | None = None
     least: str | None = None
 
 

@@ -67,6 +67,7 @@ UNITS: Final = {
         "text/rel_b_claim.py",
         "text/rel_b_strict.py",
         "text/rel_c_strict.py",
+        "text/questions.py",
         "text/responses.py",
         "text/lines.py",
         "text/rows.py",
@@ -103,7 +104,7 @@ UNITS: Final = {
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 
-SHORT: Final = frozenset({"smiles", "mcs.short", "text.choose"})
+SHORT: Final = frozenset({"smiles", "mcs.short", "text.read"})
 """Units, and entries of units, that take microseconds."""
 
 _LINKERS: Final = (

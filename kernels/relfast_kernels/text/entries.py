@@ -16,7 +16,6 @@ from relfast_kernels.layouts import (
     MEMO_BYTES,
     MEMO_COLUMNS,
     MEMO_SLOTS,
-    NOT_FOUND,
     PATTERN_WORK,
     PROMPTS_SIZE,
     RECORD_COLUMNS,
@@ -27,14 +26,13 @@ from relfast_kernels.layouts import (
     TEMPLATE_PARTS,
     TEMPLATE_SLOTS,
     TOKEN_COLUMNS,
-    UNKNOWN,
     WORD_SLOTS,
 )
-from relfast_kernels.text.characters import is_ascii, is_tame
 from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
 from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.lines import Joined, Work, scan_lines
-from relfast_kernels.text.rel_a_strict import Tables, read_choice
+from relfast_kernels.text.rel_a_strict import Tables
+from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
 
 _ENTRY = N_FIELDS
@@ -51,17 +49,26 @@ def _tables(table: Any, memo: Any, memo_text: Any, missed: Any) -> Any:
     )
 
 
-def _choose(
-    text: Any, n: int, table: Any, memo: Any, memo_text: Any, missed: Any, work: Any, size: int
+def _read(
+    text: Any,
+    n: int,
+    task: int,
+    table: Any,
+    memo: Any,
+    memo_text: Any,
+    missed: Any,
+    work: Any,
+    size: int,
+    patterns: Any,
 ) -> int:
-    """The panel, `UNKNOWN`, or `NOT_FOUND` less the place of a reason."""
-    data = carray(text, n, np.uint8)
-    tables = _tables(table, memo, memo_text, missed)
-    tables.missed[0] = tables.missed[1] = 0
-    if not is_ascii(data, 0, n) and not is_tame(data, 0, n):
-        return UNKNOWN
-    number, reason = read_choice(data, 0, n, tables, carray(work, size, np.uint8), 0)
-    return int(number if reason == 0 else NOT_FOUND - reason)
+    return read_one(
+        carray(text, n, np.uint8),
+        n,
+        task,
+        _tables(table, memo, memo_text, missed),
+        carray(work, size, np.uint8),
+        carray(patterns, PATTERN_WORK, np.int64),
+    )
 
 
 def _scan(
@@ -181,7 +188,7 @@ def _write(
 
 ENTRIES = {
     "scan": (_scan, "pipippipipipipppppppipipppppp"),
-    "choose": (_choose, "pipppppi"),
+    "read": (_read, "piipppppip"),
     "index": (_index, "pipipi"),
     "add": (_add, "iipip"),
     "write": (_write, "pipipiiipipppipipipp"),

@@ -85,11 +85,12 @@ from relfast_kernels.text.dialects import (
     LEFT_OUT,
     read_entry,
 )
-from relfast_kernels.text.find import begins_with, copy, find_byte, hash_text
+from relfast_kernels.text.find import copy, find_byte, hash_text
 from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
 from relfast_kernels.text.join import find_gold
-from relfast_kernels.text.json_scan import QUOTE, is_null, tokenise
+from relfast_kernels.text.json_scan import is_null, tokenise
 from relfast_kernels.text.prompt_ids import put_prompt_id
+from relfast_kernels.text.questions import may_show_taxa
 from relfast_kernels.text.responses import LEAVES_IT, NOT_DONE, score_as_published, score_strictly, shown_gold
 from relfast_kernels.text.vectors import WIDTH
 
@@ -97,9 +98,6 @@ MAX_ID_DIGITS = 18
 """Digits of a number that every JSON parser keeps exactly."""
 
 _LF = 10
-
-_QUESTION = np.frombuffer(b'question"', np.uint8)
-_INPUT = np.frombuffer(b'input"', np.uint8)
 
 _NO_ROOM, _NO_SCRATCH = -1, -2
 """Instead of a line's kind: its responses are more than there is room for, or its gold is longer."""
@@ -144,43 +142,6 @@ def _is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end:
         if tape[token, TOKEN_KIND] == FLOAT:
             return False
     return True
-
-
-@kernel
-def _shows(data: Any, start: int, end: int, any_question: bool) -> bool:
-    """Whether there is an angle bracket that a name in an alignment begins with, plain or escaped; or, if
-    that matters, a question at all."""
-    if find_byte(data, start, end, 62) < end:
-        return True
-    at = find_byte(data, start, end, 92)
-    while at < end:
-        if data[at + 1] == 117 and data[at + 2] == 48 and data[at + 3] == 48 and data[at + 4] == 51:
-            return True
-        if any_question and data[at + 1] == 117:
-            return True
-        at = find_byte(data, at + 2, end, 92)
-    if any_question:
-        at = find_byte(data, start, end, QUOTE)
-        while at < end:
-            if begins_with(data, at + 1, end, _QUESTION) or begins_with(data, at + 1, end, _INPUT):
-                return True
-            at = find_byte(data, at + 1, end, QUOTE)
-    return False
-
-
-@kernel
-def _may_show_taxa(
-    data: Any, tape: Any, samples: Any, n: int, start: int, end: int, any_question: bool
-) -> bool:
-    """Whether a line may hold a question with an alignment, or any question: anything like one outside of
-    responses."""
-    at = start
-    for sample in range(n):
-        token = samples[sample]
-        if tape[token, TOKEN_START] < at or _shows(data, at, tape[token, TOKEN_START], any_question):
-            return True
-        at = tape[token, TOKEN_END]
-    return _shows(data, at, end, any_question)
 
 
 @kernel
@@ -315,7 +276,7 @@ def _scan_line(
     if used < 0:
         return SLOW
 
-    if strict and task == B1 and _may_show_taxa(data, tape, samples, n, start, end, joins):
+    if strict and task == B1 and may_show_taxa(data, tape, samples, n, start, end, joins):
         return SLOW  # gold may be places in the question's list
     least = settings.view(np.float64)[SET_LEAST]
     left: Any = state[STATE_LEFT]

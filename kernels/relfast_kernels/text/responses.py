@@ -12,6 +12,7 @@ from relfast_kernels.layouts import (
     FOUND,
     GOLD_VALUE_SHIFT,
     NO_PANEL,
+    NOT_FOUND,
     PRED_VALUE_SHIFT,
     REASON_SHIFT,
     REASONS,
@@ -21,14 +22,17 @@ from relfast_kernels.layouts import (
     RECORD_VOTE,
     SET_DETAILS,
     SET_STRIP,
+    TAXA_SHIFT,
     UNKNOWN,
 )
 from relfast_kernels.text.characters import is_ascii, is_tame
 from relfast_kernels.text.gold import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
+from relfast_kernels.text.patterns.lists import TAXA
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_a import score_choice
 from relfast_kernels.text.rel_a_strict import read_choice
 from relfast_kernels.text.rel_b import score_taxa
+from relfast_kernels.text.rel_b_claim import read_claim
 from relfast_kernels.text.rel_b_strict import score_claim
 from relfast_kernels.text.rel_c import score_tag
 from relfast_kernels.text.rel_c_strict import read_label
@@ -148,3 +152,41 @@ def score_strictly(
             return left, used
     _put(row, task, number, shown_gold(task, work.gold), reason, details)
     return DONE, used
+
+
+@kernel
+def read_one(text: Any, n: int, task: int, tables: Any, scratch: Any, patterns: Any) -> int:
+    """What the ``strict`` extractor of a task says of a text (UTF-8) without reasoning, not all white space.
+
+    Parameters
+    ----------
+    tables : Tables
+        ``missed`` is filled where a text is not known, else zeros.
+    scratch : uint8
+        Work space: `PER_BYTE` times the bytes of the text, and 512.
+    patterns : int64
+        `PATTERN_WORK` more. It begins with the taxa of REL-B1.
+
+    Returns
+    -------
+    int
+        The panel or label as details number it, and from bit `TAXA_SHIFT` on how many taxa; `UNKNOWN`: only
+        Python can say; or `NOT_FOUND` less the place in `REASONS` of why there is none.
+    """
+    tables.missed[0] = tables.missed[1] = 0
+    if not is_ascii(text, 0, n) and not is_tame(text, 0, n):
+        return UNKNOWN
+    number: Any = 0
+    reason: Any = 0
+    n_taxa: Any = 0
+    if task < B1:
+        number, reason = read_choice(text, 0, n, tables, scratch, 0)
+    elif task == C1:
+        number, reason = read_label(text, 0, n, scratch, 0, patterns)
+    else:
+        number, n_taxa, reason = read_claim(text, 0, n, scratch, 0, patterns)
+        for k in range(n_taxa):
+            patterns[k] = patterns[TAXA + k]
+    if number == UNKNOWN:
+        return UNKNOWN
+    return int(number | n_taxa << TAXA_SHIFT) if reason == 0 else int(NOT_FOUND - reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 _NONE: Final = 15
@@ -16,3 +17,8 @@ def details(pred: int, gold: int) -> dict[str, Any]:
 def number_of(panel: int | None) -> tuple[int, int]:
     """The kernel's number of a panel, and its vote."""
     return (_NONE, 0) if panel is None else (panel, 2 + panel)
+
+
+def value_of(panel: int | None, taxa: Sequence[int]) -> int | None:
+    """The panel that the kernel has read."""
+    return panel

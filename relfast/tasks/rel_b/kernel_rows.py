@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from relfast.tasks.rel_b.claim import Homoplasy
 from relfast.tasks.rel_b.names import gold_names, plain_name
 
 _LABELS: Final = (None, "no", "yes")
@@ -22,3 +23,8 @@ def strict_gold(answer: Mapping[str, Any], question: object) -> Mapping[str, Any
         return answer
     names = gold_names(taxa, question, answer.get("taxa_as"))
     return answer if names == frozenset(map(plain_name, taxa)) else {**answer, "taxa": sorted(names)}
+
+
+def value_of(label: int | None, taxa: Sequence[int]) -> Homoplasy:
+    """The claim of a label and taxa that the kernel has numbered."""
+    return Homoplasy(_LABELS[label or 0], [str(taxon) for taxon in taxa])
