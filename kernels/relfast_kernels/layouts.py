@@ -31,27 +31,33 @@ first record is the number of all."""
     RECORD_PRED_END,
     RECORD_GOLD,
     RECORD_GOLD_END,
-) = range(12)
-RECORD_COLUMNS: Final = 12
+    RECORD_TEXT,
+    RECORD_TEXT_END,
+    RECORD_TEXT_PLACE,
+    RECORD_BEFORE,
+) = range(16)
+RECORD_COLUMNS: Final = 16
 """Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote,
-and where in the scratch space the JSON of predicted and gold taxa is, for details."""
+and where in the scratch space the JSON of predicted and gold taxa is, for details. Of one that is left to
+Python (its key has `LEFT`): where its response is, as UTF-8, and the number of the one left before it."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
-"""Where an id is: in the line, in the scratch space, or there is none."""
+"""Where an id or a response is: in the line, in the scratch space, or there is none."""
 
-STATE_AT, STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS = range(5)
+STATE_AT, STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS, STATE_LEFT = range(6)
 STATE_SIZE: Final = 8
-"""What a scan has read and written so far: bytes, lines, records, scratch space; and why it stopped."""
+"""What a scan has read and written so far: bytes, lines, records, scratch space; why it stopped; and the last
+record that is left to Python. Records that are left count from 1; 0: there is none."""
 WANTS_NOTHING, WANTS_RECORDS, WANTS_SCRATCH = 0, 1, 2
 """Why a scan stopped: all is read, or there is no room for a line's records or texts."""
 SCRATCH_PER_BYTE: Final = 16
 SCRATCH_PER_LINE: Final = 512
 """Scratch space that a line can take at most, for each of its bytes and besides."""
 
-SET_DIALECT, SET_STRIP, SET_DETAILS, SET_JOIN, SET_TASK, SET_FILTER = range(6)
-SET_SIZE: Final = 6
+SET_DIALECT, SET_STRIP, SET_DETAILS, SET_JOIN, SET_TASK, SET_FILTER, SET_STRICT, SET_LEAST = range(8)
+SET_SIZE: Final = 8
 """What a scan is told: the dialect (0: each row's own), whether reasoning is cut, whether details are wanted,
-whether gold is joined, the task of rows that name none, and whether a filter of lm-evaluation-harness is
-chosen."""
+whether gold is joined, the task of rows that name none, whether a filter of lm-evaluation-harness is chosen,
+whether the policy is ``strict``, and, as the bits of a float, the smallest F1 of a right REL-B1 yes."""
 NO_TASK, SEEN_IN_GOLD = -1, -2
 """Instead of the number of a task: none that is read here; whose gold it is."""
 
@@ -92,12 +98,31 @@ TAXA_SLOTS: Final = 2 * MAX_TAXA
 B1, C1 = 7, 8
 """Numbers of tasks in keys and samples: REL-A1 to A7 have 0 to 6. The tasks declare them."""
 
-KEY_TASK: Final = 255
+KEY_TASK: Final = 15
 """A key's bits that are the task's number."""
-FOUND, CORRECT, GOLD_YES = 1 << 8, 1 << 9, 1 << 10
+FOUND, CORRECT, GOLD_YES = 1 << 4, 1 << 5, 1 << 6
+REASON_SHIFT: Final = 7
+REASONS: Final = (
+    None,
+    "no_answer",
+    "several_answers",
+    "out_of_range",
+    "empty",
+    "only_reasoning",
+    "guessed_taxa",
+    "too_long",
+)
+"""Under ``strict``, why a response was turned down: a key has the place."""
+KEY_REASON: Final = 15
 PRED_VALUE_SHIFT, GOLD_VALUE_SHIFT = 11, 15
 KEY_VALUE: Final = 15
 """With details, where a key has what was predicted and what is gold: panels; or 0 none, 1 no, 2 yes."""
+NO_PANEL: Final = 15
+"""Instead of a panel under ``strict``: none was chosen."""
+NOT_FOUND: Final = -1
+"""And that less the place of the reason: what one response comes to that is read by itself."""
+LEFT: Final = 1 << 62
+"""A response that Python has to read: the key has its task and gold, whether details are wanted or not."""
 TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 20, 34, 48
 """Where a key of REL-B1 has its counts of taxa: true positives, predicted, gold."""
 KEY_COUNT: Final = (1 << 14) - 1
@@ -124,6 +149,56 @@ KIND_COLUMNS: Final = 6
 many votes are the most frequent, how many of those are right (0 for one sample), and how many there are."""
 VOTE_COLUMNS: Final = 3
 """Columns of the work space of an election: vote, number, whether it is right."""
+
+# Text: words and texts that extractors have said something of (`relfast_kernels.text.rel_a_strict`)
+
+TAXA_SHIFT: Final = 8
+"""Where in what is read of a single response the number of taxa begins; below it the panel or label."""
+
+PATTERN_WORK: Final = 1 << 16
+"""Numbers of work space that the matcher of patterns takes (`relfast_kernels.text.patterns`)."""
+
+WORD_SLOTS: Final = 1 << 12
+WORD_FACTOR: Final = 0x9E37_79B9_7F4A_7C15
+STEM_LETTERS: Final = 4
+STEM_MARK: Final = -1
+"""A table of words, and what marks the first letters of several."""
+WORD_KNOWN, WORD_ALARM, WORD_OPENS, WORD_OF_PLAIN, WORD_LINKS, WORD_OFFERS = 1, 2, 4, 8, 16, 32
+"""Flags of a word: a sentence can have it that is nothing but an answer, or a phrase; it can take something
+back; a sentence that begins with it can answer a question; bare answers have it; a phrase can go on behind it
+with any word; it makes what comes an alternative."""
+
+MEMO_HASH, MEMO_START, MEMO_END, MEMO_BITS = range(4)
+MEMO_COLUMNS: Final = 4
+MEMO_SLOTS: Final = 1 << 15
+MEMO_TEXTS: Final = 1 << 14
+MEMO_BYTES: Final = 1 << 21
+"""A memo of texts: hash, where the text is (an end of 0: nothing), what is known of it. It holds so many, of
+so many bytes."""
+SAYS_VALUE: Final = 15
+SAYS_PLAIN_SHIFT, SAYS_VALUE_SHIFT = 0, 4
+"""Of a text: the choice of a line that is nothing but an answer (0: it is none); the choice that a sentence
+states (0: several, 15: a number that is none)."""
+(
+    SAYS_NAMES,
+    SAYS_OR,
+    SAYS_SKIMMED,
+    SAYS_QUIET,
+    SAYS_FINAL,
+    SAYS_STATED,
+    SAYS_PLACE,
+    SAYS_PLAIN,
+    SAYS_CORRECTS,
+    SAYS_CONCLUDES,
+    SAYS_NO_MORE,
+    SAYS_DESCRIBED,
+    SAYS_BOXED,
+    SAYS_REPLACES,
+) = (1 << bit for bit in range(8, 22))
+"""And as bits: it names a choice; it is "or" and the like; it can be skimmed; it changes nothing before the
+final statement; it is one; as a sentence before one it states a choice; it speaks of the place; it has
+nothing but an answer in it; "wait" and the like; "so" and the like; it is a question; its choice is
+described, in a box, or set above what was said before."""
 
 # SMILES: the graph of a molecule (`relfast_kernels.smiles.parser`)
 

@@ -49,6 +49,26 @@ UNITS: Final = {
         "text/rel_a.py",
         "text/rel_b.py",
         "text/rel_c.py",
+        "text/gold.py",
+        "text/word_table.py",
+        "text/prose.py",
+        "text/proofs.py",
+        "text/rel_a_strict.py",
+        "text/patterns/sources.py",
+        "text/patterns/symbols.py",
+        "text/patterns/compile.py",
+        "text/patterns/machine.py",
+        "text/patterns/plain.py",
+        "text/patterns/yes_no.py",
+        "text/patterns/verdict.py",
+        "text/patterns/lists.py",
+        "text/patterns/taxa.py",
+        "text/patterns/reading.py",
+        "text/rel_b_claim.py",
+        "text/rel_b_strict.py",
+        "text/rel_c_strict.py",
+        "text/questions.py",
+        "text/responses.py",
         "text/lines.py",
         "text/rows.py",
         "text/entries.py",
@@ -96,7 +116,7 @@ UNITS: Final = {
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 
-SHORT: Final = frozenset({"smiles", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part"})
+SHORT: Final = frozenset({"smiles", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part", "text.read"})
 """Units, and entries of units, that take microseconds."""
 
 _LINKERS: Final = (

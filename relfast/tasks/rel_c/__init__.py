@@ -33,7 +33,12 @@ C1: Final = Task(
         domain="chemistry",
         check="relfast.tasks.rel_c.gold:check_isomer_set",
     ),
-    text_kernel=TextKernel(8, "relfast.tasks.rel_c.kernel_rows:details"),
+    text_kernel=TextKernel(
+        8,
+        "relfast.tasks.rel_c.kernel_rows:details",
+        number_of="relfast.tasks.rel_c.kernel_rows:number_of",
+        value_of="relfast.tasks.rel_c.kernel_rows:value_of",
+    ),
     generator="relfast.tasks.rel_c.generate",
     parameters=IsomerSetParameters,
     display=display.C1,
