@@ -288,6 +288,7 @@ class Scoring:
             metrics,
             None,
             outcome.vote,
+            task.say(outcome),
         )
 
 

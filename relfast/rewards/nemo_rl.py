@@ -71,7 +71,7 @@ class RelfastEnvironment(Adapter):
             next_stop_strings=[None] * len(scores),
             rewards=tensor([self.value(score) for score in scores]),
             terminateds=tensor([1.0] * len(scores)),
-            answers=[_answer(score) for score in scores] if return_extracted_answer else None,
+            answers=[score.pred for score in scores] if return_extracted_answer else None,
         )
 
     def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
@@ -98,10 +98,6 @@ def _read(log: object, about: object) -> tuple[Any, Any, Any, str | None]:
     if question is None:
         question = field(about, "question")
     return task, gold_of(answer), response_of(log), question if question is not None else question_of(log)
-
-
-def _answer(score: Score) -> str | None:
-    return None if score.vote is None else str(score.vote)
 
 
 def _remark(score: Score) -> str:

@@ -43,7 +43,9 @@ class ComputeScore(Adapter):
     ----------
     metrics
         Give a dict, the same keys for every sample of every task: ``score`` (the reward), ``acc`` (1.0 if
-        correct), ``answered``, ``unscored``, and ``pred`` (the answer as a short text, for verl's maj@N).
+        correct), ``answered``, ``unscored``, and ``pred``, the answer that was read, as text (a panel's
+        number, ``yes: a, b``, a SMILES, a plan; "" without one). verl's maj@N compares those texts: two
+        spellings of a molecule are two answers there.
         False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
     """
 
@@ -105,7 +107,7 @@ class ComputeScore(Adapter):
             "acc": float(bool(score.correct)),
             "answered": float(score.status == "ok"),
             "unscored": float(score.correct is None),
-            "pred": "" if score.vote is None else str(score.vote),
+            "pred": score.pred or "",
         }
 
 

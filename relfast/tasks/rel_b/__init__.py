@@ -35,6 +35,7 @@ TASK: Final = Task(
     text_kernel=TextKernel(
         7, "relfast.tasks.rel_b.kernel_rows:details", "relfast.tasks.rel_b.score:metrics_of_counts"
     ),
+    said="relfast.tasks.rel_b.score:said",
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
     parameters=HomoplasyParameters,
