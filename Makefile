@@ -9,7 +9,7 @@ PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 MINUTES ?= 20
 
-.PHONY: demo test test-quick test-trainers fuzz check bench bench-quick bench-torch gate render clean
+.PHONY: chromium demo test test-quick test-trainers fuzz check bench bench-quick bench-torch gate render clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -36,15 +36,22 @@ demo: $(VENV)/.demo
 	mkdir -p demo-output
 	$(BIN)/relfast score relfast/data/rel_demo.jsonl.gz -o demo-output/rel_demo.scored.jsonl --overwrite
 
+## Debian's Chromium, in which the report's page is tested; without it those tests are left out, and that is said
+chromium:
+	@command -v chromium chromium-browser google-chrome >/dev/null || [ -n "$$RELFAST_CHROMIUM" ] || \
+	  { as=; [ "$$(id -u)" = 0 ] || as="sudo -n"; \
+	    $$as apt-get update -qq && $$as apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
+	  echo "no browser: install Chromium, or say where one is with RELFAST_CHROMIUM"
+
 ## all tests but those with torch; the kernels compile on one core while the linters run on the other
-test: $(VENV)/.test
+test: $(VENV)/.test chromium
 	$(BIN)/relfast warmup & $(MAKE) check; checked=$$?; wait; exit $$checked
 	$(PYTEST) $(SPREAD)
 
 ## what takes no more than a second each
 test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
-	$(PYTEST) $(SPREAD) -m 'not slow and not trainers'
+	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not browser'
 
 ## TRL's real trainer, sentence-transformers and transformers; installs torch
 test-trainers: $(VENV)/.trainers

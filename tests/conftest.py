@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 
 import pytest
+from chromium import executable
 from hypothesis import is_hypothesis_test, settings
 from seeds import SEED
 
@@ -20,7 +21,7 @@ settings.load_profile("test" if SEED is None else "fuzz")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups and -m selects
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The slow ones first, each for whoever is free; the others by module, whose fixtures are made once."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     for item in items:
@@ -29,3 +30,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         # Hypothesis' own marker is set later
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker("fuzz")
+    if executable() is None:
+        without = [item for item in items if item.get_closest_marker("browser") is not None]
+        config.hook.pytest_deselected(items=without)
+        items[:] = [item for item in items if item.get_closest_marker("browser") is None]
+
+
+def pytest_report_header() -> str:
+    """Which browser the report's page is tested in."""
+    return (
+        f"browser: {executable() or 'none (make chromium); the tests of the page in a browser are left out'}"
+    )

@@ -7,6 +7,8 @@ hash of the prompt and how often it has been asked, so that a run meets all kind
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import threading
 import zlib
 from collections import Counter
@@ -16,7 +18,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-FAILURES = ("500", "503", "429", "slow", "html", "no choices", "null text", "torn json", "hang up")
+FAILURES = (
+    "500", "503", "429", "slow", "trickle", "html", "no choices", "null text", "torn json", "hang up", "reset",
+)  # fmt: skip
 """Kinds of failure; each is met by some prompts at their first time."""
 
 
@@ -26,13 +30,19 @@ class Server:
 
     ``failing`` is the number of times in a row that a prompt fails before it is answered; ``broken``
     prompts (those that contain the text) fail always; ``delay`` seconds pass before each answer. Prompts that
-    contain a key of ``says`` are filtered or refused: their chat message has those fields.
+    contain a key of ``says`` are filtered or refused: their chat message has those fields. Those that contain a
+    key of ``ends`` have that finish reason, and their message the fields beside it. ``echoes_key``: errors hold
+    the key that came with the request, as some servers' do.
     """
 
     solve: Callable[[str], str]
     failing: int = 0
     broken: str | None = None
     says: dict[str, dict[str, Any]] = field(default_factory=dict)
+    ends: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    echoes_key: bool = False
+    answered: Counter[str] = field(default_factory=Counter)
+    keys: set[str] = field(default_factory=set)
     delay: float = 0.0
     slow: float = 30.0
     url: str = ""
@@ -74,6 +84,7 @@ def running(server: Server) -> Iterator[Server]:
             prompt = "\n".join(m["content"] for m in body["messages"]) if chat else body["prompt"]
             with server.lock:
                 server.requests.append(body | {"path": self.path})
+                server.keys.add(self.headers.get("Authorization", ""))
                 server.at_once += 1
                 server.most_at_once = max(server.most_at_once, server.at_once)
             try:
@@ -93,9 +104,18 @@ def running(server: Server) -> Iterator[Server]:
                 if part in prompt:
                     choice["message"] |= said
                     choice["finish_reason"] = "content_filter"
-            reply = {"id": "x", "object": "completion", "created": 0, "model": "m", "choices": [choice]}
+            for part, (reason, said) in server.ends.items():
+                if part in prompt:
+                    choice["message"] |= said
+                    choice["finish_reason"] = reason
+            usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(text.split())}
+            reply = {
+                "id": "x", "object": "completion", "created": 0, "model": "m-served", "choices": [choice],
+                "usage": usage | {"total_tokens": sum(usage.values())},
+            }  # fmt: skip
             if failure in ("500", "503", "429"):
-                self.send(int(failure), b'{"error": {"message": "try later"}}')
+                message = f"no: {self.headers.get('Authorization')}" if server.echoes_key else "try later"
+                self.send(int(failure), json.dumps({"error": {"message": message}}).encode())
             elif failure == "slow":
                 server.stopping.wait(server.slow)
             elif failure == "html":
@@ -109,11 +129,30 @@ def running(server: Server) -> Iterator[Server]:
                 self.send(200, json.dumps(reply).encode())
             elif failure == "torn json":
                 self.send(200, json.dumps(reply).encode()[:-20])
+            elif failure == "trickle":
+                self.trickle(json.dumps(reply).encode())
+            elif failure == "reset":
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self.close_connection = True
+                self.connection.close()
             elif failure == "hang up":
                 self.close_connection = True
                 self.connection.close()
             else:
+                with server.lock:
+                    server.answered[prompt] += 1
                 self.send(200, json.dumps(reply).encode())
+
+        def trickle(self, body: bytes) -> None:
+            """A byte now and then: no pause is long, the whole takes ever so long."""
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            for byte in body:
+                if server.stopping.wait(0.1):
+                    return
+                self.wfile.write(bytes([byte]))
 
         def send(self, status: int, body: bytes, kind: str = "application/json") -> None:
             self.send_response(status)

@@ -96,7 +96,7 @@ def _in_bulk(task: Task, declaring: type) -> click.Command:
                 output, count, seed, variants, workers, overwrite=overwrite, progress=counting.update
             )
         if not quiet:
-            click.echo(f"{written} rows of {count} {unit} written to {output}", err=True)
+            click.echo(f"{written:,} rows written to {output}", err=True)
 
     return command
 

@@ -41,6 +41,9 @@ COMMANDS: Final = {
     "compare": _Command(
         "relfast.cli.compare", "Is A better than B? Scored rows of the same records, paired."
     ),
+    "bench": _Command(
+        "relfast.cli.bench", "Ask models, score and report: all three benchmarks in one command."
+    ),
     "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),
     "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
     "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),

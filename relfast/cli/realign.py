@@ -80,7 +80,7 @@ def command(
     DIR gets realign_benchmark_results.jsonl, an entry a problem, and figures-and-statistics/ with the report.
     """
     from relfast.cli.progress import ProgressReporter
-    from relfast.inference.client import Settings
+    from relfast.inference.settings import Settings
     from relfast.realign.aligner import StepAligner
     from relfast.realign.benchmark import Judge, Plan
     from relfast.report.realign import REPORT_DIR, RESULTS_FILE, generate_analysis_report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -10,9 +11,43 @@ from relfast.errors import UsageError
 from relfast.outputs import refuse_existing
 
 
+def _count(context: Any, parameter: Any, value: str) -> int:
+    if value == "all":
+        return 2**62
+    if value.isdecimal():
+        return int(value)
+    raise click.BadParameter("must be a number or all")
+
+
 @click.command(name="report")
 @click.argument("scored", nargs=-1, required=True, metavar="SCORED...")
 @click.option("-o", "--output", required=True, metavar="DIR", help="Folder of the report.")
+@click.option(
+    "--dump",
+    multiple=True,
+    metavar="FILE",
+    help="What SCORED was scored from, if it does not lie beside it; NAME=FILE for several models.",
+)
+@click.option(
+    "--data", multiple=True, metavar="PATH", help="Gold records to join on id, as for `relfast score`."
+)
+@click.option(
+    "--map",
+    "field_map",
+    multiple=True,
+    metavar="FIELD=PATH",
+    help="Where the dump has a field, as for `relfast score`.",
+)
+@click.option("--input-format", default="auto", show_default=True, help="Dialect of the dump.")
+@click.option("--task", help="Task of records that do not say.")
+@click.option(
+    "--records",
+    default="1000",
+    show_default=True,
+    callback=_count,
+    metavar="N|all",
+    help="Records of a model that the page holds with their texts.",
+)
 @click.option("--shards", is_flag=True, help="The inputs are parts of one run (`relfast score --shard`).")
 @click.option("--overwrite", is_flag=True, help="Replace an existing report.")
 @click.option("--embedder", default="auto", show_default=True, metavar="NAME|DIR", help="Embedding model of ReAlign's heatmaps.")  # fmt: skip
@@ -21,6 +56,12 @@ from relfast.outputs import refuse_existing
 def command(
     scored: tuple[str, ...],
     output: str,
+    dump: tuple[str, ...],
+    data: tuple[str, ...],
+    field_map: tuple[str, ...],
+    input_format: str,
+    task: str | None,
+    records: int,
     shards: bool,
     overwrite: bool,
     embedder: str,
@@ -29,10 +70,13 @@ def command(
 ) -> int:
     """Figures, tables and one HTML page from SCORED: rows of `relfast score`, or their --summary files.
 
-    SCORED are files, patterns, folders, or - for stdin. Several inputs are added up: they must hold different
-    records, or be --shards of one run. The results of `relfast realign` give ReAlign's own report.
+    SCORED are files, patterns, folders, or - for stdin. Files with different records, and --shards of one run,
+    are added up; files with the same records are several models, side by side. NAME=FILE says of which model a
+    file is. Questions and responses are read from the dump that lies beside the rows, or from --dump. The
+    results of `relfast realign` give ReAlign's own report.
     """
     from relfast.cli.progress import ProgressReporter
+    from relfast.engine.job import make_job
     from relfast.report.inputs import realign_results
     from relfast.report.scored import generate_report
 
@@ -40,6 +84,7 @@ def command(
     results = realign_results(scored)
     if results is not None and len(scored) > 1:
         raise UsageError(f"{results} holds results of `relfast realign`: report on it alone")
+    job = make_job(task=task, data=list(data), map=_mapped(field_map), input_format=input_format)
     with ProgressReporter(quiet=quiet) as reporter:
         if results is not None:
             from relfast.realign.aligner import StepAligner
@@ -48,8 +93,27 @@ def command(
             aligner = StepAligner(embedder, device)
             report = generate_analysis_report(results, output, aligner=aligner, on_step=reporter.step)
         else:
-            report = generate_report(scored, output, shards=shards, on_step=reporter.step)
+            report = generate_report(
+                scored,
+                output,
+                shards=shards,
+                dump=dump,
+                job=job,
+                records=records,
+                embedder=embedder,
+                on_step=reporter.step,
+            )
     for note in report.notes:
         click.echo(note, err=True)
     click.echo(f"report in {report.directory / 'index.html'}", err=True)
     return 0
+
+
+def _mapped(given: tuple[str, ...]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in given]
+    bad = next(
+        (text for text, (_, sign, path) in zip(given, pairs, strict=True) if not (sign and path)), None
+    )
+    if bad is not None:
+        raise UsageError(f"--map {bad}: must be FIELD=PATH")
+    return {field: path for field, _, path in pairs}

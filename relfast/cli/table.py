@@ -12,6 +12,9 @@ from relfast.stats.summary import Summary, TaskSummary
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
+
+    from relfast.tasks.breakdown import ShownTable
 
 UNSCORED: Final = tuple(status for status in STATUSES if status not in SCORED)
 
@@ -42,19 +45,41 @@ def _print(summary: Summary, console: Console) -> None:
     for name in columns:
         table.add_column(name, justify="right", no_wrap=True)
     for name, task in summary.tasks.items():
-        table.add_row(name, *_cells(task)[: len(columns)])
+        table.add_row(name, *cells(task)[: len(columns)])
     console.print(table)
     for name, task in summary.tasks.items():
         for line in (_metrics(task), _at_k(task), _lengths(task), _unscored(task)):
             if line:
                 console.print(f"{name}: {line}", overflow="fold")
+        for shown in task.tables():
+            console.print(_own_table(name, shown))
     # one line whatever the width: it is there to be copied and compared
     console.print(summary.signature, style="dim", soft_wrap=True)
     for note in summary.notes:
         console.print(f"note: {note}", overflow="fold")
 
 
-def _cells(task: TaskSummary) -> list[str]:
+def _own_table(task: str, shown: ShownTable) -> Table:
+    """A table of a task's own aggregates, its title the first line."""
+    from rich.table import Table
+
+    table = Table(
+        title=f"{task} {shown.title}",
+        title_justify="left",
+        title_style="",
+        pad_edge=False,
+        box=None,
+        header_style="bold",
+    )
+    for place, name in enumerate(shown.columns):
+        table.add_column(name, justify="right" if place else "left", no_wrap=True)
+    for row in shown.rows:
+        table.add_row(*row)
+    return table
+
+
+def cells(task: TaskSummary) -> list[str]:
+    """What the table shows of a task: prompts, responses, correct, its error, reward, parsed, unscored."""
     mean, error = clustered_mean(task.histogram)
     return [
         f"{task.prompts:,}",

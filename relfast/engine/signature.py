@@ -9,16 +9,19 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from relfast import __version__
-from relfast.engine.job import Job
+from relfast.engine.job import MAX_LINE_BYTES, Job
 from relfast.parameters import parameters_of
 from relfast.tasks import TASKS, Task
 
 
-def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> str:
+def signature(
+    job: Job, tasks: Iterable[str], filters: Sequence[str] = (), *, limit: int | None = None
+) -> str:
     """``relfast 0.1.0 | tasks REL-C2:1 | policy strict | rdkit 2026.9.1 | timeout 5s | …``.
 
     A task's number is its scorer revision; it changes whenever a score can. ``filters`` are those of
-    lm-evaluation-harness whose rows were scored.
+    lm-evaluation-harness whose rows were scored, ``limit`` is the number of lines that were read. Limits that
+    are not the usual ones of a version are shown.
     """
     options = [
         (parameter, parameter.write(getattr(job.options, parameter.name)))
@@ -48,6 +51,10 @@ def signature(job: Job, tasks: Iterable[str], filters: Sequence[str] = ()) -> st
     owned = {p.name for task in named for p in parameters_of(task.options)}
     parts += [shown for parameter, shown in options if not parameter.strict_only and parameter.name in owned]
     parts.append(f"timeout {job.timeout:g}s")
+    if job.max_line_bytes != MAX_LINE_BYTES:
+        parts.append(f"max-line-bytes {job.max_line_bytes}")
+    if limit is not None:
+        parts.append(f"limit {limit}")
     return " | ".join(parts)
 
 

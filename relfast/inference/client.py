@@ -8,19 +8,19 @@ the row that it was for says so.
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Generic, Literal, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Generic, TypeVar
 
-from relfast.errors import MissingExtraError, UsageError
+from relfast.errors import MissingExtraError
+from relfast.inference.pace import Pace, seconds_asked
+from relfast.inference.replies import Completion, GarbageError, read_reply, short
+from relfast.inference.settings import Endpoint, Settings
 
 Prompt = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages."""
 
 Key = TypeVar("Key")
-
-KEY_VARIABLE: Final = "OPENAI_API_KEY"
 
 MAX_WAIT_SECONDS: Final = 60.0
 """Longest pause between two attempts, also where a server's Retry-After asks for more."""
@@ -28,62 +28,12 @@ MAX_WAIT_SECONDS: Final = 60.0
 _PASSING_STATUS: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that say "later" rather than "no"."""
 
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where a server is asked: the API's base URL and which of its two ways."""
-
-    base_url: str
-    kind: Literal["chat", "completions"]
-
-    @classmethod
-    def parse(cls, url: str) -> Endpoint:
-        """From a full endpoint URL, or from a base URL, which means chat.
-
-        Raises
-        ------
-        UsageError
-            It is no http(s) URL.
-        """
-        trimmed = url.strip().rstrip("/")
-        if not trimmed.startswith(("http://", "https://")):
-            raise UsageError(f"--api must be an http(s) URL such as http://127.0.0.1:1234/v1, not {url!r}")
-        if trimmed.endswith("/chat/completions"):
-            return cls(trimmed.removesuffix("/chat/completions"), "chat")
-        if trimmed.endswith("/completions"):
-            return cls(trimmed.removesuffix("/completions"), "completions")
-        return cls(trimmed, "chat")
+_LEAST_SECRET: Final = 6
+"""Characters of a key that is looked for in what a server says; shorter ones are no secrets."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How a server is asked.
-
-    ``concurrency`` is the number of requests in flight; ``timeout`` seconds is the whole time of one
-    attempt; ``attempts`` counts the first one too; ``backoff`` seconds is the mean first pause, doubling.
-    """
-
-    model: str
-    temperature: float = 0.0
-    max_tokens: int = 2048
-    concurrency: int = 16
-    timeout: float = 300.0
-    attempts: int = 5
-    backoff: float = 0.5
-    system: str | None = None
-
-
-@dataclass(frozen=True)
-class Completion:
-    """What a server said: ``text``, or ``error`` with type and message."""
-
-    text: str | None
-    error: dict[str, str] | None = None
-    attempts: int = 1
-
-
-class GarbageError(Exception):
-    """A server's reply is no completion: no JSON, no choices, no text."""
+def no_seed(key: object) -> None:
+    """Of requests that are all alike."""
 
 
 class Client(Generic[Key]):
@@ -106,14 +56,16 @@ class Client(Generic[Key]):
         self.endpoint = Endpoint.parse(api)
         self.settings = settings
         self._openai, self._tenacity = openai, tenacity
+        self._key = api_key or settings.key()
         self._client = openai.AsyncOpenAI(
             base_url=self.endpoint.base_url,
             # local servers take any key, but the library insists on one
-            api_key=api_key or os.environ.get(KEY_VARIABLE) or "none",
+            api_key=self._key or "none",
             max_retries=0,
             timeout=settings.timeout,
         )
         self._slots = asyncio.Semaphore(settings.concurrency)
+        self._pace = Pace(settings.requests_per_minute)
 
     async def __aenter__(self) -> Client[Key]:
         return self
@@ -121,7 +73,9 @@ class Client(Generic[Key]):
     async def __aexit__(self, *exception: object) -> None:
         await self._client.close()
 
-    async def complete(self, prompt: Prompt, max_tokens: int | None = None) -> Completion:
+    async def complete(
+        self, prompt: Prompt, max_tokens: int | None = None, *, seed: int | None = None
+    ) -> Completion:
         """The completion of one prompt. Never raises for what the server does."""
         attempts = 0
         try:
@@ -134,14 +88,16 @@ class Client(Generic[Key]):
             async for attempt in retrying:
                 with attempt:
                     attempts += 1
-                    async with self._slots, asyncio.timeout(self.settings.timeout):
-                        text = await self._request(prompt, max_tokens or self.settings.max_tokens)
-            return Completion(text, None, attempts)
+                    async with self._slots:
+                        await self._pace.turn()
+                        async with asyncio.timeout(self.settings.timeout):
+                            completion = await self._request(prompt, self.settings.body(max_tokens, seed))
+            return replace(self._without_key(completion), attempts=attempts)
         except Exception as error:
-            return Completion(None, _describe(error, attempts, self.settings.timeout), attempts)
+            return Completion(None, self._describe(error, attempts), attempts)
 
     async def completions(
-        self, prompts: Iterable[tuple[Key, Prompt]]
+        self, prompts: Iterable[tuple[Key, Prompt]], seed_of: Callable[[Key], int | None] = no_seed
     ) -> AsyncIterator[tuple[Key, Completion]]:
         """Completions with their keys, as they come. Takes no more prompts than requests may be in flight."""
         source = iter(prompts)
@@ -150,7 +106,7 @@ class Client(Generic[Key]):
             while True:
                 while len(running) < self.settings.concurrency and (item := next(source, None)) is not None:
                     key, prompt = item
-                    running[asyncio.create_task(self.complete(prompt))] = key
+                    running[asyncio.create_task(self.complete(prompt, seed=seed_of(key)))] = key
                 if not running:
                     return
                 done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
@@ -161,17 +117,18 @@ class Client(Generic[Key]):
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
-    async def _request(self, prompt: Prompt, max_tokens: int) -> str:
-        options: dict[str, Any] = {
-            "model": self.settings.model,
-            "temperature": self.settings.temperature,
-            "max_tokens": max_tokens,
-        }
+    async def _request(self, prompt: Prompt, body: dict[str, Any]) -> Completion:
+        # what the library's methods do not know goes beside their arguments, in the body
+        model = body.pop("model")
         if self.endpoint.kind == "chat":
-            reply = await self._client.chat.completions.create(messages=self._messages(prompt), **options)
+            reply = await self._client.chat.completions.create(
+                model=model, messages=self._messages(prompt), extra_body=body
+            )
         else:
-            reply = await self._client.completions.create(prompt=self._plain(prompt), **options)
-        return _text_of(reply)
+            reply = await self._client.completions.create(
+                model=model, prompt=self._plain(prompt), extra_body=body
+            )
+        return read_reply(reply)
 
     def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = []
@@ -211,42 +168,33 @@ class Client(Generic[Key]):
         pause = float(exponential(state))
         error = state.outcome.exception() if state.outcome is not None else None
         if isinstance(error, self._openai.APIStatusError):
-            asked = error.response.headers.get("retry-after", "")
-            if asked.replace(".", "", 1).isdecimal():
-                pause = max(pause, float(asked))
+            asked = seconds_asked(error.response.headers.get("retry-after", ""))
+            if asked is not None:
+                asked = min(asked, MAX_WAIT_SECONDS)
+                self._pace.hold(asked)
+                pause = max(pause, asked)
         return min(pause, MAX_WAIT_SECONDS)
 
+    def _describe(self, error: Exception, attempts: int) -> dict[str, str]:
+        kind = type(error).__name__
+        # the library's timeout comes without the number; asyncio's without any text at all
+        late = f"no reply in {self.settings.timeout:g} s"
+        message = late if "Timeout" in kind else short(self._clean(str(error)))
+        tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
+        return {"type": kind, "message": f"{message} ({tries})"}
 
-class RefusalError(Exception):
-    """The model, or a filter behind it, refused to answer; it would again."""
+    def _clean(self, text: str) -> str:
+        """A text without our key, which some servers repeat: it must stand in no row."""
+        key = self._key
+        return text if key is None or len(key) < _LEAST_SECRET else text.replace(key, "[key]")
 
-
-def _text_of(reply: Any) -> str:
-    """The text of a reply. The library hands on whatever JSON, or text, the server sent."""
-    try:
-        choice = reply.choices[0]
-        message = getattr(choice, "message", None)
-        text = message.content if message is not None else choice.text
-    except (AttributeError, IndexError, KeyError, TypeError):
-        raise GarbageError(f"the reply has no choices: {_short(reply)}") from None
-    refusal = getattr(message, "refusal", None)
-    if refusal:
-        raise RefusalError(_short(refusal))
-    if not text and getattr(choice, "finish_reason", None) == "content_filter":
-        raise RefusalError("the content filter left nothing of the response")
-    if not isinstance(text, str):
-        raise GarbageError(f"the reply's text is {type(text).__name__}")
-    return text
-
-
-def _describe(error: Exception, attempts: int, timeout: float) -> dict[str, str]:
-    kind = type(error).__name__
-    # the library's timeout comes without the number; asyncio's without any text at all
-    message = f"no reply in {timeout:g} s" if "Timeout" in kind else _short(error)
-    tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
-    return {"type": kind, "message": f"{message} ({tries})"}
-
-
-def _short(value: object) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= 200 else f"{text[:200]}…"
+    def _without_key(self, completion: Completion) -> Completion:
+        said: dict[str, Any] = {
+            name: self._clean(text)
+            for name in ("text", "reasoning", "finish_reason", "model")
+            if (text := getattr(completion, name)) is not None
+        }
+        error = completion.error
+        if error is not None:
+            error = {name: short(self._clean(text)) for name, text in error.items()}
+        return replace(completion, error=error, **said)

@@ -2,16 +2,18 @@
 
 Used where each row costs a request to a server: `relfast run` and `relfast realign`. Rows are appended in the
 order in which they come; when all are there, `finish` puts them in the order of the input. A resumed run
-keeps the rows that succeeded, drops a torn last line, and asks again for those that failed. A failed row of
-which a part succeeded stays until its successor is written.
+keeps the rows that succeeded, drops a torn last line, and asks again for those that failed. A row that came
+in part (a failed one, or a line with one of its samples) stays until its successor is written.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -23,19 +25,35 @@ from relfast.json_text import Undecodable, decode_object, encode_row
 from relfast.outputs import refuse_existing
 
 Row = dict[str, Any]
+_Place = tuple[int, int]
 
 SETTINGS_SUFFIX: Final = ".run.json"
 """Beside the rows: what they were made with, so that a resumed run mixes nothing."""
 
 
+MADE: Final = "made"
+"""The entry of the settings that says what came of them: it may differ in a run that goes on."""
+
+SECONDS_BETWEEN_SYNCS: Final = 1.0
+"""Rows are with the kernel at once, which outlives us, and on the disk after so long at most."""
+
+
 @dataclass
 class RequestCounts:
-    """How far a run is: rows in all, had before it, made by it, and those of them that failed."""
+    """How far a run is: rows in all, had before it, made by it, and those of them that failed.
+
+    ``prompt_tokens`` and ``completion_tokens`` are those of this run, as far as the server says;
+    ``retries`` its requests beside the first one of each, ``cut_off`` responses that ran out of tokens.
+    """
 
     total: int
     before: int
     done: int = 0
     failed: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    retries: int = 0
+    cut_off: int = 0
 
 
 class RequestLog:
@@ -51,8 +69,10 @@ class RequestLog:
         Whether a row is to be asked for again when resumed.
     partial
         Whether a failed row holds something that need not be asked for again: see `before`.
+    piece
+        Whether a row is a piece of one: what was asked for with one of several requests.
     settings
-        What must be equal for a run to continue another one; JSON-able.
+        What must be equal for a run to continue another one, but for `MADE`; JSON-able.
     resume, overwrite
         What to do with a file that exists; with neither, it is an error.
 
@@ -73,15 +93,18 @@ class RequestLog:
         key: Callable[[Row], Hashable],
         failed: Callable[[Row], bool],
         partial: Callable[[Row], bool] = lambda row: False,
+        piece: Callable[[Row], bool] = lambda row: False,
         settings: Row,
         resume: bool = False,
         overwrite: bool = False,
     ) -> None:
         self.path = path
-        self._key, self._failed, self._partial = key, failed, partial
-        self._places: dict[Hashable, tuple[int, int]] = {}
-        self._before: dict[Hashable, tuple[int, int]] = {}
+        self._key, self._failed, self._partial, self._piece = key, failed, partial, piece
+        self._settings = settings
+        self._places: dict[Hashable, _Place] = {}
+        self._before: dict[Hashable, list[_Place]] = {}
         self._stale = False
+        self._synced = time.monotonic()
         if resume and overwrite:
             raise UsageError("--resume and --overwrite exclude each other")
         refuse_existing(path, unless=resume or overwrite, resumable=True)
@@ -101,7 +124,7 @@ class RequestLog:
                 self._recover()
             else:
                 self._file.truncate(0)
-            self._settings_path.write_bytes(orjson.dumps(settings, option=orjson.OPT_INDENT_2) + b"\n")
+            self._write_settings()
         except OSError as error:
             self._file.close()
             raise OutputError(path, error.strerror or str(error)) from error
@@ -120,7 +143,7 @@ class RequestLog:
     ) -> None:
         try:
             if self._stale:
-                self._replace(sorted([*self._places.values(), *self._before.values()]))
+                self._replace(self._all_places())
         finally:
             self._file.close()
 
@@ -131,17 +154,24 @@ class RequestLog:
         return len(self._places)
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Add rows and hand them to the disk: after this a kill does not lose them."""
+        """Add rows: from now on the end of our process does not lose them, a second later no power cut."""
         try:
             self._file.seek(0, os.SEEK_END)
             for row in rows:
                 start = self._file.tell()
                 self._file.write(encode_row(row))
                 key = self._key(row)
-                self._places[key] = (start, self._file.tell())
+                place = (start, self._file.tell())
+                if self._piece(row):
+                    self._before.setdefault(key, []).append(place)
+                    continue
+                self._places[key] = place
                 self._stale |= self._before.pop(key, None) is not None
             self._file.flush()
-            os.fsync(self._file.fileno())
+            now = time.monotonic()
+            if now - self._synced > SECONDS_BETWEEN_SYNCS:
+                os.fsync(self._file.fileno())
+                self._synced = now
         except OSError as error:
             raise OutputError(self.path, error.strerror or str(error)) from error
 
@@ -150,17 +180,37 @@ class RequestLog:
         for start, end in sorted(self._places.values()):
             yield decode_object(self._read(start, end))
 
-    def before(self, key: Hashable) -> Row | None:
-        """The failed row of which a part succeeded, as an earlier run left it; None if it has a successor."""
-        place = self._before.get(key)
-        return None if place is None else decode_object(self._read(*place))
+    def before(self, key: Hashable) -> list[Row]:
+        """What came of a row before: the failed row of which a part succeeded, as an earlier run left it, and
+        pieces. Empty if it has a successor."""
+        return [decode_object(self._read(*place)) for place in self._before.get(key, ())]
 
-    def finish(self, order: Iterable[Hashable]) -> None:
-        """Put the rows in that order of their keys. The file is replaced in one step or not at all."""
-        there = {**self._before, **self._places}
+    def finish(self, order: Iterable[Hashable], made: Row | None = None) -> None:
+        """Put the rows in that order of their keys. The file is replaced in one step or not at all.
+
+        ``made`` becomes the `MADE` of the settings.
+        """
+        there = {**{key: places[0] for key, places in self._before.items()}, **self._places}
         places = [there[key] for key in order if key in there]
-        if self._stale or places != sorted(places):
-            self._replace(places)
+        try:
+            if self._stale or places != sorted(places) or self._before:
+                self._replace(places)
+            else:
+                os.fsync(self._file.fileno())
+            if made is not None:
+                self._settings = {**self._settings, MADE: made}
+                self._write_settings()
+        except OSError as error:
+            raise OutputError(self.path, error.strerror or str(error)) from error
+
+    def _write_settings(self) -> None:
+        """In one step: a torn file would keep its run from being resumed."""
+        new = self._settings_path.with_name(self._settings_path.name + ".new")
+        new.write_bytes(orjson.dumps(self._settings, option=orjson.OPT_INDENT_2) + b"\n")
+        os.replace(new, self._settings_path)
+
+    def _all_places(self) -> list[_Place]:
+        return sorted([*self._places.values(), *chain.from_iterable(self._before.values())])
 
     @property
     def _settings_path(self) -> Path:
@@ -174,6 +224,7 @@ class RequestLog:
                 return
             raise ResumeMismatchError(f"{self._settings_path} is missing or torn") from None
         now = orjson.loads(orjson.dumps(settings))
+        before.pop(MADE, None)
         changed = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
         if changed:
             name = changed[0]
@@ -193,13 +244,16 @@ class RequestLog:
                 except (Undecodable, KeyError, TypeError):
                     start = end
                     continue
-                if not self._failed(row):
+                if self._piece(row):
+                    if key not in self._places:
+                        self._before.setdefault(key, []).append((start, end))
+                elif not self._failed(row):
                     self._places[key] = (start, end)
                     self._before.pop(key, None)
                 elif key not in self._places and self._partial(row):
-                    self._before[key] = (start, end)
+                    self._before[key] = [(start, end)]
             start = end
-        places = sorted([*self._places.values(), *self._before.values()])
+        places = self._all_places()
         if sum(b - a for a, b in places) != start:
             self._replace(places)
 
@@ -207,18 +261,17 @@ class RequestLog:
         self._file.seek(start)
         return self._file.read(end - start)
 
-    def _replace(self, places: list[tuple[int, int]]) -> None:
+    def _replace(self, places: list[_Place]) -> None:
         """Write the rows at those places to a new file and put it in the old one's stead."""
-        keys = {place: key for key, place in [*self._places.items(), *self._before.items()]}
         target = self.path.with_name(self.path.name + ".sorting")
-        moved: dict[Hashable, tuple[int, int]] = {}
+        moved: dict[_Place, _Place] = {}
         try:
             new = open(target, "w+b")  # noqa: SIM115 - held
             fcntl.flock(new, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for start, end in places:
+            for place in places:
                 at = new.tell()
-                new.write(self._read(start, end))
-                moved[keys[start, end]] = (at, new.tell())
+                new.write(self._read(*place))
+                moved[place] = (at, new.tell())
             new.flush()
             os.fsync(new.fileno())
             os.replace(target, self.path)
@@ -226,6 +279,7 @@ class RequestLog:
             raise OutputError(self.path, error.strerror or str(error)) from error
         self._file.close()
         self._file = new
-        self._before = {key: moved[key] for key in self._before if key in moved}
-        self._places = {key: place for key, place in moved.items() if key not in self._before}
+        self._places = {key: moved[place] for key, place in self._places.items() if place in moved}
+        kept = {key: [moved[place] for place in old if place in moved] for key, old in self._before.items()}
+        self._before = {key: new_places for key, new_places in kept.items() if new_places}
         self._stale = False

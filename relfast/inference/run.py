@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-import orjson
-
-from relfast.engine.io.lines import lines_of
-from relfast.engine.io.sources import find_sources
-from relfast.errors import InputError, ResumeMismatchError
+from relfast.errors import ResumeMismatchError
 from relfast.formats import read_row
 from relfast.formats.failure import NoResponse
-from relfast.inference.client import Client, Completion, Prompt, Settings
+from relfast.inference.client import Client, Prompt
+from relfast.inference.header import Made
+from relfast.inference.replies import CUT_OFF, Completion
 from relfast.inference.request_log import RequestCounts, RequestLog
-from relfast.json_text import Undecodable, decode_object
-from relfast.tasks import EXACT_FIELDS
+from relfast.inference.requests import Request
+from relfast.inference.settings import Endpoint, Settings
 
 GENERATION: Final = "generation"
 """The field of an output row that says how its response came about."""
@@ -28,60 +26,68 @@ GENERATION: Final = "generation"
 _OWN_FIELDS: Final = ("response", "error", "status_code", GENERATION)
 """What a record may say of an earlier response."""
 
-ROWS_PER_WRITE: Final = 16
-"""Rows handed to the disk together; a kill loses at most these."""
+_SAMPLE: Final = "sample"
+"""In `GENERATION` of a line that holds one of several samples, until all of them are there."""
+
+_ABOUT: Final = ("finish_reason", "usage", "reasoning")
+"""What `GENERATION` says of each sample."""
+
+Place = tuple[Request, int]
+"""A request, and which of its samples."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A record to complete: its place in the input, its row, and its prompt or why it has none."""
+class Asker(Protocol):
+    """Who is asked: a `Client`, or what stands in for one."""
 
-    index: int
-    row: dict[str, Any]
-    prompt: Prompt | None
-    problem: str | None = None
-
-    @property
-    def digest(self) -> str:
-        text = orjson.dumps(self.prompt, option=orjson.OPT_NON_STR_KEYS, default=str)
-        return hashlib.blake2b(text, digest_size=8).hexdigest()
+    def completions(
+        self, prompts: Iterable[tuple[Place, Prompt]], seed_of: Callable[[Place], int | None]
+    ) -> AsyncIterator[tuple[Place, Completion]]: ...
 
 
-def read_requests(inputs: Iterable[str], limit: int | None = None) -> Iterator[Request]:
-    """The records of some inputs (JSONL, plain or compressed, or Parquet), blank lines left out.
+OpenAsker = Callable[[], AbstractAsyncContextManager[Asker]]
 
-    Raises
-    ------
-    InputError
-        An input cannot be read, or a line is no JSON object.
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked, and how.
+
+    Attributes
+    ----------
+    samples
+        Responses to each record; several make a list.
+    cut_off_fails
+        A response that ran out of tokens counts as failed; else it is one like others, and its row says so.
+    asker
+        Who is asked, if not the server.
     """
-    index = 0
-    for source in find_sources(list(inputs)):
-        for number, line in enumerate(lines_of(source), 1):
-            if limit is not None and index >= limit:
-                return
-            index += 1
-            if not line.strip():
-                continue
-            try:
-                row = decode_object(line, EXACT_FIELDS)
-            except Undecodable as error:
-                raise InputError(str(error), file=source.path, line=number) from error
-            yield _request(index - 1, row)
+
+    api: str
+    settings: Settings
+    samples: int = 1
+    cut_off_fails: bool = False
+    asker: OpenAsker | None = None
+
+    def open(self) -> AbstractAsyncContextManager[Asker]:
+        return self.asker() if self.asker is not None else Client[Place](self.api, self.settings)
+
+    def describe(self) -> dict[str, Any]:
+        """What rows depend on: a resumed run must agree in all of it."""
+        if self.asker is None:
+            Endpoint.parse(self.api)  # no password in a URL comes into the file
+        facts = {"api": self.api, **self.settings.describe(), "samples": self.samples}
+        return facts | ({"cut_off_fails": True} if self.cut_off_fails else {})
 
 
 def complete_records(
     requests: list[Request],
     output: Path,
-    api: str,
-    settings: Settings,
+    plan: Plan,
     *,
-    samples: int = 1,
     resume: bool = False,
     overwrite: bool = False,
     report: Callable[[RequestCounts], None] | None = None,
 ) -> RequestCounts:
-    """Write each record with its ``response`` (a list if several ``samples``), in the input's order.
+    """Write each record with its ``response`` (a list if several samples), in the input's order.
 
     Where a request failed, ``response`` (or its place in the list) is null, and ``error`` (a list too then)
     says why. Resumed, the run asks again for exactly those.
@@ -91,96 +97,148 @@ def complete_records(
     MissingExtraError, UsageError, OutputError, ResumeMismatchError
         Nothing that a server does raises.
     """
-    facts = {
-        "api": api,
-        "model": settings.model,
-        "temperature": settings.temperature,
-        "max_tokens": settings.max_tokens,
-        "system": settings.system,
-        "samples": samples,
-    }
     with RequestLog(
         output,
         key=lambda row: row[GENERATION]["index"],
         failed=lambda row: not (completions := _completions_in(row)) or None in completions,
         partial=lambda row: any(completion is not None for completion in _completions_in(row)),
-        settings=facts,
+        piece=lambda row: _SAMPLE in row[GENERATION],
+        settings=plan.describe(),
         resume=resume,
         overwrite=overwrite,
     ) as log:
-        _check_records(log, requests)
+        made = Made()
+        _check_records(log, requests, made)
         todo = [request for request in requests if request.index not in log]
         counts = RequestCounts(len(requests), len(requests) - len(todo))
-        asyncio.run(_send(todo, log, api, settings, samples, counts, report))
-        log.finish(request.index for request in requests)
+        asyncio.run(_Sending(log, plan, counts, made, report).send(todo))
+        log.finish((request.index for request in requests), made.to_dict(requests))
     return counts
 
 
-async def _send(
-    requests: list[Request],
-    log: RequestLog,
-    api: str,
-    settings: Settings,
-    samples: int,
-    counts: RequestCounts,
-    report: Callable[[RequestCounts], None] | None,
-) -> None:
-    rows: list[dict[str, Any]] = []
+class _Sending:
+    """A run's requests on their way, and the rows that they become."""
 
-    def flush() -> None:
-        log.append(rows)
-        rows.clear()
-        if report is not None:
-            report(counts)
+    def __init__(
+        self,
+        log: RequestLog,
+        plan: Plan,
+        counts: RequestCounts,
+        made: Made,
+        report: Callable[[RequestCounts], None] | None,
+    ) -> None:
+        self._log, self._plan, self._counts, self._made, self._report = log, plan, counts, made, report
+        self._waiting: dict[int, list[Completion | None]] = {}
 
-    def add(request: Request, completions: list[Completion], attempts: int = 0) -> None:
-        row = _row(request, completions, settings, attempts)
-        rows.append(row)
-        counts.done += 1
-        counts.failed += row["error"] is not None
-        if len(rows) >= ROWS_PER_WRITE:
-            flush()
+    async def send(self, requests: list[Request]) -> None:
+        for request in requests:
+            if request.prompt is None:
+                problem = {"type": "InvalidRecord", "message": str(request.problem)}
+                self._add(request, [Completion(None, problem, 0)])
+                continue
+            self._waiting[request.index] = self._held(request)
+        for request in requests:
+            # a run may have ended between the last sample and the row
+            self._close(request)
+        prompts = (
+            ((request, sample), request.prompt or "")
+            for request in requests
+            if request.index in self._waiting
+            for sample, completion in enumerate(list(self._waiting[request.index]))
+            if completion is None
+        )
+        async with self._plan.open() as asker:
+            async for place, completion in asker.completions(prompts, self._seed_of):
+                self._take(*place, completion)
 
-    waiting: dict[int, list[Completion | None]] = {}
-    attempts: dict[int, int] = {}
-    for request in requests:
-        if request.prompt is None:
-            add(request, [Completion(None, {"type": "InvalidRecord", "message": str(request.problem)}, 0)])
-            continue
-        before = log.before(request.index)
-        kept = [] if before is None else _completions_in(before)
-        waiting[request.index] = kept if len(kept) == samples else [None] * samples
-        if before is not None:
-            attempts[request.index] = before[GENERATION].get("attempts", 0)
-    prompts = (
-        ((request, place), request.prompt or "")
-        for request in requests
-        if request.index in waiting
-        for place, completion in enumerate(list(waiting[request.index]))
-        if completion is None
-    )
-    try:
-        async with Client[tuple[Request, int]](api, settings) as client:
-            async for (request, place), completion in client.completions(prompts):
-                completions = waiting[request.index]
-                completions[place] = completion
-                if None not in completions:
-                    del waiting[request.index]
-                    add(request, [each for each in completions if each], attempts.get(request.index, 0))
-    finally:
-        # also what a Ctrl-C interrupts: completions that came are kept
-        flush()
+    def _held(self, request: Request) -> list[Completion | None]:
+        """The completions of a request that an earlier run has, None for the others."""
+        held: list[Completion | None] = [None] * self._plan.samples
+        for row in self._log.before(request.index):
+            sample = row[GENERATION].get(_SAMPLE)
+            completions = _completions_in(row)
+            if sample is not None:
+                held[sample] = completions[0]
+            elif len(completions) == len(held):
+                held = completions
+        return held
+
+    def _seed_of(self, place: Place) -> int | None:
+        seed = self._plan.settings.seed
+        return None if seed is None else seed + place[1]
+
+    def _take(self, request: Request, sample: int, completion: Completion) -> None:
+        counts, usage = self._counts, completion.usage or {}
+        counts.prompt_tokens += usage.get("prompt_tokens", 0)
+        counts.completion_tokens += usage.get("completion_tokens", 0)
+        counts.retries += max(0, completion.attempts - 1)
+        if completion.finish_reason == "length":
+            counts.cut_off += 1
+            if self._plan.cut_off_fails and completion.error is None:
+                message = "the tokens ran out in the middle of the answer"
+                completion = replace(completion, text=None, error={"type": CUT_OFF, "message": message})
+        completions = self._waiting[request.index]
+        completions[sample] = completion
+        if not self._close(request) and completion.text is not None:
+            # at once: what has succeeded is never asked again, whatever ends us
+            self._log.append([_piece(request, sample, completion)])
+        if self._report is not None:
+            self._report(counts)
+
+    def _close(self, request: Request) -> bool:
+        """Write the row of a request all of whose samples are there."""
+        completions = self._waiting.get(request.index)
+        if completions is None or None in completions:
+            return False
+        del self._waiting[request.index]
+        self._add(request, [each for each in completions if each is not None])
+        return True
+
+    def _add(self, request: Request, completions: list[Completion]) -> None:
+        row = _row(request, completions, self._plan.settings)
+        self._log.append([row])
+        self._made.add(row, GENERATION)
+        self._counts.done += 1
+        self._counts.failed += row["error"] is not None
 
 
-def _completions_in(row: dict[str, Any]) -> list[Completion | None]:
+def _completions_in(row: Mapping[str, Any]) -> list[Completion | None]:
     """The completions in an output row, None in the place of each that is to be asked for again."""
     samples = read_row(row, "native").samples()
-    return [None if isinstance(sample, NoResponse) else Completion(sample, None, 0) for sample in samples]
+    about = row[GENERATION]
+    columns = {name: about.get(name) for name in _ABOUT}
+
+    def completion(place: int, text: Any) -> Completion:
+        said = {
+            name: column[place] if isinstance(column, list) and len(column) == len(samples) else column
+            for name, column in columns.items()
+        }
+        return Completion(text, None, 0, model=about.get("server_model"), **said)
+
+    return [
+        None if isinstance(sample, NoResponse) else completion(place, sample)
+        for place, sample in enumerate(samples)
+    ]
 
 
-def _row(
-    request: Request, completions: list[Completion], settings: Settings, attempts: int
-) -> dict[str, Any]:
+def _generation(request: Request, completions: list[Completion], settings: Settings) -> dict[str, Any]:
+    """How a row's responses came about; nothing in it depends on how often a server failed before."""
+    models = [completion.model for completion in completions if completion.model is not None]
+    about: dict[str, Any] = {
+        "index": request.index,
+        "prompt": request.digest,
+        "prompt_name": request.wording,
+        "model": settings.model,
+        "server_model": models[0] if models else None,
+    }
+    for name in _ABOUT:
+        values = [getattr(completion, name) for completion in completions]
+        if any(value is not None for value in values):
+            about[name] = values if len(values) > 1 else values[0]
+    return about
+
+
+def _row(request: Request, completions: list[Completion], settings: Settings) -> dict[str, Any]:
     texts = [completion.text for completion in completions]
     errors = [completion.error for completion in completions]
     several = len(completions) > 1
@@ -188,37 +246,29 @@ def _row(
     return row | {
         "response": texts if several else texts[0],
         "error": None if not any(errors) else errors if several else errors[0],
-        GENERATION: {
-            "index": request.index,
-            "prompt": request.digest,
-            "model": settings.model,
-            "attempts": attempts + sum(completion.attempts for completion in completions),
-        },
+        GENERATION: _generation(request, completions, settings),
     }
 
 
-def _check_records(log: RequestLog, requests: list[Request]) -> None:
-    """Whether the rows that are there complete these very records."""
+def _piece(request: Request, sample: int, completion: Completion) -> dict[str, Any]:
+    """A line with one of several samples: without the record, which its row will have."""
+    said = {name: value for name in _ABOUT if (value := getattr(completion, name)) is not None}
+    about = {"index": request.index, _SAMPLE: sample, "prompt": request.digest}
+    return {"response": completion.text, GENERATION: about | {"server_model": completion.model} | said}
+
+
+def _check_records(log: RequestLog, requests: list[Request], made: Made) -> None:
+    """Whether the rows that are there complete these very records; counts those that are done."""
     digests = {request.index: request.digest for request in requests}
-    unfinished = filter(None, (log.before(request.index) for request in requests))
-    for row in chain(log.rows(), unfinished):
-        index, digest = row[GENERATION]["index"], row[GENERATION].get("prompt")
-        if digests.get(index, digest) != digest:
-            raise ResumeMismatchError(f"record {index} of the input has another question now")
+    for row in log.rows():
+        _check_digest(row, digests)
+        if row[GENERATION]["index"] in digests:
+            made.add(row, GENERATION)
+    for row in chain.from_iterable(log.before(request.index) for request in requests):
+        _check_digest(row, digests)
 
 
-def _request(index: int, row: dict[str, Any]) -> Request:
-    prompt = row.get("question", row.get("problem", row.get("prompt")))
-    if isinstance(prompt, str) and prompt.strip():
-        return Request(index, row, prompt)
-    is_chat = (
-        isinstance(prompt, list)
-        and prompt
-        and all(
-            isinstance(message, dict) and "role" in message and "content" in message for message in prompt
-        )
-    )
-    if is_chat:
-        return Request(index, row, prompt)
-    what = "is missing" if prompt is None else "is neither text nor chat messages"
-    return Request(index, row, None, f"question {what}")
+def _check_digest(row: Mapping[str, Any], digests: Mapping[int, str]) -> None:
+    index, digest = row[GENERATION]["index"], row[GENERATION].get("prompt")
+    if digests.get(index, digest) != digest:
+        raise ResumeMismatchError(f"record {index} of the input has another question now, or another prompt")

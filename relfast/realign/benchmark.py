@@ -11,8 +11,10 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.inference.client import Client, Completion, Settings
+from relfast.inference.client import Client
+from relfast.inference.replies import Completion
 from relfast.inference.request_log import RequestCounts, RequestLog
+from relfast.inference.settings import Settings
 from relfast.realign.event_loop import run_anywhere
 from relfast.realign.grading import JUDGE_TOKENS
 from relfast.realign.mock import mock_solution, mock_verdict

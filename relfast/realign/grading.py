@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.inference.client import Client, Completion, Settings
+from relfast.inference.client import Client
+from relfast.inference.replies import Completion
+from relfast.inference.settings import Settings
 from relfast.realign.event_loop import run_anywhere
 from relfast.realign.mock import mock_solution, mock_verdict
 from relfast.realign.prompts import parse_verdict, problem_prompt, verdict_prompt

@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.realign.boxed import extract_boxed_answer
-
-_PROBLEM: Final = """Solve the following math problem. Write one step of your reasoning per line, and put \
-your final answer into \\boxed{{}}.
-
-Problem:
-{question}
-
-Solution:
-"""
+from relfast.tasks.realign.prompt import steps_and_box
 
 _VERDICT: Final = """You are grading an answer to a math problem. Decide whether the student's final answer \
 is mathematically equivalent to the reference answer, whatever its form (1/2 and 0.5 are equivalent).
@@ -36,7 +28,7 @@ MAX_ANSWER_CHARS: Final = 4_000
 
 def problem_prompt(question: str) -> str:
     """What a model is asked to solve a problem."""
-    return _PROBLEM.format(question=question)
+    return steps_and_box(question, {})
 
 
 def verdict_prompt(question: str, benchmark_answer: str, llm_answer: str) -> str:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from relfast.errors import OutputError
+
+FORMATS: Final = (".png", ".svg", ".pdf")
+"""What every figure is saved as."""
 
 OnStep = Callable[[str], None]
 """Is told what a report is doing from now on."""
@@ -18,11 +22,16 @@ def ignore_step(text: str) -> None:
 
 @dataclass
 class Report:
-    """The files a report wrote, in order, and what it could not show and why."""
+    """The files a report wrote, in order, and what it could not show and why; the model of its heatmaps."""
 
     directory: Path
     files: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    embedder: str = "auto"
+
+    def drew(self, path: Path) -> None:
+        """Note a figure: a PNG, with its SVG and PDF beside it."""
+        self.files += [path.with_suffix(suffix) for suffix in FORMATS]
 
     def write_texts(self, texts: Mapping[str, str]) -> None:
         """Write files by name and text, in the report's directory. Raises `OutputError`."""

@@ -24,7 +24,9 @@ from relfast.stats.summary import Summary, TaskSummary
 
 _FOLDER_SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".json")
 
-_REMEDY: Final = "report on each alone, or say --shards if they are parts of one run"
+_REMEDY: Final = (
+    "name the models (NAME=FILE) to have them side by side, or say --shards if they are parts of one run"
+)
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,11 @@ class SharedRows:
         if self._shards or score.id is None:
             parts.append(orjson.dumps(score.index))
         return blake2b(b"\n".join(parts), digest_size=8).digest()
+
+    def meet(self) -> bool:
+        """Whether two files hold the same sample."""
+        hashes = np.concatenate(self._hashes) if self._hashes else np.empty(0, np.uint64)
+        return len(np.unique(hashes)) < len(hashes)
 
     def check(self) -> None:
         """Raises `UsageError` where two files hold the same sample."""

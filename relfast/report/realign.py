@@ -15,8 +15,9 @@ from relfast.engine.io.sources import find_sources
 from relfast.errors import InputError, OutputError, UsageError
 from relfast.inference.request_log import SETTINGS_SUFFIX
 from relfast.json_text import Undecodable, decode_object
-from relfast.report import figures
-from relfast.report.base import OnStep, Report, ignore_step
+from relfast.report import alignment_figures, figures
+from relfast.report.base import FORMATS, OnStep, Report, ignore_step
+from relfast.report.figures import Point
 from relfast.report.page import Page, Picture, Section, Table, write_page
 from relfast.report.statistics import (
     TOTAL,
@@ -26,6 +27,7 @@ from relfast.report.statistics import (
     read_entries,
     summary_table,
 )
+from relfast.stats.intervals import wilson
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
 RESULTS_FILE: Final = "realign_benchmark_results.jsonl"
@@ -51,9 +53,17 @@ class Aligner(Protocol):
 
 
 def generate_heatmap(
-    aligner: Aligner, bench_steps: Sequence[str], llm_steps: Sequence[str], title: str, filename: str | Path
+    aligner: Aligner,
+    bench_steps: Sequence[str],
+    llm_steps: Sequence[str],
+    title: str,
+    filename: str | Path,
+    *,
+    alone: bool = True,
 ) -> None:
     """A picture of the similarities of two solutions' steps; the aligned cells are framed.
+
+    Unless ``alone``, it is written as SVG and PDF, too.
 
     Raises
     ------
@@ -65,7 +75,7 @@ def generate_heatmap(
         matrix = np.asarray(aligner.compute_similarity_matrix(bench_steps, llm_steps), np.float32)
         alignment, _ = aligner.align_steps(bench_steps, llm_steps)
         matches = [(e["benchmark_idx"], e["llm_idx"]) for e in alignment if e["type"] == "match"]
-    figures.heatmap(Path(filename), title, matrix, bench_steps, llm_steps, matches)
+    alignment_figures.heatmap(Path(filename), title, matrix, bench_steps, llm_steps, matches, alone=alone)
 
 
 def generate_analysis_report(
@@ -186,18 +196,22 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
     figures.bars(
         directory / "accuracy_by_category.png",
         "Accuracy by category",
-        {str(name): float(row.Accuracy) for name, row in by_subset.iterrows()},
-        {str(name): int(row.Count) for name, row in by_subset.iterrows()},
+        {
+            str(name): Point(
+                float(row.Accuracy), *wilson(float(row.Accuracy) * row.Count, row.Count), int(row.Count)
+            )
+            for name, row in by_subset.iterrows()
+        },
         label="correct answers",
     )
-    figures.distribution(
+    alignment_figures.distribution(
         directory / "alignment_distribution.png",
         "Alignment scores by correctness",
         solved.scores,
         solved.correct,
         "alignment score",
     )
-    figures.quadrants(
+    alignment_figures.quadrants(
         directory / "quadrant_analysis.png",
         solved.scores,
         solved.correct,
@@ -205,7 +219,7 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
         quadrant_shares(solved),
     )
     places = [place for place in solved.divergence if place]
-    figures.divergence(
+    alignment_figures.divergence(
         directory / "divergence_step_distribution.png",
         places,
         len(solved) - len(places),
@@ -229,7 +243,8 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
             "Where solutions first leave the reference: early is concept, late is calculation.",
         ),
     ]
-    report.files += [directory / picture.file for picture in pictures]
+    for picture in pictures:
+        report.drew(directory / picture.file)
     return pictures
 
 
@@ -252,7 +267,8 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report, on_step: 
     )
     for name, words, chosen in cases:
         path = report.directory / f"heatmap_example_{name}.png"
-        path.unlink(missing_ok=True)  # an older report's
+        for suffix in FORMATS:
+            path.with_suffix(suffix).unlink(missing_ok=True)  # an older report's
         if chosen is None:
             texts.append(f"No solution is {words}: there is no {name} case.")
             continue
@@ -266,7 +282,7 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report, on_step: 
             aligner = StepAligner()
         try:
             benchmark, llm = entry.get("benchmark_steps") or [], entry.get("llm_steps") or []
-            generate_heatmap(aligner, benchmark, llm, title, path)
+            generate_heatmap(aligner, benchmark, llm, title, path, alone=False)
         except (UsageError, InputError) as error:
             texts.append(f"Heatmaps are left out: {error}.")
             break
@@ -275,7 +291,7 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report, on_step: 
                 path.name, f"{name.capitalize()} case", f"{words.capitalize()}. Aligned steps are framed."
             )
         )
-        report.files.append(path)
+        report.drew(path)
     report.notes += texts
     section.text, section.pictures = texts, pictures
     return section

@@ -1,29 +1,57 @@
-"""A report on scored rows of any tasks: what `relfast score` wrote, several files merged."""
+"""A report on scored rows of any tasks: what `relfast score` wrote, shards together, models side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from relfast.engine.job import Job
 from relfast.errors import OutputError
 from relfast.records import SCORED
+from relfast.report import by_size, overview, side_by_side
 from relfast.report.base import OnStep, Report, ignore_step
+from relfast.report.models import read_models
 from relfast.report.page import Page, Section, write_page
-from relfast.report.scored_figures import draw_figures
-from relfast.report.scored_rows import read_scored
-from relfast.report.scored_tables import page_tables, write_tables
+from relfast.report.record_blocks import examples, pack
+from relfast.report.scored_rows import Asked, Scored
+from relfast.report.scored_tables import write_tables
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
+RECORDS = 1_000
+"""Rows of a run that a page holds unless told otherwise."""
+
 
 def generate_report(
-    inputs: Sequence[str], output_dir: str | Path, *, shards: bool = False, on_step: OnStep = ignore_step
+    inputs: Sequence[str],
+    output_dir: str | Path,
+    *,
+    shards: bool = False,
+    dump: Mapping[str, Sequence[str]] | Sequence[str] = (),
+    job: Job | None = None,
+    records: int = RECORDS,
+    embedder: str = "auto",
+    on_step: OnStep = ignore_step,
 ) -> Report:
     """Tables, figures and the page of scored files (JSONL, compressed or Parquet) and summaries (JSON).
 
-    Several inputs are added up: of different records, or ``shards`` of one run. A summary has numbers but no
-    rows: it adds to the tables, not to the distributions. Beside the rows that it is of it is not counted,
-    and gives the signature and maj@k, which rows do not say. ``on_step`` is told of each step as it begins.
+    Several inputs are added up if they hold different records, or are ``shards`` of one run; files that hold
+    the same records are several models, shown side by side. ``NAME=FILE`` names the model a file is of, and
+    files of one name are added up. A summary has numbers but no rows: it adds to the tables, not to the
+    distributions. Beside the rows that it is of it is not counted, and gives the signature and maj@k, which
+    rows do not say.
+
+    Parameters
+    ----------
+    dump
+        What the rows were scored from (by model's name, where there are several), if it does not lie beside
+        them; ``job`` says how it is read (gold, field map, dialect).
+    records
+        Rows of a run that the page holds with their texts.
+    embedder
+        Embedding model of heatmaps.
+    on_step
+        Is told of each step as it begins.
 
     Raises
     ------
@@ -33,32 +61,78 @@ def generate_report(
         Inputs share rows, or may do so.
     MissingExtraError, OutputError
     """
-    scored = read_scored(inputs, shards=shards, on_step=on_step)
+    asked = Asked(job=job or Job(), records=records)
+    runs = read_models(inputs, shards=shards, dump=dump, asked=asked, on_step=on_step)
     on_step("drawing figures")
-    report = Report(Path(output_dir))
+    report = Report(Path(output_dir), embedder=embedder)
     try:
         report.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(report.directory, error.strerror or str(error)) from error
-    summary = scored.summary
-    page = Page(
-        "Scores",
-        "What `relfast score` found, by task.",
-        [
-            ("inputs", ", ".join(scored.inputs)),
-            ("responses", f"{summary.rows:,}"),
-            ("without a score", f"{summary.rows - summary.count(*SCORED):,}"),
-        ],
-    )
-    text = [summary.signature] if summary.signature else []
-    page.sections = [
-        Section("Summary", [*text, *summary.notes], page_tables(summary)),
-        Section("Figures", pictures=draw_figures(scored, report)),
+    page = Page("Scores", _lead(runs), _facts(runs))
+    shown = examples(runs)
+    sections = [
+        overview.statuses(runs, report, shown),
+        overview.scores(runs, report),
+        side_by_side.section(runs, report),
+        overview.mistakes(runs, report, shown),
+        *by_size.sections(runs, report),
+        *_own(runs, report),
+        overview.samples(runs, report),
+        _how(runs),
     ]
-    for name, drawn in scored.drawn.items():
-        own = TASKS[name].figures
-        if own is not None:
-            page.sections.append(resolve(own.section)(drawn.columns, drawn.correct, report))
-    write_tables(summary, report)
+    page.sections = [section for section in sections if section is not None]
+    page.records = pack(runs, embedder, on_step)
+    for run in runs:
+        report.notes += [f"{run.name}: {note}" if len(runs) > 1 else note for note in run.summary.notes]
+    for place, run in enumerate(runs):
+        write_tables(run.summary, report, "" if len(runs) == 1 else f"_{place + 1}")
+    on_step("writing the page")
     report.files.append(write_page(page, report.directory))
     return report
+
+
+def _own(runs: Sequence[Scored], report: Report) -> list[Section]:
+    """The sections that tasks bring along."""
+    made = []
+    for name in overview.tasks_of(runs):
+        display = TASKS[name].display if name in TASKS else None
+        if display is None or display.section is None:
+            continue
+        having = [run for run in runs if name in run.drawn or _has_cells(run, name)]
+        if having:
+            made.append(resolve(display.section)(having, name, report))
+    return made
+
+
+def _has_cells(run: Scored, name: str) -> bool:
+    return name in run.summary.tasks and bool(run.summary.tasks[name].cells)
+
+
+def _lead(runs: Sequence[Scored]) -> str:
+    if len(runs) == 1:
+        return "What `relfast score` found, by task."
+    names = ", ".join(run.name for run in runs)
+    return f"What `relfast score` found, by task, for {len(runs)} models: {names}."
+
+
+def _facts(runs: Sequence[Scored]) -> list[tuple[str, str]]:
+    total = sum(run.summary.rows for run in runs)
+    facts = [
+        ("inputs", ", ".join(name for run in runs for name in run.inputs)),
+        ("responses", f"{total:,}"),
+        ("without a score", f"{total - sum(run.summary.count(*SCORED) for run in runs):,}"),
+    ]
+    dumps = list(dict.fromkeys(name for run in runs for name in run.dumps))
+    if dumps:
+        facts.append(("questions and responses", ", ".join(dumps)))
+    return facts
+
+
+def _how(runs: Sequence[Scored]) -> Section | None:
+    text = [
+        f"{run.name}: {line}" if len(runs) > 1 else line
+        for run in runs
+        for line in [*([run.summary.signature] if run.summary.signature else []), *run.summary.notes]
+    ]
+    return Section("How these were made", text) if text else None

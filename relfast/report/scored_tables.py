@@ -1,4 +1,4 @@
-"""The tables of a report on scored rows, on its page and as files."""
+"""The tables of a report on scored rows as files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Final
 
 from relfast.records import STATUSES
 from relfast.report.base import Report
-from relfast.report.page import Table
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import Summary, TaskSummary
 from relfast.tables.csv_text import csv_text
@@ -14,45 +13,6 @@ from relfast.tables.latex import Cell, percent_cell, table
 from relfast.tables.numbers import percent
 
 _COLUMNS: Final = ("prompts", "responses", "correct", "standard error", "reward", "parsed")
-
-
-def page_tables(summary: Summary) -> list[Table]:
-    """The tables of the page."""
-    rows = [[name, *(_shown(value) for value in _numbers(task))] for name, task in summary.tasks.items()]
-    tables = [Table("Tasks", ["task", *_COLUMNS], rows, "The standard error is clustered by prompt.")]
-    metrics = [
-        [name, metric, _shown(total / n), f"{n:,}"]
-        for name, task in summary.tasks.items()
-        for metric, (n, total) in task.sums.items()
-        if n
-    ]
-    if metrics:
-        tables.append(Table("Metrics", ["task", "metric", "mean", "rows"], metrics, text_columns=2))
-    at_k = [
-        [name, kind, str(k), _shown(point.value), f"{point.prompts:,} of {task.prompts:,}"]
-        for name, task in summary.tasks.items()
-        for kind, points in task.at_k().items()
-        for k, point in points.items()
-    ]
-    if at_k:
-        note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
-        tables.append(
-            Table("Several samples", ["task", "", "k", "value", "prompts"], at_k, note, text_columns=2)
-        )
-    labels = [
-        [name, metric, label, f"{count:,}"]
-        for name, task in summary.tasks.items()
-        for metric, counts in task.labels.items()
-        for label, count in sorted(counts.items(), key=lambda item: -item[1])
-    ]
-    if labels:
-        tables.append(Table("Labels", ["task", "metric", "label", "rows"], labels, text_columns=3))
-    statuses = [
-        [name, *(f"{task.statuses.get(status, 0):,}" for status in STATUSES)]
-        for name, task in summary.tasks.items()
-    ]
-    tables.append(Table("Statuses", ["task", *(status.replace("_", " ") for status in STATUSES)], statuses))
-    return tables
 
 
 def _numbers(task: TaskSummary) -> list[float | int | None]:
@@ -120,9 +80,3 @@ def summary_latex(summary: Summary, caption: str | None = None, label: str | Non
             row.append("--" if point is None else percent_cell(point.value, bounds.get(largest)))
         rows.append(row)
     return table(header, rows, caption=caption, label=label)
-
-
-def _shown(value: float | int | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"

@@ -103,28 +103,35 @@ def summary_table(solved: Solved) -> Any:
 
 def correlations(solved: Solved) -> list[tuple[str, float | None, str]]:
     """Pearson's and Spearman's correlation of alignment with correctness: name, value, and why it is None."""
-    why = _no_correlation(solved)
+    return correlation(solved.scores, solved.correct)
+
+
+def correlation(
+    scores: NDArray[np.float64], correct: NDArray[np.bool_]
+) -> list[tuple[str, float | None, str]]:
+    """See `correlations`."""
+    why = _no_correlation(scores, correct)
     if why is not None:
         return [("Pearson", None, why), ("Spearman", None, why)]
     try:
         from scipy import stats
     except ImportError as error:
         raise MissingExtraError("a report's correlations", "report") from error
-    right = solved.correct.astype(np.float64)
+    right = correct.astype(np.float64)
     return [
-        ("Pearson", float(stats.pearsonr(solved.scores, right).statistic), ""),
-        ("Spearman", float(stats.spearmanr(solved.scores, right).statistic), ""),
+        ("Pearson", float(stats.pearsonr(scores, right).statistic), ""),
+        ("Spearman", float(stats.spearmanr(scores, right).statistic), ""),
     ]
 
 
-def _no_correlation(solved: Solved) -> str | None:
-    if len(solved) < _FEWEST_FOR_CORRELATION:
-        return f"{len(solved)} scored solutions are too few"
-    if solved.correct.all():
+def _no_correlation(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> str | None:
+    if scores.size < _FEWEST_FOR_CORRELATION:
+        return f"{scores.size} scored solutions are too few"
+    if correct.all():
         return "every answer is correct"
-    if not solved.correct.any():
+    if not correct.any():
         return "every answer is incorrect"
     # a constant column up to rounding has a correlation of nothing but noise
-    if float(np.ptp(solved.scores)) < 1e-12:
+    if float(np.ptp(scores)) < 1e-12:
         return "every alignment score is the same"
     return None

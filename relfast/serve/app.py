@@ -13,7 +13,7 @@ import orjson
 from fastapi import Body, FastAPI, HTTPException, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import PlainTextResponse, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from pydantic import BaseModel, Field
 
 from relfast import __version__
@@ -27,6 +27,7 @@ from relfast.rewards.openrlhf import correct_of
 from relfast.rewards.queries import score_queries
 from relfast.rewards.shared import gold_of, question_of, read_label, response_of, tallies
 from relfast.serve.access import Access
+from relfast.serve.docs import docs_page
 from relfast.serve.limits import Gate
 from relfast.serve.metrics import Metrics
 
@@ -231,6 +232,9 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         summary="Rewards for REL, ReAlign and SeqBench responses.",
         lifespan=lifespan,
         responses=_DENIALS,
+        # the library's own pages load their scripts from a CDN
+        docs_url=None,
+        redoc_url=None,
     )
     gate = Gate(app, metrics, Access(settings.hosts, settings.token), settings.max_body_bytes)
     app.add_exception_handler(RequestValidationError, _refuse)
@@ -277,6 +281,10 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         """Counters in Prometheus' text format."""
         text = metrics.text(desk.stats(), STATUSES)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return HTMLResponse(docs_page(app.openapi()))
 
     return app, gate
 

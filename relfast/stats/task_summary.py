@@ -14,6 +14,7 @@ from relfast.stats.prompts import Prompts
 from relfast.stats.sums import ExactSum
 from relfast.stats.tally import BREAKDOWNS, TaskTally, is_flag
 from relfast.tasks.base import resolve
+from relfast.tasks.breakdown import ShownTable
 
 
 @dataclass(slots=True)
@@ -103,6 +104,13 @@ class TaskSummary:
             "avg@k": avg_at_k(self.histogram),
             "maj@k": {k: AtK(total / n, int(n)) for k, (n, total) in sorted(self.majority.items()) if n},
         }
+
+    def tables(self) -> list[ShownTable]:
+        """The tables of the task's own aggregates; empty where it has none."""
+        breakdown = BREAKDOWNS.get(self.name)
+        if not self.cells or breakdown is None or breakdown.tables is None:
+            return []
+        return list(resolve(breakdown.tables)(self.cells))
 
     def correct_interval(self, level: float = LEVEL) -> Interval | None:
         """The interval of the mean of ``correct``, in 0…1; see `relfast.stats.intervals.share_interval`."""

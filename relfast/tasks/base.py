@@ -36,6 +36,8 @@ from typing import Any, Final, Literal, NamedTuple, Protocol, cast
 from relfast.deadlines import Deadlines
 from relfast.errors import UsageError
 from relfast.records import Batch, Extracted, Options, Outcome, Policy, Record
+from relfast.tasks.display import Display
+from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 
 
 class TaskScorer(Protocol):
@@ -195,30 +197,15 @@ class Breakdown:
     aggregate
         The function ("module:function") that makes JSON-able aggregates of the cells, which it gets as
         name → [rows, *sums].
+    tables
+        The function ("module:function") that makes `relfast.tasks.breakdown.ShownTable` of them.
     """
 
     name: str
     by: tuple[str, ...]
     sums: tuple[str, ...]
     aggregate: str
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """A task's own section in a report on scored rows.
-
-    Attributes
-    ----------
-    metrics
-        Metrics whose values are kept, of rows in which the first one is a number.
-    section
-        The function ("module:function") that draws them:
-        ``(Mapping[str, list], list[bool], Report) -> Section``, the columns in order of the rows, and which
-        rows are correct (`relfast.report`).
-    """
-
-    metrics: tuple[str, ...]
-    section: str
+    tables: str | None = None
 
 
 def resolve(name: str) -> Callable[..., Any]:
@@ -284,8 +271,13 @@ class Task:
     blind
         A mapping ("module:NAME") of name → `BlindStrategy`: constants and leaks that earn something without
         an answer (`relfast.audit`).
-    figures
-        What a report draws of its rows beside what all tasks have.
+    prompts
+        How its records are put to a model; the first is the one of who does not say.
+    mock
+        The function ("module:function") that stands in for a model: ``(row, luck) -> str``, right or wrong by
+        chance. It sees gold.
+    display
+        What a report shows of its rows beside what all tasks have.
     example
         The function ("module:function") that gives a record and the plain right response to it:
         ``() -> tuple[dict, str]``. What every task owes is tested on it where the tests have no published
@@ -316,7 +308,9 @@ class Task:
     bulk: str | None = None
     breakdown: Breakdown | None = None
     blind: str | None = None
-    figures: Figures | None = None
+    prompts: tuple[Prompt, ...] = (AS_IT_STANDS,)
+    mock: str | None = None
+    display: Display | None = None
     example: str | None = None
     lowest_reward: float = 0.0
     strict_needs: tuple[str, ...] = ()

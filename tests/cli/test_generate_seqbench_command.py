@@ -115,3 +115,13 @@ def test_usage_errors(tmp_path: Path) -> None:
         assert isinstance(result.exception, UsageError)
         assert message in str(result.exception)
     assert generate("-L", "many", "-n", 1, "--seed", 0, "-o", output).exit_code == 2
+
+
+def test_cover_on_the_command_line(tmp_path: Path) -> None:
+    output = tmp_path / "mazes.jsonl"
+    cover = ("--cover", "-L", "20:39", "--bin-width", 10, "-B", 0, "-B", 1, "-N", 0, "-N", 1)
+    result = generate(*cover, "-n", 1, "--seed", 4, "-o", output, "--workers", 1)
+    assert result.exit_code == 0, result
+    rows = [json.loads(line)["complexity_parameters"] for line in output.read_text().splitlines()]
+    found = sorted((p["logical_depth_L"] // 10, p["backtracking_count_B"], p["noise_ratio_N"]) for p in rows)
+    assert found == [(at, b, n) for at in (2, 3) for b in (0, 1) for n in (0.0, 1.0)]

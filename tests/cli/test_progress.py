@@ -14,8 +14,10 @@ import pytest
 from corpora import ROOT
 
 from relfast.cli import progress
+from relfast.cli.asking import Asking
 from relfast.cli.progress import Counting, ProgressReporter, Status, scoring_status
 from relfast.engine.file_run.run import Progress
+from relfast.inference.request_log import RequestCounts
 
 BUSY = Progress(
     done_bytes=410_000_000, total_bytes=1_000_000_000, rows=12_345_678, invalid=1_234, timeouts=567, started=0.0
@@ -100,6 +102,7 @@ def step(mark="\\x07"):
 BARS = """
 from relfast.cli.progress import scoring_status
 from relfast.engine.file_run.run import Progress
+from relfast.inference.request_log import RequestCounts
 busy = Progress(done_bytes=410_000_000, total_bytes=1_000_000_000, rows=12_345_678, invalid=1_234, timeouts=567)
 with ProgressReporter(quiet=False) as reporter:
     for n in range(3):
@@ -207,3 +210,16 @@ def test_rich_is_loaded_for_a_bar_alone() -> None:
         check=True,
     )
     assert (done.stdout, done.stderr) == ("False\n", "relfast: one\n")
+
+
+def test_asking_shows_tokens_and_their_rate() -> None:
+    """Records, failures, tokens a second and in all; what an earlier run did counts for neither."""
+    counts = RequestCounts(
+        200, before=50, done=30, failed=2, prompt_tokens=9_000, completion_tokens=4_000, retries=7
+    )
+    status = Asking(ProgressReporter(quiet=True), 200, "m rel: ").status(counts, seconds=20.0)
+    assert status.text() == (
+        "40% · ETA 0:01:20 · m rel: 80 of 200 records · 2 failed · 200 tokens/s · 9,000 + 4,000 tokens · 7 retries"
+    )
+    silent = Asking(ProgressReporter(quiet=True), 200).status(RequestCounts(200, 50), seconds=1.0)
+    assert silent.text() == "25% · 50 of 200 records · 0 failed · 0 retries"

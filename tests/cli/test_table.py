@@ -17,6 +17,8 @@ import pytest
 from relfast.cli.table import print_summary
 from relfast.records import STATUSES, Score, unscored
 from relfast.stats.summary import Summary, Tally, TaskSummary, summarize
+from relfast.tasks.seqbench.generate import make_rows
+from relfast.tasks.seqbench.tables import tables
 
 
 def test_what_is_counted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,6 +87,70 @@ def test_in_a_terminal_of_80_columns(tmp_path: Path) -> None:
     at = next(number for number, line in enumerate(lines) if line.startswith("task "))
     assert lines[at].split()[-1] == "unscored"
     assert lines[at + 1].split() == ["REL-A1", "1", "3", "0.500", "–", "0.500", "100.0%", "1"]
+
+
+def test_seqbenchs_results_are_in_the_table(tmp_path: Path) -> None:
+    """Pass@1 and progress by L, B and N, and L0 with its interval: in what is printed, not in a file alone."""
+    dump = tmp_path / "dump.jsonl"
+    rows = [row for doors in (0, 1) for row in make_rows(8, 1, rows=7, B=doors, L=(10, 29))]
+    with dump.open("w") as file:
+        for at, row in enumerate(rows):
+            wrong = row["completion"].replace("start", "rescue", 1)
+            file.write(json.dumps({**row, "response": row["completion"] if at % 2 else wrong}) + "\n")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "relfast",
+            "score",
+            str(dump),
+            "--workers",
+            "0",
+            "--summary",
+            str(tmp_path / "s.json"),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = done.stderr.splitlines()
+    complexity = json.loads((tmp_path / "s.json").read_text())["tasks"]["SeqBench"]["complexity"]
+    for title, key in (("L (actions)", "by_L"), ("B (doors)", "by_B"), ("N (noise)", "by_N")):
+        at = lines.index(next(line for line in lines if line.startswith(f"SeqBench by {title}")))
+        shown = {line.split()[0]: line.split()[1:] for line in lines[at + 2 : at + 2 + len(complexity[key])]}
+        assert shown == {
+            name: [str(cell["n"]), f"{cell['pass_at_1']:.3f}", f"{cell['progress_ratio']:.3f}"]
+            for name, cell in complexity[key].items()
+        }
+    fit = complexity["l0"]
+    (line,) = [line for line in lines if line.startswith("all ")]
+    assert line.split()[1:] == [f"{fit[name]:.1f}" for name in ("l0", "low", "high", "least_squares")] + [
+        "16"
+    ]
+
+
+def test_many_depths_fit_on_a_screen() -> None:
+    """The published set has 155 bins of L; the summary has them all, the table a dozen wider ones."""
+    cells = {f"{depth}/2/0": [4, 1, 2.0] for depth in range(3, 775)}
+    by_depth = next(iter(tables(cells)))
+    assert 4 < len(by_depth.rows) <= 12
+    assert sum(int(row[1].replace(",", "")) for row in by_depth.rows) == 4 * len(cells)
+
+
+def test_off_a_terminal_the_signature_is_one_line_with_its_limits(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text('{"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}\n' * 3)
+    command = [sys.executable, "-m", "relfast", "score", str(dump), "--workers", "0", "--overwrite"]
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    for more, end in (
+        ([], "timeout 5s"),
+        (["--limit", "2", "--max-line-bytes", "5000"], "timeout 5s | max-line-bytes 5000 | limit 2"),
+    ):
+        done = subprocess.run([*command, *more], capture_output=True, text=True, env=environment, check=True)
+        (signature,) = [line for line in done.stderr.splitlines() if line.startswith("relfast 0")]
+        assert signature.endswith(f"| {end}")
+        assert "tasks REL-A1:" in signature
+    assert len(signature) > 80
 
 
 def _read(descriptor: int) -> bytes:

@@ -11,7 +11,9 @@ from openai_server import FAILURES, Server, running
 from patience import PATIENCE
 
 from relfast.errors import UsageError
-from relfast.inference.client import Client, Completion, Endpoint, Settings
+from relfast.inference.client import Client
+from relfast.inference.replies import Completion
+from relfast.inference.settings import Endpoint, Settings
 
 FAST = Settings(model="m", attempts=4, backoff=0.01, timeout=0.8, concurrency=8)
 

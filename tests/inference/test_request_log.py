@@ -70,12 +70,12 @@ def test_a_row_that_failed_in_part_stays_until_its_successor(tmp_path: Path) -> 
     partial = {"partial": lambda row: "text" in row}
     with open_log(path, resume=True, **partial) as log:
         assert (1 in log, 2 in log) == (False, False)
-        assert (log.before(1), log.before(2), log.before(0)) == (half, None, None)
+        assert (log.before(1), log.before(2), log.before(0)) == ([half], [], [])
     # nothing came: a second resume finds it again
     with open_log(path, resume=True, **partial) as log:
-        assert log.before(1) == half
+        assert log.before(1) == [half]
         log.append([ROWS[2], ROWS[1]])
-        assert log.before(1) is None
+        assert log.before(1) == []
     # stopped before the end: the row is there once
     assert [row["text"] for row in read(path)] == [ROWS[0]["text"], ROWS[2]["text"], ROWS[1]["text"]]
     with open_log(path, resume=True, **partial) as log:
@@ -90,7 +90,7 @@ def test_a_successor_counts_after_a_kill_too(tmp_path: Path) -> None:
     with open_log(path) as log:
         log.append([half, ROWS[1]])
     with open_log(path, resume=True, **partial) as log:
-        assert (1 in log, log.before(1)) == (True, None)
+        assert (1 in log, log.before(1)) == (True, [])
     assert read(path) == [ROWS[1]]
 
 
@@ -143,3 +143,28 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="file"):
         open_log(tmp_path / "file" / "out.jsonl")
+
+
+def test_pieces_are_kept_until_their_row_is_there(tmp_path: Path) -> None:
+    """A row of several requests comes piece by piece: none is lost by a kill, none is left at the end."""
+    path = tmp_path / "out.jsonl"
+    pieces = {"piece": lambda row: "piece" in row, "partial": lambda row: "text" in row}
+    first, second = ({"n": 1, "piece": at, "error": None} for at in range(2))
+    failed = {"n": 2, "text": "half", "error": {"type": "X"}}
+    with open_log(path, **pieces) as log:
+        log.append([failed])
+        log.append([first])
+        log.append([ROWS[0]])
+    with open_log(path, resume=True, **pieces) as log:
+        assert [(1 in log), log.before(1), log.before(2), len(log)] == [False, [first], [failed], 1]
+        later = {"n": 2, "piece": 1, "error": None}
+        log.append([second])
+        log.append([later])
+    with open_log(path, resume=True, **pieces) as log:
+        assert (log.before(1), log.before(2)) == ([first, second], [failed, later])
+        log.append([ROWS[1], ROWS[2]])
+        log.finish(range(3), {"rows": 3})
+    assert read(path) == ROWS[:3]
+    assert json.loads((tmp_path / "out.jsonl.run.json").read_text()) == {"model": "m", "made": {"rows": 3}}
+    with open_log(path, resume=True, **pieces) as log:  # what was made of them is no setting
+        assert len(log) == 3

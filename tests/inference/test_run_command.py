@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -95,9 +94,6 @@ def test_failures_are_rows_and_are_asked_again(tmp_path: Path, capsys: pytest.Ca
     assert responses(output) == [solve(record["question"]) for record in RECORDS]
 
 
-ATTEMPTS = re.compile(rb',"attempts":\d+')
-
-
 @pytest.mark.slow
 def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path) -> None:
     records_ = [{"id": n, "question": f"What is {n} + 2?"} for n in range(120)]
@@ -117,18 +113,15 @@ def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path) -> None:
             child.send_signal(sent)
             assert child.wait(timeout=30) == EXIT_CODES[sent]
             rows = len(output.read_bytes().splitlines())
-            assert 16 * (number + 1) <= rows < len(records_)
-            if sent is not signal.SIGKILL:
-                # asked to stop: all that had been answered is kept, but for what was under way
-                assert rows >= server.asked.total() - 16 - 2 * 3
+            assert rows < len(records_)
+            # all that had been answered is kept, but for what was under way
+            assert rows >= server.asked.total() - 2 * (number + 1)
         server.delay = 0
         assert run(records, *arguments, "--resume") == 0
-        assert server.asked.total() <= len(records_) + 16 + 2 * 3
+        assert server.asked.total() <= len(records_) + 2 * 3
         whole = tmp_path / "whole.jsonl"
         assert run(records, *options(server, whole)) == 0
-    # a request that an interrupt cut off counts as an attempt: only that may differ
-    first, second = (ATTEMPTS.sub(b"", path.read_bytes()) for path in (output, whole))
-    assert first == second
+    assert output.read_bytes() == whole.read_bytes()
 
 
 def test_what_was_asked_differently_is_not_continued(
@@ -278,7 +271,6 @@ def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
         assert len(server.requests) == 4
     resumed = read(output)
     assert resumed[0]["response"] == ["Answer 1", "Answer 4", "Answer 3"]
-    assert resumed[0]["generation"]["attempts"] == 4
     assert resumed[2] == third
     assert {row["error"] for row in resumed} == {None}
     assert [row["generation"]["index"] for row in resumed] == [0, 1, 2]

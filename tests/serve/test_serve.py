@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -277,3 +278,19 @@ def test_a_stop_waits_for_what_is_being_scored() -> None:
     ((status, answer),) = got
     assert status == 200
     assert [row["status"] for row in answer["rows"]] == ["timeout"] * 3
+
+
+def test_the_docs_page_needs_nothing_from_elsewhere() -> None:
+    """A machine that serves rewards has no way to a CDN: every link and source is on the page or the server."""
+    with live_server("--workers", "1") as server:
+        status, page = server.ask("/docs")
+        _, described = server.ask("/openapi.json")
+    assert status == 200
+    links = set(re.findall(r"""(?:src|href|url|@import)\s*[=(]?\s*["']([^"']+)""", page))
+    assert links
+    assert {link for link in links if not link.startswith("#")} == {"openapi.json"}
+    assert "<script" not in page
+    for path in described["paths"]:
+        assert f"<code>{path}</code>" in page
+    for name in described["components"]["schemas"]:
+        assert f'id="{name}"' in page

@@ -112,7 +112,11 @@ def test_what_a_task_points_to_is_there() -> None:
             gold.check_metadata,
             kernel and kernel.metrics,
             breakdown and breakdown.aggregate,
-            task.figures and task.figures.section,
+            *(
+                [task.display.measure, task.display.mistake, task.display.exhibit, task.display.section]
+                if task.display
+                else []
+            ),
             task.example,
         ]
         for name in filter(None, functions):

@@ -140,7 +140,7 @@ def run(
         raise UsageError(_no_row_of(job, sources))
     writer.finish(tally.rows)
     tasks = [name for name in TASKS if name in tally.tasks]
-    summary = summarize(tally, signature(job, tasks, filters.names))
+    summary = summarize(tally, signature(job, tasks, filters.names, limit=limit))
     if filters.names:
         summary.notes.append(_filter_note(filters.names))
     summary.seconds = round(time.monotonic() - state.started, 3)

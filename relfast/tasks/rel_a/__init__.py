@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Task, TextKernel
+from relfast.tasks.rel_a.display import DISPLAY
 from relfast.tasks.rel_a.parameters import MatrixParameters
 
 _RULES: Final = {
@@ -31,6 +32,7 @@ TASKS: Final = tuple(
         reward_metric="correct",
         revision=3,
         blind="relfast.tasks.rel_a.blind:STRATEGIES",
+        mock="relfast.tasks.rel_a.mock:answer",
         module="relfast.tasks.rel_a.score",
         gold=Gold(
             keys=(("target",),),
@@ -43,6 +45,7 @@ TASKS: Final = tuple(
         text_kernel=TextKernel(number, "relfast.tasks.rel_a.kernel_rows:details"),
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
         parameters=MatrixParameters if name <= "REL-A4" else None,
+        display=DISPLAY,
     )
     for number, (name, rule) in enumerate(_RULES.items())
 )

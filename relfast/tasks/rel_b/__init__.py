@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Metric, Task, TextKernel
+from relfast.tasks.rel_b.display import DISPLAY
 from relfast.tasks.rel_b.options import RelBOptions
 from relfast.tasks.rel_b.parameters import HomoplasyParameters
 
@@ -23,6 +24,7 @@ TASK: Final = Task(
     reward_metric="correct",
     revision=3,
     blind="relfast.tasks.rel_b.blind:STRATEGIES",
+    mock="relfast.tasks.rel_b.mock:answer",
     module="relfast.tasks.rel_b.score",
     gold=Gold(
         keys=(("label", "taxa"),),
@@ -39,4 +41,5 @@ TASK: Final = Task(
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
     parameters=HomoplasyParameters,
+    display=DISPLAY,
 )

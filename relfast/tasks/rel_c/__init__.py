@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Metric, Task, TextKernel
+from relfast.tasks.rel_c import display
 from relfast.tasks.rel_c.options import RelCOptions
 from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
 
@@ -24,6 +25,7 @@ C1: Final = Task(
     reward_metric="correct",
     revision=3,
     blind="relfast.tasks.rel_c.blind_label:STRATEGIES",
+    mock="relfast.tasks.rel_c.mock:isomer_set",
     module="relfast.tasks.rel_c.isomer_set",
     gold=Gold(
         keys=(("label",),),
@@ -34,6 +36,7 @@ C1: Final = Task(
     text_kernel=TextKernel(8, "relfast.tasks.rel_c.kernel_rows:details"),
     generator="relfast.tasks.rel_c.generate",
     parameters=IsomerSetParameters,
+    display=display.C1,
 )
 
 C2: Final = Task(
@@ -50,6 +53,7 @@ C2: Final = Task(
     strict_reward_metric="overlap_skill",
     revision=3,
     blind="relfast.tasks.rel_c.blind_molecules:MOTIF",
+    mock="relfast.tasks.rel_c.mock:motif",
     module="relfast.tasks.rel_c.motif",
     gold=Gold(
         keys=(("smiles",),), precedence=0, domain="chemistry", check="relfast.tasks.rel_c.gold:check_motif"
@@ -61,6 +65,7 @@ C2: Final = Task(
     options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
     parameters=MotifParameters,
+    display=display.C2,
 )
 
 C3: Final = Task(
@@ -78,6 +83,7 @@ C3: Final = Task(
     reward_metric="f1",
     revision=3,
     blind="relfast.tasks.rel_c.blind_molecules:ISOMERS",
+    mock="relfast.tasks.rel_c.mock:missing_isomers",
     module="relfast.tasks.rel_c.missing_isomers",
     gold=Gold(
         keys=(("missing_smiles",),),
@@ -92,4 +98,5 @@ C3: Final = Task(
     options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
     parameters=MissingIsomersParameters,
+    display=display.C3,
 )

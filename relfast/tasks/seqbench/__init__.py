@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Breakdown, Gold, Metric, Task
+from relfast.tasks.prompting import Prompt
+from relfast.tasks.seqbench.display import DISPLAY
 from relfast.tasks.seqbench.parameters import Parameters
 
 TASK: Final = Task(
@@ -42,11 +44,18 @@ TASK: Final = Task(
     kernels=("maze.judge", "maze.search", "text.plans"),
     generator="relfast.tasks.seqbench.generate",
     parameters=Parameters,
+    display=DISPLAY,
     bulk="relfast.tasks.seqbench.bulk",
+    prompts=(
+        Prompt("seqbench-few-shot", 1, "relfast.tasks.seqbench.prompt:few_shot"),
+        Prompt("seqbench-zero-shot", 1, "relfast.tasks.seqbench.prompt:zero_shot"),
+    ),
+    mock="relfast.tasks.seqbench.mock:answer",
     breakdown=Breakdown(
         "complexity",
         by=("logical_depth", "backtracking", "noise"),
         sums=("exact_match", "progress_ratio"),
         aggregate="relfast.tasks.seqbench.l0:aggregate",
+        tables="relfast.tasks.seqbench.tables:tables",
     ),
 )

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import gzip
 import multiprocessing
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 
 from relfast.errors import MissingExtraError, WorkerError
 from relfast.outputs import whole_file
+from relfast.tasks.seqbench.cover import covering, mazes_of
 from relfast.tasks.seqbench.generate import check_run, make_row, maze_seed
 from relfast.tasks.seqbench.parameters import Parameters
 
@@ -28,6 +30,12 @@ WAITING_PER_WORKER: Final = 2
 """Chunks made ahead of the one being written: bounds memory."""
 
 GZIP_LEVEL: Final = 6
+
+MANY: Final = 20
+"""Mazes of one kind from which it is said that they leave a part of their bounds empty."""
+
+_Kinds = tuple[tuple[Parameters, ...], ...]
+"""The variants of a maze, for each kind of maze."""
 
 
 def write_rows(
@@ -40,10 +48,13 @@ def write_rows(
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Write ``n`` mazes, each in all variants, as JSON lines; returns the number of rows.
+    """Write ``n`` mazes of each kind, each in all variants, as JSON lines; returns the number of rows.
+
+    Variants that differ in noise and removed keys only are variants of one maze; others are of other kinds,
+    and their mazes take turns. Variants that say ``cover`` become one of each bin (`covering`).
 
     ``output`` may end in ``.gz`` or ``.zst``; ``-`` is stdout. A file appears when it is whole.
-    ``progress`` is told how many mazes are written.
+    ``progress`` is told how many mazes of each kind are written.
 
     Raises
     ------
@@ -54,19 +65,42 @@ def write_rows(
     OutputError
         It cannot be written.
     """
-    check_run(n, seed)
-    blocks = _told(_blocks(n, seed, tuple(variants), _codec(output), workers), n, progress)
+    chosen = covering(variants)
+    kinds = tuple(map(tuple, mazes_of(chosen)))
+    total = n * len(kinds)
+    check_run(total, seed)
+    depths: set[int] = set()
     with whole_file(output, overwrite=overwrite) as file:
-        for block in blocks:
-            file.write(block)
-    return n * len(variants)
+        blocks = _blocks(total, seed, kinds, _codec(output), workers)
+        for number, block in enumerate(blocks, 1):
+            file.write(block.data)
+            depths |= block.depths
+            if progress is not None:
+                progress(min(number * CHUNK, total) // len(kinds))
+    if n >= MANY and len(kinds) == 1:
+        _tell_of_gaps(kinds[0][0].L, depths)
+    return n * len(chosen)
 
 
-def _told(blocks: Iterator[bytes], n: int, progress: Callable[[int], None] | None) -> Iterator[bytes]:
-    for number, block in enumerate(blocks, 1):
-        yield block
-        if progress is not None:
-            progress(min(number * CHUNK, n))
+class _Block(NamedTuple):
+    """A chunk of the file, and the depths of its rows."""
+
+    data: bytes
+    depths: set[int]
+
+
+def _tell_of_gaps(bounds: int | tuple[int, int] | None, depths: set[int]) -> None:
+    """Say where the mazes leave a tenth or more of the bounds of L empty at an end: a size has its depths."""
+    if bounds is None or isinstance(bounds, int) or not depths:
+        return
+    low, high = bounds
+    if 10 * max(min(depths) - low, high - max(depths)) >= high - low + 1:
+        warnings.warn(
+            f"relfast: L goes from {min(depths)} to {max(depths)}, not {low} to {high}: mazes of one size"
+            " have no others; --cover fills the bounds evenly",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def _codec(output: str) -> str:
@@ -79,16 +113,16 @@ def _codec(output: str) -> str:
     return "gz" if output.endswith(".gz") else ""
 
 
-def _blocks(n: int, seed: int, variants: tuple[Parameters, ...], codec: str, workers: int) -> Iterator[bytes]:
+def _blocks(n: int, seed: int, kinds: _Kinds, codec: str, workers: int) -> Iterator[_Block]:
     """The file's bytes, chunk by chunk, in order."""
-    chunks = [(seed, low, min(low + CHUNK, n), variants, codec) for low in range(0, n, CHUNK)]
+    chunks = [(seed, low, min(low + CHUNK, n), kinds, codec) for low in range(0, n, CHUNK)]
     workers = min(workers, len(chunks))
     if workers <= 1:
         yield from map(_make, chunks)
         return
     # spawned, not forked: the caller may have threads
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-        waiting: deque[Future[bytes]] = deque()
+        waiting: deque[Future[_Block]] = deque()
         try:
             for chunk in chunks:
                 waiting.append(pool.submit(_make, chunk))
@@ -102,15 +136,19 @@ def _blocks(n: int, seed: int, variants: tuple[Parameters, ...], codec: str, wor
             pool.shutdown(cancel_futures=True)
 
 
-def _make(chunk: tuple[int, int, int, tuple[Parameters, ...], str]) -> bytes:
-    seed, low, high, variants, codec = chunk
-    rows = [make_row(maze_seed(seed, index), settings) for index in range(low, high) for settings in variants]
+def _make(chunk: tuple[int, int, int, _Kinds, str]) -> _Block:
+    seed, low, high, kinds, codec = chunk
+    rows = [
+        make_row(maze_seed(seed, index), settings)
+        for index in range(low, high)
+        for settings in kinds[index % len(kinds)]
+    ]
+    depths = {row["complexity_parameters"]["logical_depth_L"] for row in rows}
     data = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
     if codec == "gz":
-        return gzip.compress(data, GZIP_LEVEL, mtime=0)
+        return _Block(gzip.compress(data, GZIP_LEVEL, mtime=0), depths)
     if codec == "zst":
         import zstandard
 
-        compressed: bytes = zstandard.compress(data)
-        return compressed
-    return data
+        return _Block(zstandard.compress(data), depths)
+    return _Block(data, depths)

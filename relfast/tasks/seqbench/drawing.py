@@ -15,6 +15,18 @@ SIDE: Final = 40.0  # pixels of a room
 MARGIN: Final = 30.0
 WALL, FLOOR, TEXT = "#444444", "#ffffff", "#222222"
 GOLD, MODEL, LOCK, KEY, START, GOAL = "#2a9d5c", "#e08a1e", "#c0392b", "#8a6d00", "#cfe8ff", "#ffd9d9"
+_VARIABLES: Final = {
+    WALL: "var(--soft)",
+    FLOOR: "var(--paper)",
+    TEXT: "var(--ink)",
+    GOLD: "var(--s2)",
+    MODEL: "var(--s4)",
+    LOCK: "var(--bad)",
+    KEY: "var(--soft)",
+    START: "var(--start)",
+    GOAL: "var(--goal)",
+}
+"""The colours of a page by ours."""
 OFFSET: Final = 4.0  # between the two paths, so that neither hides the other
 LINE_HEIGHT: Final = 18.0
 
@@ -159,29 +171,31 @@ def _path(cells: Sequence[Cell], colour: str, offset: float) -> Iterator[Stroke]
         yield Line(points, colour, 3)
 
 
-def to_svg(picture: Picture) -> str:
-    """The picture as an SVG document."""
+def to_svg(picture: Picture, *, page: bool = False) -> str:
+    """The picture as an SVG document; for a ``page``, in colours that follow its dark mode."""
     width, height = size(picture)
+    colours = _VARIABLES if page else {}
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}"'
         f' viewBox="0 0 {width:g} {height:g}" font-family="sans-serif">'
     ]
     for stroke in strokes(picture):
+        colour = colours.get(stroke.colour, stroke.colour)
         if isinstance(stroke, Box):
-            x, y, box_width, box_height, colour = stroke
+            x, y, box_width, box_height, _ = stroke
             parts.append(
                 f'<rect x="{x:g}" y="{y:g}" width="{box_width:g}" height="{box_height:g}" fill="{colour}"/>'
             )
         elif isinstance(stroke, Line):
             points = " ".join(f"{x:g},{y:g}" for x, y in stroke.points)
             parts.append(
-                f'<polyline points="{points}" fill="none" stroke="{stroke.colour}"'
+                f'<polyline points="{points}" fill="none" stroke="{colour}"'
                 f' stroke-width="{stroke.width:g}" stroke-linecap="round" stroke-linejoin="round"/>'
             )
         else:
             anchor = ' text-anchor="middle"' if stroke.centred else ""
             parts.append(
-                f'<text x="{stroke.x:g}" y="{stroke.y:g}" font-size="{stroke.size:g}" fill="{stroke.colour}"'
+                f'<text x="{stroke.x:g}" y="{stroke.y:g}" font-size="{stroke.size:g}" fill="{colour}"'
                 f"{anchor}>{escape(stroke.text)}</text>"
             )
     return "\n".join([*parts, "</svg>", ""])

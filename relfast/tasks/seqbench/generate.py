@@ -51,6 +51,8 @@ def make_rows(n: int = 1, seed: int = 0, **parameters: Any) -> Iterator[dict[str
         A parameter is out of range, or the grid cannot carry B and L.
     """
     settings = Parameters(**parameters)
+    if settings.cover:
+        raise UsageError("cover makes files of many mazes: relfast.tasks.seqbench.bulk.write_rows")
     check_run(n, seed)
     return (make_row(maze_seed(seed, index), settings) for index in range(n))
 
@@ -98,8 +100,10 @@ def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
     )
 
 
-def grow(seed: int, settings: Parameters) -> Growth:
+def grow(seed: int, settings: Parameters, trees: int = MAX_TREES) -> Growth:
     """The maze of a seed, all keys in place. Every number of removed keys leaves one shortest plan.
+
+    ``trees`` is how many are tried.
 
     Raises
     ------
@@ -112,7 +116,7 @@ def grow(seed: int, settings: Parameters) -> Growth:
     cells = grid(rows, cols)
     fewest, most = settings.moves
     draws = np.random.Generator(np.random.PCG64([seed, _MAZE_STREAM]))
-    for _ in range(MAX_TREES):
+    for _ in range(trees):
         order = np.argsort(draws.random(len(cells.edges)), kind="stable")
         chosen = spanning_tree(cells.edges, order, cells.n_rooms)
         first_edge, neighbors, edges = edge_lists(cells.n_rooms, cells.edges[chosen], chosen)
@@ -143,7 +147,7 @@ def grow(seed: int, settings: Parameters) -> Growth:
                 return growth
     raise UsageError(
         f"no {rows} × {cols} maze with B={settings.B} and L={settings.L} was found in"
-        f" {MAX_TREES * ATTEMPTS_PER_TREE} attempts: take a larger grid, or another L or B"
+        f" {trees * ATTEMPTS_PER_TREE} attempts: take a larger grid, or another L or B"
     )
 
 

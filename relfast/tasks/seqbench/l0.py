@@ -227,10 +227,17 @@ def by_complexity(
 
 def aggregate(cells: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     """`by_complexity` of a run's cells: ``"L/B/N"`` → rows, sums of exact_match and of progress_ratio."""
+    return aggregate_of(cells)
+
+
+def aggregate_of(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDTH) -> dict[str, Any]:
+    """The same with bins of another width."""
     keys = [[float(part) if part else None for part in name.split("/")] for name in cells]
     depth, doors, noise = zip(*keys, strict=True)
     n, exact, progress = zip(*cells.values(), strict=True)
-    return by_complexity(depth, doors, noise, exact, progress, [int(count) for count in n])
+    return by_complexity(
+        depth, doors, noise, exact, progress, [int(count) for count in n], bin_width=bin_width
+    )
 
 
 def _bin_name(number: int, width: int) -> str:

@@ -102,7 +102,11 @@ class Parameters:
         Agent and target, or ``"random"``.
     remove_keys
         Open so many of the B doors and take their keys away. L and B of the row are then what is left:
-        L and B above are the whole maze's, which is that of the same seed without removals.
+        L and B above are the whole maze's, that of the same seed without removals.
+    cover
+        Fill L, which must be bounds then, evenly: bins of ``bin_width`` from the lower one up, each with
+        mazes of a size that carries it. Bins that nothing reaches are an error, or with ``skip_unreachable``
+        left out.
     ordered
         Leave the facts in the published order: supporting ones first, in the order of the path. Whoever
         writes them down in that order has the plan.
@@ -116,9 +120,15 @@ class Parameters:
     rows: int | None = parameter(None, Whole(), "Rows of the grid. [default: as L and B need]")
     cols: int | None = parameter(None, Whole(), "Columns of the grid. [default: as L and B need]")
     L: int | tuple[int, int] | None = parameter(
-        None, Bounds(), "Logical depth: actions of the shortest plan, hit exactly.", flag="-L"
+        None,
+        Bounds(),
+        "Logical depth: actions of the shortest plan, hit exactly. Bounds fill as mazes fall, evenly"
+        " with --cover.",
+        flag="-L",
     )
-    B: int = parameter(2, Whole(), "Locked doors on the way.", flag="-B")
+    B: int = parameter(
+        2, Whole(), "Locked doors on the way. Repeatable: N mazes of each.", flag="-B", repeat=True
+    )
     N: float = parameter(
         0.0,
         Number(),
@@ -141,6 +151,15 @@ class Parameters:
     ordered: bool = parameter(
         False, Flag(), "Facts in the published order: supporting ones first, along the path. It is a leak."
     )
+    cover: bool = parameter(
+        False,
+        Flag(),
+        "Fill -L LOW:HIGH evenly: N mazes for each bin of L and each B, as large as the bin needs.",
+    )
+    bin_width: int = parameter(5, Whole(1), "Actions in a bin of L, with --cover.")
+    skip_unreachable: bool = parameter(
+        False, Flag(), "With --cover: leave bins out that no maze reaches, and say which."
+    )
 
     def __post_init__(self) -> None:
         if not isinstance(self.B, int) or not 0 <= self.B <= MAX_DOORS:
@@ -152,6 +171,13 @@ class Parameters:
             raise UsageError(f"remove_keys must be from 0 to B = {self.B}, not {self.remove_keys!r}")
         if not 0 <= self.N <= 1:
             raise UsageError(f"N must be from 0 to 1, not {self.N!r}")
+        People().check("names", self.names)
+        if self.cover:
+            if self.L is None or isinstance(self.L, int) or not 1 <= self.L[0] <= self.L[1]:
+                raise UsageError("cover fills bounds of L evenly: give them, such as -L 10:100")
+            if self.bin_width < 1:
+                raise UsageError(f"bin_width must be a whole number from 1 on, not {self.bin_width!r}")
+            return
         low, high = self.moves
         if high < low:
             raise UsageError(
@@ -161,7 +187,13 @@ class Parameters:
         rows, cols = self.size
         if low > (self.B + 1) * (rows * cols - 1):
             raise UsageError(f"a {rows} × {cols} maze with B={self.B} is too small for L={self.L}")
-        People().check("names", self.names)
+
+    @property
+    def bins(self) -> list[tuple[int, int]]:
+        """The bins of L that ``cover`` fills, both bounds included; the last one may be narrower."""
+        assert isinstance(self.L, tuple)
+        low, high = self.L
+        return [(at, min(at + self.bin_width - 1, high)) for at in range(low, high + 1, self.bin_width)]
 
     @property
     def mixed(self) -> bool:

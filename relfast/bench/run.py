@@ -1,0 +1,205 @@
+"""Running a benchmark: each model is asked each part, its responses scored, its report written. Resumable.
+
+``DIR/MODEL/PART.jsonl`` are the responses, with ``.run.json`` beside them; ``PART.scored.jsonl`` the rows,
+``PART.summary.json`` their summary, ``report/`` the page, ``DIR/results.json`` what the table shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from relfast.bench.sets import Part
+from relfast.engine.file_run.files import score_files
+from relfast.engine.job import Job
+from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
+from relfast.inference.header import read_header
+from relfast.inference.request_log import RequestCounts
+from relfast.inference.requests import Request, Wordings, read_requests
+from relfast.inference.run import Plan, complete_records
+from relfast.report.scored import generate_report
+from relfast.stats.summary import Summary
+from relfast.tasks import TASKS
+
+REPORT_DIR: Final = "report"
+RESULTS_FILE: Final = "results.json"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model and where it is asked. ``name`` is that of its folder."""
+
+    name: str
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class Spec:
+    """``MODEL``, ``MODEL@URL`` or ``MODEL@URL#VARIABLE``: a model, its server, where its key is."""
+
+    model: str
+    api: str | None = None
+    key_variable: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Spec:
+        """Raises `UsageError` for what names no model."""
+        found = re.fullmatch(r"(?P<model>.+?)(?:@(?P<api>https?://[^#]+)(?:#(?P<key>\w+))?)?", text.strip())
+        if found is None:
+            raise UsageError(f"{text!r} is not of the form MODEL, MODEL@URL or MODEL@URL#KEY_VARIABLE")
+        return cls(found["model"], found["api"], found["key"])
+
+    @property
+    def folder(self) -> str:
+        """A name for its folder."""
+        return re.sub(r"[^\w.-]+", "_", self.model).strip("._") or "model"
+
+
+@dataclass
+class Result:
+    """What came of one part of one model."""
+
+    model: str
+    part: Part
+    counts: RequestCounts
+    summary: Summary
+    header: Mapping[str, Any] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-able."""
+        return {
+            "model": self.model,
+            "set": self.part.shown,
+            "run": self.header,
+            "signature": self.summary.signature,
+            "tasks": {name: task.to_dict() for name, task in self.summary.tasks.items()},
+        }
+
+
+@dataclass
+class Watch:
+    """Who is told of what: the requests of a part, as they come; and steps that take long."""
+
+    asking: Callable[[str, int], Callable[[RequestCounts], None]]
+    step: Callable[[str], None]
+
+
+@dataclass
+class Bench:
+    """A whole run: models, parts, where and how."""
+
+    models: Sequence[Model]
+    parts: Sequence[Part]
+    folder: Path
+    job: Job
+    prompt: str | None = None
+    limit: int | None = None
+    workers: int | None = None
+    results: list[Result] = field(default_factory=list)
+
+    def run(self, watch: Watch, *, resume: bool = False, overwrite: bool = False) -> list[Result]:
+        """Ask, score and report; the results in order of models and parts.
+
+        Raises
+        ------
+        UsageError, InputError, OutputError, ResumeMismatchError, MissingExtraError
+            Nothing that a server does raises.
+        """
+        requests = self._requests()
+        self._check(requests, resume=resume, overwrite=overwrite)
+        for model in self.models:
+            folder = self.folder / model.name
+            scored = []
+            for part in self.parts:
+                self.results.append(
+                    self._part(model, part, requests[part.name], folder, watch, resume=resume)
+                )
+                scored.append(str(_scored(folder, part)))
+            watch.step(f"{model.name}: writing the report")
+            generate_report(scored, folder / REPORT_DIR)
+        data = orjson.dumps([result.to_dict() for result in self.results], option=orjson.OPT_INDENT_2)
+        _write(self.folder / RESULTS_FILE, data + b"\n")
+        return self.results
+
+    def _requests(self) -> dict[str, list[Request]]:
+        wordings = Wordings(self.prompt)
+        found = {part.name: list(read_requests(part.inputs, self.limit, wordings)) for part in self.parts}
+        for part in self.parts:
+            unknown = next((request for request in found[part.name] if request.task is None), None)
+            if unknown is not None:
+                raise UsageError(
+                    f"{part.shown}: record {unknown.index} does not say its task, nor does its gold"
+                )
+        return found
+
+    def _check(self, requests: Mapping[str, Sequence[Request]], *, resume: bool, overwrite: bool) -> None:
+        """What would fail after hours is found out before the first request."""
+        if resume and overwrite:
+            raise UsageError("--resume and --overwrite exclude each other")
+        for model in self.models:
+            there = self.folder / model.name
+            if not (resume or overwrite) and there.is_dir() and any(there.iterdir()):
+                raise OutputExistsError(there, resumable=True)
+        embedding = {each.task for part in requests.values() for each in part if each.task is not None}
+        if any(TASKS[name].embeds for name in embedding):
+            from relfast.embed import get_embedder
+
+            get_embedder(self.job.options.embedder, self.job.options.device)
+        _check_report()
+
+    def _part(
+        self, model: Model, part: Part, requests: list[Request], folder: Path, watch: Watch, *, resume: bool
+    ) -> Result:
+        responses = folder / f"{part.name}.jsonl"
+        counts = complete_records(
+            requests,
+            responses,
+            model.plan,
+            resume=resume,
+            overwrite=not resume,
+            report=watch.asking(f"{model.name} {part.name}: ", len(requests)),
+        )
+        watch.step(f"{model.name} {part.name}: scoring")
+        for name in dict.fromkeys(request.task for request in requests):
+            # compiled once and here, on a fresh machine: the workers would each do it, at the same time
+            if name is not None and TASKS[name].kernels:
+                TASKS[name].load()
+        summary = self._score(responses, _scored(folder, part), resume=resume)
+        shown = orjson.dumps(summary.to_dict() | {"seconds": None}, option=orjson.OPT_INDENT_2)
+        _write(folder / f"{part.name}.summary.json", shown + b"\n")
+        return Result(model.name, part, counts, summary, read_header(responses))
+
+    def _score(self, responses: Path, scored: Path, *, resume: bool) -> Summary:
+        if resume and scored.exists():
+            try:
+                return score_files([str(responses)], str(scored), self.job, workers=self.workers, resume=True)
+            except ResumeMismatchError:
+                pass  # responses that had failed are there now
+        return score_files([str(responses)], str(scored), self.job, workers=self.workers, overwrite=True)
+
+
+def _scored(folder: Path, part: Part) -> Path:
+    return folder / f"{part.name}.scored.jsonl"
+
+
+def _check_report() -> None:
+    """Raise `MissingExtraError` if a report cannot be drawn."""
+    from relfast.errors import MissingExtraError
+
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError("a report", "report") from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise OutputError(path, error.strerror or str(error)) from error

@@ -1,0 +1,111 @@
+"""The built-in sets of records, one a benchmark: named, versioned, and the same bytes on every machine.
+
+REL's and SeqBench's are made with our own generators (`benchmarks/make_built_in.py` holds seeds and sizes),
+ReAlign's are problems of GSM8K and MATH.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from relfast.errors import UsageError
+
+_DATA: Final = Path(__file__).parent.parent / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Records that are asked together: a name, the files, and what they are called in a table of results."""
+
+    name: str
+    inputs: tuple[str, ...]
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltIn:
+    """A set that ships with relfast. The version is bumped whenever a byte of it changes."""
+
+    name: str
+    version: int
+    file: str
+    sha256: str
+
+    @property
+    def path(self) -> Path:
+        return _DATA / self.file
+
+    @property
+    def part(self) -> Part:
+        return Part(self.name, (str(self.path),), f"{self.name} built-in {self.version}")
+
+
+def _by_name(*sets: BuiltIn) -> Mapping[str, BuiltIn]:
+    return MappingProxyType({each.name: each for each in sets})
+
+
+SETS: Final = _by_name(
+    BuiltIn(
+        "rel",
+        1,
+        "rel_built_in.jsonl.gz",
+        "63edee41c00e3b72253c8f1c0fc525c2990ae85de85d2a4487e23273fc47cd67",
+    ),
+    BuiltIn(
+        "seqbench",
+        1,
+        "seqbench_built_in.jsonl.gz",
+        "6fe5390423f6f46591b4d40cd3fc38124ae658a7078ae502630440c28ecd638f",
+    ),
+    BuiltIn(
+        "realign",
+        1,
+        "realign_problems.jsonl",
+        "dbd95a52b142c4c4cec33b86c7148fdcdfb52fd12e0d94c85d7d7b0a53b1019d",
+    ),
+)
+
+
+def built_in(names: Iterable[str] = ()) -> list[Part]:
+    """The sets of those names, all without any.
+
+    Raises
+    ------
+    UsageError
+        There is no such set.
+    """
+    chosen = list(dict.fromkeys(name.strip().lower() for name in names)) or list(SETS)
+    absent = [name for name in chosen if name not in SETS]
+    if absent:
+        raise UsageError(f"no built-in set {absent[0]!r}; there are {', '.join(SETS)}")
+    return [SETS[name].part for name in chosen]
+
+
+def from_files(paths: Iterable[str]) -> Iterator[Part]:
+    """A part for each file of records, named after it.
+
+    Raises
+    ------
+    UsageError
+        Two files have one name.
+    """
+    seen: dict[str, str] = {}
+    for path in paths:
+        name = Path(path).name.split(".")[0] or "records"
+        if name in seen:
+            raise UsageError(f"{seen[name]} and {path} would both be written to {name}.jsonl: rename one")
+        seen[name] = path
+        yield Part(name, (path,), f"{Path(path).name} {_digest(path)}")
+
+
+def _digest(path: str) -> str:
+    """The start of a file's SHA-256; empty where it is none (a pattern or a folder, say)."""
+    if not Path(path).is_file():
+        return ""
+    with open(path, "rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"

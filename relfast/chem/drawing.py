@@ -1,0 +1,142 @@
+"""Molecules as small SVGs without styles, in the colours of the page that shows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from html import escape, unescape
+from typing import Any, Final
+
+from rdkit import Chem
+from rdkit.Chem import rdDepictor, rdFMCS
+from rdkit.Chem.Draw import rdMolDraw2D
+
+from relfast.chem.molecule import Molecule, parse
+
+MAX_ATOMS: Final = 150
+"""Larger molecules are not drawn: nobody could see anything."""
+
+_HIGHLIGHT: Final = (1.0, 0.0, 1.0)
+_STROKE: Final = re.compile(r"<(path|ellipse|text)([^>]*?)(?:/>|>([^<]*)</text>)")
+_ATTRIBUTE: Final = re.compile(r"([\w:-]+)=['\"]([^'\"]*)['\"]")
+_VARIABLES: Final = {
+    "#000000": "currentColor",
+    "#FF00FF": "var(--common)",
+    "#FF0000": "var(--atom-o)",
+    "#0000FF": "var(--atom-n)",
+    "#4284F4": "var(--atom-n)",
+    "#33CCCC": "var(--atom-x)",
+    "#7F4C19": "var(--atom-br)",
+    "#00CC00": "var(--atom-x)",
+    "#CCCC00": "var(--atom-s)",
+}
+_KEPT: Final = {
+    "fill": ("none",),
+    "stroke": ("none",),
+    "stroke-width": ("1", "1.0"),
+    "fill-opacity": ("1", "1.0"),
+    "font-size": (None,),
+    "text-anchor": ("start",),
+}
+"""What a stroke keeps of its style, unless it is as usual."""
+_PLACES: Final = ("d", "cx", "cy", "rx", "ry", "x", "y")
+_SHORT: Final = re.compile(r"(\d\.\d)\d+")
+
+
+def draw(smiles: object, common: Sequence[int] = (), width: int = 170, height: int = 130) -> str | None:
+    """A molecule as SVG, with some of its atoms highlighted; None where the text is no molecule that can be
+    drawn."""
+    molecule = parse(smiles)
+    if molecule is None or not 0 < molecule.n_atoms <= MAX_ATOMS:
+        return None
+    return _draw(molecule, tuple(common), width, height)
+
+
+@lru_cache(maxsize=4_000)
+def _draw(molecule: Molecule, common: tuple[int, ...], width: int, height: int) -> str | None:
+    try:
+        mol = rdMolDraw2D.PrepareMolForDrawing(Chem.Mol(molecule.mol), kekulize=True)
+        rdDepictor.SetPreferCoordGen(False)
+        drawer = rdMolDraw2D.MolDraw2DSVG(width, height, -1, -1, True)  # letters as text: half the size
+        options = drawer.drawOptions()
+        options.clearBackground = False
+        options.padding = 0.06
+        options.bondLineWidth = 1
+        options.fixedBondLength = 22
+        options.minFontSize = 9
+        options.highlightBondWidthMultiplier = 14
+        atoms = list(common)
+        chosen = set(atoms)
+        bonds = [
+            bond.GetIdx()
+            for bond in mol.GetBonds()
+            if bond.GetBeginAtomIdx() in chosen and bond.GetEndAtomIdx() in chosen
+        ]
+        options.setHighlightColour(_HIGHLIGHT)
+        drawer.DrawMolecule(mol, highlightAtoms=atoms, highlightBonds=bonds)
+        drawer.FinishDrawing()
+        return _in_colours(str(drawer.GetDrawingText()), width, height)
+    except (ValueError, RuntimeError):  # RDKit reads more than it can draw
+        return None
+
+
+def _in_colours(text: str, width: int, height: int) -> str:
+    """The drawing's paths alone: styles as attributes, which no page forbids, colours as variables."""
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="molecule"'
+        ' fill="none" stroke-width="1" stroke-linecap="round" stroke-linejoin="round">'
+    ]
+    before, path = "", ""
+    for tag, inside, letters in _STROKE.findall(text):
+        given: dict[str, str] = dict(_ATTRIBUTE.findall(inside))
+        style = {
+            key.strip(): value.strip()
+            for key, _, value in (part.partition(":") for part in given.get("style", "").split(";"))
+        }
+        kept = {key: _colour(value.removesuffix("px")) for key, value in {**given, **style}.items()}
+        shown = [
+            f'{key}="{kept[key]}"' for key, usual in _KEPT.items() if kept.get(key, usual[0]) not in usual
+        ]
+        place = {key: _SHORT.sub(r"\1", given[key]) for key in _PLACES if key in given}
+        if tag == "path" and place.get("d") and " ".join(shown) == before:
+            path += place["d"]  # strokes of one kind are one path
+            continue
+        if path:
+            parts.append(f'<path {before} d="{path}"/>')
+        before, path = " ".join(shown), place.get("d", "")
+        if tag != "path":
+            parts.append(
+                f"<{tag} {before} "
+                + " ".join(f'{key}="{value}"' for key, value in place.items())
+                + (f">{escape(unescape(letters))}</text>" if tag == "text" else "/>")
+            )
+    if path:
+        parts.append(f'<path {before} d="{path}"/>')
+    return "".join([*parts, "</svg>"])
+
+
+def _colour(value: str) -> str:
+    return _VARIABLES.get(value.upper(), value)
+
+
+def common_atoms(one: object, other: object, timeout: int = 1) -> tuple[list[int], list[int]]:
+    """The atoms of two molecules that the largest substructure they share has; empty where there is none or
+    one of them is no molecule. ``timeout`` in seconds."""
+    a, b = parse(one), parse(other)
+    if a is None or b is None or max(a.n_atoms, b.n_atoms) > MAX_ATOMS or not (a.n_atoms and b.n_atoms):
+        return [], []
+    pattern: Any = rdFMCS.FindMCS([a.mol, b.mol], timeout=timeout).queryMol
+    if pattern is None or not pattern.GetNumAtoms():
+        return [], []
+    return list(a.mol.GetSubstructMatch(pattern)), list(b.mol.GetSubstructMatch(pattern))
+
+
+def atoms_of(molecule: object, part: object) -> list[int]:
+    """The atoms of a molecule that a part of it covers; empty where it does not occur."""
+    from relfast.chem.matching import contains
+
+    whole, query = parse(molecule), parse(part)
+    if whole is None or query is None or whole.n_atoms > MAX_ATOMS or not contains(whole, query):
+        return []
+    return list(whole.mol.GetSubstructMatch(query.mol))

@@ -1,0 +1,197 @@
+"""``relfast bench``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from relfast.cli.asking import Asking, asking_options, settings_of
+from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
+from relfast.cli.parameters import options_of
+from relfast.errors import UsageError
+from relfast.tasks.options import AllOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from relfast.bench.run import Model, Result
+    from relfast.inference.request_log import RequestCounts
+
+
+@click.command(name="bench")
+@click.argument("models", nargs=-1, metavar="[MODEL[@URL[#KEY_VARIABLE]]]...")
+@click.option(
+    "--api", metavar="URL", help="Where models are that do not say: endpoint or base URL (…/v1: chat)."
+)
+@click.option(
+    "--mock",
+    is_flag=True,
+    help="No server: a stand-in that knows the gold answers, right or wrong by chance.",
+)
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="NAME",
+    help="Built-in set: rel, seqbench, realign; repeatable.  [default: all]",
+)
+@click.option(
+    "--records",
+    multiple=True,
+    metavar="FILE",
+    help="Records of one's own, such as the published sets, in place of the built-in ones (beside them with --set); repeatable.",
+)
+@click.option(
+    "-o",
+    "--output",
+    default="relfast-bench",
+    show_default=True,
+    metavar="DIR",
+    help="Folder of responses, rows and reports.",
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N lines of each set.")
+@click.option(
+    "--workers",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Processes that score; 0 = in this process.  [default: usable cores]",
+)
+@asking_options
+@options_of(AllOptions)
+@click.option(
+    "--resume", is_flag=True, help="Go on with an interrupted run; failed requests are asked again."
+)
+@click.option("--overwrite", is_flag=True, help="Start an existing run over.")
+@click.option(
+    "--fail-on-error", is_flag=True, help="Exit with 3 if some records have no response or no score."
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")  # fmt: skip
+def command(
+    models: tuple[str, ...],
+    api: str | None,
+    mock: bool,
+    sets: tuple[str, ...],
+    records: tuple[str, ...],
+    output: str,
+    limit: int | None,
+    workers: int | None,
+    resume: bool,
+    overwrite: bool,
+    fail_on_error: bool,
+    quiet: bool,
+    **options: Any,
+) -> int:
+    """Ask models, score what they say, and report: REL, SeqBench and ReAlign in one command.
+
+    Each MODEL is asked the built-in sets, or --records; DIR/MODEL gets the responses, the scored rows and the
+    report, the terminal a table. Interrupted, the same command with --resume goes on where it was.
+    """
+    from relfast.bench.run import REPORT_DIR, Bench, Watch
+    from relfast.bench.sets import built_in, from_files
+    from relfast.cli.progress import ProgressReporter
+    from relfast.engine.job import make_job
+
+    asking = {name: options.pop(name) for name in _asking_names() & options.keys()}
+    chosen = [*(built_in(name for text in sets for name in text.split(",")) if sets or not records else [])]
+    bench = Bench(
+        _models(models, api, mock, asking),
+        [*chosen, *from_files(records)],
+        Path(output),
+        make_job(**options),
+        asking["prompt"],
+        limit,
+        workers,
+    )
+    with ProgressReporter(quiet=quiet) as reporter:
+
+        def watch(name: str, total: int) -> Callable[[RequestCounts], None]:
+            return Asking(reporter, total, name).update
+
+        results = bench.run(Watch(watch, reporter.step), resume=resume, overwrite=overwrite)
+    _print(results)
+    for model in bench.models:
+        page = bench.folder / model.name / REPORT_DIR / "index.html"
+        click.echo(f"{model.name}: report in {page}", err=True)
+    failed = [result for result in results if result.counts.failed]
+    for result in failed:
+        click.echo(
+            f"relfast: {result.model}, {result.part.name}: {result.counts.failed:,} records have no response;"
+            " --resume asks for them again",
+            err=True,
+        )
+    if any(result.counts.failed == result.counts.done for result in failed):
+        return EXIT_FAILED
+    unscored = any(result.summary.count("invalid_record", "timeout", "crashed") for result in results)
+    return EXIT_ROWS_FAILED if fail_on_error and unscored else 0
+
+
+def _asking_names() -> set[str]:
+    """The names of the options that say how a server is asked."""
+    declared = asking_options(lambda: None)
+    return {option.name for option in declared.__click_params__ if option.name}  # type: ignore[attr-defined]
+
+
+def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str, Any]) -> list[Model]:
+    """The models that are named.
+
+    Raises
+    ------
+    UsageError
+        None is, one has no server, or two have one name.
+    """
+    from relfast.bench.mock import MODEL, open_mock
+    from relfast.bench.run import Model, Spec
+    from relfast.inference.run import Plan
+    from relfast.inference.settings import Endpoint
+
+    if mock and specs:
+        raise UsageError("--mock stands in for a model: name none")
+    if not (mock or specs):
+        raise UsageError("name a model (MODEL@URL, or MODEL with --api URL), or try --mock")
+    found: list[Model] = []
+    for spec in [Spec(MODEL, MODEL)] if mock else [Spec.parse(text) for text in specs]:
+        where = spec.api or api
+        if where is None:
+            raise UsageError(f"where is {spec.model}? Say --api URL, or {spec.model}@URL")
+        if not mock:
+            Endpoint.parse(where)
+        if any(model.name == spec.folder for model in found):
+            raise UsageError(f"two models would be written to {spec.folder}: run them apart, with -o")
+        settings = settings_of(spec.model, asking | {"key_env": spec.key_variable or asking["key_env"]})
+        plan = Plan(
+            where,
+            settings,
+            asking["samples"],
+            cut_off_fails=asking["truncated"] == "fail",
+            asker=open_mock if mock else None,
+        )
+        found.append(Model(spec.folder, plan))
+    return found
+
+
+def _print(results: Sequence[Result]) -> None:
+    """The table on stderr: a line for each model and task."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from relfast.cli.table import cells
+
+    if sys.stderr is None:
+        return
+    table = Table(pad_edge=False, box=None, header_style="bold")
+    for name in ("set", "model", "task"):
+        table.add_column(name, overflow="fold")
+    for name in ("prompts", "responses", "correct", "± se", "reward", "parsed", "unscored"):
+        table.add_column(name, justify="right", no_wrap=True)
+    # models of one set below each other
+    order = list(dict.fromkeys(result.part.name for result in results))
+    for result in sorted(results, key=lambda result: order.index(result.part.name)):
+        for name, task in result.summary.tasks.items():
+            table.add_row(result.part.name, result.model, name, *cells(task))
+    console = Console(file=sys.stderr, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, 120)
+    console.print(table)

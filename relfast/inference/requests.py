@@ -1,0 +1,176 @@
+"""Records to requests: which task a row is of, what its question is, and how that is put to a model."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from relfast.engine.io.lines import lines_of
+from relfast.engine.io.sources import find_sources
+from relfast.errors import InputError, UsageError
+from relfast.formats import read_row
+from relfast.formats.entry import MISSING
+from relfast.inference.client import Prompt
+from relfast.json_text import Undecodable, decode_object, decode_text
+from relfast.tasks import EXACT_FIELDS, TASKS, Task, find_task, infer_task
+from relfast.tasks.prompting import AS_IT_STANDS
+from relfast.tasks.prompting import Prompt as Wording
+
+_QUESTIONS: Final = ("question", "problem")
+"""Where a row has its question, beside where its dialect does; ``prompt`` is one that is worded already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A record to complete: its place in the input, its row, and its prompt or why it has none.
+
+    ``task`` is its task's name, ``wording`` the prompt it was put into; None where there is neither.
+    """
+
+    index: int
+    row: dict[str, Any]
+    prompt: Prompt | None
+    problem: str | None = None
+    task: str | None = None
+    wording: str | None = None
+
+    @property
+    def digest(self) -> str:
+        text = orjson.dumps(self.prompt, option=orjson.OPT_NON_STR_KEYS, default=str)
+        return hashlib.blake2b(text, digest_size=8).hexdigest()
+
+
+class Wordings:
+    """The prompt of each task: its own first one, another one by name, or one's own from a file.
+
+    Parameters
+    ----------
+    chosen
+        A name of any task's prompts, ``question`` for the question as it stands, or a text file.
+    task
+        Task of records that do not say.
+
+    Raises
+    ------
+    UsageError
+        There is no such prompt and no such file.
+    """
+
+    def __init__(self, chosen: str | None = None, task: Task | None = None) -> None:
+        self._task = task
+        self._for_all: Wording | None = None
+        self._named: str | None = None
+        if chosen is None:
+            return
+        if chosen == AS_IT_STANDS.name:
+            self._for_all = AS_IT_STANDS
+        elif any(chosen == wording.name for one in TASKS.values() for wording in one.prompts):
+            self._named = chosen
+        else:
+            self._for_all = _own(chosen)
+
+    def request(self, index: int, row: dict[str, Any]) -> Request:
+        """The request of a row."""
+        row = _completed(row)
+        entry = read_row(row, "auto")
+        task = find_task(entry.task) or self._task_of(entry.answer)
+        name = None if task is None else task.name
+        question = next((row[key] for key in _QUESTIONS if row.get(key) is not None), entry.question)
+        if question in (MISSING, None) and row.get("prompt") is not None:
+            return _asked(index, row, row["prompt"], name, AS_IT_STANDS)
+        return _asked(index, row, None if question is MISSING else question, name, self._wording(task))
+
+    def _task_of(self, answer: Any) -> Task | None:
+        if self._task is not None:
+            return self._task
+        if isinstance(answer, str):
+            answer = decode_text(answer)
+        return infer_task(answer)
+
+    def _wording(self, task: Task | None) -> Wording:
+        if self._for_all is not None:
+            return self._for_all
+        if task is None:
+            return AS_IT_STANDS
+        return next((one for one in task.prompts if one.name == self._named), task.prompts[0])
+
+
+def _completed(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose gold stands beside its question, as a dataset has it, as a record: with task and answer, so
+    that it can be scored. Others come back as they are.
+
+    Records of a documented format (`relfast.tasks.base.Gold.domain`) have their gold in ``answer``: a column
+    of such a name in some other table is none.
+    """
+    entry = read_row(row, "auto")
+    if entry.task not in (MISSING, None) or entry.answer not in (MISSING, None):
+        return row
+    task = infer_task(row)
+    if task is None or task.gold.domain is not None:
+        return row
+    given = (keys for keys in task.gold.keys if all(row.get(key) is not None for key in keys))
+    keys = next(given, None)
+    if keys is None:
+        return row
+    question = next((row[key] for key in _QUESTIONS if row.get(key) is not None), None)
+    return {**row, "task": task.name, "question": question, "answer": {key: row[key] for key in keys}}
+
+
+def _own(path: str) -> Wording:
+    names = dict.fromkeys(wording.name for task in TASKS.values() for wording in task.prompts)
+    try:
+        text = Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise UsageError(
+            f"--prompt {path}: {reason}; it takes a text file or one of {', '.join(names)}"
+        ) from None
+    return Wording.own(Path(path).name, text)
+
+
+def _asked(index: int, row: dict[str, Any], question: Any, task: str | None, wording: Wording) -> Request:
+    if isinstance(question, str) and question.strip():
+        return Request(index, row, wording.words(question, row), None, task, wording.shown)
+    is_chat = (
+        isinstance(question, list)
+        and question
+        and all(
+            isinstance(message, dict) and "role" in message and "content" in message for message in question
+        )
+    )
+    if is_chat:
+        # who writes messages has worded them
+        return Request(index, row, question, None, task, AS_IT_STANDS.shown)
+    what = "is missing" if question is None else "is neither text nor chat messages"
+    return Request(index, row, None, f"question {what}", task)
+
+
+def read_requests(
+    inputs: Iterable[str], limit: int | None = None, wordings: Wordings | None = None
+) -> Iterator[Request]:
+    """The records of some inputs (JSONL, plain or compressed, or Parquet), blank lines left out.
+
+    Raises
+    ------
+    InputError
+        An input cannot be read, or a line is no JSON object.
+    """
+    wordings = wordings or Wordings()
+    index = 0
+    for source in find_sources(list(inputs)):
+        for number, line in enumerate(lines_of(source), 1):
+            if limit is not None and index >= limit:
+                return
+            index += 1
+            if not line.strip():
+                continue
+            try:
+                row = decode_object(line, EXACT_FIELDS)
+            except Undecodable as error:
+                raise InputError(str(error), file=source.path, line=number) from error
+            yield wordings.request(index - 1, row)

@@ -1,0 +1,95 @@
+// One record: what was asked, what was answered, where the answer was found, and why it is wrong.
+
+function section(title, ...children) {
+  return [make("h4", {}, title), ...children];
+}
+
+function textBox(parts, label) {
+  const box = make("pre", { tabindex: "0", "aria-label": label, dir: "auto" });
+  for (const [text, kind] of parts) {
+    if (kind === "") box.append(shown(text));
+    else if (kind === "cut") box.append(make("span", { class: "cut" }, text));
+    else box.append(make("mark", { title: kind }, shown(text)));
+  }
+  return box;
+}
+
+function folded(title, box, open) {
+  const details = make("details", open ? { open: "" } : {}, make("summary", {}, title));
+  details.append(box);
+  return details;
+}
+
+function number(value) {
+  if (typeof value !== "number") return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return Number.isInteger(value) ? String(value) : value.toPrecision(4).replace(/\.?0+$/, "");
+}
+
+function metricsOf(record) {
+  const list = make("dl", { class: "metrics" });
+  for (const [name, value] of record.metrics) {
+    list.append(make("div", {}, make("dt", {}, name), make("dd", {}, shown(number(value)))));
+  }
+  return list;
+}
+
+function groupOf(group) {
+  const box = make("div", { class: `drawings${group.wide ? " wide" : group.large ? " two" : ""}` });
+  for (const [svg, caption, kind] of group.drawings) {
+    const what = make("figcaption", { dir: "auto" }, shown(caption));
+    if (group.wide) box.append(drawing(svg, caption), what);
+    else box.append(make("figure", { class: kind }, svg ? drawing(svg, caption) : "not drawn", what));
+  }
+  const note = group.note ? make("p", { class: "note" }, shown(group.note)) : null;
+  return [make("h4", {}, group.title), box, note].filter((part) => part !== null);
+}
+
+function listingOf(listing) {
+  const table = make("table", { class: "listing" });
+  if (listing.header.some((name) => name)) {
+    table.append(make("thead", {}, make("tr", {}, ...listing.header.map((name) => make(name ? "th" : "td", name ? { scope: "col" } : {}, name)))));
+  }
+  const body = make("tbody");
+  for (const row of listing.rows) body.append(make("tr", {}, ...row.map((cell) => make("td", { dir: "auto" }, shown(cell)))));
+  table.append(body);
+  return folded(listing.title, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": listing.title }, table), listing.rows.length <= 20);
+}
+
+function othersOf(store, at, open) {
+  const others = store.siblings(at).filter((other) => other !== at);
+  if (!others.length) return null;
+  const line = make("p", { class: "note" }, "Same prompt: ");
+  others.slice(0, 40).forEach((other, k) => {
+    const outcome = store.outcome(other);
+    const label = `${store.runs[store.run[other]]}, sample ${store.sample[other]}`;
+    line.append(k ? ", " : "", make("a", { href: `#record=${store.name(other)}` }, label), " ",
+      make("span", { class: `outcome ${CLASSES[outcome]}`, title: OUTCOMES[outcome] }, SIGNS[outcome]));
+  });
+  if (others.length > 40) line.append(` and ${others.length - 40} more`);
+  return line;
+}
+
+function recordPage(store, at, record, actions) {
+  const outcome = store.outcome(at);
+  const task = store.tasks[store.task[at]];
+  const parts = [
+    make("h3", { dir: "auto" }, make("span", { class: `outcome ${CLASSES[outcome]}` }, `${SIGNS[outcome]} `), shown(String(store.id[at]))),
+    make("p", { class: "note" }, `${task} · ${store.runs[store.run[at]]} · line ${store.line[at] + 1}, sample ${store.sample[at]} · `,
+      `${OUTCOMES[outcome]} (${store.statuses[store.status[at]]})`, store.reward[at] === null ? "" : ` · reward ${number(store.reward[at])}`,
+      store.kinds[store.kind[at]] === "right" ? "" : ` · ${store.kinds[store.kind[at]]}`),
+    make("div", { class: "bar" },
+      make("button", { type: "button", onclick: () => actions.step(-1) }, "Previous (k)"),
+      make("button", { type: "button", onclick: () => actions.step(1) }, "Next (j)"),
+      make("a", { href: `#record=${store.name(at)}` }, "Link to this record")),
+    othersOf(store, at),
+    record.why ? make("p", { class: "why" }, shown(record.why)) : null,
+    record.error ? make("p", { class: "why" }, shown(record.error)) : null,
+  ];
+  if (record.response.length) parts.push(...section("Response", textBox(record.response, "Response")));
+  if (record.gold) parts.push(folded("Gold", textBox([[record.gold, ""]], "Gold"), record.gold.length < 1500));
+  for (const group of record.groups) parts.push(...groupOf(group));
+  for (const listing of record.listings) parts.push(listingOf(listing));
+  if (record.metrics.length) parts.push(...section("Metrics", metricsOf(record)));
+  if (record.question.length) parts.push(folded("Question", textBox(record.question, "Question"), false));
+  return parts.filter((part) => part !== null);
+}

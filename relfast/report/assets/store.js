@@ -1,0 +1,83 @@
+// The records of the page: a small index of all, and blocks of texts that are unpacked when they are needed.
+
+const BLOCKS_KEPT = 12;
+const OUTCOMES = ["right", "wrong", "no answer", "no score"];
+const SIGNS = ["✓", "✗", "∅", "!"];
+const CLASSES = ["right", "wrong", "silent", "unscored"];
+
+class Store {
+  async load() {
+    const data = await unpacked("record-index");
+    Object.assign(this, data);
+    this.length = data.id.length;
+    this.blocks = new Map();
+    this.places = new Map();
+    this.prompts = new Map();
+    for (let at = 0; at < this.length; at++) {
+      const name = this.name(at);
+      if (!this.places.has(name)) this.places.set(name, at);
+      const prompt = `${this.task[at]}/${this.id[at]}`;
+      const known = this.prompts.get(prompt);
+      if (known === undefined) this.prompts.set(prompt, [at]);
+      else known.push(at);
+    }
+    return this;
+  }
+
+  // What a deep link says: run/task/id/sample, each part escaped.
+  name(at) {
+    return [this.runs[this.run[at]], this.tasks[this.task[at]], this.id[at], this.sample[at]].map(encodeURIComponent).join("/");
+  }
+
+  outcome(at) {
+    if (this.correct[at] === null) return 3;
+    if (this.correct[at]) return 0;
+    return this.statuses[this.status[at]] === "no_answer" ? 2 : 1;
+  }
+
+  siblings(at) {
+    return this.prompts.get(`${this.task[at]}/${this.id[at]}`);
+  }
+
+  async block(number) {
+    let found = this.blocks.get(number);
+    if (found === undefined) {
+      found = unpacked(`block-${number}`);
+      this.blocks.set(number, found);
+      if (this.blocks.size > BLOCKS_KEPT) this.blocks.delete(this.blocks.keys().next().value);
+    }
+    return found;
+  }
+
+  async record(at) {
+    let number = 0;
+    let low = 0;
+    let high = this.starts.length - 1;
+    while (low <= high) {
+      const middle = (low + high) >> 1;
+      if (this.starts[middle] <= at) { number = middle; low = middle + 1; } else high = middle - 1;
+    }
+    return (await this.block(number))[at - this.starts[number]];
+  }
+
+  // Which records have a text in their response, block by block.
+  async within(wanted, places, told, stopped) {
+    const found = new Set();
+    const needle = wanted.toLowerCase();
+    const asked = new Set(places);
+    for (let number = 0; number < this.starts.length; number++) {
+      if (stopped()) return null;
+      const first = this.starts[number];
+      const end = number + 1 < this.starts.length ? this.starts[number + 1] : this.length;
+      let any = false;
+      for (let at = first; at < end && !any; at++) any = asked.has(at);
+      if (!any) continue;
+      const records = await unpacked(`block-${number}`);
+      records.forEach((record, k) => {
+        if (record.response.some(([text]) => text.toLowerCase().includes(needle))) found.add(first + k);
+      });
+      told((number + 1) / this.starts.length);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,58 @@
+// Tables of the page: a click on a header sorts, a field above long ones filters.
+
+const LONG_TABLE = 8;
+
+function sortKey(cell) {
+  const text = cell.textContent.trim();
+  const number = Number.parseFloat(text.replace(/[,%]/g, "").replace("−", "-"));
+  return cell.classList.contains("words") && !/^[\d.,%−-]+$/.test(text) ? text.toLowerCase() : number;
+}
+
+function compare(a, b, down) {
+  const missing = (value) => typeof value === "number" && Number.isNaN(value);
+  if (missing(a) || missing(b)) return missing(a) - missing(b); // what is not there stays last
+  const order = typeof a === "string" || typeof b === "string"
+    ? String(a).localeCompare(String(b), undefined, { numeric: true }) : a - b;
+  return down ? -order : order;
+}
+
+function sortable(table) {
+  const body = table.tBodies[0];
+  const headers = [...table.tHead.rows[0].cells];
+  headers.forEach((header, column) => {
+    const button = make("button", { type: "button" }, header.textContent || "–");
+    if (!header.textContent) button.setAttribute("aria-label", "sort");
+    header.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const words = header.classList.contains("words");
+      const now = header.getAttribute("aria-sort");
+      const down = now === null ? !words : now === "ascending";
+      headers.forEach((other) => other.removeAttribute("aria-sort"));
+      header.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const rows = [...body.rows].map((row) => [sortKey(row.cells[column]), row]);
+      rows.sort((a, b) => compare(a[0], b[0], down));
+      body.append(...rows.map(([, row]) => row));
+    });
+  });
+}
+
+function filterable(table) {
+  const rows = [...table.tBodies[0].rows];
+  if (rows.length <= LONG_TABLE) return;
+  const field = make("input", { type: "search", placeholder: "filter rows", "aria-label": "Filter the rows of this table" });
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/);
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+  });
+  table.closest(".scroll").before(make("div", { class: "table-filter" }, field));
+}
+
+function prepareTables() {
+  for (const table of document.querySelectorAll("table.data")) {
+    sortable(table);
+    filterable(table);
+  }
+}

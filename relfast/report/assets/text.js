@@ -1,0 +1,58 @@
+"use strict";
+// Elements from text, never from markup: what a response says is shown, not run.
+
+const $ = (id) => document.getElementById(id);
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+// What cannot be seen, or turns around what follows: shown by its number.
+const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/;
+const EACH_UNSEEN = new RegExp(UNSEEN.source, "g");
+
+function shown(text) {
+  const whole = document.createDocumentFragment();
+  if (!UNSEEN.test(text)) {
+    whole.append(text);
+    return whole;
+  }
+  let before = 0;
+  let seen = 0;
+  for (const found of text.matchAll(EACH_UNSEEN)) {
+    if (++seen > 2000) break; // a page of nothing else would not be read, and would take seconds
+    const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+    whole.append(text.slice(before, found.index), make("span", { class: "control", title: "an invisible character" }, `U+${code}`));
+    before = found.index + 1;
+  }
+  whole.append(text.slice(before).replace(EACH_UNSEEN, "\ufffd"));
+  return whole;
+}
+
+// Drawings come from relfast itself; they are taken in as SVG, without anything that could run.
+const DRAWN = new Set(["svg", "g", "path", "rect", "ellipse", "circle", "line", "polyline", "text", "title"]);
+
+function drawing(source, label) {
+  const parsed = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
+  if (parsed.localName !== "svg") return document.createTextNode("not drawn");
+  for (const element of [...parsed.querySelectorAll("*")]) {
+    if (!DRAWN.has(element.localName)) element.remove();
+  }
+  const svg = document.importNode(parsed, true);
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", label);
+  return svg;
+}
+
+async function unpacked(id) {
+  const text = $(id).textContent.trim();
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}

@@ -1,0 +1,135 @@
+"""The paper that figures are drawn on: one style, and every figure as PNG, SVG and PDF."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any, Final
+
+from relfast.errors import MissingExtraError, OutputError
+from relfast.report.base import FORMATS
+
+INK: Final = "#1c2430"
+SOFT: Final = "#5d6875"
+GRID: Final = "#e3e6ea"
+PAPER: Final = "#ffffff"
+
+SERIES: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6a00", "#8a4fbf")
+"""Okabe and Ito's colours, which people who are colour-blind tell apart, and two more."""
+MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""Beside colours: a figure must be readable in print."""
+
+CORRECT_COLOUR: Final = SERIES[0]
+INCORRECT_COLOUR: Final = SERIES[1]
+NEUTRAL_COLOUR: Final = SOFT
+
+DPI: Final = 130
+_NAME_CHARS: Final = 36
+
+_STYLE: Final = {
+    "font.size": 10.0,
+    "font.family": "sans-serif",
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": SOFT,
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "svg.fonttype": "none",  # text stays text: it can be searched, read out and copied
+    "svg.hashsalt": "relfast",  # the same results give the same file
+    "pdf.fonttype": 42,
+}
+_WITHOUT_DATE: Final = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+
+class Canvas:
+    """A figure with one pair of axes, or several side by side, in the house style."""
+
+    def __init__(self, width: float = 8.0, height: float = 4.8, panels: int = 1, columns: int = 1) -> None:
+        try:
+            import matplotlib
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise MissingExtraError("drawing a report", "report") from error
+        self._style = matplotlib.rc_context
+        # no pyplot: it keeps global state, and a GUI where there is one
+        with self._style(_STYLE):
+            self.figure = Figure(figsize=(width, height), layout="constrained")
+            rows = -(-panels // columns)
+            grid = self.figure.subplots(rows, columns, squeeze=False)
+        self.panels: list[Any] = list(grid.flat)[:panels]
+        for unused in list(grid.flat)[panels:]:
+            unused.set_axis_off()
+
+    @property
+    def axes(self) -> Any:
+        return self.panels[0]
+
+    def title(self, text: str) -> None:
+        line = text if len(text) <= 2 * _NAME_CHARS else f"{text[: 2 * _NAME_CHARS - 1]}…"
+        self.axes.set_title(plain(line), fontsize=12, fontweight="bold", pad=10, color=INK)
+
+    def count_axis(self, label: str) -> None:
+        """The vertical axis counts: whole numbers only."""
+        from matplotlib.ticker import MaxNLocator
+
+        self.axes.set_ylabel(label)
+        self.axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+
+    def save(self, path: Path, *, alone: bool = False) -> None:
+        """Write the figure; unless ``alone``, as SVG and PDF beside it. Raises `OutputError`."""
+        paths = [path] if alone else [path.with_suffix(suffix) for suffix in FORMATS]
+        with warnings.catch_warnings(), self._style(_STYLE):
+            # steps come in any script; a missing glyph is a box in the picture, not a failure
+            warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
+            warnings.filterwarnings("ignore", message=".*missing from font", category=UserWarning)
+            # laid out once for all formats: that takes longer than writing them
+            self.figure.draw_without_rendering()
+            self.figure.set_layout_engine("none")
+            for target in paths:
+                try:
+                    self.figure.savefig(target, dpi=DPI, metadata=_WITHOUT_DATE.get(target.suffix))
+                except OSError as error:
+                    raise OutputError(target, error.strerror or str(error)) from error
+
+
+def colour_of(place: int) -> str:
+    return SERIES[place % len(SERIES)]
+
+
+def marker_of(place: int) -> str:
+    return MARKERS[place % len(MARKERS)]
+
+
+def say(axes: Any, message: str) -> None:
+    """A sentence in the place of a drawing."""
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, message, ha="center", va="center", transform=axes.transAxes, color=NEUTRAL_COLOUR)
+
+
+_XML_NEVER: Final = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")
+
+
+def plain(text: str) -> str:
+    """Text that is shown as it is: a dollar sign would start a formula, a lone surrogate ends the drawing, a
+    control character the SVG."""
+    return text.encode("utf-8", "replace").decode("utf-8").translate(_XML_NEVER).replace("$", r"\$")
+
+
+def short(name: str) -> str:
+    """A group's name beside an axis: one line, cut where it would push the drawing out of its figure."""
+    line = " ".join(name.split())
+    return plain(line if len(line) <= _NAME_CHARS else f"{line[: _NAME_CHARS - 1]}…")
+
+
+def percent_axis(axis: Any, low: float = 0.0, high: float = 1.0) -> None:
+    """Shares from 0 to 1 as per cent."""
+    axis.set_ticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0%", "20%", "40%", "60%", "80%", "100%"])

@@ -1,0 +1,313 @@
+"""The sections that every task has: failures first, scores, what is wrong most often, sizes, samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from relfast.records import SCORED, STATUSES
+from relfast.report import figures
+from relfast.report.base import Report
+from relfast.report.figures import Point
+from relfast.report.page import Link, Picture, Section, Table
+from relfast.report.scored_rows import Scored
+from relfast.stats.estimates import clustered_mean
+from relfast.stats.summary import LABELS, TaskSummary
+from relfast.tasks import TASKS
+
+Examples = dict[tuple[str, str, str], list[Link]]
+
+MOST_SHOWN: Final = 12
+"""Kinds of mistakes of a task and a run in the table of what is wrong most often."""
+
+
+def tasks_of(runs: Sequence[Scored]) -> list[str]:
+    """The tasks that any run has, in the order of the table of tasks."""
+    order = {name: place for place, name in enumerate(TASKS)}
+    found = dict.fromkeys(name for run in runs for name in run.summary.tasks)
+    return sorted(found, key=lambda name: order.get(name, len(order)))
+
+
+def labelled(
+    runs: Sequence[Scored], header: Sequence[str], rows: list[list[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """A table's header and rows without the model's column, where there is one model."""
+    if len(runs) > 1:
+        return list(header), rows
+    return [header[0], *header[2:]], [[row[0], *row[2:]] for row in rows]
+
+
+class Drawer:
+    """Draws figures into a report's folder, and keeps what a page shows of them."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self.pictures: list[Picture] = []
+
+    def __call__(self, file: str, title: str, caption: str, figure: Callable[[Path], None]) -> None:
+        path = self._report.directory / file
+        figure(path)
+        self._report.drew(path)
+        self.pictures.append(Picture(file, title, caption))
+
+
+def statuses(runs: Sequence[Scored], report: Report, examples: Examples) -> Section:
+    """What could not be scored, and why, before anything else."""
+    tasks = tasks_of(runs)
+    rows, groups = [], {}
+    for name in tasks:
+        for run in runs:
+            task = run.summary.tasks.get(name)
+            if task is not None:
+                rows.append(
+                    [name, run.name, f"{task.rows:,}", *(f"{task.statuses.get(s, 0):,}" for s in STATUSES)]
+                )
+                groups[name if len(runs) == 1 else f"{name}  {run.name}"] = task.statuses
+    header = ["task", "model", "rows", *(status.replace("_", " ") for status in STATUSES)]
+    header, rows = labelled(runs, header, rows)
+    tables = [Table("", header, rows, text_columns=1 + (len(runs) > 1))]
+    errors = [
+        [
+            *([run.name] if len(runs) > 1 else []),
+            task,
+            status.replace("_", " "),
+            kind or "–",
+            message or "–",
+            f"{n:,}",
+            examples.get((run.name, task, f"{status} {kind}".strip()), []),
+        ]
+        for run in runs
+        for (task, status, kind), (n, message) in sorted(
+            run.counted.errors.items(), key=lambda item: -item[1][0]
+        )
+    ]
+    lost = sum(run.summary.rows - run.summary.count(*SCORED) for run in runs)
+    text = [f"{lost:,} rows have no score; they count nowhere below." if lost else "Every row has a score."]
+    if errors:
+        names = [
+            *(["model"] if len(runs) > 1 else []),
+            "task",
+            "status",
+            "error",
+            "first message",
+            "rows",
+            "records",
+        ]
+        tables.append(Table("Why rows have no score", names, errors, text_columns=len(names) - 2))  # type: ignore[arg-type]
+    draw = Drawer(report)
+    draw(
+        "status_by_task.png",
+        "Statuses",
+        "Rows that are neither ok nor no_answer have no score and count nowhere else.",
+        lambda path: figures.stacked(path, "Statuses by task", groups, STATUSES),
+    )
+    return Section("Failures and statuses", text, tables, draw.pictures)
+
+
+def accuracy(task: TaskSummary) -> Point | None:
+    """Mean of ``correct`` with its 95 % interval."""
+    mean, _ = clustered_mean(task.histogram)
+    interval = task.correct_interval()
+    if mean is None or interval is None:
+        return None
+    return Point(mean, interval.low, interval.high, task.scored)
+
+
+def scores(runs: Sequence[Scored], report: Report) -> Section:
+    """Accuracy, completion, reward and the metrics, models side by side."""
+    tasks = tasks_of(runs)
+    rows: list[list[str]] = []
+    metrics: list[list[str]] = []
+    for name in tasks:
+        for run in runs:
+            task = run.summary.tasks.get(name)
+            if task is None:
+                continue
+            point = accuracy(task)
+            table = run.counted.sizes.get(name)
+            completion = table.cell(None, None).mean(("task completion",)) if table is not None else None
+            display = TASKS[name].display if name in TASKS else None
+            if display is None or not display.completion:
+                completion = None if point is None else point.value
+            reward = task.rewards[1] / task.rewards[0] if task.rewards[0] else None
+            parsed = task.found / task.scored if task.scored else None
+            interval = "–" if point is None else f"{100 * (point.low or 0):.1f}–{100 * (point.high or 0):.1f}"
+            rows.append(
+                [
+                    name, run.name, f"{task.prompts:,}", f"{task.scored:,}",
+                    percent(point and point.value), interval,
+                    percent(completion), number(reward), percent(parsed),
+                ]
+            )  # fmt: skip
+            metrics += [
+                [name, run.name, metric, number(total / n), f"{int(n):,}"]
+                for metric, (n, total) in task.sums.items()
+                if n
+            ]
+    header, rows = labelled(
+        runs,
+        [
+            "task",
+            "model",
+            "prompts",
+            "responses",
+            "correct %",
+            "95 % interval",
+            "task completion %",
+            "reward",
+            "parsed %",
+        ],
+        rows,
+    )
+    note = "Intervals are Wilson's, for as many independent rows as the error clustered by prompt is worth."
+    tables = [Table("", header, rows, note, text_columns=1 + (len(runs) > 1))]
+    if metrics:
+        header, metrics = labelled(runs, ["task", "model", "metric", "mean", "rows"], metrics)
+        tables.append(Table("Metrics", header, metrics, text_columns=2 + (len(runs) > 1), folded=True))
+    draw = Drawer(report)
+    points = {
+        run.name: {
+            name: point for name, task in run.summary.tasks.items() if (point := accuracy(task)) is not None
+        }
+        for run in runs
+    }
+    draw(
+        "accuracy_by_task.png",
+        "Accuracy",
+        "Share of correct responses with 95 % intervals.",
+        lambda path: figures.dots(path, "Accuracy by task", tasks, points, "correct responses"),
+    )
+    graded = {
+        name: {
+            run.name: np.frombuffer(run.rewards[name], np.float64) for run in runs if run.rewards.get(name)
+        }
+        for name in tasks
+    }
+    # of rewards that are 0 or 1 a histogram says what the accuracy says
+    graded = {
+        name: of_runs
+        for name, of_runs in graded.items()
+        if any(((values != 0) & (values != 1)).any() for values in of_runs.values())
+    }
+    if graded:
+        draw(
+            "reward_distribution.png",
+            "Rewards",
+            "The reward of each response, where it is more than right or wrong; dashed is the mean.",
+            lambda path: figures.histograms(path, "Rewards by task", graded, "reward"),
+        )
+    return Section("Scores", [], tables, draw.pictures)
+
+
+def mistakes(runs: Sequence[Scored], report: Report, examples: Examples) -> Section | None:
+    """What is wrong most often, with examples; and the labels that rows have."""
+    rows: list[list[str | list[Link]]] = []
+    for name in tasks_of(runs):
+        for run in runs:
+            counts = run.counted.mistakes.get(name, {})
+            wrong = sum(counts.values())
+            for kind, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_SHOWN]:
+                rows.append(
+                    [
+                        name,
+                        *([run.name] if len(runs) > 1 else []),
+                        kind.replace("_", " "),
+                        f"{n:,}",
+                        f"{100 * n / wrong:.1f}",
+                        examples.get((run.name, name, kind), []),
+                    ]
+                )
+    if not rows:
+        return None
+    header = ["task", *(["model"] if len(runs) > 1 else []), "what is wrong", "rows", "% of wrong", "records"]
+    draw = Drawer(report)
+    for label in sorted(LABELS):
+        groups = {
+            name if len(runs) == 1 else f"{name}  {run.name}": run.summary.tasks[name].labels[label]
+            for name in tasks_of(runs)
+            for run in runs
+            if name in run.summary.tasks and run.summary.tasks[name].labels.get(label)
+        }
+        groups = {
+            name: {str(word): n for word, n in counts.items() if word is not None}
+            for name, counts in groups.items()
+        }
+        if any(len(counts) > 1 for counts in groups.values()):
+            draw(
+                f"{label}_by_task.png",
+                label.capitalize(),
+                f"Share of each {label} among the rows that have one.",
+                lambda path, label=label, groups=groups: figures.stacked(  # type: ignore[misc]
+                    path, f"{label.capitalize()} by task", groups, _order(label, groups)
+                ),
+            )
+    return Section(
+        "What goes wrong",
+        ["Kinds of mistakes, most frequent first; under policy strict why a response was turned down."],
+        [Table("", header, rows, text_columns=len(header) - 3)],
+        draw.pictures,
+    )
+
+
+def _order(label: str, groups: dict[str, dict[str, int]]) -> list[str]:
+    totals: dict[str, int] = {}
+    for counts in groups.values():
+        for word, count in counts.items():
+            totals[word] = totals.get(word, 0) + count
+    given = [word for word in LABELS[label].labels if word in totals]
+    return given or sorted(totals, key=lambda word: (-totals[word], word))
+
+
+def samples(runs: Sequence[Scored], report: Report) -> Section | None:
+    """pass@k and maj@k, where prompts have several samples."""
+    rows: list[list[str]] = []
+    lines: dict[str, dict[int, float]] = {}
+    for name in tasks_of(runs):
+        for run in runs:
+            task = run.summary.tasks.get(name)
+            if task is None:
+                continue
+            for kind, points in task.at_k().items():
+                rows += [
+                    [
+                        name,
+                        run.name,
+                        kind,
+                        str(k),
+                        number(point.value),
+                        f"{point.prompts:,} of {task.prompts:,}",
+                    ]
+                    for k, point in points.items()
+                ]
+                if len(points) > 1:
+                    key = f"{name} {kind}" if len(runs) == 1 else f"{name} {kind}  {run.name}"
+                    lines[key] = {k: point.value for k, point in points.items()}
+    if not rows:
+        return None
+    header, rows = labelled(runs, ["task", "model", "", "k", "value", "prompts"], rows)
+    note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
+    draw = Drawer(report)
+    if lines:
+        draw(
+            "samples.png",
+            "Several samples",
+            "Chance that one of k samples, or their majority, is right.",
+            lambda path: figures.curves(path, "pass@k and maj@k", lines, "share of prompts"),
+        )
+    return Section(
+        "Several samples",
+        [],
+        [Table("", header, rows, note, text_columns=2 + (len(runs) > 1))],
+        draw.pictures,
+    )
+
+
+def percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"
+
+
+def number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4g}"

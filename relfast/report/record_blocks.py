@@ -1,0 +1,280 @@
+"""The records of a page as data: an index of all, and blocks of texts that a browser unpacks one by one."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from relfast.records import STATUSES, Record, Score
+from relfast.report.base import OnStep, ignore_step
+from relfast.report.page import Link, Records
+from relfast.report.scored_rows import Kept, Scored
+from relfast.stats.summary import UNKNOWN_TASK
+from relfast.tasks import TASKS
+from relfast.tasks.base import resolve
+from relfast.tasks.display import Display, Exhibit, Mark, Shown
+
+RECORDS_A_BLOCK: Final = 40
+BLOCK_CHARS: Final = 600_000
+MAX_TEXT: Final = 100_000
+"""Characters of a response or question that the page holds; of a longer one, its beginning, its end and what
+was read as its answer."""
+MAX_GOLD: Final = 20_000
+MAX_METRIC: Final = 2_000
+AROUND: Final = 400
+_SAFE: Final = "!'()*-._~"
+_STOPPED: Final = frozenset({"timeout", "crashed"})
+"""What could not be scored is not parsed again to be drawn."""
+
+
+def text_of(value: object) -> str:
+    """A text without lone surrogates, which no address can hold."""
+    return str(value).encode("utf-8", "replace").decode("utf-8")
+
+
+def name_of(run: str, score: Score) -> str:
+    """A record's address in the page."""
+    shown = score.index if score.id is None else score.id
+    parts = (run, score.task or UNKNOWN_TASK, shown, score.sample)
+    return "/".join(quote(text_of(part), safe=_SAFE) for part in parts)
+
+
+def examples(runs: Sequence[Scored]) -> dict[tuple[str, str, str], list[Link]]:
+    """Some records of each (run, task, kind of row) that the page holds."""
+    found: dict[tuple[str, str, str], list[Link]] = {}
+    for run in runs:
+        for kept in run.sample:
+            links = found.setdefault((run.name, kept.score.task or UNKNOWN_TASK, kept.kind), [])
+            if len(links) < 3:
+                shown = kept.score.index if kept.score.id is None else kept.score.id
+                links.append(Link(text_of(shown)[:40] or "(empty)", name_of(run.name, kept.score)))
+    return found
+
+
+def pack(runs: Sequence[Scored], embedder: str = "auto", on_step: OnStep = ignore_step) -> Records | None:
+    """The records of some runs; None without any."""
+    packer = _Packer()
+    notes = []
+    for run in runs:
+        if not len(run.sample):
+            continue
+        on_step(f"packing records{f' of {run.name}' if len(runs) > 1 else ''}")
+        drawn = _drawn(run)
+        joined = 0
+        for at, kept in enumerate(run.sample):
+            joined += kept.record is not None
+            packer.add(run, kept, _exhibit(run, kept, embedder) if at in drawn else None)
+        notes.append(_note(run, joined, len(drawn), alone=len(runs) == 1))
+    return packer.finish(" ".join(notes)) if packer.count else None
+
+
+def _note(run: Scored, joined: int, drawn: int, *, alone: bool) -> str:
+    n, rows = len(run.sample), run.summary.rows
+    who = "" if alone else f"{run.name}: "
+    if n == rows:
+        text = f"{who}All {n:,} rows."
+    else:
+        text = (
+            f"{who}{n:,} of {rows:,} rows: those whose prompts come first in an order by chance (the same for"
+            " every model), and a few of each kind of mistake and failure."
+        )
+    if not joined:
+        text += " Without questions and responses: the dump was not found (--dump says where it is)."
+    elif joined < n:
+        text += f" {n - joined:,} of them without question and response."
+    if drawn < joined:
+        text += f" {drawn:,} are drawn."
+    return text
+
+
+def _drawn(run: Scored) -> set[int]:
+    """Places of the rows whose exhibits are made: of each kind some, the first ones of each first."""
+    order: dict[str, list[tuple[int, int]]] = {}
+    kinds: dict[tuple[str, str], int] = {}
+    for at, kept in enumerate(run.sample):
+        task = kept.score.task or ""
+        if kept.record is None or kept.score.status in _STOPPED or _display(task) is None:
+            continue
+        kinds[task, kept.kind] = kinds.get((task, kept.kind), 0) + 1
+        order.setdefault(task, []).append((kinds[task, kept.kind], at))
+    chosen: set[int] = set()
+    for task, places in order.items():
+        display = _display(task)
+        assert display is not None
+        chosen |= {at for _, at in sorted(places)[: display.exhibits]}
+    return chosen
+
+
+def _display(task: str) -> Display | None:
+    display = TASKS[task].display if task in TASKS else None
+    return None if display is None or display.exhibit is None else display
+
+
+def _exhibit(run: Scored, kept: Kept, embedder: str) -> Exhibit | None:
+    display = _display(kept.score.task or "")
+    if display is None or display.exhibit is None or kept.record is None:
+        return None
+    shown = Shown(kept.record, kept.score.correct, kept.score.metrics, run.counted.strict, embedder)
+    try:
+        made = resolve(display.exhibit)(shown)
+    except Exception as error:  # a response may hold anything: then its texts alone are shown
+        return Exhibit(why=f"It could not be drawn ({type(error).__name__}).")
+    assert isinstance(made, Exhibit)
+    return made
+
+
+class _Packer:
+    """Takes records one by one; a block is compressed as soon as it is full."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, list[Any]] = {
+            name: []
+            for name in ("run", "task", "id", "sample", "line", "status", "correct", "reward", "kind")
+        }
+        self._names: dict[str, dict[str, int]] = {name: {} for name in ("runs", "tasks", "kinds")}
+        self._starts: list[int] = []
+        self._blocks: list[str] = []
+        self._pending: list[str] = []
+        self._chars = 0
+        self.count = 0
+
+    def _number(self, table: str, name: str) -> int:
+        return self._names[table].setdefault(name, len(self._names[table]))
+
+    def add(self, run: Scored, kept: Kept, exhibit: Exhibit | None) -> None:
+        score = kept.score
+        values = {
+            "run": self._number("runs", text_of(run.name)),
+            "task": self._number("tasks", text_of(score.task or UNKNOWN_TASK)),
+            "id": text_of(score.index if score.id is None else score.id)[:2_000],
+            "sample": score.sample,
+            "line": score.index,
+            "status": STATUSES.index(score.status),
+            "correct": None if score.correct is None else int(score.correct),
+            "reward": score.reward,
+            "kind": self._number("kinds", text_of(kept.kind)),
+        }
+        for name, value in values.items():
+            self._columns[name].append(value)
+        text = json.dumps(_texts(kept, exhibit), separators=(",", ":"))
+        if self._pending and (len(self._pending) >= RECORDS_A_BLOCK or self._chars + len(text) > BLOCK_CHARS):
+            self._close()
+        if not self._pending:
+            self._starts.append(self.count)
+        self._pending.append(text)
+        self._chars += len(text)
+        self.count += 1
+
+    def _close(self) -> None:
+        self._blocks.append(_packed(f"[{','.join(self._pending)}]"))
+        self._pending, self._chars = [], 0
+
+    def finish(self, note: str) -> Records:
+        if self._pending:
+            self._close()
+        index = {
+            **self._columns,
+            **{name: list(known) for name, known in self._names.items()},
+            "statuses": list(STATUSES),
+            "starts": self._starts,
+        }
+        return Records(_packed(json.dumps(index, separators=(",", ":"))), self._blocks, self.count, note)
+
+
+def _packed(text: str) -> str:
+    # no time in the header: the same rows give the same page
+    return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
+
+
+def _texts(kept: Kept, exhibit: Exhibit | None) -> dict[str, Any]:
+    score, record = kept.score, kept.record
+    error = score.error
+    made = exhibit or Exhibit()
+    response = record.response if record is not None else None
+    question = record.question if record is not None else None
+    return {
+        "question": [] if question is None else list(_cut(_as_text(question), ())),
+        "response": [] if response is None else list(_cut(_as_text(response), made.marks)),
+        "gold": "" if record is None else _gold(record),
+        "error": f"{error.get('type')}: {error.get('message')}" if isinstance(error, Mapping) else "",
+        "metrics": [[name, _metric(value)] for name, value in score.metrics.items()][:100],
+        "why": made.why,
+        "groups": [
+            {
+                "title": group.title,
+                "note": group.note,
+                "wide": group.wide,
+                "large": group.large,
+                "drawings": [list(d) for d in group.drawings],
+            }
+            for group in made.groups
+        ],
+        "listings": [{"title": one.title, "header": one.header, "rows": one.rows} for one in made.listings],
+    }
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=1, default=str)
+
+
+def _gold(record: Record) -> str:
+    answer = record.answer
+    if isinstance(answer, Mapping) and len(answer) == 1:
+        (only,) = answer.values()
+        if isinstance(only, str):
+            return only[:MAX_GOLD]
+    if isinstance(answer, Mapping):  # what is short says most
+        answer = dict(sorted(answer.items(), key=lambda item: len(str(item[1]))))
+    text = json.dumps(answer, ensure_ascii=False, indent=1, default=str)
+    return text if len(text) <= MAX_GOLD else f"{text[:MAX_GOLD]}…"
+
+
+def _metric(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text[:MAX_METRIC]
+
+
+def _cut(text: str, marks: Sequence[Mark]) -> Iterator[tuple[str, str]]:
+    """A text in parts, with what each is: "" plain, "cut" a remark on what is missing, a mark's label."""
+    windows = [(0, len(text))]
+    if len(text) > MAX_TEXT:
+        head, tail = int(MAX_TEXT * 0.4), int(MAX_TEXT * 0.6)
+        around = [(max(0, m.begin - AROUND), min(len(text), m.end + AROUND)) for m in marks[:20]]
+        windows = _joined([(0, head), *around, (len(text) - tail, len(text))])
+    before = 0
+    for begin, end in windows:
+        if begin > before:
+            yield f"… {begin - before:,} characters left out …", "cut"
+        yield from _marked(text, begin, end, marks)
+        before = end
+
+
+def _joined(windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    result: list[tuple[int, int]] = []
+    for begin, end in sorted(windows):
+        if result and begin <= result[-1][1]:
+            result[-1] = result[-1][0], max(end, result[-1][1])
+        else:
+            result.append((begin, end))
+    return result
+
+
+def _marked(text: str, begin: int, end: int, marks: Sequence[Mark]) -> Iterator[tuple[str, str]]:
+    at = begin
+    for mark in sorted(marks):
+        if mark.begin < at or mark.end > end:
+            continue
+        if mark.begin > at:
+            yield text[at : mark.begin], ""
+        yield text[mark.begin : mark.end], mark.label
+        at = mark.end
+    if at < end:
+        yield text[at:end], ""

@@ -1,0 +1,206 @@
+"""SeqBench's section: Pass@1 and progress by depth with the fitted decay, L × B, and where plans break."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from relfast.report import figures
+from relfast.report.base import Report
+from relfast.report.figures import Point
+from relfast.report.overview import Drawer, number, percent
+from relfast.report.page import Section, Table
+from relfast.report.scored_rows import Scored
+from relfast.stats.intervals import wilson
+from relfast.tasks.seqbench.l0 import BIN_WIDTH, L0Fit, fit_l0
+
+Cells = dict[tuple[float | None, float | None, float | None], list[float]]
+"""Logical depth, backtracking, noise → rows, sums of exact_match and progress_ratio."""
+
+_SHARES: Final = 10
+"""Parts of a plan that breaks are told apart by."""
+
+
+def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
+    """The section of some runs; their summaries have the table of complexities."""
+    cells = {run.name: _cells(run.summary.tasks[task].cells) for run in runs if task in run.summary.tasks}
+    cells = {name: of_run for name, of_run in cells.items() if of_run}
+    fits = {name: fit for name, of_run in cells.items() if (fit := _fit(of_run)) is not None}
+    drawer = Drawer(report)
+    drawer(
+        "seqbench_pass_by_depth.png",
+        "Pass@1 by logical depth",
+        f"Bins of {BIN_WIDTH} actions at their mean depth, with 95 % intervals; dashed P(L) = exp(−L / L0) by"
+        " maximum likelihood, with the interval of L0.",
+        lambda path: figures.lines(
+            path,
+            "Pass@1 by logical depth",
+            {name: _by_depth(of_run, 1) for name, of_run in cells.items()},
+            "logical depth L (actions)",
+            "Pass@1",
+            curve={name: _curve(fit, cells[name]) for name, fit in fits.items()},
+        ),
+    )
+    drawer(
+        "seqbench_progress_by_depth.png",
+        "Progress by logical depth",
+        "Mean share of gold's actions before the first that differs.",
+        lambda path: figures.lines(
+            path,
+            "Progress by logical depth",
+            {name: _by_depth(of_run, 2) for name, of_run in cells.items()},
+            "logical depth L (actions)",
+            "progress ratio",
+        ),
+    )
+    _heatmap(drawer, cells)
+    _breaks(drawer, runs, task)
+    tables = [_l0_table(cells, fits), *_violations(runs, task)]
+    return Section(f"{task}: complexity", [], tables, drawer.pictures, pictures_first=True)
+
+
+def _cells(cells: dict[str, list[float]]) -> Cells:
+    found: Cells = {}
+    for name, values in cells.items():
+        depth, doors, noise = (float(part) if part else None for part in name.split("/"))
+        found[depth, doors, noise] = values
+    return found
+
+
+def _fit(cells: Cells, doors: float | None = None, noise: float | None = None) -> L0Fit | None:
+    chosen = [
+        (depth, values)
+        for (depth, b, n), values in cells.items()
+        if depth and depth > 0 and (doors is None or (b, n) == (doors, noise))
+    ]
+    if not chosen:
+        return None
+    return fit_l0([d for d, _ in chosen], [int(v[1]) for _, v in chosen], [int(v[0]) for _, v in chosen])
+
+
+def _by_depth(cells: Cells, metric: int) -> dict[float, Point]:
+    """Means in bins of depth, each at the mean depth of its rows."""
+    bins: dict[int, list[float]] = {}
+    for (depth, _, _), values in cells.items():
+        if depth is not None:
+            here = bins.setdefault(int(depth // BIN_WIDTH), [0.0, 0.0, 0.0])
+            here[0] += values[0]
+            here[1] += values[metric]
+            here[2] += depth * values[0]
+    points = {}
+    for n, total, depths in (bins[place] for place in sorted(bins)):
+        mean = total / n
+        points[depths / n] = Point(mean, *wilson(total, n), int(n))
+    return points
+
+
+def _curve(fit: L0Fit, cells: Cells) -> dict[float, Point]:
+    deepest = max(depth for depth, _, _ in cells if depth is not None)
+
+    def at(depth: float, l0: float) -> float:
+        return 1.0 if math.isinf(l0) else 0.0 if l0 == 0 else math.exp(-depth / l0)
+
+    places = np.linspace(0, deepest * 1.05, 120).tolist()
+    return {x: Point(at(x, fit.l0), at(x, fit.low), at(x, fit.high), fit.n) for x in places}
+
+
+def _heatmap(drawer: Drawer, cells: dict[str, Cells]) -> None:
+    bins = sorted({int(d // BIN_WIDTH) for of_run in cells.values() for d, _, _ in of_run if d is not None})
+    doors = sorted({b for of_run in cells.values() for _, b, _ in of_run if b is not None})
+    if len(bins) < 2 or len(doors) < 2:
+        return
+    panels = {}
+    for name, of_run in cells.items():
+        sums = np.zeros((2, len(doors), len(bins)))
+        for (depth, b, _), values in of_run.items():
+            if depth is not None and b is not None:
+                place = doors.index(b), bins.index(int(depth // BIN_WIDTH))
+                sums[(0, *place)] += values[0]
+                sums[(1, *place)] += values[1]
+        with np.errstate(invalid="ignore"):
+            panels[name] = sums[1] / sums[0]
+    drawer(
+        "seqbench_depth_by_backtracking.png",
+        "Pass@1 by depth and backtracking",
+        "Share of plans equal to gold's, in per cent; a cell without rows is empty.",
+        lambda path: figures.grid(
+            path,
+            "Pass@1 by depth and backtracking",
+            panels,
+            [f"{BIN_WIDTH * b}–{BIN_WIDTH * b + BIN_WIDTH - 1}" for b in bins],
+            [f"{b:g}" for b in doors],
+            "logical depth L",
+            "locked doors B",
+            "Pass@1",
+        ),
+    )
+
+
+def _breaks(drawer: Drawer, runs: Sequence[Scored], task: str) -> None:
+    """How far along the shortest plan the first illegal action stands."""
+    groups: dict[str, Any] = {}
+    for run in runs:
+        drawn = run.drawn.get(task)
+        if drawn is None:
+            continue
+        at = np.frombuffer(drawn.columns["violation_index"], np.float64)
+        depth = np.frombuffer(drawn.columns["logical_depth"], np.float64)
+        broken = np.isfinite(at) & (np.nan_to_num(depth) > 0)
+        if broken.any():
+            groups[run.name] = np.minimum(at[broken] / depth[broken], 1.0)
+    if groups:
+        drawer(
+            "seqbench_breaks.png",
+            "Where plans break",
+            "Place of the first illegal action as a share of the shortest plan; what is longer counts as 1.",
+            lambda path: figures.histograms(
+                path, "Where plans break", {"first illegal action": groups}, "share of the shortest plan"
+            ),
+        )
+
+
+def _l0_table(cells: dict[str, Cells], fits: dict[str, L0Fit]) -> Table:
+    rows = []
+    for name, of_run in cells.items():
+        if name in fits:
+            rows.append([name, "all", "all", *_of_fit(fits[name])])
+        for doors, noise in sorted({(b, n) for _, b, n in of_run if b is not None and n is not None}):
+            fit = _fit(of_run, doors, noise)
+            if fit is not None:
+                rows.append([name, f"{doors:g}", f"{noise:g}", *_of_fit(fit)])
+    header = ["model", "B", "N", "L0 (actions)", "95 % interval", "least squares", "Pass@1 %", "responses"]
+    note = "L0: the depth at which success is 1/e, by maximum likelihood; intervals by profile likelihood."
+    return Table("L0 by backtracking and noise", header, rows, note)
+
+
+def _of_fit(fit: L0Fit) -> list[str]:
+    def shown(value: float) -> str:
+        return "∞" if math.isinf(value) else number(value) if math.isfinite(value) else "–"
+
+    return [
+        shown(fit.l0), f"{shown(fit.low)}–{shown(fit.high)}", shown(fit.least_squares),
+        percent(fit.n_correct / fit.n), f"{fit.n:,}",
+    ]  # fmt: skip
+
+
+def _violations(runs: Sequence[Scored], task: str) -> list[Table]:
+    rows = []
+    for run in runs:
+        labels = run.summary.tasks[task].labels.get("violation", {}) if task in run.summary.tasks else {}
+        total = sum(labels.values())
+        for label, count in sorted(labels.items(), key=lambda item: -item[1]):
+            rows.append([run.name, str(label).replace("_", " "), f"{count:,}", f"{100 * count / total:.1f}"])
+    if not rows:
+        return []
+    return [
+        Table(
+            "First rule broken",
+            ["model", "violation", "rows", "% of broken plans"],
+            rows,
+            text_columns=2,
+            folded=True,
+        )
+    ]

@@ -1,0 +1,79 @@
+"""What a report shows of REL-A1…A7: accuracy by the size of panels, and the two choices side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from relfast.records import Record
+from relfast.tasks.display import Axis, Display, Exhibit, Listing, Mark, Measures, Shown
+
+DISPLAY: Final = Display(
+    axes=(Axis("gridsize", "rows of a panel"), Axis("magnitude", "largest value of the panels, at most")),
+    measure="relfast.tasks.rel_a.display:measure",
+    exhibit="relfast.tasks.rel_a.display:exhibit",
+)
+
+MAX_READ: Final = 20_000
+"""Characters of a question that are looked at."""
+
+_PANEL: Final = re.compile(r"^Panel 0:\n((?:\[[^\]\n]*+\]\n?)++)", re.MULTILINE)
+_NUMBER: Final = re.compile(r"\d++(?:\.\d++)?")
+_CHOICES: Final = re.compile(r"^Answer (\d+):\s*((?:\[[^\]\n]*+\]\n?)++)", re.MULTILINE)
+_SAID: Final = re.compile(r"\b(\d)\b")
+
+
+def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
+    """Rows of the first panel, and the power of ten that its largest value does not pass."""
+    question = record.question
+    found = _PANEL.search(question[:MAX_READ]) if isinstance(question, str) else None
+    if found is None:
+        return Measures({})
+    largest = max((float(number) for number in _NUMBER.findall(found[1])), default=0.0)
+    magnitude = 10.0
+    while magnitude < largest and magnitude < 1e18:
+        magnitude *= 10
+    return Measures({"gridsize": found[1].count("["), "magnitude": magnitude})
+
+
+def exhibit(shown: Shown) -> Exhibit:
+    """The chosen and the right panel."""
+    from relfast.tasks.options import AllOptions
+    from relfast.tasks.rel_a.extract import extract
+
+    answer = shown.record.answer if isinstance(shown.record.answer, Mapping) else {}
+    target, response = answer.get("target"), shown.record.response
+    if not isinstance(target, int):
+        return Exhibit()
+    said = extract(response, AllOptions(policy="strict" if shown.strict else "reference"))
+    choice = said.value if said.found else None
+    why = ""
+    if not shown.correct:
+        named = "no choice" if choice is None else f"choice {choice + 1}"
+        why = f"It names {named}; the right one is choice {target + 1}."
+        if not said.found and not shown.strict:
+            why += " The published scorer takes silence for choice 1."
+    choices: dict[int, str] = {}
+    if isinstance(shown.record.question, str):
+        choices = {int(number): panel for number, panel in _CHOICES.findall(shown.record.question)}
+    rows = [("right", str(target + 1), choices.get(target + 1, ""))]
+    if choice is not None and choice != target:
+        rows.append(("chosen", str(choice + 1), choices.get(choice + 1, "")))
+    return Exhibit(
+        _marks(response, choice, shown.strict),
+        why,
+        (),
+        (Listing("Choices", ("", "choice", "panel"), tuple(rows)),),
+    )
+
+
+def _marks(response: object, choice: int | None, strict: bool) -> tuple[Mark, ...]:
+    """Where the number of the choice stands: the first time, under ``strict`` the last."""
+    if choice is None or not isinstance(response, str):
+        return ()
+    named = re.compile(rf"Answer\s*+#?+\s*+0*+{choice + 1}(?!\d)", re.IGNORECASE)
+    found = list(named.finditer(response)) or [
+        one for one in _SAID.finditer(response) if one[1] == str(choice + 1)
+    ]
+    return (Mark(*found[-1 if strict else 0].span()),) if found else ()

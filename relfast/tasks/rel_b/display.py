@@ -1,0 +1,103 @@
+"""What a report shows of REL-B1: rates by number of taxa, and which taxa were found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from relfast.records import Record
+from relfast.tasks.display import Axis, Column, Display, Exhibit, Layout, Listing, Mark, Measures, Shown
+
+DISPLAY: Final = Display(
+    shown=("f1",),
+    axes=(
+        Axis("taxa", "number of taxa"),
+        Axis("columns", "columns of the alignment"),
+        Axis("involved", "taxa of the homoplasy"),
+    ),
+    measure="relfast.tasks.rel_b.display:measure",
+    mistake="relfast.tasks.rel_b.display:mistake",
+    exhibit="relfast.tasks.rel_b.display:exhibit",
+    layouts=(
+        Layout(
+            "By number of taxa",
+            "taxa",
+            "N_taxa",
+            (
+                Column("Accuracy"),
+                Column("Acc_Yes", of="yes"),
+                Column("Acc_No", of="no"),
+                Column("No_Response", ("no_answer",)),
+            ),
+        ),
+    ),
+)
+
+_FASTA: Final = re.compile(r"^[ \t]*>[^\n]*\n([^>\n]*)", re.MULTILINE)
+
+
+def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
+    """Sequences of the alignment and their length, and how many taxa gold has; the class is gold's label."""
+    answer = record.answer if isinstance(record.answer, Mapping) else {}
+    sizes: dict[str, float | str] = {}
+    if isinstance(record.question, str):
+        first = _FASTA.search(record.question)
+        if first is not None:
+            sizes = {"taxa": record.question.count(">"), "columns": len(first[1].strip())}
+    taxa, label = answer.get("taxa"), answer.get("label")
+    if isinstance(taxa, list):
+        sizes["involved"] = len(taxa)
+    return Measures(sizes, label if label in ("yes", "no") else None)
+
+
+def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
+    """Wrong verdict, or wrong taxa."""
+    if gold == "no":
+        return "sees homoplasy where there is none"
+    if gold == "yes" and metrics["recall"] == 0:
+        return "misses the homoplasy, or names none of its taxa"
+    return "wrong verdict or taxa"
+
+
+def exhibit(shown: Shown) -> Exhibit:
+    """The verdict, and the taxa: found, missed, named beside."""
+    from relfast.tasks.options import AllOptions
+    from relfast.tasks.rel_b.extract import extract
+
+    answer = shown.record.answer if isinstance(shown.record.answer, Mapping) else {}
+    gold = {str(taxon) for taxon in answer.get("taxa") or ()}
+    response = shown.record.response
+    said = extract(response, AllOptions(policy="strict" if shown.strict else "reference")).value
+    named = {str(taxon) for taxon in said.taxa}
+    why = ""
+    if not shown.correct:
+        why = f"It says {said.label or 'neither yes nor no'}; the label is {answer.get('label')}."
+        if said.label == answer.get("label"):
+            why = f"{len(gold & named)} of {len(gold)} taxa are named, and {len(named - gold)} others."
+    rows = (
+        ("found", _listed(gold & named)),
+        ("missed", _listed(gold - named)),
+        ("false positives", _listed(named - gold)),
+    )
+    return Exhibit(
+        _marks(response, said.label, named, shown.strict), why, (), (Listing("Taxa", ("", "taxa"), rows),)
+    )
+
+
+def _listed(taxa: set[str]) -> str:
+    return ", ".join(sorted(taxa, key=lambda taxon: (len(taxon), taxon))[:500]) or "none"
+
+
+def _marks(response: object, label: str | None, taxa: set[str], strict: bool) -> tuple[Mark, ...]:
+    if label is None or not isinstance(response, str):
+        return ()
+    verdicts = list(re.finditer(rf"\b{label}\b" if strict else label, response, re.IGNORECASE))
+    marks = [Mark(*verdicts[-1 if strict else 0].span())] if verdicts else []
+    numbers = [
+        one
+        for one in re.finditer(r"(?:taxon[_\s]?)?\b\d+\b|taxon_(\d+)", response)
+        if one[0].rpartition("_")[2].split()[-1] in taxa
+    ]
+    marks += [Mark(*one.span(), "taxon") for one in numbers[:500]]
+    return tuple(sorted(marks))

@@ -1,0 +1,143 @@
+"""``relfast bench``: from models' names to a table and reports of all three benchmarks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai_server import Server, running
+from patience import until
+
+from benchmarks import make_built_in
+from relfast.bench.mock import MODEL
+from relfast.bench.run import Spec
+from relfast.bench.sets import SETS, built_in
+from relfast.cli.main import main
+from relfast.errors import UsageError
+from relfast.inference.requests import read_requests
+
+
+def bench(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as left:
+        main(["bench", *map(str, arguments), "-q"])
+    return int(left.value.code or 0)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What a run made, but for its report, whose pictures say when they were drawn."""
+    names = [path for path in folder.rglob("*") if path.is_file() and "report" not in path.parts]
+    return {str(path.relative_to(folder)): path.read_bytes() for path in names}
+
+
+def test_the_sets_are_what_they_were() -> None:
+    for each in SETS.values():
+        assert hashlib.sha256(each.path.read_bytes()).hexdigest() == each.sha256, (
+            f"{each.name} needs a new version"
+        )
+    tasks = {request.task for part in built_in() for request in read_requests(part.inputs)}
+    assert {"REL-A1", "REL-A4", "REL-B1", "REL-C1", "REL-C2", "REL-C3", "SeqBench", "ReAlign"} <= tasks
+
+
+@pytest.mark.slow
+def test_the_sets_are_made_with_our_generators(tmp_path: Path) -> None:
+    made = {"rel": make_built_in.rel(), "seqbench": make_built_in.seqbench()}
+    for name, records in made.items():
+        shipped = [request.row for request in read_requests([str(SETS[name].path)])]
+        assert shipped == [json.loads(json.dumps(record)) for record in records]
+
+
+@pytest.mark.slow
+def test_all_three_benchmarks_without_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench("--mock", "-o", tmp_path, "--workers", 0) == 0
+    table = capsys.readouterr().err
+    results = json.loads((tmp_path / "results.json").read_text())
+    tasks = {name: task for result in results for name, task in result["tasks"].items()}
+    assert tasks.keys() >= {"REL-A1", "REL-B1", "REL-C3", "SeqBench", "ReAlign"}
+    for name, task in tasks.items():
+        assert f" {name} " in table
+        assert task["responses"] == task["statuses"]["ok"] + task["statuses"]["no_answer"]
+        assert task["correct"] > 0, "the stand-in knows the answers"
+    assert 0 < tasks["SeqBench"]["correct"] < 1
+    assert tasks["SeqBench"]["complexity"]["l0"]["l0"] > 0
+    page = (tmp_path / MODEL / "report" / "index.html").read_text("utf-8")
+    for name in tasks:
+        assert name in page
+    before = files(tmp_path)
+    assert bench("--mock", "-o", tmp_path) == 2
+    assert "--resume continues it" in capsys.readouterr().err
+    assert bench("--mock", "-o", tmp_path, "--workers", 0, "--resume") == 0
+    assert files(tmp_path) == before
+
+
+@pytest.mark.slow
+def test_two_models_killed_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = tmp_path / "mazes.jsonl"
+    rows = [json.loads(json.dumps(row)) for row in make_built_in.seqbench()][:8]
+    records.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    folder = tmp_path / "out"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    environment |= {"KEY_OF_TWO": "sk-of-the-second-model"}
+    with running(Server(solve=lambda prompt: "[('start', 'A1')]", delay=0.05)) as server:
+        models = [f"org/one@{server.url}", f"two@{server.url}#KEY_OF_TWO"]
+        more = ["--records", str(records), "--concurrency", "1", "--workers", "0", "-o", str(folder)]
+        command = [sys.executable, "-m", "relfast", "bench", *models, *more]
+        child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        until(lambda: server.answered.total() >= 5)
+        child.send_signal(signal.SIGKILL)
+        assert child.wait() == -signal.SIGKILL
+        server.delay = 0
+        done = subprocess.run(
+            [*command, "--resume"], env=environment, capture_output=True, text=True, check=True
+        )
+        assert server.answered.total() <= 2 * len(rows) + 1
+        assert server.keys == {"Bearer none", "Bearer sk-of-the-second-model"}
+        assert {request["model"] for request in server.requests} == {"org/one", "two"}
+    for name in ("org_one", "two"):
+        assert len(read(folder / name / "mazes.scored.jsonl")) == len(rows)
+        assert (folder / name / "report" / "index.html").is_file()
+        assert name in done.stderr
+
+
+def test_what_cannot_be_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stranger = tmp_path / "stranger.jsonl"
+    stranger.write_text('{"question": "Who?"}\n')
+    out = tmp_path / "out"
+    for arguments, said in (
+        ((), "--mock"),
+        (("m",), "--api URL, or m@URL"),
+        (("m", "--mock"), "name none"),
+        (("a/b@http://h/v1", "a_b@http://h/v1"), "written to a_b"),
+        (("--mock", "--set", "rel,nothing"), "rel, seqbench, realign"),
+        (("--mock", "--records", stranger), "record 0 does not say its task"),
+        (("--mock", "--resume", "--overwrite"), "exclude"),
+        (("--mock", "--set", "realign", "--embedder", tmp_path / "no-model"), "no-model"),
+    ):
+        assert bench(*arguments, "-o", out) == 2
+        assert said in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "spec", "folder"),
+    [
+        ("gpt-x", Spec("gpt-x"), "gpt-x"),
+        ("Qwen/Qwen3-8B@http://h:8000/v1", Spec("Qwen/Qwen3-8B", "http://h:8000/v1"), "Qwen_Qwen3-8B"),
+        ("m@v2@https://h/v1#MY_KEY", Spec("m@v2", "https://h/v1", "MY_KEY"), "m_v2"),
+        ("../../x", Spec("../../x"), "x"),
+    ],
+)
+def test_how_a_model_is_named(text: str, spec: Spec, folder: str) -> None:
+    assert (Spec.parse(text), Spec.parse(text).folder) == (spec, folder)
+    with pytest.raises(UsageError):
+        Spec.parse("")

@@ -1,0 +1,184 @@
+"""How records are put to a model: the tasks' own prompts, and one's own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpora import ROOT, rel_records
+from openai_server import Server, running
+from three_benchmarks import realign, seqbench
+
+from relfast.cli.main import main
+from relfast.errors import UsageError
+from relfast.inference.header import header_line, read_header
+from relfast.inference.requests import Wordings
+from relfast.seqbench import parse_actions
+from relfast.tasks import TASKS, get_task
+from relfast.tasks.prompting import Prompt
+from relfast.tasks.seqbench.generate import make_rows
+from relfast.tasks.seqbench.prompt import EXAMPLES
+
+PINNED = {
+    ("seqbench-few-shot", 1): "2f68f6663c8f9a77",
+    ("seqbench-zero-shot", 1): "672de966fc226241",
+    ("realign", 1): "d66fc51c752344a6",
+    ("question", 1): "201f6da098d581b6",
+}
+
+
+def test_a_wording_that_changes_has_another_version() -> None:
+    """Digests of a fixed question in each prompt: one that changes needs a new version, and then a new pin."""
+    question = "Bob is in room A1. Alice is in room A2. Room A1 and A2 are connected by an open door."
+    found = {
+        (prompt.name, prompt.version): hashlib.sha256(prompt.words(question, {}).encode()).hexdigest()[:16]
+        for task in TASKS.values()
+        for prompt in task.prompts
+    }
+    assert found == PINNED
+
+
+def test_rel_is_asked_as_published() -> None:
+    for task in ("REL-A1", "REL-C2"):
+        record = rel_records(task)[0]
+        request = Wordings().request(0, record)
+        assert (request.prompt, request.task, request.wording) == (record["question"], task, "question 1")
+
+
+def test_seqbench_has_the_papers_examples() -> None:
+    published = json.loads((ROOT / "tests/data/seqbench/few_shot_examples.json").read_text())["examples"]
+    assert len(published) == len(EXAMPLES)
+    (row,) = seqbench(1)
+    prompt = Wordings().request(0, row).prompt
+    assert isinstance(prompt, str)
+    for example in published:
+        facts = " ".join(example["facts"])
+        _, _, after = prompt.partition(facts)
+        # our own reader finds the paper's plan right below its facts
+        assert (
+            parse_actions(after.partition("\n\nExample")[0].partition("\n\nNow")[0]) == example["completion"]
+        )
+    assert row["context"] in prompt
+    for action in ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue"):
+        assert f"('{action}'" in prompt
+
+
+@pytest.mark.parametrize("form", ["row", "record", "question only"])
+def test_seqbench_says_who_goes_to_whom(form: str) -> None:
+    """The facts name two people and not which of them is rescued."""
+    for row in make_rows(6, 2, rows=4, B=0, names="random"):
+        agent, target = row["instance_metadata"]["agent_name"], row["instance_metadata"]["target_name"]
+        asked: dict[str, Any] = row
+        if form == "record":
+            actions = parse_actions(row["completion"])
+            asked = {"id": 1, "task": "SeqBench", "question": row["context"], "answer": {"actions": actions}}
+        elif form == "question only":
+            context = row["context"].replace(f"{agent} is", "Bob is").replace(f"{target} is", "Alice is")
+            asked, agent, target = {"task": "SeqBench", "question": context}, "Bob", "Alice"
+        prompt = Wordings("seqbench-zero-shot").request(0, asked).prompt
+        assert isinstance(prompt, str)
+        assert f"{agent} goes to {target} and rescues them." in prompt
+
+
+def test_gold_stays_out_of_every_prompt() -> None:
+    (row,) = seqbench(1)
+    problem = realign(1)[0]
+    plan = parse_actions(row["completion"])
+    assert plan is not None
+    for wanted, asked in ((", ".join(plan), row), (row["completion"], row), (problem["solution"], problem)):
+        for chosen in (None, "question", "seqbench-zero-shot"):
+            assert wanted not in str(Wordings(chosen).request(0, asked).prompt)
+
+
+def test_ones_own_prompt(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("Answer {in braces}: {question}\nAgain: {question}\n")
+    request = Wordings(str(path)).request(0, {"question": "1 + {question}?"})
+    assert request.prompt == "Answer {in braces}: 1 + {question}?\nAgain: 1 + {question}?\n"
+    assert request.wording is not None
+    assert request.wording.startswith("mine.txt sha256:")
+    messages = [{"role": "user", "content": "worded already"}]
+    assert Wordings(str(path)).request(0, {"question": messages}).prompt == messages
+    assert Wordings(str(path)).request(0, {"prompt": "worded, too"}).prompt == "worded, too"
+    path.write_text("no place")
+    with pytest.raises(UsageError, match=r"\{question\}"):
+        Wordings(str(path))
+    with pytest.raises(UsageError, match="seqbench-few-shot"):
+        Wordings(str(tmp_path / "absent.txt"))
+
+
+def test_a_task_that_rows_do_not_say() -> None:
+    row = {"question": "Bob is in room A1. Alice is in room A1."}
+    assert Wordings().request(0, row).prompt == row["question"]
+    assert Wordings(None, get_task("SeqBench")).request(0, row).wording == "seqbench-few-shot 1"
+
+
+def test_ones_own_name_is_none_of_ours() -> None:
+    names = [prompt.name for task in TASKS.values() for prompt in task.prompts]
+    assert all(name.replace("-", "").isalpha() for name in names)
+    assert Prompt.own("x", "{question}").shown != Prompt.own("x", "{question} ").shown
+
+
+def test_the_header_says_what_was_asked_with(tmp_path: Path) -> None:
+    records, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    records.write_text("".join(json.dumps(row) + "\n" for row in (*seqbench(2), *realign(2))))
+    with running(Server(solve=lambda prompt: "['start: A1']")) as server:
+        more = ["--stop", "END", "--extra-body", '{"top_p": 0.5, "temperature": null}', "--samples", "2"]
+        asking = ["--api", server.url, "--model", "m", "-o", str(output), "--seed", "11", "-q"]
+        with pytest.raises(SystemExit) as left:
+            main(["run", str(records), *asking, *more])
+    assert not left.value.code
+    asked = server.requests[0]
+    assert (asked["stop"], asked["top_p"], asked["max_tokens"]) == (["END"], 0.5, 2048)
+    assert "temperature" not in asked
+    assert sorted(request["seed"] for request in server.requests) == [11] * 4 + [12] * 4
+    header = read_header(tmp_path / "out.scored.jsonl")
+    assert header is not None
+    assert header == read_header(output)
+    assert (header["model"], header["seed"], header["samples"]) == ("m", 11, 2)
+    assert header["made"]["finish_reasons"] == {"stop": 8}
+    assert header["made"]["tokens"]["completion_tokens"] == 16
+    assert header_line(header) == (
+        "model m | served as m-served | prompt seqbench-few-shot 1, realign 1 | temperature 0.0"
+        " | max-tokens 2048 | samples 2 | seed 11 | stop given | extra-body given"
+    )
+
+
+def test_an_extra_body_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = tmp_path / "in.jsonl"
+    records.write_text('{"question": "x"}\n')
+    for body, said in (
+        ("{", "no JSON"),
+        ("[1]", "a JSON object"),
+        ('{"messages": []}', "must not set 'messages'"),
+    ):
+        with pytest.raises(SystemExit) as left:
+            main(
+                ["run", str(records), "--api", "http://h/v1", "--model", "m", "-o", "o", "--extra-body", body]
+            )
+        assert left.value.code == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_datasets_row_becomes_a_record() -> None:
+    """Gold that stands beside the question comes back where scoring looks for it; a foreign column is no gold."""
+    row = realign(1)[0]
+    request = Wordings().request(0, row)
+    assert (request.task, request.wording) == ("ReAlign", "realign 1")
+    assert request.row == {
+        **row,
+        "task": "ReAlign",
+        "question": row["problem"],
+        "answer": {"solution": row["solution"]},
+    }
+    for foreign in (
+        {"id": 1, "question": "Is this spam?", "label": "yes"},
+        {"id": 2, "question": "Which?", "target": 3},
+        {"id": 3, "question": "Solve.", "answer": "42", "solution": None},
+        {"id": 4, "question": "Solve.", "solution": None},
+    ):
+        request = Wordings().request(0, dict(foreign))
+        assert (request.row, request.task, request.prompt) == (foreign, None, foreign["question"])

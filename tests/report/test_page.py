@@ -1,0 +1,131 @@
+"""What can be said of a report's page without a browser; `test_page_in_browser` has the rest."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_pages import HOSTILE, report
+
+from relfast.report.record_blocks import MAX_TEXT
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return report(tmp_path_factory.mktemp("page"), models=1).read_text(encoding="utf-8")
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def tags(page: str) -> list[tuple[str, dict[str, str | None]]]:
+    parser = _Tags()
+    parser.feed(page)
+    return parser.found
+
+
+def unpacked(page: str, name: str) -> Any:
+    found = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', page)
+    assert found is not None
+    return json.loads(gzip.decompress(base64.b64decode(found[1])))
+
+
+def test_the_policy_lets_in_our_own_script_and_style_and_nothing_else(page: str) -> None:
+    policy = next(a["content"] for tag, a in tags(page) if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    for tag in ("script", "style"):
+        (text,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_nothing_is_fetched_and_nothing_runs_from_attributes(page: str) -> None:
+    for tag, attributes in tags(page):
+        assert tag not in ("iframe", "object", "embed", "link", "base")
+        assert "style" not in attributes
+        assert not [name for name in attributes if name.startswith("on")]
+        for name in ("src", "href", "xlink:href", "action"):
+            value = attributes.get(name) or ""
+            assert not re.match(r"\s*(?:[a-z]+:|//)", value, re.IGNORECASE) or value.startswith("data:image/")
+
+
+def test_ids_are_unique(page: str) -> None:
+    ids = [attributes["id"] for _, attributes in tags(page) if attributes.get("id")]
+    assert len(ids) == len(set(ids))
+
+
+def test_no_response_is_in_the_page_as_markup(page: str) -> None:
+    assert "window.hacked" not in page
+    assert page.isprintable() or not re.search("[\u2028\u202e\x00\ud800]", page)
+
+
+def test_records_are_there_with_their_answers_marked(page: str) -> None:
+    index = unpacked(page, "record-index")
+    texts = [record for n in range(len(index["starts"])) for record in unpacked(page, f"block-{n}")]
+    assert len(texts) == len(index["id"])
+    by_id = dict(zip(index["id"], texts, strict=True))
+    for name, text in HOSTILE.items():
+        response = by_id[name]["response"]
+        if name == "megabyte":
+            assert sum(len(part) for part, _ in response) < MAX_TEXT * 1.1
+            assert [kind for _, kind in response].count("cut") == 2
+        else:
+            assert "".join(part for part, _ in response) == text
+        (marked,) = [part for part, kind in response if kind == "answer"]
+        assert marked.endswith("3")
+    assert by_id["a0"]["why"] == ""
+    assert by_id["a7"]["why"] == "It names choice 3; the right one is choice 8."
+    assert [part for part, kind in by_id["maze"]["response"] if kind == "plan"] == [
+        "['start: A1', 'move_to: B2']"
+    ]
+    assert "not adjacent" in by_id["maze"]["why"]
+    assert "1 of the missing isomers are found" in by_id["isomers"]["why"]
+    titles = [group["title"] for group in by_id["isomers"]["groups"]]
+    assert titles == ["Found (1)", "False positives (1)", "Missed (1)", "Given (1)"]
+
+
+def test_drawings_have_no_styles_no_scripts_and_no_addresses(page: str) -> None:
+    index = unpacked(page, "record-index")
+    drawn = [
+        drawing[0]
+        for n in range(len(index["starts"]))
+        for record in unpacked(page, f"block-{n}")
+        for group in record["groups"]
+        for drawing in group["drawings"]
+        if drawing[0]
+    ]
+    assert len(drawn) > 5
+    for svg in drawn:
+        for tag, attributes in tags(svg):
+            assert tag in {"svg", "g", "path", "rect", "ellipse", "line", "polyline", "text", "title"}
+            assert not {"style", "href"} & set(attributes)
+
+
+def test_the_same_rows_give_the_same_page(tmp_path: Path) -> None:
+    pages = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        pages.append(report(tmp_path / name, models=1, records_of=lambda shift: few()).read_text())
+    assert pages[0] == pages[1]
+
+
+def few() -> list[dict[str, Any]]:
+    return [
+        {"id": n, "task": "REL-A1", "answer": {"target": n % 3}, "response": "Answer 1"} for n in range(5)
+    ]

@@ -1,0 +1,250 @@
+"""What a report counts and keeps: sizes, published tables, the sample, and the dump beside the rows."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from relfast.engine.job import Job
+from relfast.records import Score
+from relfast.report import by_size, seqbench_section
+from relfast.report.base import Report
+from relfast.report.cells import SizeTable
+from relfast.report.page import Section, Table
+from relfast.report.sampling import Sample
+from relfast.report.scored_rows import Asked, Scored, prompt_hash, read_scored
+from relfast.report.sizes import SizeCounter
+from relfast.tasks import TASKS
+from relfast.tasks.seqbench.l0 import fit_l0
+
+
+def row(index: int, task: str, record_id: str, correct: bool, status: str = "ok", **metrics: Any) -> Score:
+    return Score(index, record_id, task, 0, status, correct, float(correct), metrics)  # type: ignore[arg-type]
+
+
+def write(path: Path, rows: list[Any]) -> str:
+    path.write_text("".join(f"{json.dumps(item)}\n" for item in rows))
+    return str(path)
+
+
+def scored(tmp_path: Path, scores: list[Score], dump: list[Any] | None = None) -> Scored:
+    if dump is not None:
+        write(tmp_path / "x.jsonl", dump)
+    path = write(tmp_path / "x.jsonl.scored.jsonl", [score.to_row() for score in scores])
+    run = read_scored([path], asked=Asked(records=1_000))
+    run.name = "model"
+    return run
+
+
+def table_of(sections: list[Section], title: str) -> Table:
+    return next(table for section in sections for table in section.tables if table.title.startswith(title))
+
+
+def c1_rows() -> tuple[list[Score], list[Any]]:
+    """Ten records of 5 and ten of 25 molecules, half of them isomers; of the small ones 3 Yes and all No are
+    right, of the large ones 1 Yes and 4 No."""
+    scores, dump = [], []
+    for n, (size, yes_right, no_right) in enumerate(((5, 3, 5), (25, 1, 4))):
+        for k in range(10):
+            label, place = ("Yes", k) if k < 5 else ("No", k - 5)
+            right = place < (yes_right if label == "Yes" else no_right)
+            index = 10 * n + k
+            scores.append(
+                row(index, "REL-C1", f"q2_n{size}_{index:05}", right, "ok" if right else "no_answer")
+            )
+            dump.append(
+                {"id": f"q2_n{size}_{index:05}", "task": "REL-C1", "question": "?",
+                 "answer": {"label": label, "molecules": ["C"] * size}, "response": f"<{label}>" if right else ""}
+            )  # fmt: skip
+    return scores, dump
+
+
+def test_published_tables_are_rebuilt(tmp_path: Path) -> None:
+    scores, dump = c1_rows()
+    sections = by_size.sections([scored(tmp_path, scores, dump)], Report(tmp_path))
+    table = table_of(sections, "Performance by number of molecules")
+    assert list(table.header) == [
+        "Model",
+        "N_molecules",
+        "Count",
+        "Accuracy",
+        "Acc_Yes",
+        "Acc_No",
+        "No_Response",
+    ]
+    assert table.rows == [
+        ["model", "5", "10", "0.800", "0.600", "1.000", "0.200"],
+        ["model", "25", "10", "0.500", "0.200", "0.800", "0.500"],
+    ]
+    table = table_of(sections, "Task completion")
+    assert list(table.header) == ["Model", "n_mol bin", "Task Completion"]
+    assert table.rows == [["model", "<20", "0.800000"], ["model", "20-40", "0.500000"]]
+
+
+def test_ids_tell_sizes_where_there_is_no_dump(tmp_path: Path) -> None:
+    scores, _ = c1_rows()
+    run = scored(tmp_path, scores)
+    (section,) = by_size.sections([run], Report(tmp_path))
+    table = table_of([section], "Performance by number of molecules")
+    # gold's label is in the dump only
+    assert table.rows[0] == ["model", "5", "10", "0.800", "–", "–", "0.200"]
+    assert run.counted.joined == 0
+
+
+def test_task_completion_of_motifs_is_the_mean_of_both_directions(tmp_path: Path) -> None:
+    scores = [
+        row(k, "REL-C2", f"q1a_n{5 if k < 2 else 45}_0000{k}", False, overlap_metric=k / 4,
+            response_is_substructure_of_correct=k != 1, correct_is_substructure_of_response=k == 0)
+        for k in range(4)
+    ]  # fmt: skip
+    sections = by_size.sections([scored(tmp_path, scores)], Report(tmp_path))
+    assert table_of(sections, "Task completion").rows == [
+        ["model", "<20", "0.500000"],
+        ["model", ">=40", "0.500000"],
+    ]
+    assert table_of(sections, "Exact and overlap").rows == [["model", "0.000000", "0.375000"]]
+
+
+def test_size_tables_of_parts_are_those_of_the_whole() -> None:
+    numbers = random.Random(0)
+    scores = [
+        row(k, "REL-C3", f"q3_given{5 * numbers.randint(1, 9)}_{k}", False, tp=k % 3, recall=k % 5 / 4)
+        for k in range(200)
+    ]
+
+    def table(some: list[Score]) -> SizeTable:
+        made = SizeTable()
+        counter = SizeCounter(TASKS["REL-C3"], made)
+        for score in some:
+            counter.add(score, None)
+        counter.finish()
+        return made
+
+    merged = table(scores[:70])
+    merged.merge(table(scores[70:]))
+    whole = table(scores)
+    for value in (None, *whole.values("n_molecules")):
+        axis = None if value is None else "n_molecules"
+        assert merged.cell(axis, value) == whole.cell(axis, value)
+    point = whole.cell(None, None).point("recall")
+    assert point is not None
+    assert point.value == pytest.approx(sum(k % 5 / 4 for k in range(200)) / 200)
+    assert 0 < (point.low or 0) < point.value < (point.high or 0) < 1
+
+
+def test_samples_of_one_prompt_are_no_independent_rows() -> None:
+    def interval(samples: int) -> float:
+        table = SizeTable()
+        counter = SizeCounter(TASKS["REL-A1"], table)
+        for k in range(40):
+            for sample in range(samples):
+                counter.add(Score(k, k, "REL-A1", sample, "ok", k % 2 == 0, 1.0, {}), None)
+        counter.finish()
+        point = table.cell(None, None).point("correct")
+        assert point is not None
+        assert point.n == 40 * samples
+        return (point.high or 0) - (point.low or 0)
+
+    # eight equal samples of each prompt say no more than one does, but for the quantile
+    assert interval(8) == pytest.approx(interval(1), rel=0.05)
+
+
+def test_undefined_metrics_count_nowhere() -> None:
+    table = SizeTable()
+    counter = SizeCounter(TASKS["REL-B1"], table)
+    for k in range(4):
+        counter.add(row(k, "REL-B1", str(k), True, f1=-1 if k % 2 else 0.5), None)
+    counter.finish()
+    point = table.cell(None, None).point("f1")
+    assert point is not None
+    assert (point.value, point.n) == (0.5, 2)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 333, 1_000])
+def test_a_sample_does_not_depend_on_how_rows_lie_in_files(cut: int) -> None:
+    rows = [
+        (row(k, "REL-A1", f"r{k // 2}", k % 50 == 0), "rare" if k % 50 == 0 else "usual")
+        for k in range(1_000)
+    ]
+
+    def sample(some: list[Any]) -> Sample[Any]:
+        made: Sample[Any] = Sample(30, of_each=5)
+        for at, (score, kind) in enumerate(some):
+            prompt = prompt_hash(score)
+            if made.wants(prompt, at, kind):
+                made.add(prompt, at, kind, score.index)
+        return made
+
+    whole = sample(rows)
+    merged = sample(rows[:cut])
+    merged.merge(sample(rows[cut:]), cut)
+    assert list(merged) == list(whole)
+    assert 30 <= len(whole) <= 40
+    assert sum(index % 50 == 0 for index in whole) >= 5
+    assert list(whole) == sorted(whole)
+
+
+def test_the_same_prompts_are_shown_of_every_model() -> None:
+    samples = []
+    for _ in range(2):
+        made: Sample[int] = Sample(20, of_each=0)
+        for k in range(500):
+            score = row(k, "REL-A1", f"r{k}", True)
+            if made.wants(prompt_hash(score), k, ""):
+                made.add(prompt_hash(score), k, "", k)
+        samples.append(list(made))
+    assert samples[0] == samples[1]
+    assert samples[0] != list(range(20))
+
+
+def test_a_dump_that_is_another_one_is_left_out_and_that_is_said(tmp_path: Path) -> None:
+    scores, dump = c1_rows()
+    dump[3]["id"] = "another"
+    run = scored(tmp_path, scores, dump)
+    assert run.counted.joined == 3
+    (note,) = run.summary.notes
+    assert "on line 4 it has id 'another', not 'q2_n5_00003'" in note
+
+
+def test_a_dump_elsewhere_with_its_gold_in_a_file(tmp_path: Path) -> None:
+    scores, dump = c1_rows()
+    gold = write(
+        tmp_path / "gold.jsonl",
+        [{key: value for key, value in one.items() if key != "response"} for one in dump],
+    )
+    responses = write(tmp_path / "said.jsonl", [{"id": one["id"], "said": one["response"]} for one in dump])
+    path = write(tmp_path / "rows.jsonl", [score.to_row() for score in scores])
+    job = Job(data=(gold,), field_map={"response": "said"})
+    run = read_scored([path], asked=Asked(dump=[responses], job=job, records=5))
+    assert run.counted.joined == 20
+    assert all(kept.record is not None and kept.record.answer for kept in run.sample)
+
+
+def test_seqbench_shows_the_decay_that_l0_fits(tmp_path: Path) -> None:
+    numbers = random.Random(1)
+    scores = []
+    for k in range(300):
+        depth = numbers.randint(5, 60)
+        right = numbers.random() < 0.9 ** (depth / 3)
+        scores.append(
+            row(k, "SeqBench", str(k), right, exact_match=right, progress_ratio=float(right), valid=right, optimal=right,
+                violation=None if right else "not_adjacent", violation_index=None if right else depth // 2,
+                n_actions=depth, logical_depth=depth, backtracking=k % 3, noise=0.2)
+        )  # fmt: skip
+    section = seqbench_section.draw([scored(tmp_path, scores)], "SeqBench", Report(tmp_path))
+    assert [picture.stem for picture in section.pictures] == [
+        "seqbench_pass_by_depth",
+        "seqbench_progress_by_depth",
+        "seqbench_depth_by_backtracking",
+        "seqbench_breaks",
+    ]
+    fit = fit_l0([s.metrics["logical_depth"] for s in scores], [s.correct for s in scores])
+    whole, *by_doors = section.tables[0].rows
+    assert whole == ["model", "all", "all", f"{fit.l0:.4g}", f"{fit.low:.4g}–{fit.high:.4g}", f"{fit.least_squares:.4g}",
+                     f"{100 * fit.n_correct / 300:.1f}", "300"]  # fmt: skip
+    assert [row[1] for row in by_doors] == ["0", "1", "2"]
+    assert section.tables[1].rows == [["model", "not adjacent", str(300 - fit.n_correct), "100.0"]]

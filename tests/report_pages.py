@@ -1,0 +1,87 @@
+"""Dumps of several benchmarks with hostile and ordinary responses, scored and reported on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from relfast.report.scored import generate_report
+
+SCRIPT = "<script>window.hacked = 1</script>"
+HOSTILE = {
+    "script": f"{SCRIPT} <img src=x onerror='window.hacked = 1'> Answer 3",
+    "closing": "</script></pre></textarea>-->]]><script>window.hacked = 1</script> Answer 3",
+    "right-to-left": "Answer \u202e3\u202c \u2066a\u2069 \u200f Answer 3",
+    "separators": "one\u2028two\u2029three\x00\x1b[31m Answer 3",
+    "surrogate": "\ud800 Answer 3",
+    "megabyte": "x" * 400_000 + " Answer 3 " + "y" * 600_000,
+    "braces": "{{ 7 * 7 }} {% raw %} ${window.hacked = 1} Answer 3",
+}
+"""By id; all of them name the third choice."""
+
+MAZE = (
+    "Room A1 and A2 are connected by an open door. Room A2 and B2 are connected by an open door."
+    " Bob is in room A1. Alice is in room B2."
+)
+PLAN = ["start: A1", "move_to: A2", "move_to: B2", "rescue: Alice"]
+
+
+def records(shift: int) -> list[dict[str, Any]]:
+    """A model's dump; ``shift`` tells models apart."""
+    made: list[dict[str, Any]] = [
+        {"id": f"a{n}", "task": "REL-A1", "question": f"Which? {n}", "answer": {"target": n % 8},
+         "response": f"Answer {(n + shift) % 5 + 1}"}
+        for n in range(60)
+    ]  # fmt: skip
+    made += [
+        {"id": name, "task": "REL-A1", "question": SCRIPT, "answer": {"target": 1}, "response": text}
+        for name, text in HOSTILE.items()
+    ]
+    made += [
+        {"id": f"c{n}", "task": "REL-C2", "question": "1. CCO\n2. CCCO", "answer": {"smiles": "CCO", "molecules": ["CCO", "CCCO"][: n + 1]},
+         "response": f"It is <smiles>{smiles}</smiles>."}
+        for n, smiles in enumerate(("OCC", "CCC", "no molecule"))
+    ]  # fmt: skip
+    made.append(
+        {"id": "isomers", "task": "REL-C3", "question": "1. CCO", "answer": {"missing_smiles": ["COC", "CCC"], "molecules": ["CCO"]},
+         "response": "<smiles>COC</smiles><smiles>CCCC</smiles>"}
+    )  # fmt: skip
+    made.append(
+        {
+            "id": "maze",
+            "task": "SeqBench",
+            "question": MAZE,
+            "answer": {"actions": PLAN},
+            "response": str([PLAN[0], "move_to: B2"]),
+        }
+    )
+    made.append(
+        {
+            "id": "b",
+            "task": "REL-B1",
+            "question": ">1\nACGT\n>2\nACGA",
+            "answer": {"label": "yes", "taxa": [1]},
+            "response": "Yes: taxon_2",
+        }
+    )
+    made.append({"id": "lost", "task": "REL-A1", "question": "?", "answer": {}, "response": "Answer 1"})
+    return made
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def report(folder: Path, models: int = 2, records_of: Any = records) -> Path:
+    """The page of some models' responses."""
+    import relfast
+
+    scored = []
+    for n in range(models):
+        dump = write(folder / f"model{n}.jsonl", records_of(n))
+        relfast.score_file(str(dump), workers=0)
+        scored.append(f"{dump}.scored.jsonl")
+    generate_report(scored, folder / "report")
+    return folder / "report" / "index.html"
