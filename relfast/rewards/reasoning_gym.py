@@ -18,9 +18,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field as default
-from typing import Any, Final, Unpack
+from typing import Any, Unpack
 
 from relfast.keywords import ScorerKeywords
+from relfast.rewards.problems import SEEDS, generated
 from relfast.rewards.shared import Adapter, field, read_label
 from relfast.tasks import TASKS, find_task
 from relfast.tasks.base import Task
@@ -52,7 +53,7 @@ class ScoreAnswer(Adapter):
             source = field(metadata, "source_dataset")
             task = source if find_task(source) is not None else None
         if question is None:
-            question = field(entry, "question")
+            question = field(metadata, "question") or field(entry, "question")
         return self.number(self.score_one(task, gold, answer, question))
 
 
@@ -72,7 +73,7 @@ class DatasetConfig:
     Attributes
     ----------
     seed, size
-        As all of reasoning-gym's: entry i is that of seed + i.
+        As all of reasoning-gym's: entry i of a seed is the same everywhere.
     parameters
         Of the task's generator (``relfast generate TASK --help``).
     """
@@ -114,10 +115,6 @@ def _name_of(task: Task) -> str:
     return task.name.lower().replace("-", "_")
 
 
-_SEEDS: Final = 1_000_000
-"""Entry i of seed s is record 0 of seed s × this + i, so that data sets of neighbouring seeds share none."""
-
-
 def _dataset_class(task: Task, function: ScoreAnswer) -> type:
     base: Any = importlib.import_module("reasoning_gym.dataset").ProceduralDataset
 
@@ -132,15 +129,15 @@ def _dataset_class(task: Task, function: ScoreAnswer) -> type:
             return "relfast"
 
         def __getitem__(self, idx: int) -> dict[str, Any]:
-            if not 0 <= idx < _SEEDS:
-                raise IndexError(idx)
-            seed = self.config.seed * _SEEDS + idx
-            (record,) = task.source.generate(task.name, 1, seed, **self.config.parameters)
+            if not 0 <= idx < SEEDS:
+                raise IndexError(idx)  # what ends a loop over indices
+            config: DatasetConfig = self.config
+            problem = generated(task.name, idx, config.seed, **config.parameters)
             about = {"source_dataset": _name_of(task), "source_index": idx, "task": task.name}
             return {
-                "question": record["question"],
-                "answer": json.dumps(record["answer"]),
-                "metadata": {**about, "difficulty": dict(self.config.parameters)},
+                "question": problem.prompt,
+                "answer": json.dumps(problem.answer),
+                "metadata": {**about, "question": problem.question, "difficulty": dict(config.parameters)},
             }
 
         def score_answer(self, answer: str | None, entry: dict[str, Any]) -> float:

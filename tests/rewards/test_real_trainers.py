@@ -174,10 +174,10 @@ class TestReasoningGym:
             if name == "rel_c2":
                 assert score(answer=f"<smiles>{gold['smiles']}</smiles>", entry=entry) == 1.0
             if name == "seqbench":
-                assert score(answer=json.dumps(gold["actions"]), entry=entry) == 1.0
+                assert score(answer=gold["completion"], entry=entry) == 1.0
 
     def test_none_is_not_returned(self, gym: Any) -> None:
-        with pytest.raises(UnscoredError, match="on_error=0.0"):
+        with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
             gym.get_score_answer_fn("rel_c2")(answer="x", entry={"question": "q", "answer": "{}"})
 
     def test_in_a_composite(self, gym: Any) -> None:
