@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
+import threading
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +17,11 @@ from relfast.json_text import decode_text
 from relfast.tasks import find_task, get_task, infer_task
 
 SEEDS: Final = 1_000_000
-"""Problem i of seed s is what the generator makes of seed s × this + i: neighbouring seeds share none."""
+"""Problems of a seed; the generator's seeds are this far apart, so that neighbouring ones share none."""
+
+BLOCK: Final = 16
+"""Problems of one seed of the generator. Its classes and sizes take turns within a run, so that a run of one
+record is always of the first: any block has a yes for each no."""
 
 
 class Problem(NamedTuple):
@@ -100,7 +106,32 @@ def generated(task: str, at: int, seed: int = 0, **parameters: Any) -> Problem:
     """
     if not 0 <= at < SEEDS:
         raise UsageError(f"at must be from 0 to {SEEDS - 1}, not {at!r}")
-    of = get_task(task)
-    (row,) = itertools.islice(of.source.generate(of.name, 1, seed * SEEDS + at, **parameters), 1)
-    made = problem_of(row, of.name)
-    return made._replace(id=f"{of.name.lower()}-{seed}-{at}")
+    name = get_task(task).name
+    block = _block(name, seed * SEEDS + at // BLOCK, _Given(repr(sorted(parameters.items())), parameters))
+    return problem_of(block.row(at % BLOCK), name)._replace(id=f"{name.lower()}-{seed}-{at}")
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Parameters of a generator, as a key: by their text."""
+
+    text: str
+    values: Mapping[str, Any] = field(compare=False)
+
+
+class _Block:
+    """Rows of one run of a generator, made as far as they are asked for."""
+
+    def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
+        self._coming, self._made, self._lock = rows, list[dict[str, Any]](), threading.Lock()
+
+    def row(self, at: int) -> dict[str, Any]:
+        with self._lock:
+            while len(self._made) <= at:
+                self._made.append(next(self._coming))
+            return self._made[at]
+
+
+@lru_cache(maxsize=64)
+def _block(name: str, seed: int, given: _Given) -> _Block:
+    return _Block(get_task(name).source.generate(name, BLOCK, seed, **given.values))
