@@ -187,3 +187,21 @@ class TestReasoningGym:
         )
         scored = [both.score_answer("nothing", entry) for entry in both]
         assert scored == [0.0] * 6
+
+
+class TestNeMoRL:
+    def test_create_env_makes_a_ray_actor_of_the_class(self) -> None:
+        """What its ``create_env`` does with the class of its registry; the package itself is not on PyPI."""
+        ray = pytest.importorskip("ray")
+        from relfast.rewards.nemo_rl import RelfastEnvironment
+
+        ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+        try:
+            actor = RelfastEnvironment.options(num_cpus=0.5).remote({"on_error": 0.25, "num_workers": 1})
+            log = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "<Yes>"}]
+            about = [{"task": "REL-C1", "answer": {"label": "Yes"}}, {"task": "REL-C1", "answer": {}}]
+            given = ray.get(actor.step.remote([log, log], about))
+            assert [float(value) for value in given.rewards] == [1.0, 0.25]
+            ray.get(actor.shutdown.remote())
+        finally:
+            ray.shutdown()
