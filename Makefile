@@ -55,7 +55,8 @@ test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
 	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not browser'
 
-## TRL's real trainer, sentence-transformers and transformers; installs torch
+## trainers and harnesses that are installed, and what installs with torch: TRL, sentence-transformers,
+## transformers; for others install them into $(VENV) first (docs/training.md)
 test-trainers: $(VENV)/.trainers
 	$(PYTEST) -m trainers
 

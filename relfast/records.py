@@ -132,7 +132,11 @@ class Outcome:
 
 @dataclass(slots=True)
 class Score:
-    """One row of the output. ``correct`` and ``reward`` are None unless ``status`` is ok or no_answer."""
+    """One row of the output. ``correct`` and ``reward`` are None unless ``status`` is ok or no_answer.
+
+    ``pred`` is the answer as it was read, as text (`relfast.tasks.base.Task.say`); None without an answer.
+    It is no part of the row.
+    """
 
     index: int
     id: Any
@@ -144,6 +148,7 @@ class Score:
     metrics: dict[str, Any]
     error: dict[str, str] | None = None
     vote: str | int | None = None
+    pred: str | None = None
 
     def to_row(self) -> dict[str, Any]:
         """The row of the output file, keys in the contract's order."""

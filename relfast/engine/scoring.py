@@ -308,6 +308,7 @@ class Scoring:
             metrics,
             None,
             outcome.vote,
+            task.say(outcome),
         )
 
 

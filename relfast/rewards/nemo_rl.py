@@ -2,11 +2,15 @@
 
 ::
 
-    env = ray.remote(RelfastEnvironment).remote({"on_error": 0.0})
+    register_env("relfast", "relfast.rewards.nemo_rl.RelfastEnvironment")
+    env = create_env("relfast", {"on_error": 0.0})  # or RelfastEnvironment.remote({"on_error": 0.0})
 
 ``metadata`` of a conversation holds ``task`` and ``answer`` (or ``ground_truth``): gold as a dict or its
 JSON text. The question is ``metadata``'s ``question``, or what the user said last. Strict by default: what a
 policy is rewarded for must not be cheaper to fake than to do.
+
+NeMo-RL cannot leave a sample out: a NaN spoils the advantages of its whole group, masked or not. A response
+without a score raises `UnscoredError`, unless ``on_error`` is a number.
 """
 
 from __future__ import annotations
@@ -33,21 +37,28 @@ class EnvironmentReturn(NamedTuple):
     answers: list[str | None] | None = None
 
 
-class RelfastEnvironment(Adapter):
-    """One turn: scores the last assistant message and ends. Picklable.
+class _Environment(Adapter):
+    """What `RelfastEnvironment` is; a Ray actor is made of this one.
 
     Parameters
     ----------
     cfg
-        Options as a mapping: ``on_error``, and those of `relfast.Scorer`.
+        Options as a mapping: ``on_error``, and those of `relfast.Scorer`. Of the keys that NeMo-RL's own
+        environments have, ``num_workers`` is ``workers``, and ``stop_strings`` means nothing here.
     **options
         The same as keywords; they win.
     """
 
+    wants_number = "NeMo-RL averages over the group: a NaN spoils the advantages of all its samples"
     question_at = "as the message log's message of the user, or as 'question' in metadata"
 
     def __init__(self, cfg: Mapping[str, Any] | None = None, **options: Unpack[ScorerKeywords]) -> None:
-        super().__init__(**{**(cfg or {}), **options})
+        given: dict[str, Any] = {**(cfg or {}), **options}
+        given.pop("stop_strings", None)
+        n_workers = given.pop("num_workers", None)
+        if n_workers is not None:
+            given.setdefault("workers", n_workers)
+        super().__init__(**given)
 
     def step(
         self,
@@ -60,8 +71,13 @@ class RelfastEnvironment(Adapter):
         Returns
         -------
         EnvironmentReturn
-            NeMo-RL's own class where it is installed. ``rewards`` (NaN without a score, unless
-            ``on_error`` is a number) and ``terminateds`` are float tensors of shape (n,).
+            NeMo-RL's own class where it is installed. ``rewards`` and ``terminateds`` are float
+            tensors of shape (n,).
+
+        Raises
+        ------
+        UnscoredError
+            A response has no score, and ``on_error`` has no number for it.
         """
         rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
         scores = self.score_all(*(list(column) for column in zip(*rows, strict=True))) if rows else ()
@@ -69,9 +85,9 @@ class RelfastEnvironment(Adapter):
             observations=[{"role": "environment", "content": _remark(score)} for score in scores],
             metadata=list(metadata),
             next_stop_strings=[None] * len(scores),
-            rewards=tensor([self.value(score) for score in scores]),
+            rewards=tensor([self.number(score) for score in scores]),
             terminateds=tensor([1.0] * len(scores)),
-            answers=[_answer(score) for score in scores] if return_extracted_answer else None,
+            answers=[score.pred for score in scores] if return_extracted_answer else None,
         )
 
     def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
@@ -89,6 +105,26 @@ class RelfastEnvironment(Adapter):
         self.scorer.close()
 
 
+class _AsActor(type):
+    """What NeMo-RL's ``create_env`` calls on the class that its registry names."""
+
+    def options(cls, **options: Any) -> Any:
+        """Ray's actor class with these options: ``.options(num_cpus=1).remote(cfg)``."""
+        return importlib.import_module("ray").remote(_Environment).options(**options)
+
+    def remote(cls, *args: Any, **kwargs: Any) -> Any:
+        """A Ray actor."""
+        return importlib.import_module("ray").remote(_Environment).remote(*args, **kwargs)
+
+
+class RelfastEnvironment(_Environment, metaclass=_AsActor):
+    """One turn: scores the last assistant message and ends. Picklable.
+
+    Options as a mapping ``cfg``, as keywords, or both (keywords win): ``on_error``, and those of
+    `relfast.Scorer`. The class itself has ``options`` and ``remote``, as an actor class of Ray's.
+    """
+
+
 def _read(log: object, about: object) -> tuple[Any, Any, Any, str | None]:
     """Task, gold, response and question of a conversation."""
     label = field(about, "answer", "ground_truth")
@@ -98,10 +134,6 @@ def _read(log: object, about: object) -> tuple[Any, Any, Any, str | None]:
     if question is None:
         question = field(about, "question")
     return task, gold_of(answer), response_of(log), question if question is not None else question_of(log)
-
-
-def _answer(score: Score) -> str | None:
-    return None if score.vote is None else str(score.vote)
 
 
 def _remark(score: Score) -> str:

@@ -10,14 +10,19 @@ response in one; the prompt is cut off. Without ``prompts`` the label's ``"quest
 query, bare or in a chat template; without both it is an error. For rewards over HTTP see ``relfast serve``,
 whose token goes into ``--reward.remote_url http://relfast:TOKEN@HOST:PORT/get_reward``. Strict by default:
 what a policy is rewarded for must not be cheaper to fake than to do.
+
+OpenRLHF cannot leave a sample out: a NaN reaches the advantages, and what a reward function raises is caught
+and forgotten (``on_error="raise"`` is refused). Say what a response without a score is worth:
+``reward_func = make_reward(on_error=0.0)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
-from relfast.keywords import ScorerKeywords
+from relfast.errors import UsageError
+from relfast.keywords import AdapterKeywords, OnError, ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.queries import score_queries
 from relfast.rewards.shared import Adapter, tallies, tensor
@@ -30,6 +35,16 @@ class RewardFunc(Adapter):
 
     __name__ = "reward_func"
     question_at = "as prompts, or as 'question' in the label"
+    wants_number = "OpenRLHF filters a NaN nowhere: it spoils the advantages of its batch"
+
+    def __init__(self, *, on_error: OnError = None, **options: Unpack[AdapterKeywords]) -> None:
+        worths = on_error.values() if isinstance(on_error, Mapping) else (on_error,)
+        if any(isinstance(worth, str) and worth == "raise" for worth in worths):
+            raise UsageError(
+                "on_error='raise' does nothing in OpenRLHF, which catches what a reward function raises and"
+                " goes on without a reward; say on_error=0.0 or another number"
+            )
+        super().__init__(on_error=on_error, **options)
 
     def __call__(
         self,
@@ -74,5 +89,5 @@ def make_reward(**options: Unpack[ScorerKeywords]) -> RewardFunc:
     return RewardFunc(**options)
 
 
-reward_func = RewardFunc()
+reward_func = RewardFunc.default()
 """The reward function with the default options."""

@@ -3,18 +3,30 @@
 ``entry`` is a data set's entry: ``answer`` holds gold (a dict or its JSON text; ``metadata["answer"]`` wins
 where both are there), ``metadata["task"]`` the task. Strict by default: what a policy is rewarded for must
 not be cheaper to fake than to do.
+
+`register` makes the tasks that have a generator data sets of reasoning-gym: then
+``reasoning_gym.create_dataset("rel_c2", size=100, seed=1)`` and ``get_score_answer_fn("rel_c2")`` work.
+
+reasoning-gym cannot leave an answer out: one without a score raises `UnscoredError`, unless ``on_error`` is a
+number.
 """
 
 from __future__ import annotations
 
+import importlib
+import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field as default
 from typing import Any, Unpack
 
 from relfast.keywords import ScorerKeywords
+from relfast.rewards.problems import SEEDS, generated
 from relfast.rewards.shared import Adapter, field, read_label
-from relfast.tasks import find_task
+from relfast.tasks import TASKS, find_task
+from relfast.tasks.base import Task
 
-__all__ = ["ScoreAnswer", "make_reward", "score_answer"]
+__all__ = ["DatasetConfig", "ScoreAnswer", "make_reward", "register", "score_answer"]
 
 
 class ScoreAnswer(Adapter):
@@ -22,9 +34,16 @@ class ScoreAnswer(Adapter):
 
     __name__ = "score_answer"
     question_at = "as the entry's 'question'"
+    wants_number = "reasoning-gym's callers compare and add scores: None is a TypeError there"
 
-    def __call__(self, answer: object, entry: Mapping[str, Any]) -> float | None:
-        """The reward of an answer, partial credit included."""
+    def __call__(self, answer: object, entry: Mapping[str, Any]) -> float:
+        """The reward of an answer, partial credit included.
+
+        Raises
+        ------
+        UnscoredError
+            The answer has no score, and ``on_error`` has no number for it.
+        """
         metadata = field(entry, "metadata")
         gold = field(metadata, "answer")
         task, gold, question = read_label(gold if gold is not None else field(entry, "answer"))
@@ -34,14 +53,95 @@ class ScoreAnswer(Adapter):
             source = field(metadata, "source_dataset")
             task = source if find_task(source) is not None else None
         if question is None:
-            question = field(entry, "question")
-        return self.value(self.score_one(task, gold, answer, question))
+            question = field(metadata, "question") or field(entry, "question")
+        return self.number(self.score_one(task, gold, answer, question))
 
 
-score_answer = ScoreAnswer()
+score_answer = ScoreAnswer.default()
 """The scoring function with the default options."""
 
 
 def make_reward(**options: Unpack[ScorerKeywords]) -> ScoreAnswer:
     """A ``score_answer`` with other options: ``on_error``, and those of `relfast.Scorer`."""
     return ScoreAnswer(**options)
+
+
+@dataclass
+class DatasetConfig:
+    """What a data set of ours is made with.
+
+    Attributes
+    ----------
+    seed, size
+        As all of reasoning-gym's: entry i of a seed is the same everywhere.
+    parameters
+        Of the task's generator (``relfast generate TASK --help``).
+    """
+
+    seed: int = 0
+    size: int = 500
+    parameters: dict[str, Any] = default(default_factory=dict)
+
+    def validate(self) -> None:
+        if self.size < 0 or self.seed < 0:
+            raise ValueError(f"size and seed must be 0 or more, not {self.size} and {self.seed}")
+
+
+def register(**options: Unpack[ScorerKeywords]) -> list[str]:
+    """Register a data set for each task that has a generator, under its name in snake case (``rel_c2``).
+
+    It can be called again: what is registered stays as it is.
+
+    Parameters
+    ----------
+    **options
+        Of their ``score_answer``: ``on_error``, and those of `relfast.Scorer`.
+
+    Returns
+    -------
+    list of str
+        The names.
+    """
+    factory = importlib.import_module("reasoning_gym.factory")
+    generated = {_name_of(task): task for task in TASKS.values() if task.parameters is not None}
+    function = make_reward(**options) if generated.keys() - factory.DATASETS.keys() else None
+    for name, task in generated.items():
+        if name not in factory.DATASETS and function is not None:
+            factory.register_dataset(name, _dataset_class(task, function), DatasetConfig)
+    return list(generated)
+
+
+def _name_of(task: Task) -> str:
+    return task.name.lower().replace("-", "_")
+
+
+def _dataset_class(task: Task, function: ScoreAnswer) -> type:
+    base: Any = importlib.import_module("reasoning_gym.dataset").ProceduralDataset
+
+    class Dataset(base):  # type: ignore[misc]
+        """Records of a generator as reasoning-gym's entries."""
+
+        def __init__(self, config: DatasetConfig) -> None:
+            super().__init__(config=config, seed=config.seed, size=config.size)
+
+        @property
+        def category(self) -> str:
+            return "relfast"
+
+        def __getitem__(self, idx: int) -> dict[str, Any]:
+            if not 0 <= idx < SEEDS:
+                raise IndexError(idx)  # what ends a loop over indices
+            config: DatasetConfig = self.config
+            problem = generated(task.name, idx, config.seed, **config.parameters)
+            about = {"source_dataset": _name_of(task), "source_index": idx, "task": task.name}
+            return {
+                "question": problem.prompt,
+                "answer": json.dumps(problem.answer),
+                "metadata": {**about, "question": problem.question, "difficulty": dict(config.parameters)},
+            }
+
+        def score_answer(self, answer: str | None, entry: dict[str, Any]) -> float:
+            return function(answer, entry)
+
+    Dataset.__name__ = f"{_name_of(task)}_dataset"
+    return Dataset

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, Final, Unpack
+from typing import Any, ClassVar, Final, Self, Unpack
 
 import orjson
 
@@ -16,6 +17,7 @@ from relfast.cores import default_workers
 from relfast.engine.online.needs import Needs
 from relfast.engine.online.scorer import Scorer
 from relfast.engine.online.worth import checked_on_error, value_of
+from relfast.errors import UnscoredError
 from relfast.formats.entry import text_of
 from relfast.json_text import decode_text
 from relfast.keywords import AdapterKeywords, OnError
@@ -26,6 +28,8 @@ WORKERS: Final = 1
 
 Trainers run many processes that score (verl eight, by default) on one machine, and kernels decide nearly all
 of chemistry without a worker: one, started at the first need, is enough for the rest."""
+
+_log: Final = logging.getLogger("relfast")
 
 _scorers: dict[str, Scorer] = {}
 _lock = threading.Lock()
@@ -90,12 +94,39 @@ class Adapter:
     question_at: ClassVar[str] = "with the record"
     """Where the trainer's user puts a question: for that warning."""
 
+    wants_number: ClassVar[str | None] = None
+    """Of a trainer that cannot leave a sample out: its name, and what comes of a reward that is no number."""
+
+    _is_default = False
+    _told = True
+
     def __init__(self, *, on_error: OnError = None, **options: Unpack[AdapterKeywords]) -> None:
         self.on_error: OnError = checked_on_error(on_error)
         self.options: AdapterKeywords = {"policy": "strict", **options}
         Scorer(on_error=on_error, **self.options)  # says at once what cannot be used
         self._found: Scorer | None = None
         self._needs = self._new_needs()
+        self._told = self.wants_number is None or not gives_none(self.on_error, self.options["policy"])
+        if not self._is_default:
+            self._tell()
+
+    @classmethod
+    def default(cls) -> Self:
+        """The module's own: made by its import, its first call says what others say when made."""
+        made = cls.__new__(cls)
+        made._is_default = True
+        cls.__init__(made)
+        return made
+
+    def _tell(self) -> None:
+        """Say once, before a run has begun, that ``on_error`` has no number where the trainer needs one."""
+        if not self._told:
+            self._told = True
+            _log.warning(
+                "relfast: a response without a score has no reward here, and %s; say what it is worth:"
+                " on_error=0.0 or another number",
+                self.wants_number,
+            )
 
     def _new_needs(self) -> Needs:
         return Needs(self.options["policy"], self.question_at)
@@ -114,6 +145,7 @@ class Adapter:
         return self._found
 
     def score_one(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
+        self._tell()
         gold = gold_of(answer)
         score = self.scorer.score_one(task, gold, response, question)
         self._needs.look(score.task, gold, question)
@@ -126,6 +158,7 @@ class Adapter:
         responses: Sequence[Any],
         questions: Sequence[Any] | None = None,
     ) -> tuple[Score, ...]:
+        self._tell()
         gold = [gold_of(answer) for answer in answers]
         scores = self.scorer.score_batch(list(tasks), gold, responses, questions=questions).scores
         for at, score in enumerate(scores):
@@ -134,6 +167,7 @@ class Adapter:
 
     async def score_later(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
         """`score_one` for an event loop, which is not held up while workers score."""
+        self._tell()
         gold = gold_of(answer)
         score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
         self._needs.look(score.task, gold, question)
@@ -141,6 +175,30 @@ class Adapter:
 
     def value(self, score: Score) -> float | None:
         return value_of(score, self.on_error, self.options["policy"])
+
+    def number(self, score: Score) -> float:
+        """`value` for a trainer that breaks on None.
+
+        Raises
+        ------
+        UnscoredError
+            The response has no score, and ``on_error`` has no number for it.
+        """
+        value = self.value(score)
+        if value is None:
+            what = score.error["message"] if score.error else "no reward"
+            raise UnscoredError(score.task, score.status, f"{what}; on_error=0.0 would make it 0")
+        return value
+
+
+def gives_none(on_error: OnError, policy: str) -> bool:
+    """Whether some response would be worth None."""
+    if not isinstance(on_error, Mapping):
+        return on_error is None
+    machinery = on_error.get("machinery")
+    # under strict the lowest reward of its task stands for it
+    response = on_error.get("response", 0.0 if policy == "strict" else machinery)
+    return machinery is None or response is None
 
 
 def gold_of(answer: object) -> Any:

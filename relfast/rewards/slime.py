@@ -5,6 +5,9 @@ may hold ``task``, ``answer`` and ``question`` too; without a question ``sample.
 ``--rm-type remote_rm`` see ``relfast serve``, whose ``/get_reward`` speaks slime's protocol; its token goes
 into the URL, ``--rm-url http://relfast:TOKEN@HOST:PORT/get_reward``. Strict by default: what a policy is
 rewarded for must not be cheaper to fake than to do.
+
+slime cannot leave a sample out: None is a TypeError in its rollout. A sample without a score raises
+`UnscoredError`, unless ``on_error`` is a number: name a file with ``custom_rm = make_reward(on_error=0.0)``.
 """
 
 from __future__ import annotations
@@ -24,17 +27,23 @@ class CustomRM(Adapter):
 
     __name__ = "custom_rm"
     question_at = "as sample.prompt, or as 'question' in sample.metadata or in the label"
+    wants_number = "slime adds rewards up: None is a TypeError in its rollout"
 
     async def __call__(self, args: object, sample: object, **kwargs: object) -> Any:
         """The reward of a sample, or the list of rewards of a list of samples, in order.
 
         The event loop is not held up while workers score.
+
+        Raises
+        ------
+        UnscoredError
+            A sample has no score, and ``on_error`` has no number for it.
         """
         if isinstance(sample, Sequence) and not isinstance(sample, str):
             return list(await asyncio.gather(*(self._one(item) for item in sample)))
         return await self._one(sample)
 
-    async def _one(self, sample: object) -> float | None:
+    async def _one(self, sample: object) -> float:
         task, answer, question = read_label(getattr(sample, "label", None))
         metadata = getattr(sample, "metadata", None)
         task = task if task is not None else field(metadata, "task")
@@ -43,10 +52,10 @@ class CustomRM(Adapter):
         if question is None:
             question = question_of(getattr(sample, "prompt", None))
         response = response_of(getattr(sample, "response", None))
-        return self.value(await self.score_later(task, answer, response, question))
+        return self.number(await self.score_later(task, answer, response, question))
 
 
-_default = CustomRM()
+_default = CustomRM.default()
 
 
 async def custom_rm(args: object, sample: object, **kwargs: object) -> Any:

@@ -1,4 +1,14 @@
-"""verifiers: a reward function for a ``Rubric``.
+"""verifiers: reward functions for its tasks (v1, from 0.3.1 on) and for a ``Rubric`` (until 0.3.0).
+
+v1 calls ``async (task, trace)``: `trace_reward`, or `relfast.integrations.verifiers` for whole tasksets::
+
+    --env.taskset.task.rewards.relfast.fn relfast.rewards.verifiers:trace_reward
+
+``task`` is its ``TaskData`` with fields of ours, or ``info`` with these keys: ``answer`` (gold),
+``question``, and ``benchmark`` (the task's name). A response without a score raises, which v1 records as the
+rollout's error and not as 0, unless ``on_error`` is a number.
+
+Until 0.3.0 there is ``Rubric``, which 0.4 has no more:
 
 >>> from relfast.rewards.verifiers import reward
 >>> rubric = vf.Rubric(funcs=[reward])                                      # doctest: +SKIP
@@ -19,7 +29,15 @@ from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, field, gold_of, question_of, response_of
 from relfast.tasks import find_task
 
-__all__ = ["Reward", "make_reward", "reward", "reward_async"]
+__all__ = [
+    "Reward",
+    "TraceReward",
+    "make_reward",
+    "make_trace_reward",
+    "reward",
+    "reward_async",
+    "trace_reward",
+]
 
 
 class Reward(Adapter):
@@ -59,6 +77,32 @@ class Reward(Adapter):
 
     async def _later(self, *row: Any) -> float | None:
         return self.value(await self.score_later(*row))
+
+
+class TraceReward(Adapter):
+    """A reward of v1: awaited with a task's data and a trace. Picklable."""
+
+    __name__ = "relfast"
+    question_at = "as 'question' in the task's data"
+
+    async def __call__(self, task: object, trace: object) -> float:
+        """The reward of the trace's last reply.
+
+        Raises
+        ------
+        UnscoredError
+            It has no score, and ``on_error`` has no number for it.
+        """
+        info = gold_of(getattr(task, "info", None))
+        gold = getattr(task, "answer", None)
+        question = getattr(task, "question", None) or field(info, "question")
+        row = (
+            getattr(task, "benchmark", None) or field(info, "benchmark", "task"),
+            gold_of(gold if gold not in (None, "") else field(info, "answer")),
+            getattr(trace, "last_reply", None),
+            question if question is not None else question_of(getattr(task, "prompt", None)),
+        )
+        return self.number(await self.score_later(*row))
 
 
 def _read(
@@ -120,3 +164,16 @@ def make_reward(
 ) -> Reward:
     """A reward function with other options: ``on_error``, and those of `relfast.Scorer`."""
     return Reward(name=name, asynchronous=asynchronous, **options)
+
+
+def make_trace_reward(**options: Unpack[ScorerKeywords]) -> TraceReward:
+    """A `trace_reward` with other options: ``on_error``, and those of `relfast.Scorer`."""
+    return TraceReward(**options)
+
+
+_default_trace = TraceReward.default()
+
+
+async def trace_reward(task: object, trace: object) -> float:
+    """The reward of a trace's last reply, as v1 calls it."""
+    return await _default_trace(task, trace)

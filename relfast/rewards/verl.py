@@ -12,6 +12,10 @@ carry it: ``extra_info["question"]`` (text; ``"prompt"`` and ``"raw_prompt"``, c
 well). Rules of strict look at it; where it is missing and needed, a warning says so, once for each task.
 Strict by default: what a policy is rewarded for must not be cheaper to fake than to do.
 
+verl 0.9 has the reward managers ``naive``, ``dapo``, ``gdpo`` and ``remote``, which score one sample a call.
+``batch`` and ``prime`` are gone from its registry, and with them the way to `compute_score_batched`, which
+serves older releases.
+
 verl cannot leave a sample out: with the default ``on_error=None`` it stops at the first response without
 a score, loudly. A run that is to go on says what such a response is worth. (A response that hangs or crashes
 its scoring is worth the lowest reward of its task in any case; ``on_error`` is for broken gold and the like.)
@@ -43,10 +47,13 @@ class ComputeScore(Adapter):
     ----------
     metrics
         Give a dict, the same keys for every sample of every task: ``score`` (the reward), ``acc`` (1.0 if
-        correct), ``answered``, ``unscored``, and ``pred`` (the answer as a short text, for verl's maj@N).
+        correct), ``answered``, ``unscored``, and ``pred``, the answer that was read, as text (a panel's
+        number, ``yes: a, b``, a SMILES, a plan; "" without one). verl's maj@N compares those texts: two
+        spellings of a molecule are two answers there.
         False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
     """
 
+    wants_number = "verl makes a tensor of the scores: None is a TypeError at the end of the batch"
     question_at = "as extra_info['question'] of the data set's rows (or 'prompt', 'raw_prompt')"
 
     def __init__(self, *, metrics: bool = True, **options: Unpack[ScorerKeywords]) -> None:
@@ -105,7 +112,7 @@ class ComputeScore(Adapter):
             "acc": float(bool(score.correct)),
             "answered": float(score.status == "ok"),
             "unscored": float(score.correct is None),
-            "pred": "" if score.vote is None else str(score.vote),
+            "pred": score.pred or "",
         }
 
 
@@ -189,4 +196,4 @@ def make_compute_score(*, metrics: bool = True, **options: Unpack[ScorerKeywords
 
 make_reward = make_compute_score
 
-_default = ComputeScore()
+_default = ComputeScore.default()

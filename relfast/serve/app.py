@@ -1,4 +1,5 @@
-"""The application: ``/score``, ``/get_reward``, ``/health``, ``/metrics`` and the OpenAPI pages.
+"""The application: ``/score``, ``/get_reward``, ``/health``, ``/metrics``, NeMo-Gym's routes and the
+OpenAPI pages.
 
 Scoring runs in threads, which the scorer gathers into batches; the event loop only reads and writes.
 """
@@ -30,6 +31,7 @@ from relfast.serve.access import Access
 from relfast.serve.docs import docs_page
 from relfast.serve.limits import Gate
 from relfast.serve.metrics import Metrics
+from relfast.serve.nemo_gym import nemo_gym_routes
 
 MAX_BODY_BYTES: Final = 64 * 2**20
 """Longest body; 1,000 responses of 20 kB with their questions."""
@@ -176,9 +178,12 @@ class Desk:
         task, answer, question = read_label(request.label)
         if question is None:
             question = question_of(request.prompt)
-        return self.scorer().value_of(
-            self._score_all([task], [answer], [response_of(request.response)], [question])[0]
-        )
+        return self.judge(task, answer, response_of(request.response), question)[1]
+
+    def judge(self, task: Any, answer: Any, response: Any, question: Any) -> tuple[Score, float | None]:
+        """The score and the reward of one response."""
+        (score,) = self._score_all([task], [answer], [response], [question])
+        return score, self.scorer().value_of(score)
 
     def openrlhf(self, request: "OpenRLHFRequest") -> dict[str, Any]:
         """The rewards that OpenRLHF asks for. Raises `UsageError` where queries have no prompts."""
@@ -266,6 +271,8 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
             except UsageError as error:
                 raise HTTPException(422, str(error)) from None
         return Response(orjson.dumps(answer), media_type=JSON)
+
+    app.include_router(nemo_gym_routes(desk.judge, _REFUSALS))
 
     @app.get("/health", response_model=Health, responses={503: {"model": Health}})
     async def health() -> Response:

@@ -234,6 +234,10 @@ def resolve(name: str) -> Callable[..., Any]:
     return cast("Callable[..., Any]", getattr(importlib.import_module(module), function))
 
 
+MAX_SAID: Final = 1_000
+"""Longest answer as text. Scores are remembered by the thousand, and a model may list without end."""
+
+
 @dataclass(frozen=True)
 class Task:
     """One task: its names, its facts, and where its code is.
@@ -298,6 +302,9 @@ class Task:
         The function ("module:function") that gives a record and the plain right response to it:
         ``() -> tuple[dict, str]``. What every task owes is tested on it where the tests have no published
         records.
+    said
+        The function ("module:function") that gives the answer in an outcome's ``details`` as text:
+        ``(details) -> str | None``; None: it is ``details["pred"]``.
     """
 
     name: str
@@ -327,6 +334,7 @@ class Task:
     example: str | None = None
     lowest_reward: float = 0.0
     strict_needs: tuple[str, ...] = ()
+    said: str | None = None
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -348,6 +356,17 @@ class Task:
     def score_fast(self) -> FastPath | None:
         """The fast path, or None."""
         return None if self.fast_path is None else cast(FastPath, getattr(self.scorer, self.fast_path))
+
+    @cached_property
+    def _said(self) -> Callable[[Mapping[str, Any]], str | None] | None:
+        return None if self.said is None else resolve(self.said)
+
+    def say(self, outcome: Outcome) -> str | None:
+        """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""
+        if not outcome.found:
+            return None
+        said = outcome.details.get("pred") if self._said is None else self._said(outcome.details)
+        return said[:MAX_SAID] if isinstance(said, str) else None
 
     def problems(self, answer: Any, metadata: Any) -> Iterator[Problem]:
         """What is wrong with a record's gold and metadata, as far as they are objects that can be checked."""

@@ -355,10 +355,19 @@ class TestSlime:
             else Sample(response=response, label={"task": task, "answer": answer})
             for at, (task, answer, response, _) in enumerate(MIXED)
         ]
-        many = asyncio.run(slime.custom_rm(None, samples))
-        assert _close(many, REWARDS)
-        ones = [asyncio.run(slime.custom_rm(None, sample, evaluation=True)) for sample in samples]
-        assert _close(ones, REWARDS)
+        good = [sample for sample, expected in zip(samples, REWARDS, strict=True) if expected is not None]
+        known = [expected for expected in REWARDS if expected is not None]
+        assert _close(asyncio.run(slime.custom_rm(None, good)), list(known))
+        numbers = slime.make_reward(on_error=-1.0)
+        expected = [-1.0 if one is None else one for one in REWARDS]
+        assert _close(asyncio.run(numbers(None, samples)), list(expected))
+        assert _close([asyncio.run(numbers(None, one, evaluation=True)) for one in samples], list(expected))
+
+    def test_none_is_not_returned(self) -> None:
+        with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
+            asyncio.run(slime.custom_rm(None, Sample()))
+        with pytest.raises(UnscoredError):
+            asyncio.run(slime.custom_rm(None, [Sample(), Sample()]))
 
     def test_options(self) -> None:
         made = pickle.loads(pickle.dumps(slime.make_reward(on_error=0.0)))
@@ -369,14 +378,14 @@ class TestSlime:
 
 class TestNeMoRL:
     def test_a_step(self) -> None:
-        env = pickle.loads(pickle.dumps(nemo_rl.RelfastEnvironment({"workers": 1})))
+        env = pickle.loads(pickle.dumps(nemo_rl.RelfastEnvironment({"workers": 1, "on_error": -1.0})))
         logs = [[{"role": "user", "content": "q"}, *_chat(response)] for response in RESPONSES]
         metadata: list[Any] = [
             {"task": task, ("ground_truth" if at % 2 else "answer"): answer}
             for at, (task, answer, _, _) in enumerate(MIXED)
         ]
         given = env.step(logs, metadata)
-        assert _close(given.rewards, REWARDS)
+        assert _close(given.rewards, [-1.0 if one is None else one for one in REWARDS])
         assert list(given.terminateds) == [1.0] * len(MIXED)
         assert given.metadata == metadata
         assert [message["role"] for message in given.observations] == ["environment"] * len(MIXED)
@@ -393,6 +402,16 @@ class TestNeMoRL:
         assert list(env.step([_chat("<Yes>")], [None]).rewards) == [0.0]
         assert len(env.step([], []).rewards) == 0
 
+    def test_a_nan_is_not_returned(self) -> None:
+        with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
+            nemo_rl.RelfastEnvironment().step([_chat("<Yes>")], [None])
+
+    def test_keys_of_its_own_environments(self) -> None:
+        env = nemo_rl.RelfastEnvironment({"num_workers": 2, "stop_strings": None, "on_error": 0.0})
+        assert env.options["workers"] == 2
+        with pytest.raises(UsageError):
+            nemo_rl.RelfastEnvironment({"num_worker": 2})
+
 
 class TestReasoningGym:
     def test_entries(self) -> None:
@@ -404,12 +423,87 @@ class TestReasoningGym:
             ):
                 if answer is None and entry["answer"] == "text":
                     continue
-                assert _close([reasoning_gym.score_answer(answer=response, entry=entry)], [expected])
+                if expected is None:
+                    with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
+                        reasoning_gym.score_answer(answer=response, entry=entry)
+                else:
+                    assert _close([reasoning_gym.score_answer(answer=response, entry=entry)], [expected])
 
     def test_no_answer_and_options(self) -> None:
         entry = {"question": "q", "answer": '{"label": "Yes"}', "metadata": {"source_dataset": "REL-C1"}}
         assert reasoning_gym.score_answer(None, entry) == 0.0
         assert reasoning_gym.make_reward(on_error=0.125)("x", {"answer": None}) == 0.125
+
+
+NUMBERS: dict[str, Any] = {
+    "verl": verl.make_compute_score,
+    "openrlhf": openrlhf.make_reward,
+    "slime": slime.make_reward,
+    "nemo": nemo_rl.make_environment,
+    "reasoning-gym": reasoning_gym.make_reward,
+}
+
+
+class TestANumberIsRequired:
+    """What is said when the adapter is made, not in the middle of a run."""
+
+    @staticmethod
+    def _said(caplog: pytest.LogCaptureFixture) -> int:
+        return sum("on_error=0.0 or another number" in record.getMessage() for record in caplog.records)
+
+    @pytest.mark.parametrize("door", NUMBERS)
+    @pytest.mark.parametrize(
+        ("options", "n"),
+        [
+            ({}, 1),
+            ({"on_error": None}, 1),
+            ({"on_error": {"response": 0.0}}, 1),
+            ({"on_error": {"response": None, "machinery": 0.0}}, 1),
+            ({"on_error": 0.0}, 0),
+            ({"on_error": {"machinery": -1}}, 0),
+            ({"on_error": {"machinery": -1}, "policy": "reference"}, 0),
+            ({"on_error": {"response": -1}, "policy": "reference"}, 1),
+        ],
+    )
+    def test_at_once(self, caplog: Any, door: str, options: Any, n: int) -> None:
+        made = NUMBERS[door](**options)
+        assert self._said(caplog) == n
+        pickle.loads(pickle.dumps(made))
+        assert self._said(caplog) == n
+
+    def test_trainers_that_can_leave_a_sample_out_are_told_nothing(self, caplog: Any) -> None:
+        trl.make_reward()(completions=["<Yes>"], answer=[{"label": "Yes"}])
+        assert self._said(caplog) == 0
+
+    def test_the_modules_own_says_it_at_its_first_call(self) -> None:
+        code = (
+            "import logging\n"
+            "from relfast.rewards.verl import compute_score\n"
+            "from relfast.rewards.reasoning_gym import score_answer\n"
+            "print('imported', flush=True)\n"
+            "logging.basicConfig(format='%(message)s', stream=__import__('sys').stdout)\n"
+            "for _ in range(2): compute_score('REL-C1', '<Yes>', {'label': 'Yes'})\n"
+            "print('called')\n"
+            "score_answer('<Yes>', {'answer': '{\"label\": \"Yes\"}'})\n"
+        )
+        root = Path(__file__).resolve().parent.parent.parent
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONPATH": f"{root}:{root / 'kernels'}", "RELFAST_WORKERS": "0"},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        first, ofverl, called, ofgym = done.stdout.splitlines()
+        assert (first, called, done.stderr) == ("imported", "called", "")
+        assert "verl" in ofverl
+        assert "reasoning-gym" in ofgym
+
+    def test_what_openrlhf_swallows_is_refused(self) -> None:
+        for on_error in ("raise", {"machinery": "raise"}, {"response": "raise"}):
+            with pytest.raises(UsageError, match="OpenRLHF"):
+                openrlhf.make_reward(on_error=on_error)  # type: ignore[arg-type]
 
 
 def test_no_trainer_is_imported() -> None:

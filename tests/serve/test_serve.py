@@ -146,7 +146,8 @@ def test_health_docs_and_metrics(live: Live) -> None:
         float(value) for name, value in samples.items() if name.startswith("relfast_http_requests_total")
     )
     schema = live.ask("/openapi.json")[1]
-    assert {"/score", "/get_reward", "/health", "/metrics"} == set(schema["paths"])
+    routes = {"/score", "/get_reward", "/health", "/metrics", "/seed_session", "/verify"}
+    assert routes == set(schema["paths"])
     assert live.ask("/docs")[0] == 200
     assert live.ask("/nothing")[0] == 404
 

@@ -124,4 +124,5 @@ def for_record(score: Score, record: Record) -> Score:
         dict(score.metrics),
         score.error,
         score.vote,
+        score.pred,
     )

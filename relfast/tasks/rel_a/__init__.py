@@ -41,6 +41,7 @@ TASKS: Final = tuple(
             check="relfast.tasks.rel_a.gold:check",
             check_metadata="relfast.tasks.rel_a.gold:check_matrices" if name <= "REL-A4" else None,
         ),
+        said="relfast.tasks.rel_a.score:said",
         text_kernel=TextKernel(
             number,
             "relfast.tasks.rel_a.kernel_rows:details",

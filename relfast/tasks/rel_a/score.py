@@ -46,3 +46,8 @@ def _judge(answer: object, extracted: Extracted[int | None], options: Options) -
         found=extracted.found,
         vote=2 + pred if extracted.found and pred is not None else None,
     )
+
+
+def said(details: Mapping[str, Any]) -> str | None:
+    """The panel that was chosen, counted from 1 as in the question."""
+    return None if details["pred"] is None else str(details["pred"] + 1)

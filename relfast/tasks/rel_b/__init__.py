@@ -42,6 +42,7 @@ TASK: Final = Task(
         value_of="relfast.tasks.rel_b.kernel_rows:value_of",
         least="b1_min_f1",
     ),
+    said="relfast.tasks.rel_b.score:said",
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
     parameters=HomoplasyParameters,

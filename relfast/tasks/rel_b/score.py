@@ -141,3 +141,11 @@ def _names(taxa: object) -> set[str]:
 def _unusable_gold(label: object, taxa: object, message: str) -> Outcome:
     details = {"pred_label": None, "gold_label": label, "pred_taxa": [], "gold_taxa": taxa}
     return Outcome(False, dict(_NO_SCORE), details, found=False, error=message)
+
+
+def said(details: Mapping[str, Any]) -> str | None:
+    """The label and, in alphabetical order, the taxa: ``yes: a, b``."""
+    label, taxa = details["pred_label"], details["pred_taxa"]
+    if label is None:
+        return None
+    return f"{label}: {', '.join(sorted(set(taxa)))}" if taxa else str(label)

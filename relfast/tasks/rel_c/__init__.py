@@ -76,6 +76,7 @@ C2: Final = Task(
 C3: Final = Task(
     name="REL-C3",
     summary="the constitutional isomers that the list leaves out",
+    said="relfast.tasks.rel_c.missing_isomers:said",
     metric_objects=(
         Metric("tp"),
         Metric("fp", higher_is_better=False),

@@ -217,3 +217,8 @@ def _strict_outcome(
         found=extracted.found,
         vote=max(2, vote & FINGERPRINT_MASK) if extracted.found else None,
     )
+
+
+def said(details: Mapping[str, Any]) -> str:
+    """The molecules as they were written, in alphabetical order."""
+    return ", ".join(sorted(details["pred"]))

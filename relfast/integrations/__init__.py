@@ -1,0 +1,7 @@
+"""relfast as a part of other tools: modules that import the tool they are for, and are imported by it.
+
+====================  ====================================================================================
+`.verifiers`          verifiers 0.4 (v1) and prime-rl: a taskset
+`.inspect`            inspect_ai: tasks and a scorer
+====================  ====================================================================================
+"""

@@ -1,0 +1,117 @@
+"""inspect_ai: tasks of records of files or of new ones, and a scorer in which unscored is not wrong.
+
+::
+
+    inspect eval relfast/relfast_task -T file=records.jsonl --model openai/…
+    inspect eval relfast/relfast_task -T benchmark=REL-C2 -T n=100 --model openai/…
+    inspect score log.eval --scorer relfast/relfast_scorer
+
+A sample's ``metadata`` holds ``task``, ``answer`` (gold) and ``question``, which the scorer reads: it scores
+any log whose samples have them. A response without a score is inspect's ``unscored`` (NaN, left out).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, Final
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState, generate
+
+from relfast.engine.online.scorer import Scorer as Engine
+from relfast.errors import UsageError
+from relfast.records import Score as Row
+from relfast.rewards.problems import Problem, from_file, generated
+from relfast.rewards.shared import field, gold_of
+from relfast.tasks import TASKS
+
+__all__ = ["relfast_scorer", "relfast_task", "sample_of"]
+
+_VALUES: Final = {"correct": [mean(), stderr()], "reward": [mean(), stderr()]}
+
+
+@scorer(metrics=_VALUES)
+def relfast_scorer(policy: str = "reference", **options: Any) -> Scorer:
+    """Score by relfast: ``correct`` (0 or 1) and ``reward``.
+
+    Parameters
+    ----------
+    policy
+        ``reference`` (as published, the default: this is evaluation) or ``strict``.
+    **options
+        As `relfast.Scorer`.
+    """
+    engine = Engine(policy=policy, **options)  # type: ignore[arg-type]
+
+    async def score(state: TaskState, target: Target) -> Score:
+        about = state.metadata
+        gold = field(about, "answer")
+        future = engine.submit(
+            field(about, "task"),
+            gold_of(target.text if gold is None else gold),
+            state.output.completion,
+            field(about, "question") or state.input_text,
+        )
+        return _shown(await asyncio.wrap_future(future))
+
+    return score
+
+
+def _shown(row: Row) -> Score:
+    metadata = {"status": row.status, "task": row.task, **row.metrics}
+    if row.correct is None or row.reward is None:
+        message = row.error["message"] if row.error else row.status
+        return Score.unscored(explanation=message, metadata=metadata, reason="scoring_failed")
+    return Score(
+        value={"correct": float(row.correct), "reward": row.reward}, answer=row.pred, metadata=metadata
+    )
+
+
+@task
+def relfast_task(
+    file: str | None = None,
+    benchmark: str | None = None,
+    n: int = 100,
+    seed: int = 0,
+    policy: str = "reference",
+    parameters: str = "{}",
+) -> Task:
+    """Problems of a file of records, or the first ``n`` that a generator makes.
+
+    Parameters
+    ----------
+    file
+        Records, one a line, in any dialect that has gold.
+    benchmark
+        Task to make new problems of.
+    n, seed, parameters
+        How many, of which seed, with which parameters of the generator (JSON).
+    policy
+        See `relfast_scorer`.
+    """
+    if (file is None) == (benchmark is None):
+        made = ", ".join(name for name, one in TASKS.items() if one.parameters is not None)
+        raise UsageError(f"say file=PATH or benchmark=TASK; tasks that can be made: {made}")
+    if file is not None:
+        problems = list(from_file(file))
+    else:
+        given = json.loads(parameters) if isinstance(parameters, str) else dict(parameters)
+        problems = [generated(str(benchmark), at, seed, **given) for at in range(n)]
+    return Task(
+        dataset=MemoryDataset([sample_of(problem) for problem in problems], name=benchmark or file),
+        solver=generate(),
+        scorer=relfast_scorer(policy=policy),
+    )
+
+
+def sample_of(problem: Problem) -> Sample:
+    """A problem as a sample; the scorer needs no more than it."""
+    return Sample(
+        input=problem.prompt,
+        target=json.dumps(problem.answer),
+        id=problem.id or None,
+        metadata={"task": problem.task, "answer": problem.answer, "question": problem.question},
+    )

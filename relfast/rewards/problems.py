@@ -1,0 +1,137 @@
+"""Problems to put to a model, for environments and harnesses: records of files, or new ones without end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from relfast.engine.io.lines import iterate_lines
+from relfast.errors import UsageError
+from relfast.formats import read_row
+from relfast.formats.entry import MISSING
+from relfast.json_text import decode_text
+from relfast.tasks import find_task, get_task, infer_task
+
+SEEDS: Final = 1_000_000
+"""Problems of a seed; the generator's seeds are this far apart, so that neighbouring ones share none."""
+
+BLOCK: Final = 16
+"""Problems of one seed of the generator. Its classes and sizes take turns within a run, so that a run of one
+record is always of the first: any block has a yes for each no."""
+
+
+class Problem(NamedTuple):
+    """What is asked, and gold.
+
+    Attributes
+    ----------
+    id, task
+        The record's; the task's canonical name.
+    prompt
+        The task's own wording of the question, as ``relfast run`` asks it.
+    question
+        The record's question, which rules of ``strict`` look at.
+    answer
+        Gold, for a door of `relfast.rewards`.
+    """
+
+    id: str
+    task: str
+    prompt: str
+    question: str
+    answer: Any
+
+
+def problem_of(row: Mapping[str, Any], where: str = "record") -> Problem:
+    """The problem of a record in any dialect.
+
+    Raises
+    ------
+    UsageError
+        It has no question, no gold or no task that is known.
+    """
+    entry = read_row(row, "auto")
+    answer = None if entry.answer is MISSING else entry.answer
+    if isinstance(answer, str):
+        answer = decode_text(answer)
+    named = None if entry.task is MISSING else entry.task
+    task = infer_task(answer) if named is None else find_task(named)
+    if task is None:
+        what = "its task cannot be told from 'answer'" if named is None else f"unknown task {named!r:.60}"
+        raise UsageError(f"{where}: {what}")
+    if not isinstance(entry.question, str) or not entry.question.strip():
+        raise UsageError(f"{where}: 'question' is missing or no text")
+    if not answer:
+        raise UsageError(f"{where}: 'answer' is missing")
+    name = "" if entry.id is MISSING or entry.id is None else str(entry.id)
+    return Problem(name, task.name, task.prompts[0].words(entry.question, row), entry.question, answer)
+
+
+def from_file(path: str | Path) -> Iterator[Problem]:
+    """The problems of a file of records (JSON lines, plain, gz or zst), in order.
+
+    Raises
+    ------
+    UsageError
+        A line is no record that could be asked.
+    """
+    for n, line in enumerate(iterate_lines(str(path)), 1):
+        if line.strip():
+            row = decode_text(line.decode("utf-8", "replace"))
+            if not isinstance(row, Mapping):
+                raise UsageError(f"{path}, line {n}: no JSON object")
+            yield problem_of(row, f"{path}, line {n}")
+
+
+def generated(task: str, at: int, seed: int = 0, **parameters: Any) -> Problem:
+    """Problem ``at`` of a seed: the same everywhere, without those before it.
+
+    Parameters
+    ----------
+    task
+        A task that has a generator.
+    at, seed
+        From 0; ``at`` up to `SEEDS`.
+    **parameters
+        Of its generator: ``relfast generate TASK --help``.
+
+    Raises
+    ------
+    UsageError
+        A parameter that cannot be used, or a task without a generator.
+    """
+    if not 0 <= at < SEEDS:
+        raise UsageError(f"at must be from 0 to {SEEDS - 1}, not {at!r}")
+    name = get_task(task).name
+    block = _block(name, seed * SEEDS + at // BLOCK, _Given(repr(sorted(parameters.items())), parameters))
+    return problem_of(block.row(at % BLOCK), name)._replace(id=f"{name.lower()}-{seed}-{at}")
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Parameters of a generator, as a key: by their text."""
+
+    text: str
+    values: Mapping[str, Any] = field(compare=False)
+
+
+class _Block:
+    """Rows of one run of a generator, made as far as they are asked for."""
+
+    def __init__(self, rows: Iterator[dict[str, Any]]) -> None:
+        self._coming, self._made, self._lock = rows, list[dict[str, Any]](), threading.Lock()
+
+    def row(self, at: int) -> dict[str, Any]:
+        with self._lock:
+            while len(self._made) <= at:
+                self._made.append(next(self._coming))
+            return self._made[at]
+
+
+@lru_cache(maxsize=64)
+def _block(name: str, seed: int, given: _Given) -> _Block:
+    return _Block(get_task(name).source.generate(name, BLOCK, seed, **given.values))
