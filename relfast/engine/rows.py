@@ -165,8 +165,8 @@ def _known(gold: Gold, record_id: Any) -> Entry | None:
 def follow(row: Any, path: str) -> Any:
     """The value at a dotted path, or MISSING.
 
-    Numbers index lists; ``*`` stands for each item of a list, and gives the list of what is found there; ``@``
-    decodes text that is JSON. A key of that name comes before.
+    Numbers index lists; ``*`` stands for each item of a list, and gives the list of what is found there;
+    ``@`` decodes text that is JSON. A key of that name comes before.
     """
     return _follow(row, path.split("."))
 

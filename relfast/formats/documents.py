@@ -45,7 +45,9 @@ def rows_of(document: Any) -> Iterator[Any]:
         if knows(document):
             found = list(rows(document))
             if not found:
-                raise NoRows("the log holds no samples (a header only, or a run that failed before the first)")
+                raise NoRows(
+                    "the log holds no samples (a header only, or a run that failed before the first)"
+                )
             return iter(found)
     if not isinstance(document, Mapping):
         raise NoRows("a JSON document that is neither an object nor a list")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from relfast.formats.entry import MISSING, Entry
+from relfast.formats.entry import Entry
 from relfast.formats.failure import MISSING_RESPONSE, NoResponse
 from relfast.formats.gold import first_there, gold_among, question_of, task_among
 

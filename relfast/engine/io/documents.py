@@ -1,7 +1,7 @@
 """Whole-file formats as streams of lines: a ZIP of samples (Inspect's ``.eval``), or one JSON document.
 
-A stream yields one line of JSON per sample, in the file's order, so that blocks, shards, limits and resumed runs
-are those of JSON lines: a line's number is the number of its sample.
+A stream yields one line of JSON per sample, in the file's order, so that blocks, shards, limits and resumed
+runs are those of JSON lines: a line's number is the number of its sample.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _raising(error: Damaged) -> Iterator[bytes]:
 
 
 def is_document(head: bytes) -> bool:
-    """Whether a file with this head (64 bytes and more) is one indented JSON document, or a list on one line."""
+    """Whether a file that begins like this is one indented JSON document, or a list on one line."""
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first, end, rest = head.partition(b"\n")
     if end and first.rstrip() in _DOCUMENT_LINES:
@@ -108,7 +108,7 @@ def open_zip(path: str) -> Stream:
         It is no ZIP, or none of Inspect's.
     """
     try:
-        file = open(path, "rb")
+        file = open(path, "rb")  # noqa: SIM115 (the stream closes it)
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from error
     try:

@@ -41,8 +41,8 @@ class Source:
     path
         As it was named; ``-`` is stdin.
     codec
-        What it is in; of what can be read only once, the codec is seen when it is opened. ``zip`` and ``json``
-        are whole files of samples (`relfast.engine.io.documents`).
+        What it is in; of what can be read only once, the codec is seen when it is opened. ``zip`` and
+        ``json`` are whole files of samples (`relfast.engine.io.documents`).
     seekable
         A plain regular file, of which workers read byte ranges themselves.
     """

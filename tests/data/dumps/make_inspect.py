@@ -74,8 +74,14 @@ if __name__ == "__main__":
         model.api.count_tokens = no_tokens  # else it loads a tokenizer from the network
         with tempfile.TemporaryDirectory() as folder:
             (log,) = eval(
-                task(gold_in), model=model, log_dir=folder,
-                fail_on_error=False, max_samples=1, max_connections=1, display="none", score_display=False,
+                task(gold_in),
+                model=model,
+                log_dir=folder,
+                fail_on_error=False,
+                max_samples=1,
+                max_connections=1,
+                display="none",
+                score_display=False,
             )
             made = Path(log.location)
             if name.endswith(".eval"):

@@ -65,7 +65,10 @@ if __name__ == "__main__":
         (folder / "rel_c1.yaml").write_text(yaml.safe_dump(task(folder)), "utf-8")
         tracker = EvaluationTracker(output_path=str(folder / "out"))
         results = simple_evaluate(
-            Planned(), tasks=["rel_c1"], log_samples=True, bootstrap_iters=100,
+            Planned(),
+            tasks=["rel_c1"],
+            log_samples=True,
+            bootstrap_iters=100,
             task_manager=TaskManager(include_path=str(folder), include_defaults=False),
             evaluation_tracker=tracker,
         )

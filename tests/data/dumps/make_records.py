@@ -1,6 +1,6 @@
 """Eight REL-C1 records and four responses to each: what all tools' dumps here were made of.
 
-    python make_records.py ../rel/REL-C1.jsonl.gz > records.jsonl
+python make_records.py ../rel/REL-C1.jsonl.gz > records.jsonl
 """
 
 from __future__ import annotations
