@@ -56,8 +56,8 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
     "helm": Dialect(helm.matches, helm.read, "HELM's scenario_state.json"),
     "opencompass": Dialect(opencompass.matches, opencompass.read, "OpenCompass' predictions"),
 }
-"""Most particular first: the first that matches reads the row. A row with a ``response`` is none of those after
-``native``: the text kernel, which does not know them, reads it as a record."""
+"""Most particular first: the first that matches reads the row. A row with a ``response`` is none of those
+after ``native``: the text kernel, which does not know them, reads it as a record."""
 
 
 def detect(row: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Files that are one document, not lines: which tool wrote a JSON document, and its rows.
 
-A dialect whose tool writes such files has ``rows``. What no dialect knows is refused as a whole, with what was
-seen: each of its lines would otherwise be a record that cannot be read.
+A dialect whose tool writes such files has ``rows``. What no dialect knows is refused as a whole, with what
+was seen: each of its lines would otherwise be a record that cannot be read.
 """
 
 from __future__ import annotations

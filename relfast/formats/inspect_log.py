@@ -37,7 +37,6 @@ def read(row: Mapping[str, Any]) -> Entry:
         answer=gold_among(metadata.get("answer"), _attached(_first(row.get("target")), row)),
         response=_response(row),
         row=row,
-        # its row's `error` is null in most logs; said here, since it has a traceback that no row should repeat
         failure=from_error(row.get("error")),
         numbered=True,
     )

@@ -1,8 +1,8 @@
-"""OpenCompass' predictions (``predictions/MODEL/DATASET.json``): one indented object, ``"0"``, ``"1"``, … with
-``origin_prompt``, ``prediction`` and ``gold``.
+"""OpenCompass' predictions (``predictions/MODEL/DATASET.json``): one indented object, ``"0"``, ``"1"``, …
+with ``origin_prompt``, ``prediction`` and ``gold``.
 
-The key is the id unless the row has another. Gold is ``gold`` where it is JSON text, or comes from ``--data``,
-joined on the prompt (its last human part), else on the key.
+The key is the id unless the row has another. Gold is ``gold`` where it is JSON text, or comes from
+``--data``, joined on the prompt (its last human part), else on the key.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def matches(row: Mapping[str, Any]) -> bool:
 
 
 def read(row: Mapping[str, Any]) -> Entry:
-    answer = gold_among(row.get("answer"), row.get("solution"))
+    answer = gold_among(row.get("answer"))
     id = first_there(row, "id")
     if id is MISSING and answer is not MISSING:
         id = prompt_id(row["prompt"], answer)

@@ -1,8 +1,9 @@
 """Traces of verifiers and prime-rl (``traces.jsonl``), and rollouts as verifiers wrote them before v1.
 
-A trace (``verifiers.v1.trace.Trace.to_record``) holds a graph of messages: what counts is what verifiers'
-own rewards see by ``trace.last_reply``, the root agent's reply or else the last message that was sampled.
-Gold is ``task.data.answer``, or comes from ``--data``, joined on ``task.data.id``.
+A line is an episode with its ``traces`` (or a trace by itself, ``Trace.to_record``); rollouts of a task are
+samples of one prompt. A trace holds a graph of messages: what counts is what verifiers' own rewards see by
+``trace.last_reply``, the root agent's reply or else the last message that was sampled. Gold is
+``task.data.answer``, or comes from ``--data``, joined on ``task.data.id``, else on the prompt.
 """
 
 from __future__ import annotations
@@ -16,31 +17,47 @@ from relfast.formats.gold import first_there, gold_among, mapping_at, question_o
 
 
 def matches(row: Mapping[str, Any]) -> bool:
-    return _is_trace(row) or ("example_id" in row and "completion" in row)
-
-
-def _is_trace(row: Mapping[str, Any]) -> bool:
-    return isinstance(row.get("nodes"), list) and isinstance(row.get("task"), Mapping)
+    if "example_id" in row and "completion" in row:
+        return True
+    return isinstance(row.get("task"), Mapping) and any(
+        isinstance(row.get(key), list) for key in ("nodes", "traces")
+    )
 
 
 def read(row: Mapping[str, Any]) -> Entry:
-    if not _is_trace(row):
+    traces = _traces(row)
+    if traces is None:
         return _rollout(row)
     task = mapping_at(row, "task")
     data = mapping_at(task, "data")
     record, info = mapping_at(data, "record"), mapping_at(data, "info")
     # `idx` counts the tasks of a run; identity that lasts comes before it
-    id = first_there(data, "id")
+    own = first_there(data, "id")
     return Entry(
-        id=first_there({**task, "idx": data.get("idx")}, "key", "hash", "idx") if id is MISSING else id,
+        id=first_there({**task, "idx": data.get("idx")}, "key", "hash", "idx") if own is MISSING else own,
         task=task_among(data.get("task"), record.get("task"), info.get("task"), data.get("name")),
         question=question_of(data.get("prompt")),
         answer=gold_among(data.get("answer"), record.get("answer"), info.get("answer"), data.get("info")),
-        response=_reply(row),
+        response=[_reply(trace) for trace in traces] or _nothing(row),
         row=data,
-        failure=_failure(row),
-        numbered=id is MISSING,
+        numbered=own is MISSING,
     )
+
+
+def _traces(row: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """The traces of a row: of an episode of several agents those with rewards, if there are any."""
+    if isinstance(row.get("nodes"), list):
+        return [row]
+    traces = row.get("traces")
+    if not isinstance(traces, list):
+        return None
+    found = [trace for trace in traces if isinstance(trace, Mapping)]
+    return [trace for trace in found if trace.get("rewards")] or found
+
+
+def _nothing(row: Mapping[str, Any]) -> NoResponse:
+    """Why an episode holds no trace."""
+    return _failure(row) or NoResponse(MISSING_RESPONSE, "the episode holds no trace")
 
 
 def _failure(row: Mapping[str, Any]) -> NoResponse | None:
@@ -51,11 +68,14 @@ def _failure(row: Mapping[str, Any]) -> NoResponse | None:
     return from_error(errors[-1])
 
 
-def _reply(row: Mapping[str, Any]) -> Any:
-    reply = row.get("root_reply")
+def _reply(trace: Mapping[str, Any]) -> Any:
+    failure, reply = _failure(trace), trace.get("root_reply")
+    if failure is not None:
+        return failure
     if isinstance(reply, str):
         return reply
-    for node in reversed(row["nodes"]):
+    nodes = trace.get("nodes")
+    for node in reversed(nodes if isinstance(nodes, list) else ()):
         message = node.get("message") if isinstance(node, Mapping) else None
         if isinstance(message, Mapping) and node.get("sampled") and message.get("role") == "assistant":
             return said_in(message)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from relfast.engine.io.codecs import Damaged
@@ -11,7 +11,8 @@ from relfast.engine.io.parquet import head_rows
 from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
 from relfast.errors import InputError
-from relfast.formats import DIALECTS, recognise
+from relfast.formats import recognise
+from relfast.formats.unknown import unknown_rows
 from relfast.json_text import Undecodable, decode_object
 
 HEAD_BYTES: Final = 1 << 16
@@ -19,16 +20,6 @@ HEAD_ROWS: Final = 8
 
 _FAILED: Final = ("error", "status_code")
 """Keys by which any row may say that its response failed."""
-
-_TEXTS: Final = (
-    "response", "completion", "output", "text", "generation", "generated_text", "prediction", "predicted_text",
-    "answer_text", "model_output", "model_response", "resps", "responses", "completions", "outputs", "generations",
-    "content", "output_text", "samples", "predictions",
-)  # fmt: skip
-"""Keys under which responses stand, the likeliest first."""
-
-_DEPTH: Final = 5
-_SHOWN_KEYS: Final = 8
 
 
 def check_recognised(sources: Sequence[Source], job: Job) -> None:
@@ -46,7 +37,7 @@ def check_recognised(sources: Sequence[Source], job: Job) -> None:
         if source.regular:
             rows = list(_first_rows(source))
             if rows and not any(recognise(row) or any(key in row for key in _FAILED) for row in rows):
-                raise InputError(_unknown(rows[0]), file=source.path)
+                raise InputError(unknown_rows(rows[0]), file=source.path)
 
 
 def _first_rows(source: Source) -> Iterator[dict[str, Any]]:
@@ -67,36 +58,3 @@ def _head(source: Source) -> list[bytes]:
     if len(head) > HEAD_BYTES:
         lines.pop()
     return [line for line in lines if line.strip()]
-
-
-def _unknown(row: Mapping[str, Any]) -> str:
-    keys = ", ".join(map(repr, list(row)[:_SHOWN_KEYS])) + (", …" if len(row) > _SHOWN_KEYS else "")
-    shown = keys or "no keys at all"
-    known = ", ".join(name for name in DIALECTS if name != "native")
-    if {"question", "answer"} <= row.keys():
-        what = "records without a 'response' (gold is named with --data)"
-    else:
-        what = f"rows of no dialect that is known ({known})"
-    place = next(_places(row), None)
-    advice = f"perhaps --map response={place}" if place else "--map response=PATH says where the response is"
-    return f"{what}; their keys are {shown}; {advice}"
-
-
-def _places(row: Mapping[str, Any]) -> Iterator[str]:
-    """Paths to what may be a response, the likeliest first."""
-    found = list(_texts_in(row, (), _DEPTH))
-    for name in _TEXTS:
-        yield from (".".join(path) for path in found if name in path)
-
-
-def _texts_in(value: Any, path: tuple[str, ...], depth: int) -> Iterator[tuple[str, ...]]:
-    if isinstance(value, str):
-        yield path
-    elif not depth:
-        return
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            if isinstance(key, str) and "." not in key:
-                yield from _texts_in(item, (*path, key), depth - 1)
-    elif isinstance(value, list) and value:
-        yield from _texts_in(value[0], (*path, "*"), depth - 1)

@@ -2,8 +2,8 @@
 
     python make_lighteval.py      # lighteval 0.13.0; next to records.jsonl
 
-lighteval's own pipeline, metric and tracker, with a custom model that says our responses; ``lighteval.json`` is
-what it reports on them.
+lighteval's own metric, loggers and tracker on our responses, without its pipeline, which wants a model;
+``lighteval.json`` is what it reports on them.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import json
 import re
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
-from datasets import Dataset
 from lighteval.logging.evaluation_tracker import EvaluationTracker
 from lighteval.metrics.metrics_sample import SampleLevelComputation
 from lighteval.metrics.utils.metric_utils import SampleLevelMetric
-from lighteval.models.abstract_model import LightevalModel
+from lighteval.models.abstract_model import ModelConfig
 from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.requests import Doc, SamplingMethod
 
@@ -65,5 +65,14 @@ if __name__ == "__main__":
             outputs = {"yes_or_no": metric.sample_level_fn.compute(doc=doc, model_response=said)}
             tracker.metrics_logger.log(name, outputs)
             tracker.details_logger.log(name, doc, said, outputs)
-        values = tracker.metrics_logger.metrics_values[name]["yes_or_no"]
-        print(values)
+        tracker.general_config_logger.model_name = "planned"
+        tracker.general_config_logger.model_config = ModelConfig(model_name="planned")
+        task = SimpleNamespace(aggregation=lambda: {"yes_or_no": np.mean})
+        tracker.metrics_logger.aggregate(task_dict={name: task}, bootstrap_iters=1000)
+        tracker.details_logger.aggregate()
+        tracker.save()
+        (made,) = Path(folder).rglob("details_*.parquet")
+        (HERE / "details_rel_c1.parquet").write_bytes(made.read_bytes())
+        reported = tracker.metrics_logger.metric_aggregated[name]
+        (HERE / "lighteval.json").write_text(json.dumps(reported) + "\n", "utf-8")
+        print(reported)
