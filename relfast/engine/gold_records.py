@@ -62,3 +62,18 @@ def id_by_question(gold: Mapping[Any, Entry], entry: Entry) -> Any:
         return entry.id
     found = gold.id_asking(entry.question)
     return entry.id if found is MISSING else found
+
+
+def asks_another(entry: Entry, known: Entry) -> bool:
+    """Whether a tool's row and the gold record with its number have different questions.
+
+    A tool counts its requests: 7 is then the id of some record by chance. An id that is a name is none.
+    """
+    id = entry.id
+    counted = type(id) is int or (isinstance(id, str) and id.isdecimal())
+    return (
+        counted
+        and isinstance(entry.question, str)
+        and isinstance(known.question, str)
+        and known.question.strip() not in entry.question
+    )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from relfast.engine.gold_records import GoldRecords, id_by_question
+from relfast.engine.gold_records import GoldRecords, asks_another, id_by_question
 from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
 from relfast.formats.entry import MISSING
@@ -114,6 +114,8 @@ def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
     """Fill in what the row leaves out; the kind and text of a problem, or None."""
     if job.data:
         known = _known(gold, entry.id) if _hashable(entry.id) else None
+        if known is not None and entry.numbered and asks_another(entry, known):
+            known = None
         if known is not None:
             for field in ("task", "question", "answer"):
                 if getattr(entry, field) in (MISSING, None):

@@ -70,8 +70,10 @@ def is_document(head: bytes) -> bool:
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first, end, rest = head.partition(b"\n")
     if end and first.rstrip() in _DOCUMENT_LINES:
-        return rest[:1] in b' \t"\r' or rest.lstrip(b" \t\r\n")[:1] in b'"]}'
-    return first.startswith((b"[{", b"[ {")) and not end
+        second, ended, _ = rest.partition(b"\n")
+        # indented, or a list with one object a line; a line of JSON lines is neither
+        return rest[:1] in b' \t"\r]}' or second.rstrip()[-1:] in (b",", b"{") or not ended
+    return first.startswith((b"[{", b"[ {")) and not rest.strip()
 
 
 def open_json(path: str) -> Stream:
@@ -95,7 +97,8 @@ def open_json(path: str) -> Stream:
     except NoRows as error:
         raise InputError(str(error), file=path) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"an indented JSON document that is no JSON: {error}", file=path) from None
+        advice = "jq -c . makes lines of several objects"
+        raise InputError(f"an indented JSON document that is no JSON: {error}; {advice}", file=path) from None
     return Lines(map(encode_json, rows))
 
 
@@ -155,12 +158,20 @@ def _member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
     elif info.compress_type == zipfile.ZIP_DEFLATED:
         data = _inflated(packed, info)
     elif info.compress_type == _ZSTD:
-        data = Expanding(Plain(io.BytesIO(packed)), Unzstd()).read(info.file_size + 1)
+        data = _decompressed(packed, info)
     else:
         raise Damaged(f"member {info.filename} is compressed in a way that is not read")
     if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
         raise Damaged(f"member {info.filename} is damaged")
     return data
+
+
+def _decompressed(packed: bytes, info: zipfile.ZipInfo) -> bytes:
+    stream = Expanding(Plain(io.BytesIO(packed)), Unzstd())
+    try:
+        return b"".join(iter(lambda: stream.read(info.file_size + 1), b""))
+    except Damaged as error:
+        raise Damaged(f"member {info.filename}: {error}") from None
 
 
 def _inflated(packed: bytes, info: zipfile.ZipInfo) -> bytes:

@@ -27,12 +27,26 @@ if __name__ == "__main__":
         reference = Reference(Output(record["answer"]["label"]), tags=[CORRECT_TAG])
         instance = Instance(Input(record["question"]), references=[reference], split="test", id=f"id{n}")
         said = [GeneratedOutput(text=text, logprob=0, tokens=[]) for text in record["response"]]
-        request = Request(model="simple/model1", model_deployment="simple/model1", prompt=record["question"], num_completions=4)
+        request = Request(
+            model="simple/model1",
+            model_deployment="simple/model1",
+            prompt=record["question"],
+            num_completions=4,
+        )
         result = RequestResult(success=True, embedding=[], completions=said, cached=False)
-        states.append(RequestState(
-            instance=instance, reference_index=None, request_mode=None, train_trial_index=0, output_mapping=None,
-            request=request, result=result, num_train_instances=0, prompt_truncated=False,
-        ))
+        states.append(
+            RequestState(
+                instance=instance,
+                reference_index=None,
+                request_mode=None,
+                train_trial_index=0,
+                output_mapping=None,
+                request=request,
+                result=result,
+                num_train_instances=0,
+                prompt_truncated=False,
+            )
+        )
     state = ScenarioState(AdapterSpec(method="generation", num_outputs=4), states)
     made = json.dumps(asdict_without_nones(state), indent=2)
     (HERE / "scenario_state.json").write_text(made, "utf-8")

@@ -20,7 +20,14 @@ HERE = Path(__file__).parent
 def handler():
     spec = importlib.util.find_spec("opencompass")
     path = Path(spec.origin).parent / "openicl/icl_inferencer/icl_base_inferencer.py"
-    for name in ("mmengine", "mmengine.dist", "torch", "torch.utils", "torch.utils.data", "opencompass.utils"):
+    for name in (
+        "mmengine",
+        "mmengine.dist",
+        "torch",
+        "torch.utils",
+        "torch.utils.data",
+        "opencompass.utils",
+    ):
         sys.modules[name] = MagicMock()
     for name in ("icl_prompt_template", "icl_retriever"):
         sys.modules[f"opencompass.openicl.{name}"] = MagicMock()

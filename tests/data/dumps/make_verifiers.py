@@ -31,7 +31,9 @@ class RelData(TaskData):
 
 def episode(record: dict, n: int, k: int) -> Episode:
     text = record["response"][k]
-    data = RelData(idx=n, id=record["id"], prompt=record["question"], task=record["task"], answer=record["answer"])
+    data = RelData(
+        idx=n, id=record["id"], prompt=record["question"], task=record["task"], answer=record["answer"]
+    )
     task = TraceTask[RelData](type="RelTask", data=data, key=record["id"])
     trace = Trace[RelData](task=task, agent=AgentInfo(config=AgentConfig()))
     trace.nodes.append(MessageNode(message=UserMessage(content=record["question"])))

@@ -23,7 +23,10 @@ if __name__ == "__main__":
     outputs = [record["response"][k] for record, k in rollouts]
     gold = [json.dumps(record["answer"]) for record, _ in rollouts]
     uids = [f"{n // 4:08x}-0000-4000-8000-00000000000{n // 4}_{n % 4}_0" for n in range(len(rollouts))]
-    for trainer, extra, name in ((RayPPOTrainer, {}, "verl_v0.jsonl"), (PPOTrainer, {"uid": uids}, "verl_v1.jsonl")):
+    for trainer, extra, name in (
+        (RayPPOTrainer, {}, "verl_v0.jsonl"),
+        (PPOTrainer, {"uid": uids}, "verl_v1.jsonl"),
+    ):
         with tempfile.TemporaryDirectory() as folder:
             trainer._write_generations(inputs, outputs, gold, [0.0] * len(outputs), extra, folder, 3)
             (HERE / name).write_bytes((Path(folder) / "3.jsonl").read_bytes())

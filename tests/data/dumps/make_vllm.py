@@ -20,17 +20,33 @@ if __name__ == "__main__":
         record = json.loads(line)
         outputs = [
             {
-                "index": k, "text": text, "token_ids": [], "cumulative_logprob": None, "logprobs": None,
-                "routed_experts": None, "finish_reason": "stop", "stop_reason": None, "lora_request": None,
+                "index": k,
+                "text": text,
+                "token_ids": [],
+                "cumulative_logprob": None,
+                "logprobs": None,
+                "routed_experts": None,
+                "finish_reason": "stop",
+                "stop_reason": None,
+                "lora_request": None,
                 "kv_transfer_params": None,
             }
             for k, text in enumerate(record["response"])
         ]
         prompt = f"<|im_start|>user\n{record['question']}<|im_end|>\n<|im_start|>assistant\n"
         row = {
-            "request_id": str(n), "prompt": prompt, "prompt_token_ids": [], "prompt_logprobs": None,
-            "outputs": outputs, "finished": True, "metrics": None, "lora_request": None, "encoder_prompt": None,
-            "encoder_prompt_token_ids": None, "num_cached_tokens": 0, "kv_transfer_params_list": [],
+            "request_id": str(n),
+            "prompt": prompt,
+            "prompt_token_ids": [],
+            "prompt_logprobs": None,
+            "outputs": outputs,
+            "finished": True,
+            "metrics": None,
+            "lora_request": None,
+            "encoder_prompt": None,
+            "encoder_prompt_token_ids": None,
+            "num_cached_tokens": 0,
+            "kv_transfer_params_list": [],
         }
         lines.append(json.dumps(row))
     (HERE / "vllm.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
