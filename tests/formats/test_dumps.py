@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -298,6 +301,26 @@ def test_a_zip_of_something_else_is_refused(tmp_path: Path, capsys: pytest.Captu
     assert "a ZIP of weights/0.bin; of ZIPs, logs of Inspect (.eval) are read" in refused(path, capsys)
     path.write_bytes(path.read_bytes()[:40])
     assert "not a readable ZIP" in refused(path, capsys)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("inspect.eval", "a ZIP cannot be read"), ("inspect.json", "indented JSON cannot be read")],
+)
+def test_a_document_cannot_come_through_a_pipe(name: str, said: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    copy = "import sys; open(sys.argv[2], 'wb').write(open(sys.argv[1], 'rb').read(4096))"
+    writer = subprocess.Popen(
+        [sys.executable, "-c", copy, str(DUMPS / name), str(pipe)], stderr=subprocess.DEVNULL
+    )
+    try:
+        with pytest.raises(relfast.InputError, match=f"{said} from a pipe: name the file"):
+            relfast.score_file(pipe, tmp_path / "rows.jsonl", workers=0)
+    finally:
+        writer.kill()
+        writer.wait()
+    assert not (tmp_path / "rows.jsonl").exists()
 
 
 @pytest.mark.parametrize(

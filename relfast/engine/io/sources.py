@@ -172,4 +172,6 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     codec = _by_magic(head)
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
+    if head in (b"{\n  ", b"[\n  "):
+        raise InputError("indented JSON cannot be read from a pipe: name the file", file=path)
     return head, codec
