@@ -71,7 +71,11 @@ class Source:
 
             return open_zip(self.path) if self.codec == "zip" else open_json(self.path)
         file = _open(self.path)
-        head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
+        try:
+            head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
+        except InputError:
+            Plain(file).close()
+            raise
         stream = Plain(file, head)
         if codec == "plain":
             return stream
