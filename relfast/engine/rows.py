@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
+from relfast.engine.gold_records import GoldRecords, asks_another, id_by_question
 from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
 from relfast.formats.entry import MISSING
@@ -18,7 +20,7 @@ Gold = Mapping[Any, Entry]
 """Gold records by id."""
 
 
-def read_gold(paths: Sequence[str]) -> dict[Any, Entry]:
+def read_gold(paths: Sequence[str]) -> GoldRecords:
     """The gold records of ``--data``, by id.
 
     Raises
@@ -29,7 +31,7 @@ def read_gold(paths: Sequence[str]) -> dict[Any, Entry]:
     from relfast.engine.io.lines import iterate_lines
     from relfast.errors import InputError
 
-    gold: dict[Any, Entry] = {}
+    gold = GoldRecords()
     for path in paths:
         for number, line in enumerate(iterate_lines(path), 1):
             if not line.strip():
@@ -82,6 +84,8 @@ def records_of(
     ``chosen`` is the filter of lm-evaluation-harness that is scored; rows of other filters give nothing.
     """
     entry = entry_of(row, job)
+    if job.data and entry.numbered and entry.answer in (MISSING, None):
+        entry.id = id_by_question(gold, entry)
     shown_id = None if entry.id is MISSING else shallow(entry.id)
     if entry.filter is not None and entry.filter != chosen:
         if chosen is None:
@@ -110,12 +114,14 @@ def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
     """Fill in what the row leaves out; the kind and text of a problem, or None."""
     if job.data:
         known = _known(gold, entry.id) if _hashable(entry.id) else None
+        if known is not None and entry.numbered and asks_another(entry, known):
+            known = None
         if known is not None:
             for field in ("task", "question", "answer"):
                 if getattr(entry, field) in (MISSING, None):
                     setattr(entry, field, getattr(known, field))
         elif entry.answer in (MISSING, None):
-            return "MissingGold", f"no gold record with id {entry.id!r:.80} in --data"
+            return "MissingGold", _no_gold(entry)
     if isinstance(entry.answer, str):
         entry.answer = decode_text(entry.answer)
     if entry.answer is MISSING or entry.answer is None:
@@ -139,6 +145,13 @@ def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
     return None
 
 
+def _no_gold(entry: Entry) -> str:
+    if not entry.numbered:
+        return f"no gold record with id {entry.id!r:.80} in --data"
+    asked = "" if entry.id is MISSING else f", and none with id {entry.id!r:.80}"
+    return f"no gold record in --data asks this row's question{asked}"
+
+
 def _known(gold: Gold, record_id: Any) -> Entry | None:
     """The gold record of an id. Batch APIs make text of every id, so 7 and "7" are the same where only one
     of them is there."""
@@ -152,12 +165,34 @@ def _known(gold: Gold, record_id: Any) -> Entry | None:
 
 
 def follow(row: Any, path: str) -> Any:
-    """The value at a dotted path (numbers index lists), or MISSING."""
-    for step in path.split("."):
-        if isinstance(row, Mapping):
-            row = row.get(step, MISSING)
-        elif isinstance(row, list) and step.lstrip("-").isdigit() and -len(row) <= int(step) < len(row):
-            row = row[int(step)]
+    """The value at a dotted path, or MISSING.
+
+    Numbers index lists; ``*`` stands for each item of a list, and gives the list of what is found there;
+    ``@`` decodes text that is JSON. A key of that name comes before.
+    """
+    return _follow(row, path.split("."))
+
+
+def _follow(value: Any, steps: Sequence[str]) -> Any:
+    for at, step in enumerate(steps):
+        if isinstance(value, Mapping) and step in value:
+            value = value[step]
+        elif step == "*" and isinstance(value, list):
+            found = [_follow(item, steps[at + 1 :]) for item in value]
+            if all(each is MISSING for each in found):
+                return MISSING
+            # an item without it is a sample without a response; lists of lists become one list
+            found = [None if each is MISSING else each for each in found]
+            return list(chain.from_iterable(found)) if "*" in steps[at + 1 :] and _lists(found) else found
+        elif step == "@" and isinstance(value, str):
+            decoded = decode_text(value)
+            value = MISSING if decoded is value else decoded
+        elif isinstance(value, list) and step.lstrip("-").isdigit() and -len(value) <= int(step) < len(value):
+            value = value[int(step)]
         else:
             return MISSING
-    return row
+    return value
+
+
+def _lists(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, list) for value in values)

@@ -9,11 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from relfast.formats import lm_eval, native, openai_batch, realign, seqbench, verl
+from relfast.formats import (
+    helm,
+    inspect_log,
+    lighteval,
+    lm_eval,
+    native,
+    openai_batch,
+    opencompass,
+    realign,
+    seqbench,
+    trl,
+    verifiers,
+    verl,
+    vllm,
+)
 from relfast.formats.entry import Entry
 from relfast.formats.failure import from_status
 
-__all__ = ["DIALECTS", "Dialect", "Entry", "detect", "filter_of", "read_row"]
+__all__ = ["DIALECTS", "Dialect", "Entry", "detect", "filter_of", "read_row", "recognise"]
 
 
 class Dialect(NamedTuple):
@@ -34,16 +48,26 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
     "seqbench": Dialect(seqbench.matches, seqbench.read, "SeqBench rows with responses"),
     "realign": Dialect(realign.matches, realign.read, "ReAlign result rows"),
     "native": Dialect(native.matches, native.read, "relfast records"),
+    "inspect": Dialect(inspect_log.matches, inspect_log.read, "Inspect logs, .eval and .json"),
+    "verifiers": Dialect(verifiers.matches, verifiers.read, "traces of verifiers and prime-rl"),
+    "vllm": Dialect(vllm.matches, vllm.read, "vLLM's RequestOutput as JSON"),
+    "trl": Dialect(trl.matches, trl.read, "TRL's completions logs"),
+    "lighteval": Dialect(lighteval.matches, lighteval.read, "lighteval's details"),
+    "helm": Dialect(helm.matches, helm.read, "HELM's scenario_state.json"),
+    "opencompass": Dialect(opencompass.matches, opencompass.read, "OpenCompass' predictions"),
 }
-"""Most particular first: the first that matches reads the row."""
+"""Most particular first: the first that matches reads the row. A row with a ``response`` is none of those
+after ``native``: the text kernel, which does not know them, reads it as a record."""
 
 
 def detect(row: Mapping[str, Any]) -> str:
     """The name of the dialect a row is written in (``native`` if no other fits)."""
-    for name, dialect in DIALECTS.items():
-        if dialect.matches(row):
-            return name
-    return "native"
+    return recognise(row) or "native"
+
+
+def recognise(row: Mapping[str, Any]) -> str | None:
+    """The name of the dialect that a row's keys speak of, or None."""
+    return next((name for name, dialect in DIALECTS.items() if dialect.matches(row)), None)
 
 
 def read_row(row: Mapping[str, Any], dialect: str) -> Entry:

@@ -33,6 +33,8 @@ class Entry:
         The row's ``error`` field as it is.
     filter
         Name of the filter of lm-evaluation-harness that the row is about.
+    numbered
+        The id is a number of the tool's own: gold of ``--data`` is looked up by the question first.
     """
 
     id: Any = MISSING
@@ -44,6 +46,7 @@ class Entry:
     failure: NoResponse | None = None
     error: Any = None
     filter: str | None = None
+    numbered: bool = False
 
     def samples(self) -> list[Any]:
         """The responses, one a sample, with a `NoResponse` for each that failed.
@@ -123,6 +126,17 @@ def text_of(messages: Any) -> Any:
         if message["role"] == "assistant":
             return content_of(message.get("content"))
     return None
+
+
+def last_user_said(messages: list[Any]) -> Any:
+    """The text of the last message of the user, or None; ``prompt`` is what OpenCompass calls a content."""
+    for message in reversed(messages):
+        if _is_message(message) and str(message["role"]).lower() in _USERS:
+            return content_of(message.get("content", message.get("prompt")))
+    return None
+
+
+_USERS: Final = ("user", "human")
 
 
 def content_of(content: Any) -> Any:

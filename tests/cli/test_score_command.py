@@ -390,7 +390,8 @@ def test_verbose_on_what_is_no_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "code"), [([BROKEN], 2), (['{"a": 1}', BROKEN], 2), ([BROKEN, GOOD], 0), ([""], 0), ([], 0)]
+    ("lines", "code"),
+    [([BROKEN], 2), (['{"response": "x"}', BROKEN], 2), ([BROKEN, GOOD], 0), ([""], 0), ([], 0)],
 )
 def test_a_run_without_one_record_that_could_be_used(lines: list[Any], code: int, tmp_path: Path) -> None:
     dump = tmp_path / "dump.jsonl"

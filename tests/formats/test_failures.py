@@ -84,6 +84,83 @@ def rollout(**fields: Any) -> dict[str, Any]:
     }
 
 
+def epoch(text: Any = RIGHT, *, reason: str = "stop", choices: Any = ..., **fields: Any) -> dict[str, Any]:
+    """A sample of Inspect's log."""
+    message = {
+        "id": "m",
+        "content": text,
+        "source": "generate",
+        "role": "assistant",
+        "model": "mockllm/model",
+    }
+    choices = [{"message": message, "stop_reason": reason}] if choices is ... else choices
+    output = {"model": "mockllm/model", "choices": choices, "completion": text or ""}
+    return {
+        "id": "a",
+        "epoch": 1,
+        "input": "Which?",
+        "target": json.dumps(GOLD),
+        "metadata": {},
+        "output": output,
+        **fields,
+    }
+
+
+def trace(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """A trace of verifiers."""
+    nodes = [{"message": message, "sampled": message["role"] == "assistant"} for message in messages]
+    data = {"idx": 0, "id": "a", "prompt": "Which?", "task": "REL-A1", "answer": GOLD}
+    return {
+        "version": 1,
+        "task": {"type": "T", "data": data},
+        "nodes": nodes,
+        "ok": True,
+        "errors": [],
+        **fields,
+    }
+
+
+def request(*texts: Any, reason: str = "stop") -> dict[str, Any]:
+    """vLLM's ``RequestOutput``, with gold."""
+    outputs = [{"index": n, "text": text, "finish_reason": reason} for n, text in enumerate(texts)]
+    return {"request_id": "0", "prompt": "Which?", "outputs": outputs, "answer": GOLD}
+
+
+def completion(value: Any, **fields: Any) -> dict[str, Any]:
+    """A row of TRL's log, with gold."""
+    return {
+        "step": 1,
+        "prompt": "Which?",
+        "completion": value,
+        "advantage": 0.0,
+        "answer": json.dumps(GOLD),
+        **fields,
+    }
+
+
+def detail(texts: Any) -> dict[str, Any]:
+    """A row of lighteval's details."""
+    doc = {"query": "Which?", "id": "0", "specific": {"id": "a", "task": "REL-A1", "answer": GOLD}}
+    return {"doc": doc, "model_response": {"text": texts}, "metric": {}}
+
+
+def state(*texts: Any, **result: Any) -> dict[str, Any]:
+    """A request of HELM's scenario state."""
+    reference = {"output": {"text": json.dumps(GOLD)}, "tags": ["correct"]}
+    instance = {"id": "id0", "input": {"text": "Which?"}, "references": [reference]}
+    completions = [{"text": text} for text in texts]
+    return {
+        "instance": instance,
+        "request": {},
+        "result": {"success": True, "completions": completions, **result},
+    }
+
+
+def prediction(value: Any, **fields: Any) -> dict[str, Any]:
+    """One of OpenCompass' predictions."""
+    return {"origin_prompt": "Which?", "prediction": value, "gold": json.dumps(GOLD), **fields}
+
+
 def problem(**fields: Any) -> dict[str, Any]:
     """An entry of ``relfast realign``."""
     return {
@@ -148,6 +225,23 @@ FAILED = [
     (samples_row([[RIGHT]], error="OOM"), ("MissingResponse", "OOM")),
     (rollout(output=None), ("MissingResponse", "the response is null")),
     (rollout(error="aborted"), ("MissingResponse", "aborted")),
+    (epoch(error={"message": "overloaded", "traceback": "…"}), ("MissingResponse", "overloaded")),
+    (epoch(None, choices=[]), ("MissingResponse", "output.choices is empty")),
+    (epoch(None, choices=[], limit={"type": "token", "limit": 9.0}), ("MissingResponse", "output.choices is empty (limit token)")),
+    (epoch("", reason="content_filter"), ("ContentFilter", "the content filter left nothing of the response")),
+    (trace({"role": "assistant", "content": RIGHT}, ok=False, errors=[UNREACHABLE]), tuple(UNREACHABLE.values())),
+    (trace({"role": "user", "content": RIGHT}), ("MissingResponse", "no message of the trace was sampled")),
+    ({**trace(), "nodes": None, "traces": []}, ("MissingResponse", "the episode holds no trace")),
+    ({**trace(), "nodes": None, "traces": [], "ok": False, "errors": [UNREACHABLE]}, tuple(UNREACHABLE.values())),
+    ({"example_id": "a", "completion": None, "prompt": "?", "task": "REL-A1", "answer": json.dumps(GOLD)}, ("MissingResponse", "the response is null")),
+    (request("", reason="abort"), ("MissingResponse", "no text (finish_reason abort)")),
+    (request(), ("MissingResponse", "outputs is empty")),
+    (completion(None), ("MissingResponse", "the response is null")),
+    (detail([]), ("MissingResponse", "model_response.text is empty")),
+    (state(success=False, error="overloaded"), ("MissingResponse", "overloaded")),
+    (state(), ("MissingResponse", "result.completions is empty")),
+    ({"instance_id": "id0", "predicted_text": None, "train_trial_index": 0}, ("MissingResponse", "the response is null")),
+    (prediction(None), ("MissingResponse", "the response is null")),
     ({**MAZE, "response": None, "error": UNREACHABLE}, tuple(UNREACHABLE.values())),
     ({**MAZE, "response": PLAN, "error": UNREACHABLE}, tuple(UNREACHABLE.values())),
     ({**MAZE, "response": None}, ("MissingResponse", "the response is null")),
@@ -189,7 +283,21 @@ ANSWERED = [
     batch(chat(RIGHT), status=201, error={}),
     samples_row([[RIGHT]]),
     rollout(error=None),
-]
+    epoch(error=None),
+    epoch(RIGHT, limit={"type": "token", "limit": 9.0}),
+    epoch("attachment://abc", attachments={"abc": RIGHT}),
+    trace({"role": "user", "content": "Which?"}, {"role": "assistant", "content": RIGHT}),
+    trace(root_reply=RIGHT),
+    trace({"role": "assistant", "content": RIGHT}, stop_condition="max_turns"),
+    {**trace(), "nodes": None, "traces": [trace({"role": "assistant", "content": RIGHT})]},
+    {"example_id": 1, "completion": [{"role": "assistant", "content": RIGHT}], "info": json.dumps({"task": "REL-A1", "answer": GOLD})},
+    request(RIGHT, reason="length"),
+    completion([{"role": "assistant", "content": RIGHT}]),
+    completion(RIGHT),
+    detail([RIGHT]),
+    state(RIGHT),
+    prediction(RIGHT),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("row", ANSWERED)
@@ -218,6 +326,7 @@ ONE_OF_THREE = [
     (batch(chat(RIGHT), "torn", chat("Answer 1")), ("MissingResponse", "the choice is no object")),  # type: ignore[arg-type]
     (samples_row([[RIGHT, None, "Answer 1"]]), ("MissingResponse", "the response is null")),
     (samples_row([[RIGHT], [None], ["Answer 1"]]), ("MissingResponse", "the response is null")),
+    (detail([RIGHT, None, "Answer 1"]), ("MissingResponse", "the response is null")),
 ]  # fmt: skip
 
 

@@ -45,6 +45,7 @@ OTHER_MEANINGS = {
     "reason": ("engine", "formats"),  # every task's under strict
     "completion": ("formats",),  # a response, in OpenAI's words
     "label": ("stats",),  # a kind of metric
+    "target": ("formats",),  # the gold, in Inspect's words
 }
 """Words that are no fact of a benchmark in some parts."""
 

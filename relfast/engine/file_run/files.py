@@ -14,6 +14,7 @@ from relfast.engine.file_run.telling import Tell, Ways, describe_setting, tell_n
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import CHUNK, Damaged
 from relfast.engine.io.filters import Filters
+from relfast.engine.io.recognition import check_recognised
 from relfast.engine.io.sources import STDIN, Source, find_sources
 from relfast.engine.job import Job
 from relfast.engine.settings import count_of, shard_of, workers_of
@@ -68,6 +69,7 @@ def score_files(
     for source in (*sources, *gold):
         if _same_file(source.path, output):
             raise UsageError(f"{output} is an input; rows would overwrite it")
+    check_recognised(sources, job)
     if lengths:
         check_readable(sources)
     keep = None if shard is None else _shard(sources, *shard)

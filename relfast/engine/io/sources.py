@@ -14,16 +14,22 @@ from typing import IO, Final, Literal
 from relfast.engine.io.codecs import Expanding, Gunzip, Plain, Stream, Unzstd
 from relfast.errors import InputError, UsageError
 
-Codec = Literal["plain", "gz", "zst", "parquet"]
+Codec = Literal["plain", "gz", "zst", "parquet", "zip", "json"]
 
 STDIN: Final = "-"
 
-_FOLDER_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".parquet")
+_FOLDER_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".parquet", ".eval")
 _MAGIC: Final[tuple[tuple[bytes, Codec], ...]] = (
     (b"\x1f\x8b", "gz"),
     (b"\x28\xb5\x2f\xfd", "zst"),
     (b"PAR1", "parquet"),
+    (b"PK\x03\x04", "zip"),
 )
+_WHOLE: Final = {"parquet": "Parquet", "zip": "a ZIP"}
+"""Codecs that are read from their end."""
+
+_HEAD: Final = 1 << 12
+"""Bytes by which indented JSON is told from lines of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,8 @@ class Source:
     path
         As it was named; ``-`` is stdin.
     codec
-        What it is in; of what can be read only once, the codec is seen when it is opened.
+        What it is in; of what can be read only once, the codec is seen when it is opened. ``zip`` and
+        ``json`` are whole files of samples (`relfast.engine.io.documents`).
     seekable
         A plain regular file, of which workers read byte ranges themselves.
     """
@@ -50,17 +57,25 @@ class Source:
         return self.path != STDIN and _is_regular(self.path)
 
     def open(self) -> Stream:
-        """The decompressed bytes, to be read forward.
+        """The decompressed bytes, to be read forward; of documents one line a sample.
 
         Raises
         ------
         InputError
-            It cannot be opened.
+            It cannot be opened, or is a document that nobody knows.
         MissingExtraError
             It is zst and zstandard is not installed.
         """
+        if self.codec in ("zip", "json"):
+            from relfast.engine.io.documents import open_json, open_zip
+
+            return open_zip(self.path) if self.codec == "zip" else open_json(self.path)
         file = _open(self.path)
-        head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
+        try:
+            head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
+        except InputError:
+            Plain(file).close()
+            raise
         stream = Plain(file, head)
         if codec == "plain":
             return stream
@@ -116,11 +131,15 @@ def _source(path: str) -> Source:
     try:
         # opened even where the name says the codec: an input that cannot be read should be known at once
         with open(path, "rb") as file:
-            head = file.read(4)
+            head = file.read(_HEAD)
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from error
     by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
     codec = by_name.get(Path(path).suffix) or _by_magic(head)
+    if codec == "plain" and head.lstrip()[:1] in (b"[", b"{", b"\xef"):
+        from relfast.engine.io.documents import is_document
+
+        codec = "json" if is_document(head) else codec
     return Source(path, codec, seekable=codec == "plain")
 
 
@@ -155,6 +174,8 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     while len(head) < 4 and (more := file.read(4 - len(head))):
         head += more
     codec = _by_magic(head)
-    if codec == "parquet":
-        raise InputError("Parquet cannot be read from a pipe: name the file", file=path)
+    if codec in _WHOLE:
+        raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
+    if head in (b"{\n  ", b"[\n  "):
+        raise InputError("indented JSON cannot be read from a pipe: name the file", file=path)
     return head, codec

@@ -1,0 +1,182 @@
+"""Whole-file formats as streams of lines: a ZIP of samples (Inspect's ``.eval``), or one JSON document.
+
+A stream yields one line of JSON per sample, in the file's order, so that blocks, shards, limits and resumed
+runs are those of JSON lines: a line's number is the number of its sample.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import IO, Any, Final
+
+import orjson
+
+from relfast.engine.io.codecs import Damaged, Expanding, Plain, Stream, Unzstd
+from relfast.errors import InputError
+from relfast.formats import inspect_log
+from relfast.formats.documents import NoRows, rows_of
+from relfast.json_text import encode_json
+
+ZIP_MAGIC: Final = b"PK\x03\x04"
+
+MAX_DOCUMENT_BYTES: Final = 2**31
+"""Largest JSON document: it is decoded as a whole, which takes some five times as much memory."""
+
+_ZSTD: Final = 93
+"""Compression method of ZIP members that zipfile cannot read before Python 3.14."""
+
+_LOCAL_HEADER: Final = 30
+
+_DOCUMENT_LINES: Final = (b"{", b"[", b"[{")
+"""First lines of indented JSON; none is a line of JSON lines."""
+
+
+class Lines(Stream):
+    """Lines made one by one, read as bytes."""
+
+    def __init__(self, lines: Iterator[bytes], *files: Any) -> None:
+        self._lines, self._files = lines, files
+
+    def read(self, size: int, /) -> bytes:
+        parts: list[bytes] = []
+        got = 0
+        try:
+            while got < size and (line := next(self._lines, None)) is not None:
+                parts += (line, b"\n")
+                got += len(line) + 1
+        except Damaged as error:
+            if not parts:
+                raise
+            # told when what came before it has been delivered
+            self._lines = _raising(error)
+        return b"".join(parts)
+
+    def close(self) -> None:
+        for file in self._files:
+            file.close()
+
+
+def _raising(error: Damaged) -> Iterator[bytes]:
+    raise error
+    yield b""
+
+
+def is_document(head: bytes) -> bool:
+    """Whether a file that begins like this is one indented JSON document, or a list on one line."""
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    first, end, rest = head.partition(b"\n")
+    if end and first.rstrip() in _DOCUMENT_LINES:
+        second, ended, _ = rest.partition(b"\n")
+        # indented, or a list with one object a line; a line of JSON lines is neither
+        return rest[:1] in b' \t"\r]}' or second.rstrip()[-1:] in (b",", b"{") or not ended
+    return first.startswith((b"[{", b"[ {")) and not rest.strip()
+
+
+def open_json(path: str) -> Stream:
+    """The rows of a JSON document.
+
+    Raises
+    ------
+    InputError
+        It is no JSON, is too large, or holds nothing that could be scored.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(MAX_DOCUMENT_BYTES + 1)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=path) from error
+    if len(data) > MAX_DOCUMENT_BYTES:
+        raise InputError("a JSON document of more than 2 GiB; jq -c '.[]' makes lines of it", file=path)
+    try:
+        # not by orjson, which rounds large integers
+        rows = rows_of(json.loads(data))
+    except NoRows as error:
+        raise InputError(str(error), file=path) from None
+    except (ValueError, RecursionError) as error:
+        advice = "jq -c . makes lines of several objects"
+        raise InputError(f"an indented JSON document that is no JSON: {error}; {advice}", file=path) from None
+    return Lines(map(encode_json, rows))
+
+
+def open_zip(path: str) -> Stream:
+    """The samples of an Inspect log, a member each; of a member that was written again the last.
+
+    Raises
+    ------
+    InputError
+        It is no ZIP, or none of Inspect's.
+    """
+    try:
+        file = open(path, "rb")  # noqa: SIM115 (the stream closes it)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=path) from error
+    try:
+        archive = zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, OSError) as error:
+        file.close()
+        raise InputError(f"not a readable ZIP: {error}", file=path) from None
+    members = {info.filename: info for info in archive.infolist()}
+    samples = [info for name, info in members.items() if inspect_log.MEMBER.fullmatch(name)]
+    if not samples:
+        archive.close()
+        file.close()
+        shown = ", ".join(list(members)[:3]) or "nothing"
+        what = "an Inspect log without samples" if "_journal/start.json" in members else f"a ZIP of {shown}"
+        raise InputError(f"{what}; of ZIPs, logs of Inspect (.eval) are read", file=path)
+    return Lines((_sample(file, info) for info in samples), archive, file)
+
+
+def _sample(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
+    """A sample as a line of JSON, without its transcript."""
+    data = _member(file, info)
+    try:
+        sample = orjson.loads(data)
+    except ValueError:
+        try:
+            sample = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise Damaged(f"member {info.filename} is no JSON: {error}") from None
+    return encode_json(inspect_log.kept(sample) if isinstance(sample, dict) else sample)
+
+
+def _member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
+    """The bytes of a member. Raises `Damaged` where they are not what was written."""
+    file.seek(info.header_offset)
+    header = file.read(_LOCAL_HEADER)
+    if len(header) < _LOCAL_HEADER or not header.startswith(ZIP_MAGIC):
+        raise Damaged(f"member {info.filename} is not where the ZIP says it is")
+    # lengths of name and extra field may differ from those in the directory
+    name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
+    file.seek(name + extra, io.SEEK_CUR)
+    packed = file.read(info.compress_size)
+    if info.compress_type == zipfile.ZIP_STORED:
+        data = packed
+    elif info.compress_type == zipfile.ZIP_DEFLATED:
+        data = _inflated(packed, info)
+    elif info.compress_type == _ZSTD:
+        data = _decompressed(packed, info)
+    else:
+        raise Damaged(f"member {info.filename} is compressed in a way that is not read")
+    if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
+        raise Damaged(f"member {info.filename} is damaged")
+    return data
+
+
+def _decompressed(packed: bytes, info: zipfile.ZipInfo) -> bytes:
+    stream = Expanding(Plain(io.BytesIO(packed)), Unzstd())
+    try:
+        return b"".join(iter(lambda: stream.read(info.file_size + 1), b""))
+    except Damaged as error:
+        raise Damaged(f"member {info.filename}: {error}") from None
+
+
+def _inflated(packed: bytes, info: zipfile.ZipInfo) -> bytes:
+    inflate = zlib.decompressobj(wbits=-15)
+    try:
+        return inflate.decompress(packed, info.file_size + 1)
+    except zlib.error as error:
+        raise Damaged(f"member {info.filename} is damaged: {error}") from None

@@ -1,0 +1,394 @@
+"""Files that the tools themselves wrote (`tests/data/dumps`): counts, prompts and figures are the tools' own."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from corpora import ROOT
+
+import relfast
+from relfast.cli.main import main
+from relfast.engine.io import cutting
+from relfast.engine.io.sources import find_sources
+from relfast.formats import detect
+
+DUMPS = ROOT / "tests" / "data" / "dumps"
+RECORDS = [json.loads(line) for line in (DUMPS / "records.jsonl").read_text("utf-8").splitlines()]
+GOLD = {"data": DUMPS / "records.jsonl"}
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def scored(name: str, tmp_path: Path, **options: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The figures of the task, and the rows."""
+    output = tmp_path / "rows.jsonl"
+    summary = relfast.score_file(DUMPS / name, output, workers=0, overwrite=True, **options)
+    assert list(summary.tasks) == ["REL-C1"]
+    return summary.tasks["REL-C1"].to_dict(), rows_of(output)
+
+
+def own(tmp_path: Path, responses: int = 4) -> dict[str, Any]:
+    """The same responses as records of ours."""
+    path = tmp_path / "own.jsonl"
+    records = [{**record, "response": record["response"][:responses]} for record in RECORDS]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    return relfast.score_file(path, workers=0, overwrite=True).tasks["REL-C1"].to_dict()
+
+
+COMPLETE = [
+    ("inspect.eval", {}),
+    ("samples_rel_c1.jsonl", {}),
+    ("samples_rel_c1.jsonl", {"filter": "maj"}),
+    ("verl_v0.jsonl", {}),
+    ("verl_v1.jsonl", {}),
+    ("vllm.jsonl", GOLD),
+    ("completions_00003.parquet", GOLD),
+    ("details_rel_c1.parquet", {}),
+    ("scenario_state.json", GOLD),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), COMPLETE)
+def test_four_responses_to_each_of_eight_prompts(name: str, options: dict[str, Any], tmp_path: Path) -> None:
+    figures, rows = scored(name, tmp_path, **options)
+    assert (figures["records"], figures["prompts"]) == (32, 8)
+    assert figures["samples_per_prompt"] == {"min": 4, "max": 4}
+    assert list(figures["pass@k"]) == ["1", "2", "4"]
+    # not a rollout more, less, or of another prompt
+    assert figures == own(tmp_path)
+    if "verl" not in name:  # which has no id: ours is a digest
+        assert {row["id"] for row in rows} == {record["id"] for record in RECORDS}
+
+
+def test_inspect_reports_the_same_figures(tmp_path: Path) -> None:
+    # the header is zstd, which zipfile cannot read: `make_inspect.py` prints these
+    figures, _ = scored("inspect.eval", tmp_path)
+    assert figures["correct"] == 0.59375
+    assert figures["correct_se"] == pytest.approx(0.11512318712703239, abs=1e-12)
+
+
+def test_of_inspect_every_epoch_is_scored_as_inspect_scored_it(tmp_path: Path) -> None:
+    log = json.loads((DUMPS / "inspect.json").read_text("utf-8"))
+    _, rows = scored("inspect.json", tmp_path)
+    assert [row["index"] for row in rows] == list(range(len(log["samples"])))
+    for row, sample in zip(rows, log["samples"], strict=True):
+        assert row["id"] == sample["id"]
+        if sample.get("error"):
+            assert row["error"] == {"type": "MissingResponse", "message": sample["error"]["message"]}
+        else:
+            assert row["correct"] is (sample["scores"]["yes_or_no"]["value"] == "C")
+    # Inspect weighs prompts alike; so do we, where each keeps as many epochs
+    by_prompt = {
+        id: [row["correct"] for row in rows if row["id"] == id and row["correct"] is not None]
+        for id in log["eval"]["dataset"]["sample_ids"]
+    }
+    means = [sum(right) / len(right) for right in by_prompt.values()]
+    (scores,) = log["results"]["scores"]
+    assert sum(means) / len(means) == pytest.approx(scores["metrics"]["accuracy"]["value"])
+
+
+def test_lm_eval_reports_the_same_figures_of_what_its_filter_takes(tmp_path: Path) -> None:
+    reported = json.loads((DUMPS / "results_rel_c1.json").read_text("utf-8"))["rel_c1"]
+    _, rows = scored("samples_rel_c1.jsonl", tmp_path)
+    first = [row for row in rows if row["sample"] == 0]
+    written = [row for row in rows_of(DUMPS / "samples_rel_c1.jsonl") if row["filter"] == "first"]
+    assert [row["correct"] for row in first] == [row["exact_match"] == 1 for row in written]
+    path = tmp_path / "first.jsonl"
+    path.write_text(
+        "".join(json.dumps({**row, "resps": [row["resps"][0][:1]]}) + "\n" for row in written), "utf-8"
+    )
+    summary = relfast.score_file(path, workers=0)
+    figures = summary.tasks["REL-C1"].to_dict()
+    assert figures["correct"] == reported["exact_match,first"]
+    assert figures["correct_se"] == pytest.approx(reported["exact_match_stderr,first"], abs=1e-12)
+    assert summary.notes == ["lm-eval filter 'first' was scored, no other (--filter chooses)"]
+
+
+def test_lighteval_reports_the_same_figures(tmp_path: Path) -> None:
+    reported = json.loads((DUMPS / "lighteval.json").read_text("utf-8"))
+    figures, _ = scored("details_rel_c1.parquet", tmp_path)
+    assert figures["correct"] == reported["yes_or_no"]
+    assert figures["correct_se"] == pytest.approx(reported["yes_or_no_stderr"], abs=1e-12)
+
+
+def test_verifiers_gave_the_same_rewards(tmp_path: Path) -> None:
+    rewards = json.loads((DUMPS / "verifiers.json").read_text("utf-8"))
+    figures, rows = scored("traces.jsonl", tmp_path)
+    assert (figures["records"], figures["prompts"], figures["statuses"]["invalid_record"]) == (32, 8, 1)
+    found: dict[str, list[float]] = {}
+    for row in rows:
+        if row["reward"] is not None:
+            found.setdefault(row["id"], []).append(row["reward"])
+    assert found == rewards
+    assert rows[-1]["error"] == {"type": "ProviderError", "message": "the server is overloaded"}
+
+
+def test_a_trace_by_itself_is_a_row_too() -> None:
+    episode = rows_of(DUMPS / "traces.jsonl")[4]
+    (whole,), (alone,) = (relfast.score([row], workers=0) for row in (episode, episode["traces"][0]))
+    assert whole == alone
+    assert whole.correct is True
+
+
+def test_opencompass_has_its_key_for_an_id(tmp_path: Path) -> None:
+    figures, rows = scored("opencompass.json", tmp_path)
+    expected = own(tmp_path, responses=1)
+    assert (figures["records"], figures["correct"], figures["correct_se"]) == (
+        8,
+        expected["correct"],
+        expected["correct_se"],
+    )
+    assert [row["id"] for row in rows] == list("01234567")
+
+
+@pytest.mark.parametrize("name", ["vllm.jsonl", "completions_00003.parquet", "scenario_state.json"])
+def test_gold_of_another_question_is_not_joined(name: str, tmp_path: Path) -> None:
+    """A tool's own numbers (0, 1, …) are not ids of ours, unless no question is known."""
+    gold = tmp_path / "gold.jsonl"
+    others = [{**record, "id": n, "question": f"Another question, {n}?"} for n, record in enumerate(RECORDS)]
+    others[0]["question"] = RECORDS[0]["question"]
+    gold.write_text("".join(json.dumps(row) + "\n" for row in others), "utf-8")
+    output = tmp_path / "rows.jsonl"
+    relfast.score_file(DUMPS / name, output, workers=0, data=gold)
+    rows = rows_of(output)
+    assert {row["id"] for row in rows if row["status"] != "invalid_record"} >= {0}
+    errors = [row["error"]["message"] for row in rows if row["error"]]
+    assert len(errors) == (28 if name.startswith("completions") else 7)
+    assert all("asks this row's question" in message for message in errors)
+
+
+def test_two_records_with_one_question_join_nothing(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    twice = [RECORDS[0], {**RECORDS[0], "id": "again"}]
+    gold.write_text("".join(json.dumps(row) + "\n" for row in twice), "utf-8")
+    output = tmp_path / "rows.jsonl"
+    relfast.score_file(DUMPS / "completions_00003.parquet", output, workers=0, data=gold)
+    assert {row["status"] for row in rows_of(output)} == {"invalid_record"}
+
+
+DOCUMENTS = ["inspect.eval", "inspect.json", "opencompass.json", "scenario_state.json"]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_are_cut_sharded_and_limited_like_lines(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cutting, "BLOCK_BYTES", 2_000)
+    options: dict[str, Any] = {"workers": 0, "data": DUMPS / "records.jsonl"}
+    whole = tmp_path / "whole.jsonl"
+    relfast.score_file(DUMPS / name, whole, **options)
+    rows = rows_of(whole)
+    assert [row["index"] for row in rows if row["sample"] == 0] == list(range(rows[-1]["index"] + 1))
+    parts = []
+    for number in range(3):
+        part = tmp_path / f"part{number}.jsonl"
+        relfast.score_file(DUMPS / name, part, shard=(number, 3), **options)
+        parts.append(part.read_bytes())
+    assert b"".join(parts) == whole.read_bytes()
+    first = tmp_path / "first.jsonl"
+    relfast.score_file(DUMPS / name, first, limit=5, **options)
+    assert rows_of(first) == [row for row in rows if row["index"] < 5]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_document_is_resumed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cutting, "BLOCK_BYTES", 2_000)
+    options: dict[str, Any] = {"workers": 0, "data": DUMPS / "records.jsonl"}
+    whole, again = tmp_path / "whole.jsonl", tmp_path / "again.jsonl"
+    relfast.score_file(DUMPS / name, whole, **options)
+
+    class Enough(Exception):
+        pass
+
+    def stop(state: Any) -> None:
+        if state.rows >= 4:
+            raise Enough
+
+    with pytest.raises(Enough):
+        relfast.score_file(DUMPS / name, again, progress=stop, **options)
+    assert 0 < len(again.read_bytes()) < len(whole.read_bytes())
+    relfast.score_file(DUMPS / name, again, resume=True, **options)
+    assert again.read_bytes() == whole.read_bytes()
+
+
+def test_a_member_that_is_damaged_is_one_row_after_those_before_it(tmp_path: Path) -> None:
+    data = bytearray((DUMPS / "inspect.eval").read_bytes())
+    with zipfile.ZipFile(DUMPS / "inspect.eval") as log:
+        samples = [info for info in log.infolist() if info.filename.startswith("samples/")]
+    at = samples[10].header_offset + samples[10].compress_size
+    data[at : at + 8] = bytes(8)
+    broken = tmp_path / "broken.eval"
+    broken.write_bytes(data)
+    output = tmp_path / "rows.jsonl"
+    relfast.score_file(broken, output, workers=0)
+    *rows, last = rows_of(output)
+    assert [row["index"] for row in rows] == list(range(10))
+    assert last["error"]["type"] == "DamagedInput"
+    assert samples[10].filename in last["error"]["message"]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_logs_of_older_releases_are_deflated(method: int, tmp_path: Path) -> None:
+    samples = json.loads((DUMPS / "inspect.json").read_text("utf-8"))["samples"]
+    path = tmp_path / "old.eval"
+    with zipfile.ZipFile(path, "w", method) as log:
+        log.writestr("header.json", "{}")
+        for sample in samples:
+            log.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample, indent=2))
+    new, old = tmp_path / "new.jsonl", tmp_path / "old.jsonl"
+    relfast.score_file(DUMPS / "inspect.json", new, workers=0)
+    relfast.score_file(path, old, workers=0)
+    assert old.read_bytes() == new.read_bytes()
+
+
+def test_a_folder_of_logs(tmp_path: Path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "a.eval").write_bytes((DUMPS / "inspect.eval").read_bytes())
+    assert [source.codec for source in find_sources([str(tmp_path / "logs")])] == ["zip"]
+
+
+REFUSED = [
+    ('{"model": "m", "choices": [{"text": "<Yes>"}]}\n', "rows of no dialect that is known", "--map response=choices.*.text"),
+    ('{"id": 1, "question": "?", "answer": {}}\n', "records without a 'response'", "--map response=PATH"),
+    ('{}\n', "their keys are: none", "--map response=PATH"),
+    (json.dumps({"config": {}, "generations": [{"text": "<Yes>"}]}, indent=2), "the keys 'config', 'generations'", "jq -c '.generations[]'"),
+    (json.dumps({"eval": {}, "plan": {}, "samples": []}, indent=2), "no samples", "header only"),
+    (json.dumps([{"instance_id": "id0", "train_trial_index": 0, "stats": []}], indent=2), "statistics of HELM", "scenario_state.json"),
+    (json.dumps([{"a": 1}, {"a": 2}], indent=2), "rows of no dialect", "'a'"),
+    ('[\n  {"a": 1},\n  {"a"', "is no JSON", "jq"),
+    ('{\n  "a": 1\n}\n{\n  "a": 2\n}\n', "is no JSON", "jq -c . makes lines"),
+]  # fmt: skip
+
+
+def refused(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said of a file that is refused."""
+    with pytest.raises(SystemExit) as exit:
+        main(["score", str(path), "--workers", "0"])
+    assert exit.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "seen", "advice"), REFUSED)
+def test_what_no_tool_wrote_is_refused_at_once(
+    text: str, seen: str, advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text, "utf-8")
+    said = refused(path, capsys)
+    assert said.startswith(f"relfast: {path}: ")
+    assert said.count("\n") == 1
+    assert seen in said
+    assert advice in said
+    assert sorted(tmp_path.iterdir()) == [path]
+
+
+def test_a_zip_of_something_else_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("weights/0.bin", b"\0")
+    assert "a ZIP of weights/0.bin; of ZIPs, logs of Inspect (.eval) are read" in refused(path, capsys)
+    path.write_bytes(path.read_bytes()[:40])
+    assert "not a readable ZIP" in refused(path, capsys)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("inspect.eval", "a ZIP cannot be read"), ("inspect.json", "indented JSON cannot be read")],
+)
+def test_a_document_cannot_come_through_a_pipe(name: str, said: str, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    copy = "import sys; open(sys.argv[2], 'wb').write(open(sys.argv[1], 'rb').read(4096))"
+    writer = subprocess.Popen(
+        [sys.executable, "-c", copy, str(DUMPS / name), str(pipe)], stderr=subprocess.DEVNULL
+    )
+    try:
+        with pytest.raises(relfast.InputError, match=f"{said} from a pipe: name the file"):
+            relfast.score_file(pipe, tmp_path / "rows.jsonl", workers=0)
+    finally:
+        writer.kill()
+        writer.wait()
+    assert not (tmp_path / "rows.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "row", [{"error": "timed out"}, {"response": "x"}, {"custom_id": "a", "response": None}]
+)
+def test_a_row_that_says_what_is_wrong_with_it_is_no_reason_to_refuse(
+    row: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(json.dumps(row) + "\n", "utf-8")
+    assert relfast.score_file(path, workers=0).count("invalid_record") == 1
+
+
+def test_a_list_of_records_is_a_document(tmp_path: Path) -> None:
+    texts = [json.dumps(RECORDS, indent=indent) for indent in (None, 0, 2, "\t")]
+    texts.append("[\n" + ",\n".join(map(json.dumps, RECORDS)) + "\n]\n")
+    expected = own(tmp_path)
+    for n, text in enumerate(itertools.chain(texts, [texts[0] + "\n"])):
+        path = tmp_path / f"{n}.json"
+        path.write_text(text, "utf-8")
+        assert relfast.score_file(path, workers=0).tasks["REL-C1"].to_dict() == expected
+
+
+def test_integers_of_a_document_keep_their_digits(tmp_path: Path) -> None:
+    path, output = tmp_path / "run.json", tmp_path / "rows.jsonl"
+    path.write_text(json.dumps([{**RECORDS[0], "id": 2**70 + 1}], indent=2), "utf-8")
+    relfast.score_file(path, output, workers=0)
+    assert rows_of(output)[0]["id"] == 2**70 + 1
+
+
+def test_a_row_with_a_response_is_a_record_whatever_else_it_has() -> None:
+    """As the text kernel reads it."""
+    other = {"prompt": "?", "completion": "x", "step": 1, "outputs": [{"text": "x"}], "prediction": "x"}
+    assert detect({**other, "origin_prompt": "?", "example_id": 1, "response": "x"}) == "native"
+
+
+MAPPED = [
+    ({"outs": [{"t": "<Yes>"}, {"t": "<No>"}]}, "outs.*.t", [True, False]),
+    ({"outs": [[{"t": "<Yes>"}], [{"t": "<No>"}, {"t": "<Yes>"}]]}, "outs.*.*.t", [True, False, True]),
+    ({"outs": [{"t": "<Yes>"}, {}]}, "outs.*.t", [True, None]),
+    ({"outs": json.dumps([{"t": "<No>"}])}, "outs.@.*.t", [False]),
+    ({"outs": json.dumps({"t": json.dumps(["<Yes>"])})}, "outs.@.t.@.0", [True]),
+    ({"*": {"@": "<Yes>"}}, "*.@", [True]),
+    ({"outs": [{"u": 1}]}, "outs.*.t", [None]),
+    ({"outs": "no JSON"}, "outs.@.t", [None]),
+    ({"outs": {"t": "<Yes>"}}, "outs.*", [None]),
+]
+
+
+@pytest.mark.parametrize(("fields", "path", "right"), MAPPED)
+def test_wildcards_of_map(fields: dict[str, Any], path: str, right: list[bool | None]) -> None:
+    row = {"task": "REL-C1", "answer": RECORDS[0]["answer"], **fields}
+    scores = relfast.score([row], workers=0, map={"response": path})
+    assert [score.correct for score in scores] == right
+
+
+def test_gold_by_map_in_text(tmp_path: Path) -> None:
+    row = {"extra": json.dumps({"gold": RECORDS[0]["answer"]}), "out": "<Yes>"}
+    (score,) = relfast.score(
+        [row], workers=0, map={"response": "out", "answer": "extra.@.gold"}, task="REL-C1"
+    )
+    assert score.correct is True
+
+
+def test_the_same_by_map_as_by_its_dialect(tmp_path: Path) -> None:
+    field_map = {"response": "outputs.*.text", "id": "request_id"}
+    gold = tmp_path / "gold.jsonl"
+    gold.write_bytes(b"".join(orjson.dumps({**r, "id": str(n)}) + b"\n" for n, r in enumerate(RECORDS)))
+    figures, rows = scored("vllm.jsonl", tmp_path, map=field_map, data=gold)
+    assert figures == own(tmp_path)
+    assert math.isclose(figures["correct"], sum(row["correct"] for row in rows) / 32)
