@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import os
 import re
@@ -167,8 +166,6 @@ class RunFolder:
 
     def close(self) -> None:
         if self._lock >= 0:
-            # under the lock, so that nobody's is taken away
-            with contextlib.suppress(OSError):
-                os.unlink(self.folder.join(_LOCK))
+            # the file stays: who waits for its lock has it open already
             os.close(self._lock)
             self._lock = -1
