@@ -9,7 +9,7 @@ PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 MINUTES ?= 20
 
-.PHONY: demo test test-quick test-trainers fuzz check bench bench-quick bench-torch gate render clean
+.PHONY: demo test test-quick test-trainers test-ray fuzz check bench bench-quick bench-torch gate render clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -31,6 +31,10 @@ $(VENV)/.trainers: $(VENV)/.test
 	$(PIP) install --quiet -e '.[test,trainers]'
 	touch $@
 
+$(VENV)/.ray: $(VENV)/.test
+	$(PIP) install --quiet -e '.[test,ray]' dask
+	touch $@
+
 ## score the sample dump that ships with the project, and print the table
 demo: $(VENV)/.demo
 	mkdir -p demo-output
@@ -44,11 +48,16 @@ test: $(VENV)/.test
 ## what takes no more than a second each
 test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
-	$(PYTEST) $(SPREAD) -m 'not slow and not trainers'
+	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not ray'
 
 ## TRL's real trainer, sentence-transformers and transformers; installs torch
 test-trainers: $(VENV)/.trainers
 	$(PYTEST) -m trainers
+
+## runs on a real Ray cluster of two nodes on this machine; installs Ray
+test-ray: $(VENV)/.ray
+	$(PYTEST) -m ray tests/distributed
+	$(PYTEST) tests/distributed/test_ray_scorer.py
 
 ## the tests that make up their inputs, with fresh seeds, for MINUTES
 fuzz: $(VENV)/.test

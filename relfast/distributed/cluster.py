@@ -9,6 +9,7 @@ is given up and named.
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,9 @@ MAX_READS: Final = 2
 
 MAX_FAILED_STARTS: Final = 5
 """Starts in a row that may fail before the run gives up: the nodes' installation is broken then."""
+
+KNOCK_SECONDS: Final = 10.0
+"""Longest wait for a cluster's first answer."""
 
 START_SECONDS: Final = 600.0
 """Longest wait without any actor: a busy or growing cluster takes minutes to make room."""
@@ -83,6 +87,7 @@ class Cluster:
         self._tell = tell
         self._started = not self._ray.is_initialized()
         if self._started:
+            _knock(address)
             try:
                 self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
             except (ConnectionError, ValueError, RuntimeError) as error:
@@ -232,6 +237,19 @@ class Cluster:
             self._ray.kill(actor.handle)  # it may only be out of reach
             self._tell(f"actor on {actor.host} is gone ({_first_line(reason)}); its parts go to others")
         return lost
+
+
+def _knock(address: str | None) -> None:
+    """See that somebody listens: Ray itself tries for minutes. Raises `UsageError`."""
+    host, colon, port = (address or "").rpartition(":")
+    if "://" in host or not (colon and port.isdecimal()):
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"no Ray cluster at {address}: {getattr(error, 'strerror', None) or error}"
+        ) from None
 
 
 def _first_line(text: str) -> str:

@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import pytest
 from corpora import ROOT, naughty_strings
 from dump_lines import Dice, line
 from engine_runs import HANG, OUT_OF_MEMORY, honest, write_dump
-from patience import PATIENCE, until
+from patience import until
 
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import make_job
@@ -27,7 +26,7 @@ ray = pytest.importorskip("ray")
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-JOB = make_job(timeout=1)
+JOB = make_job(timeout=5)
 PART_BYTES = 400_000
 
 
@@ -88,7 +87,7 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 rng.wild = rng.random()
                 chance = rng.random()
                 record = {**rng.choice(records), "id": f"{name}{number}"}
-                if number in (n // 5, n // 2):
+                if number == n // 5:
                     file.write(json.dumps({"id": number, **HANG}).encode())
                 elif number == n // 3:
                     file.write(json.dumps({"id": number, **OUT_OF_MEMORY}).encode())
@@ -110,7 +109,7 @@ def expected(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[byt
     output = tmp_path_factory.mktemp("local") / "rows.jsonl"
     summary = score_files([str(dumps)], str(output), JOB, workers=2)
     rows = output.read_bytes()
-    assert summary.count("timeout") == 4
+    assert summary.count("timeout") == 2
     assert summary.count("crashed") == 2
     return rows, numbers(summary.to_dict())
 
@@ -185,14 +184,14 @@ def test_the_driver_killed_and_resumed(
     nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
 ) -> None:
     output = tmp_path / "out"
-    command = [sys.executable, "-m", "relfast", "score", str(dumps), "-o", str(output), "--timeout", "1"]
+    command = [sys.executable, "-m", "relfast", "score", str(dumps), "-o", str(output), "--timeout", "5"]
     command += ["--engine", "ray", "--ray-address", nodes.address, "--part-bytes", str(PART_BYTES)]
     summary = tmp_path / "summary.json"
     with subprocess.Popen([*command, "-q"], cwd=ROOT, start_new_session=True) as driver:
-        until(lambda: len(list(output.glob("_parts/*"))) >= 3, PATIENCE)
+        until(lambda: len(list(output.glob("_parts/*"))) >= 3, "three parts")
         os.killpg(driver.pid, signal.SIGKILL)
     # Ray takes the actors of a driver that is gone with it
-    until(lambda: not nodes.actors(), PATIENCE)
+    until(lambda: not nodes.actors(), "the end of the actors")
     whole = {path.name: path.stat().st_mtime_ns for path in output.glob("part-*.jsonl")}
     notes = {f"part-{path.stem}.jsonl" for path in output.glob("_parts/*.json")}
     assert not (output / "manifest.json").exists()
@@ -226,11 +225,28 @@ def test_a_part_that_cannot_be_read_is_named(nodes: Nodes, tmp_path: Path) -> No
 def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "a.jsonl", honest(2))
     command = [sys.executable, "-m", "relfast", "score", str(dump), "--engine", "ray"]
-    began = time.monotonic()
     done = subprocess.run(
         [*command, "--ray-address", "127.0.0.1:9"], cwd=ROOT, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 2, done.stderr
     assert "no Ray cluster at 127.0.0.1:9" in done.stderr
     assert "Traceback" not in done.stderr
-    print(f"said after {time.monotonic() - began:.1f} s")
+
+
+def test_ray_scorer_in_ray_data(nodes: Nodes) -> None:
+    import relfast
+    from relfast.distributed import RayScorer
+
+    records = [{**record, "answer": json.dumps(record["answer"])} for record in honest(60, 4)]
+    ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
+    try:
+        assert RayScorer.ray_options() == {"num_cpus": 1, "concurrency": (1, 1)}, "no node has a CPU to spare"
+        given = ray.data.from_items(records).map_batches(
+            RayScorer, fn_constructor_kwargs={"policy": "strict"}, batch_size=16, num_cpus=1, concurrency=1
+        )
+        rows = {row["id"]: row for row in given.take_all()}
+    finally:
+        ray.shutdown()
+    expected = relfast.score(records, policy="strict")
+    assert [rows[score.id]["status"] for score in expected] == [score.status for score in expected]
+    assert [rows[score.id]["reward"] for score in expected] == [score.reward for score in expected]
