@@ -25,8 +25,8 @@ class RayScorer:
     """Adds scores to batches: a dict of numpy arrays, a pandas DataFrame or a `pyarrow.Table`; the same kind
     comes out.
 
-    A row is a record with one response, in any input dialect. Every record has its own deadline; what can hang
-    is scored in worker processes. Travels by pickle: only its options do. Needs no Ray outside of Ray.
+    A row is a record with one response, in any input dialect. Every record has its own deadline; what can
+    hang is scored in worker processes. Travels by pickle: only its options do. Needs no Ray outside of Ray.
 
     Parameters
     ----------
