@@ -9,7 +9,7 @@ PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 MINUTES ?= 20
 
-.PHONY: chromium demo test test-quick test-trainers fuzz check bench bench-quick bench-torch gate render clean
+.PHONY: chromium demo test test-quick test-trainers test-ray fuzz check bench bench-quick bench-torch gate render clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -29,6 +29,10 @@ $(VENV)/.test: $(VENV)/.created pyproject.toml
 
 $(VENV)/.trainers: $(VENV)/.test
 	$(PIP) install --quiet -e '.[test,trainers]'
+	touch $@
+
+$(VENV)/.ray: $(VENV)/.test
+	$(PIP) install --quiet -e '.[test,ray]' dask
 	touch $@
 
 ## score the sample dump that ships with the project, and print the table
@@ -53,12 +57,17 @@ test: $(VENV)/.test chromium
 ## what takes no more than a second each
 test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
-	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not browser'
+	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not browser and not ray'
 
 ## trainers and harnesses that are installed, and what installs with torch: TRL, sentence-transformers,
 ## transformers; for others install them into $(VENV) first (docs/training.md)
 test-trainers: $(VENV)/.trainers
 	$(PYTEST) -m trainers
+
+## runs on a real Ray cluster of two nodes on this machine; installs Ray
+test-ray: $(VENV)/.ray
+	$(PYTEST) -m ray tests/distributed
+	$(PYTEST) tests/distributed/test_ray_scorer.py
 
 ## the tests that make up their inputs, with fresh seeds, for MINUTES
 fuzz: $(VENV)/.test

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
 from relfast.cli import signals
 from relfast.cli.checks import check_timeout
@@ -17,10 +16,13 @@ from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
+from relfast.json_text import encode_indented
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
     from relfast.engine.file_run.run import Progress
+    from relfast.engine.job import Job
+    from relfast.stats.summary import Summary
 
 
 @click.command(name="score")
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
 @click.option("--overwrite", is_flag=True, help="Start an existing output over.")
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="Only the first N lines.")
 @click.option("--shard", metavar="I/N", help="Only part I (from 0) of N; the parts' outputs concatenate to the whole.")  # fmt: skip
+@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", show_default=True, help="This machine, or a Ray cluster: INPUT may be URLs then, and OUT is a folder (docs/clusters.md).")  # fmt: skip
+@click.option("--ray-address", metavar="auto|ADDR", help="Cluster of --engine ray.  [default: RAY_ADDRESS, else this machine's]")  # fmt: skip
+@click.option("--part-bytes", type=click.IntRange(1), metavar="N", help="With --engine ray: input of a part, the unit that is handed out, written and resumed.  [default: 64 MiB]")  # fmt: skip
 @click.option("--summary", "summary_path", metavar="FILE.json", help="Write the summary as JSON.")
 @click.option("--lengths", is_flag=True, help="Also sum up lengths of responses and reasoning, tokens, and how many were cut off; reads the input twice.")  # fmt: skip
 @click.option("--input-format", "dialect", type=click.Choice(["auto", *DIALECTS]), default="auto", show_default=True, help="How the dump is written.")  # fmt: skip
@@ -69,6 +74,9 @@ def score(
     reward: tuple[str, ...],
     field_map: tuple[str, ...],
     shard: str | None,
+    engine: str,
+    ray_address: str | None,
+    part_bytes: int | None,
     summary_path: str | None,
     workers: int | None,
     resume: bool,
@@ -88,6 +96,7 @@ def score(
 
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
     _check_summary_path(summary_path, output)
+    _check_engine(engine, ray_address, part_bytes, limit, shard)
     latest: Progress | None = None
 
     def show(state: Progress) -> None:
@@ -98,26 +107,26 @@ def score(
 
     try:
         with ProgressReporter(quiet=quiet) as reporter:
-            summary = score_files(
-                inputs,
-                output,
-                job,
-                workers=workers,
-                resume=resume,
-                overwrite=overwrite,
-                limit=limit,
-                shard=_shard(shard),
-                lengths=lengths,
-                progress=show,
-                tell=reporter.say if verbose else tell_nobody,
-            )
+            how: dict[str, Any] = {
+                "workers": workers,
+                "resume": resume,
+                "overwrite": overwrite,
+                "progress": show,
+                "tell": reporter.say if verbose else tell_nobody,
+            }
+            if engine == "ray":
+                summary = _on_ray(inputs, output, job, ray_address, part_bytes, **how)
+            else:
+                summary = score_files(
+                    inputs, output, job, limit=limit, shard=_shard(shard), lengths=lengths, **how
+                )
     except signals.Interrupted as signal:
         say(f"relfast: {signal} {_how_far(latest)}")
         return signal.exit_code
     except ConsumerGone:
         return 0
     if summary_path is not None:
-        _write_summary(summary_path, orjson.dumps(summary.to_dict(), option=orjson.OPT_INDENT_2))
+        _write_summary(summary_path, encode_indented(summary.to_dict()))
     if not quiet:
         from relfast.cli.table import print_summary
 
@@ -131,6 +140,29 @@ def score(
     if fail_on_error and summary.count("invalid_record", "timeout", "crashed"):
         return EXIT_ROWS_FAILED
     return 0
+
+
+def _check_engine(
+    engine: str, address: str | None, part_bytes: int | None, limit: int | None, shard: str | None
+) -> None:
+    if engine == "ray" and (limit is not None or shard is not None):
+        raise UsageError("--limit and --shard are for one machine; a cluster cuts the input itself")
+    if engine != "ray" and (address is not None or part_bytes is not None):
+        raise UsageError("--ray-address and --part-bytes go with --engine ray")
+
+
+def _on_ray(
+    inputs: tuple[str, ...],
+    output: str | None,
+    job: Job,
+    address: str | None,
+    part_bytes: int | None,
+    **how: Any,
+) -> Summary:
+    from relfast.distributed.parts import PART_BYTES
+    from relfast.distributed.run import score_on_ray
+
+    return score_on_ray(inputs, output, job, address=address, part_bytes=part_bytes or PART_BYTES, **how)
 
 
 def _how_far(latest: Progress | None) -> str:

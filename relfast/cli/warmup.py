@@ -26,6 +26,7 @@ _EXTRAS = {
     "convert": ("onnx", "safetensors"),
     "math": ("math-verify",),
     "serve": ("fastapi", "uvicorn"),
+    "ray": ("ray", "fsspec"),
 }
 
 

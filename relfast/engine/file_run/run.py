@@ -142,7 +142,7 @@ def run(
     tasks = [name for name in TASKS if name in tally.tasks]
     summary = summarize(tally, signature(job, tasks, filters.names, limit=limit))
     if filters.names:
-        summary.notes.append(_filter_note(filters.names))
+        summary.notes.append(filter_note(filters.names))
     summary.seconds = round(time.monotonic() - state.started, 3)
     return summary
 
@@ -152,7 +152,8 @@ def _no_row_of(job: Job, sources: Sequence[Source]) -> str:
     return f"no row has the filter {job.filter!r}" + (f"; the first one is {there}" if there else "")
 
 
-def _filter_note(names: Sequence[str]) -> str:
+def filter_note(names: Sequence[str]) -> str:
+    """What is said of a run in which only the rows of some filters were scored."""
     shown = " and ".join(map(repr, names))
     return f"lm-eval filter {shown} was scored, no other (--filter chooses)"
 

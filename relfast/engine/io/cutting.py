@@ -86,7 +86,7 @@ def _nth_line_end(buffer: bytearray, n: int) -> int:
 
 
 class StreamCutter:
-    """Bytes in, blocks out, with the ends that `_cut_file` gives them; at most a line is held back."""
+    """Bytes in, blocks out, with the ends that `cut_file` gives them; at most a line is held back."""
 
     def __init__(self, max_line: int) -> None:
         self.max_line = max_line

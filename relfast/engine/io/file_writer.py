@@ -38,7 +38,7 @@ PARQUET_ROWS_SUFFIX: Final = ".rows.jsonl"
 """What Parquet is made of when all rows are there: it cannot be written row by row and cut back."""
 
 
-def _encoder(path: str) -> Any:
+def encoder(path: str) -> Any:
     """How rows are compressed: each commit is a gzip member or zstd frame of its own, so that files can
     be cut and continued between them."""
     if path.endswith(".gz"):
@@ -84,7 +84,7 @@ class FileWriter:
         self._fingerprint = dict(fingerprint)
         self._finished = False
         self._size = self._journal_size = 0
-        self._encode = _encoder(self.path)
+        self._encode = encoder(self.path)
         self._journal = -1
         fresh = not (resume or overwrite)
         if self._is_parquet:

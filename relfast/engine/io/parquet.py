@@ -59,11 +59,18 @@ def count_rows(path: str) -> int:
         return int(file.metadata.num_rows)
 
 
-def cut_parquet(path: str, max_line: int) -> Iterator[Block]:
-    """The blocks of a file; ``start`` and ``end`` count rows."""
+def group_sizes(path: str) -> list[tuple[int, int]]:
+    """Rows and uncompressed bytes of each row group. Raises `InputError` where the file is no Parquet."""
+    with _file(path) as file:
+        described = map(file.metadata.row_group, range(file.num_row_groups))
+        return [(int(group.num_rows), int(group.total_byte_size)) for group in described]
+
+
+def cut_parquet(path: str, max_line: int, groups: slice = slice(None)) -> Iterator[Block]:
+    """The blocks of a file, or of some of its row groups; ``start`` and ``end`` count rows."""
     at = 0
     with _file(path) as file:
-        for group in range(file.num_row_groups):
+        for group in range(file.num_row_groups)[groups]:
             described = file.metadata.row_group(group)
             n_rows = described.num_rows
             if n_rows <= GROUP_ROWS and described.total_byte_size <= GROUP_BYTES:

@@ -36,9 +36,9 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
         if source.codec == "parquet":
             cut = cut_parquet(source.path, max_line)
         elif source.seekable:
-            cut = _cut_file(source.path, max_line)
+            cut = cut_file(source.path, max_line)
         else:
-            cut = _cut_stream(source, max_line)
+            cut = cut_stream(source, max_line)
         streamed = not source.regular
         for block in cut:
             block.seq, block.source, block.first_index = seq, number, index
@@ -52,8 +52,11 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
             index += block.n_lines
 
 
-def _cut_file(path: str, max_line: int) -> Iterator[Block]:
-    """Byte ranges of a regular file, as large as it is now. The bytes are looked at, not kept."""
+def cut_file(path: str, max_line: int, start: int = 0, end: int | None = None) -> Iterator[Block]:
+    """Byte ranges of a regular file, as large as it is now. The bytes are looked at, not kept.
+
+    ``start`` and ``end`` are where lines begin: only what lies between is cut.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError as error:
@@ -61,10 +64,10 @@ def _cut_file(path: str, max_line: int) -> Iterator[Block]:
     # workers open it themselves, and this process may change its directory meanwhile
     path = os.path.abspath(path)
     try:
-        size = os.fstat(descriptor).st_size
+        size = os.fstat(descriptor).st_size if end is None else end
         most = LARGE_BLOCK_BYTES if size >= LARGE_FILE_BYTES else cutting.BLOCK_BYTES
         buffer = bytearray(most)
-        offset = 0
+        offset = start
         while offset < size:
             got = min(size - offset, most)
             _fill(descriptor, buffer, got, offset, path)
@@ -107,7 +110,7 @@ def _long_line(descriptor: int, buffer: bytearray, offset: int, size: int, path:
     return seen, seen
 
 
-def _cut_stream(source: Source, max_line: int) -> Iterator[Block]:
+def cut_stream(source: Source, max_line: int) -> Iterator[Block]:
     """Blocks of a source that can only be read forward."""
     cutter = StreamCutter(max_line)
     try:

@@ -6,7 +6,7 @@ import glob
 import os
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Literal
@@ -95,16 +95,16 @@ def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Sourc
     """
     if list(inputs).count(STDIN) > 1:
         raise UsageError("stdin (-) can be read only once")
-    return [_source(path) for name in inputs for path in _paths(name, output)]
+    return [_source(path) for name in inputs for path in paths_of(name, output)]
 
 
-def _paths(name: str, output: str | None) -> list[str]:
+def paths_of(name: str, output: str | None = None) -> list[str]:
+    """The files that one input names: itself, a folder's inputs, what a pattern matches."""
     if name == STDIN:
         return [name]
     path = Path(name)
     if path.is_dir():
-        found = sorted(str(child) for child in path.iterdir() if child.name.endswith(_FOLDER_SUFFIXES))
-        found = [child for child in found if ".scored." not in os.path.basename(child)]
+        found = inputs_among(str(child) for child in path.iterdir())
         found = _without(output, found)
         if not found:
             raise InputError(f"no input in this folder (looked for {', '.join(_FOLDER_SUFFIXES)})", file=name)
@@ -116,6 +116,12 @@ def _paths(name: str, output: str | None) -> list[str]:
         what = "nothing matches this pattern" if glob.has_magic(name) else "no such file"
         raise InputError(what, file=name)
     return matches
+
+
+def inputs_among(paths: Iterable[str]) -> list[str]:
+    """What of a folder's files is read when the folder is named, in order."""
+    found = sorted(path for path in paths if path.endswith(_FOLDER_SUFFIXES))
+    return [path for path in found if ".scored." not in path.rpartition("/")[2]]
 
 
 def _without(output: str | None, paths: list[str]) -> list[str]:
@@ -134,13 +140,18 @@ def _source(path: str) -> Source:
             head = file.read(_HEAD)
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from error
-    by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
-    codec = by_name.get(Path(path).suffix) or _by_magic(head)
+    codec = codec_of(path, head)
     if codec == "plain" and head.lstrip()[:1] in (b"[", b"{", b"\xef"):
         from relfast.engine.io.documents import is_document
 
         codec = "json" if is_document(head) else codec
     return Source(path, codec, seekable=codec == "plain")
+
+
+def codec_of(path: str, head: bytes) -> Codec:
+    """The codec of a file by its name, else by its first four bytes."""
+    by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
+    return by_name.get(Path(path).suffix) or _by_magic(head)
 
 
 def _is_regular(path: str) -> bool:

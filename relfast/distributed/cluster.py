@@ -1,0 +1,264 @@
+"""Workers on a Ray cluster: an actor for every few CPUs, tasks handed out by the driver, two ahead at most.
+
+Nothing is left to Ray's own retries: who died on what is seen here. A record that kills its process kills a
+worker of the actor's pool, as on one machine, and is marked there. An actor that is gone (its node, memory,
+a signal) is replaced where Ray has room, and its tasks are done by others; a task on which actors keep dying
+is given up and named.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from relfast.distributed.worker import Assignment, Method, PartWorker, Tick, versions
+from relfast.engine.file_run.telling import Tell, tell_nobody
+from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
+
+if TYPE_CHECKING:
+    from ray.actor import ActorHandle
+
+CPUS_OF_ACTOR: Final = 4
+"""CPUs an actor asks for, and its worker processes, unless the smallest node has fewer or the user says."""
+
+AHEAD: Final = 2
+"""Tasks an actor has at a time: the one it works on, and the next, so that it never waits for the driver."""
+
+MAX_DEATHS: Final = 4
+"""Actors that may die on a task before it is given up."""
+
+MAX_READS: Final = 2
+"""How often a part is tried that cannot be read: a store may stumble."""
+
+MAX_FAILED_STARTS: Final = 5
+"""Starts in a row that may fail before the run gives up: the nodes' installation is broken then."""
+
+KNOCK_SECONDS: Final = 10.0
+"""Longest wait for a cluster's first answer."""
+
+START_SECONDS: Final = 600.0
+"""Longest wait without any actor: a busy or growing cluster takes minutes to make room."""
+
+
+def ray_module() -> Any:
+    """Ray, imported. Raises `MissingExtraError`."""
+    # asked for by nobody; a cluster that is there already has its own mind
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("scoring on Ray", "ray") from None
+    return ray
+
+
+@dataclass(eq=False, slots=True)
+class _Actor:
+    handle: ActorHandle[Any]
+    hello: Any
+    ready: bool = False
+    host: str = "?"
+    tasks: deque[int] = field(default_factory=deque)
+
+
+class Cluster:
+    """The executor on Ray. A context manager: its actors, and a Ray that it started, end with it.
+
+    Parameters
+    ----------
+    address
+        ``auto``, ``HOST:PORT`` or ``ray://…``; None: the cluster of ``RAY_ADDRESS`` or of this machine, else
+        a Ray of its own that ends with the run.
+
+    Raises
+    ------
+    MissingExtraError
+        Ray is not installed.
+    UsageError
+        There is no cluster at the address.
+    """
+
+    def __init__(self, address: str | None, tell: Tell = tell_nobody) -> None:
+        self._ray = ray_module()
+        self._tell = tell
+        self._started = not self._ray.is_initialized()
+        if self._started:
+            _knock(address)
+            try:
+                self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+            except (ConnectionError, ValueError, RuntimeError) as error:
+                self._started = False
+                reason = " ".join(str(error).split())[:200]
+                raise UsageError(f"no Ray cluster at {address or 'this machine'}: {reason}") from None
+        self._actors: list[_Actor] = []
+        self._told: Assignment | None = None
+        self._failed_starts = 0
+        self.replaced = 0
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        for actor in self._actors:
+            self._ray.kill(actor.handle)
+        self._actors.clear()
+        if self._started:
+            self._ray.shutdown()
+
+    def nodes(self) -> list[int]:
+        """CPUs of each node that is alive and has some."""
+        found = [node["Resources"].get("CPU", 0) for node in self._ray.nodes() if node["Alive"]]
+        return [int(cpus) for cpus in found if cpus >= 1]
+
+    def actor_cpus(self) -> int:
+        """CPUs that fit into every node."""
+        return min([CPUS_OF_ACTOR, *self.nodes()])
+
+    def assign(self, told: Assignment) -> None:
+        """Say what workers must know; before the first `run`."""
+        self._told = told
+
+    def run(self, method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any] | None]:
+        """See `Executor`.
+
+        Raises
+        ------
+        WorkerError
+            There are no actors, or they do not start.
+        UsageError
+            A node cannot give the same rows, or does not see the output.
+        """
+        todo = deque(range(len(tasks)))
+        deaths: dict[int, int] = {}
+        reads: dict[int, int] = {}
+        refs: dict[Any, tuple[_Actor, int]] = {}
+        left = len(tasks)
+        looked = 0.0
+        alive_at = time.monotonic()
+        while left:
+            now = time.monotonic()
+            if now - looked > Tick:
+                self._fill(left)
+                looked = now
+            for actor in self._actors:
+                while actor.ready and todo and len(actor.tasks) < AHEAD:
+                    number = todo.popleft()
+                    refs[getattr(actor.handle, method).remote(tasks[number])] = actor, number
+                    actor.tasks.append(number)
+            waited = [*refs, *(actor.hello for actor in self._actors if not actor.ready)]
+            finished = self._ray.wait(waited, num_returns=1, timeout=Tick)[0] if waited else []
+            if not waited:
+                time.sleep(Tick)
+            if any(actor.ready for actor in self._actors):
+                alive_at = now
+            elif now - alive_at > START_SECONDS:
+                raise WorkerError(f"no node made room for an actor within {START_SECONDS:.0f} s")
+            if not finished:
+                yield None
+            for ref in finished:
+                if ref not in refs:
+                    self._greet(next((actor for actor in self._actors if actor.hello == ref), None))
+                    continue
+                actor, number = refs.pop(ref)
+                try:
+                    answer = self._ray.get(ref)
+                except self._ray.exceptions.RayTaskError as error:
+                    answer = WorkerError(f"{tasks[number]}: {_last_line(error)}")
+                except self._ray.exceptions.RayError as error:
+                    lost = self._bury(actor, refs, str(error))
+                    first = lost[0] if lost else number
+                    deaths[first] = deaths.get(first, 0) + 1
+                    if deaths[first] >= MAX_DEATHS:
+                        lost.remove(first)
+                        left -= 1
+                        yield first, ReadError(f"{deaths[first]} actors died while they worked on it")
+                    todo.extendleft(reversed(lost))
+                    continue
+                actor.tasks.remove(number)
+                reads[number] = reads.get(number, 0) + 1
+                if isinstance(answer, ReadError) and reads[number] < MAX_READS:
+                    todo.append(number)
+                    continue
+                left -= 1
+                yield number, answer
+
+    def _fill(self, left: int) -> None:
+        """Start actors where nodes have room for them, and no more than there are tasks."""
+        told = self._told
+        assert told is not None
+        cpus = max(1, told.workers)
+        wanted = min(left, max(1, sum(node // cpus for node in self.nodes())))
+        while len(self._actors) < wanted:
+            kind = self._ray.remote(PartWorker).options(
+                num_cpus=cpus, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
+            )
+            handle = kind.remote(told)
+            self._actors.append(_Actor(handle, handle.hello.remote()))
+
+    def _greet(self, actor: _Actor | None) -> None:
+        """An actor is up, or could not come up."""
+        if actor is None:
+            return
+        try:
+            hello: Mapping[str, Any] = self._ray.get(actor.hello)
+        except self._ray.exceptions.RayError as error:
+            self._actors.remove(actor)
+            self._failed_starts += 1
+            self._tell(f"actor did not start: {_last_line(error)}")
+            if self._failed_starts >= MAX_FAILED_STARTS:
+                raise WorkerError(
+                    f"{self._failed_starts} actors in a row did not start: {_last_line(error)}"
+                ) from None
+            return
+        actor.host, self._failed_starts = hello["host"], 0
+        for name, here in versions().items():
+            there = hello["versions"].get(name)
+            if there != here:
+                raise UsageError(f"node {actor.host} has {name} {there}, this one {here}: install the same")
+        if not hello["sees_output"]:
+            raise UsageError(
+                f"node {actor.host} does not see the output: name a folder that all nodes share, or a URL"
+            )
+        actor.ready = True
+        self._tell(f"actor on {actor.host}: ready")
+
+    def _bury(self, actor: _Actor, refs: dict[Any, tuple[_Actor, int]], reason: str) -> list[int]:
+        """Take a dead actor off the list; the tasks that it had."""
+        lost = list(actor.tasks)
+        for ref in [ref for ref, (whose, _) in refs.items() if whose is actor]:
+            del refs[ref]
+        if actor in self._actors:
+            self._actors.remove(actor)
+            self.replaced += 1
+            self._ray.kill(actor.handle)  # it may only be out of reach
+            self._tell(f"actor on {actor.host} is gone ({_first_line(reason)}); its parts go to others")
+        return lost
+
+
+def _knock(address: str | None) -> None:
+    """See that somebody listens: Ray itself tries for minutes. Raises `UsageError`."""
+    host, colon, port = (address or "").rpartition(":")
+    if "://" in host or not (colon and port.isdecimal()):
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(
+            f"no Ray cluster at {address}: {getattr(error, 'strerror', None) or error}"
+        ) from None
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "no reason given")[:200]
+
+
+def _last_line(error: Exception) -> str:
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, RelfastError):
+        return str(cause)
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return (lines[-1] if lines else type(error).__name__).strip()[:300]

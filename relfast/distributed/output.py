@@ -1,0 +1,171 @@
+"""The folder that a run on a cluster leaves: parts of rows, notes that they are whole, plan and manifest.
+
+::
+
+    OUT/part-000000.jsonl …   rows, a file a part; one after the other they are the output of one machine
+    OUT/manifest.json         what is in them, written last
+    OUT/plan.json, _parts/    what the run was started with, and which parts are whole: for --resume
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from relfast.distributed.part_scoring import NOTES, Done, Failed, file_of, note_of
+from relfast.distributed.parts import Input, Part
+from relfast.distributed.storage import Folder, is_url
+from relfast.engine.io.fingerprint import compare_runs
+from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError
+from relfast.json_text import Undecodable, decode_object, encode_indented
+
+PLAN: Final = "plan.json"
+MANIFEST: Final = "manifest.json"
+VERSION: Final = 1
+_OURS: Final = re.compile(r"part-\d{6,}\.|\..*\.part|(plan|manifest)\.json$|_parts$")
+_PART: Final = re.compile(r"part-\d{6,}\.")
+_LOCK: Final = ".lock"
+
+
+class RunFolder:
+    """The output of one run.
+
+    Parameters
+    ----------
+    run
+        What must be equal for a resumed run to continue this one.
+    inputs
+        What the parts are of.
+
+    Raises
+    ------
+    OutputExistsError
+        There is something in the folder, and neither ``resume`` nor ``overwrite``.
+    ResumeMismatchError
+        ``resume``, and the run was started differently.
+    OutputError
+        It cannot be written, or another run writes it.
+    """
+
+    def __init__(
+        self,
+        folder: Folder,
+        run: Mapping[str, Any],
+        inputs: Sequence[Input],
+        suffix: str,
+        *,
+        resume: bool,
+        overwrite: bool,
+    ) -> None:
+        self.folder, self.suffix = folder, suffix
+        self._run, self._inputs = dict(run), [asdict(item) for item in inputs]
+        self._lock = -1
+        plan = folder.read(PLAN)
+        there = [name for name in folder.names() if name != _LOCK]
+        if there and not (resume or overwrite):
+            raise OutputExistsError(folder.path, resumable=True)
+        folder.make()
+        self._hold()
+        try:
+            self._planned = self._check(plan) if resume and there else None
+            if self._planned is None:
+                for name in filter(_OURS.match, there):
+                    folder.remove(name)
+            folder.make(NOTES)
+        except BaseException:
+            self.close()
+            raise
+
+    def _hold(self) -> None:
+        """Lock the folder where it is local; object stores have no locks, and parts are put there whole."""
+        if is_url(self.folder.path):
+            return
+        path = self.folder.join(_LOCK)
+        try:
+            self._lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            # the kernel drops the lock when its holder dies, however it dies
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise OutputError(self.folder.path, "another run is writing this output") from None
+        except OSError as error:
+            self.close()
+            raise OutputError(path, error.strerror or str(error)) from error
+
+    def _check(self, plan: bytes | None) -> dict[str, Any] | None:
+        try:
+            told: Any = decode_object(plan or b"")
+            before = told["run"] if told["relfast_plan"] == VERSION else {"plan format": told["relfast_plan"]}
+        except (Undecodable, KeyError):
+            raise ResumeMismatchError(
+                f"{self.folder.join(PLAN)} is missing or unreadable, so it is not known how"
+                f" {self.folder.path} was made"
+            ) from None
+        if difference := compare_runs(before, self._run):
+            raise ResumeMismatchError(difference)
+        return dict(told)
+
+    def planned(self) -> list[Part] | None:
+        """The parts of the run that is resumed, if its inputs are what they were and all were measured."""
+        told = self._planned
+        if told is None or told["inputs"] != self._inputs or told["failed"]:
+            return None
+        return [Part(**{**part, "input": Input(**part["input"])}) for part in told["parts"]]
+
+    def plan(self, parts: Sequence[Part], failed: Sequence[Failed]) -> None:
+        """Write down what is to be scored."""
+        told = {
+            "relfast_plan": VERSION,
+            "run": self._run,
+            "inputs": self._inputs,
+            "parts": [part.key() for part in parts],
+            "failed": [asdict(failure) for failure in failed],
+        }
+        self.folder.write(PLAN, encode_indented(told))
+
+    def done(self, parts: Sequence[Part]) -> Iterator[Done]:
+        """The parts whose rows are there already."""
+        noted = set(self.folder.names(NOTES))
+        for part in parts:
+            if os.path.basename(note_of(part)) in noted:
+                done = Done.from_json(self.folder.read(note_of(part)), part)
+                if done is not None and self.folder.size(file_of(part, self.suffix)) == done.size:
+                    yield done
+
+    def finish(self, done: Sequence[Done], failed: Sequence[Failed], summary: Mapping[str, Any]) -> None:
+        """Write the manifest; what earlier runs left of parts that are no more goes."""
+        files = {file_of(item.part, self.suffix): item for item in done}
+        for name in self.folder.names():
+            if _PART.match(name) and name not in files:
+                self.folder.remove(name)
+        told = {
+            "relfast_manifest": VERSION,
+            "complete": not failed,
+            "rows": sum(item.rows for item in done),
+            "inputs": self._inputs,
+            "parts": [
+                {
+                    "file": name,
+                    "input": item.part.input.path,
+                    "start": item.part.start,
+                    "end": item.part.end,
+                    "first_index": item.part.first_index,
+                    "rows": item.rows,
+                    "bytes": item.size,
+                }
+                for name, item in files.items()
+            ],
+            "failed": [asdict(failure) for failure in failed],
+            "summary": summary,
+        }
+        self.folder.write(MANIFEST, encode_indented(told))
+
+    def close(self) -> None:
+        if self._lock >= 0:
+            # the file stays: who waits for its lock has it open already
+            os.close(self._lock)
+            self._lock = -1

@@ -1,0 +1,148 @@
+"""A part scored: its blocks by the local engine, its rows in one file, what they come to beside it."""
+
+from __future__ import annotations
+
+import base64
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
+from typing import IO, Any, Final
+
+from relfast.distributed.parts import Part, blocks_of
+from relfast.distributed.storage import Folder
+from relfast.engine.file_run.run import Blocks
+from relfast.engine.io.file_writer import encoder
+from relfast.engine.io.lines import iterate_lines
+from relfast.engine.job import Job
+from relfast.engine.scoring import EMBEDDED
+from relfast.errors import OutputError, ReadError
+from relfast.json_text import Undecodable, decode_object, encode_json
+from relfast.stats.tally import Tally, TaskTally
+
+NOTES: Final = "_parts"
+"""Folder of the notes that parts are whole, one file each."""
+
+SUFFIXES: Final = (".jsonl.gz", ".jsonl.zst", ".parquet", ".jsonl")
+
+
+@dataclass(slots=True)
+class Done:
+    """A part whose rows are whole.
+
+    ``embedder`` is what scored its texts, where that was an embedding model; ``size`` the bytes of its file.
+    """
+
+    part: Part
+    rows: int
+    size: int
+    tally: Tally
+    embedder: str = ""
+
+    def to_json(self) -> bytes:
+        note = {
+            "part": self.part.key(),
+            "rows": self.rows,
+            "bytes": self.size,
+            "embedder": self.embedder,
+            "tasks": {name: asdict(task) for name, task in self.tally.tasks.items()},
+            "samples": base64.b64encode(self.tally.samples).decode("ascii"),
+        }
+        return encode_json(note)
+
+    @classmethod
+    def from_json(cls, data: bytes | None, part: Part) -> Done | None:
+        """The note of a part, or None where it speaks of another one or is torn."""
+        try:
+            note: Any = decode_object(data or b"")
+            if note["part"] != part.key():
+                return None
+            tasks = {name: TaskTally(**task) for name, task in note["tasks"].items()}
+            tally = Tally(tasks, bytearray(base64.b64decode(note["samples"])))
+            return cls(part, note["rows"], note["bytes"], tally, note["embedder"])
+        except (Undecodable, ValueError, KeyError, TypeError):
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A part, or a chunk, that could not be read: where, and why."""
+
+    what: str
+    reason: str
+
+
+def suffix_of(output: str) -> str:
+    """What the parts of an output are in: what its name ends in, else ``.jsonl``."""
+    return next((suffix for suffix in SUFFIXES if output.rstrip("/").endswith(suffix)), ".jsonl")
+
+
+def file_of(part: Part, suffix: str) -> str:
+    return f"part-{part.number:06}{suffix}"
+
+
+def note_of(part: Part) -> str:
+    return f"{NOTES}/{part.number:06}.json"
+
+
+def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str) -> Done:
+    """Score a part; its rows are in the folder when this returns, and the note that they are.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or is not what was measured.
+    OutputError
+        The rows cannot be written.
+    """
+    tally, n_rows, n_lines = Tally(), 0, 0
+    name = file_of(part, suffix)
+    with folder.draft(name) as path:
+        rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
+        with _written(rows_path) as file, blocks_of(part, job) as blocks:
+            encode = encoder(rows_path)
+            for block, segments in score(blocks):
+                rows = b"".join([segment.rows for segment in segments])
+                _write(file, encode(rows) if encode and rows else rows, name)
+                n_rows += sum(segment.n_rows for segment in segments)
+                n_lines += block.n_lines
+                for segment in segments:
+                    tally.merge(segment.tally)
+            if encode and not n_rows:
+                _write(file, encode(b""), name)
+        if part.n_lines not in (-1, n_lines):
+            raise ReadError("it changed while it was read", file=part.input.path)
+        if suffix == ".parquet":
+            _to_parquet(rows_path, path, name)
+    embedder = ""
+    if EMBEDDED & tally.tasks.keys():
+        from relfast.embed import describe
+
+        embedder = describe(job.options.embedder, job.options.device)
+    done = Done(part, n_rows, folder.size(name) or 0, tally, embedder)
+    folder.write(note_of(part), done.to_json())
+    return done
+
+
+def _written(path: str) -> AbstractContextManager[IO[bytes]]:
+    try:
+        return open(path, "wb")
+    except OSError as error:
+        raise OutputError(path, error.strerror or str(error)) from error
+
+
+def _write(file: IO[bytes], data: bytes, name: str) -> None:
+    try:
+        file.write(data)
+    except OSError as error:
+        raise OutputError(name, error.strerror or str(error)) from error
+
+
+def _to_parquet(rows: str, path: str, name: str) -> None:
+    import os
+
+    from relfast.engine.io.parquet import write_rows
+
+    try:
+        write_rows(map(decode_object, iterate_lines(rows)), path)
+        os.unlink(rows)
+    except OSError as error:
+        raise OutputError(name, error.strerror or str(error)) from error

@@ -1,0 +1,249 @@
+"""Inputs cut for a cluster: chunks that are measured, parts that are scored.
+
+A chunk is what can be cut off without reading: a byte range of plain JSONL, else a whole file. To measure it
+is to find where its lines begin and end and how many they are, so that a row's index is the one that a single
+machine gives it. A line belongs to the chunk in which it begins.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from typing import Any, Final
+
+from relfast.distributed.storage import expand, head, is_url, local_copy, size_and_version
+from relfast.engine.io.blocks import Block
+from relfast.engine.io.filters import HEAD_BYTES, Filters
+from relfast.engine.io.parquet import cut_parquet, group_sizes
+from relfast.engine.io.reader import cut_file, cut_stream
+from relfast.engine.io.sources import Codec, Source, codec_of
+from relfast.engine.job import Job
+from relfast.errors import InputError
+
+PART_BYTES: Final = 64 * 2**20
+"""Input of a part: a second of a text task, minutes of chemistry. What a part costs by itself (10 ms of the
+driver, two small files) no longer counts; what is lost with a node is one of these a worker."""
+
+_SCAN: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file to be scored: absolute path or URL, codec, bytes, and a text that changes when it does."""
+
+    path: str
+    codec: Codec
+    size: int
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What is measured at a time: bytes ``start`` to ``end`` of an input, all of it unless it is plain."""
+
+    source: int
+    input: Input
+    start: int
+    end: int
+    count: bool = True
+    """Whether its lines must be counted: of what nothing follows they need not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is scored at a time, and becomes one file of rows.
+
+    Attributes
+    ----------
+    number
+        Its place among the parts, and in its file's name.
+    source, input
+        The input it is of, by number.
+    start, end
+        Bytes of plain JSONL, row groups of Parquet; of what is compressed, bytes of the compressed file.
+    n_lines
+        Its lines; -1 = not counted.
+    first_index
+        Index of its first line in the run.
+    filter
+        Filter of lm-evaluation-harness that is scored.
+    """
+
+    source: int
+    input: Input
+    start: int
+    end: int
+    n_lines: int
+    number: int = 0
+    first_index: int = 0
+    filter: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes, about, for progress."""
+        return self.input.size if self.input.codec == "parquet" else self.end - self.start
+
+    def __str__(self) -> str:
+        unit = "row groups" if self.input.codec == "parquet" else "bytes"
+        return f"{self.input.path} {unit} {self.start}-{self.end}"
+
+    def key(self) -> dict[str, Any]:
+        """What must be equal for its rows to be what they are."""
+        return asdict(self)
+
+
+def find_inputs(names: Sequence[str]) -> list[Input]:
+    """All files that some inputs name, in order. One that cannot be opened is among them: its parts fail.
+
+    Raises
+    ------
+    InputError
+        A name stands for nothing.
+    """
+    return [_input(path) for name in names for path in expand(name)]
+
+
+def _input(path: str) -> Input:
+    size, version = size_and_version(path)
+    try:
+        start = head(path, 4)
+    except InputError:
+        start = b""  # told when it is measured
+    return Input(path, codec_of(path, start), size, version)
+
+
+def chunks_of(inputs: Sequence[Input], part_bytes: int = PART_BYTES) -> list[Chunk]:
+    """The inputs as chunks, in order."""
+    chunks = []
+    for number, item in enumerate(inputs):
+        if item.codec == "plain":
+            bounds = [*range(0, item.size, part_bytes), item.size]
+            chunks += [Chunk(number, item, a, b) for a, b in pairwise(bounds) if a < b]
+        else:
+            last = number == len(inputs) - 1 and item.codec != "parquet"
+            chunks.append(Chunk(number, item, 0, item.size, count=not last))
+    return chunks
+
+
+def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
+    """A chunk's parts, all but their numbers and first indices; none of a chunk in which no line begins.
+
+    Raises
+    ------
+    InputError
+        It cannot be read.
+    """
+    item = chunk.input
+    if item.codec == "plain":
+        start, end = _line_start(item, chunk.start), _line_start(item, chunk.end)
+        if start >= end:
+            return []
+        # the filter is seen in an input's head
+        most = max(end, HEAD_BYTES + 1) if chunk.start == 0 else end
+        with _at_hand(item, start, min(most, item.size)) as (path, offset):
+            lines = sum(
+                block.n_lines for block in cut_file(path, job.max_line_bytes, start - offset, end - offset)
+            )
+            chosen = _filter(path, "plain", job) if chunk.start == 0 else None
+        return [Part(chunk.source, item, start, end, lines, filter=chosen)]
+    with _at_hand(item, 0, None) as (path, _):
+        chosen = _filter(path, item.codec, job)
+        whole = Part(chunk.source, item, 0, item.size, -1, filter=chosen)
+        if item.codec == "parquet":
+            return list(_groups(whole, path, part_bytes))
+        lines = sum(block.n_lines for block in _blocks(path, whole, job)) if chunk.count else -1
+        return [replace(whole, n_lines=lines)]
+
+
+def _groups(whole: Part, path: str, part_bytes: int) -> Iterator[Part]:
+    """Runs of row groups; of a file that has to be fetched first, one with all."""
+    sizes = group_sizes(path)
+    start = rows = held = 0
+    for group, (n_rows, n_bytes) in enumerate(sizes, 1):
+        rows += n_rows
+        held += n_bytes
+        if group == len(sizes) or (held >= part_bytes and not is_url(whole.input.path)):
+            yield replace(whole, start=start, end=group, n_lines=rows)
+            start, rows, held = group, 0, 0
+
+
+def _line_start(item: Input, at: int) -> int:
+    """Where the first line begins that begins at byte ``at`` or later."""
+    if at == 0:
+        return 0
+    at -= 1
+    while at < item.size:
+        piece = head(item.path, _SCAN, at)
+        if not piece:
+            break
+        end = piece.find(b"\n")
+        if end >= 0:
+            return at + end + 1
+        at += len(piece)
+    return item.size
+
+
+def _filter(path: str, codec: Codec, job: Job) -> str | None:
+    return Filters([Source(path, codec, seekable=codec == "plain")], job.dialect, job.filter)[0]
+
+
+@contextmanager
+def _at_hand(item: Input, start: int, end: int | None) -> Iterator[tuple[str, int]]:
+    """A local file with these bytes, and which byte of the input its first one is."""
+    if is_url(item.path):
+        with local_copy(item.path, start, end) as path:
+            yield path, start
+    else:
+        yield item.path, 0
+
+
+def numbered(parts: Iterable[Part]) -> list[Part]:
+    """Parts in order with their places, first indices, and the filter of their input."""
+    found: list[Part] = []
+    index = 0
+    filters: dict[int, str | None] = {}
+    for part in parts:
+        chosen = filters.setdefault(part.source, part.filter)
+        found.append(replace(part, number=len(found), first_index=index, filter=chosen))
+        index += max(0, part.n_lines)
+    return found
+
+
+@contextmanager
+def blocks_of(part: Part, job: Job) -> Iterator[Iterator[Block]]:
+    """The blocks of a part, their indices those of the run; good within the context.
+
+    Raises
+    ------
+    InputError
+        The input cannot be read, or has changed since it was measured.
+    """
+    item = part.input
+    if size_and_version(item.path) != (item.size, item.version):
+        raise InputError("it has changed since the run began", file=item.path)
+    span = (part.start, part.end) if item.codec == "plain" else (0, None)
+    with _at_hand(item, *span) as (path, offset):
+        here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
+        yield _placed(_blocks(path, here, job), part)
+
+
+def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
+    codec = part.input.codec
+    if codec == "plain":
+        return cut_file(path, job.max_line_bytes, part.start, part.end)
+    if codec == "parquet":
+        end = part.end if part.n_lines >= 0 else None
+        return cut_parquet(path, job.max_line_bytes, slice(part.start, end))
+    return cut_stream(Source(os.path.abspath(path), codec), job.max_line_bytes)
+
+
+def _placed(blocks: Iterator[Block], part: Part) -> Iterator[Block]:
+    index = part.first_index
+    for seq, block in enumerate(blocks):
+        block.seq, block.source, block.first_index, block.filter = seq, part.source, index, part.filter
+        block.faults = {index + line: fault for line, fault in block.faults.items()}
+        yield block
+        index += block.n_lines

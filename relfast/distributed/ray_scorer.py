@@ -1,0 +1,187 @@
+"""A callable that scores batches of tables, for pipelines of one's own: Ray Data, Dask, Spark's pandas."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, Unpack
+
+import numpy as np
+
+from relfast.embed import THREADS_VARIABLE
+from relfast.engine.online.scorer import Scorer
+from relfast.engine.settings import workers_of
+from relfast.errors import UsageError
+from relfast.json_text import encode_json
+from relfast.keywords import JobKeywords
+from relfast.records import Score
+
+COLUMNS: Final = ("status", "correct", "reward", "metrics", "error")
+"""What is added: status (text), correct (bool or null), reward (float64, NaN where unscored), metrics (JSON
+text), error (text or null)."""
+
+
+class RayScorer:
+    """Adds scores to batches: a dict of numpy arrays, a pandas DataFrame or a `pyarrow.Table`; the same kind
+    comes out.
+
+    A row is a record with one response, in any input dialect. Every record has its own deadline; what can
+    hang is scored in worker processes. Travels by pickle: only its options do. Needs no Ray outside of Ray.
+
+    Parameters
+    ----------
+    workers
+        Worker processes; default: the CPUs that Ray has granted to the actor, else 1: the
+        rest of the node is somebody else's.
+    prefix
+        Stands before the names of the columns that are added, where the batch has such names already.
+    **options
+        As `relfast.Scorer`.
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        An option that cannot be used.
+    """
+
+    def __init__(
+        self, *, workers: int | None = None, prefix: str = "", **options: Unpack[JobKeywords]
+    ) -> None:
+        self._workers, self._prefix, self._options = workers_of(workers), prefix, options
+        self._scorer: Scorer | None = None
+        Scorer(workers=0, **options)  # what cannot be used is said here, not on a node
+
+    @staticmethod
+    def ray_options(cpus: int = 1) -> dict[str, Any]:
+        """Keywords of ``Dataset.map_batches``: ``cpus`` for each actor, and as many actors as leave every
+        node a CPU for reading and writing."""
+        import ray
+
+        nodes = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
+        most = sum(int(max(0, node - 1) // cpus) for node in nodes)
+        return {"num_cpus": cpus, "concurrency": (1, max(1, most))}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_scorer": None}
+
+    def __call__(self, batch: Any) -> Any:
+        """The batch with `COLUMNS`.
+
+        Raises
+        ------
+        UsageError
+            It is no such batch, or has a column of one of those names.
+        """
+        rows = _rows(batch)
+        names = [self._prefix + name for name in COLUMNS]
+        if taken := sorted(set(names) & set(_names(batch))):
+            raise UsageError(f"the batch has a column {taken[0]!r} already: choose a prefix")
+        if self._scorer is None:
+            self._scorer = self._made()
+        scores: list[Score | None] = [None] * len(rows)
+        several: set[int] = set()
+        for score in self._scorer.score(rows):
+            if scores[score.index] is not None:
+                several.add(score.index)
+            scores[score.index] = score
+        if several:
+            raise UsageError(f"row {min(several)} has several samples: a row of a batch has one response")
+        return _with(batch, dict(zip(names, _columns(scores), strict=True)))
+
+    def _made(self) -> Scorer:
+        workers = self._workers
+        if workers is None:
+            workers = _granted()
+        os.environ.setdefault(THREADS_VARIABLE, str(max(1, workers)))
+        return Scorer(workers=workers, **self._options)
+
+    def close(self) -> None:
+        """End the workers."""
+        if self._scorer is not None:
+            self._scorer.close()
+            self._scorer = None
+
+
+def _granted() -> int:
+    """CPUs of the Ray actor or task that this is, at least 1."""
+    try:
+        import ray
+    except ImportError:
+        return 1
+    if not ray.is_initialized():
+        return 1
+    return max(1, int(ray.get_runtime_context().get_assigned_resources().get("CPU", 1)))
+
+
+def _names(batch: Any) -> Sequence[str]:
+    return list(batch) if isinstance(batch, Mapping) else list(getattr(batch, "column_names", batch))
+
+
+def _rows(batch: Any) -> list[dict[str, Any]]:
+    if isinstance(batch, Mapping):
+        columns = {name: list(values) for name, values in batch.items()}
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    elif hasattr(batch, "to_pylist"):
+        rows = batch.to_pylist()
+    elif hasattr(batch, "to_dict") and hasattr(batch, "columns"):
+        rows = batch.to_dict("records")
+    else:
+        raise UsageError(f"a batch is arrays by name, a DataFrame or a Table, not {type(batch).__name__}")
+    return [_record(row) for row in rows]
+
+
+def _record(row: Mapping[str, Any]) -> dict[str, Any]:
+    record = {name: _plain(value) for name, value in row.items()}
+    answer = record.get("answer")
+    if isinstance(answer, dict):
+        # a struct column holds the union of all rows' keys, the absent ones null: absent is what they are
+        record["answer"] = {key: value for key, value in answer.items() if value is not None}
+    return record
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON would have it: no numpy in it, and null where a table has nothing."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and value != value else value
+
+
+def _columns(scores: Iterable[Score | None]) -> list[list[Any]]:
+    rows: list[tuple[Any, ...]] = []
+    for score in scores:
+        if score is None:  # a row of a filter that is not scored
+            rows.append((None, None, float("nan"), None, None))
+            continue
+        reward = float("nan") if score.reward is None else float(score.reward)
+        error = None if score.error is None else score.error["message"]
+        rows.append((score.status, score.correct, reward, encode_json(score.metrics).decode(), error))
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in COLUMNS]
+
+
+def _with(batch: Any, columns: Mapping[str, list[Any]]) -> Any:
+    if isinstance(batch, Mapping):
+        return {**batch, **{name: _array(name, values) for name, values in columns.items()}}
+    if hasattr(batch, "to_pylist"):
+        import pyarrow
+
+        kinds = (pyarrow.string(), pyarrow.bool_(), pyarrow.float64(), pyarrow.string(), pyarrow.string())
+        for kind, (name, values) in zip(kinds, columns.items(), strict=True):
+            if kind == pyarrow.string():  # which holds no lone surrogates
+                values = [v if v is None else v.encode("utf-8", "replace").decode() for v in values]
+            batch = batch.append_column(name, pyarrow.array(values, kind))
+        return batch
+    return batch.assign(**{name: _array(name, values) for name, values in columns.items()})
+
+
+def _array(name: str, values: list[Any]) -> Any:
+    if name.endswith("reward"):
+        return np.array(values, np.float64)
+    array = np.empty(len(values), object)
+    array[:] = values
+    return array

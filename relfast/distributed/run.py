@@ -1,0 +1,255 @@
+"""A run on a cluster: inputs measured, parts scored in any order, rows and summary as of one machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Any, Final
+
+from relfast.distributed.cluster import Cluster
+from relfast.distributed.output import RunFolder
+from relfast.distributed.part_scoring import Done, Failed, suffix_of
+from relfast.distributed.parts import PART_BYTES, Chunk, Input, Part, chunks_of, find_inputs, numbered
+from relfast.distributed.storage import Folder
+from relfast.distributed.worker import Assignment, Executor, InProcess, Method
+from relfast.engine.file_run.files import LARGE_BYTES
+from relfast.engine.file_run.run import Progress, filter_note
+from relfast.engine.file_run.telling import Tell, tell_nobody
+from relfast.engine.io.fingerprint import fingerprint
+from relfast.engine.io.parquet import require_parquet
+from relfast.engine.io.sources import STDIN, find_sources
+from relfast.engine.job import Job
+from relfast.engine.settings import count_of, workers_of
+from relfast.engine.signature import signature
+from relfast.errors import InputError, ReadError, RelfastError, ResumeMismatchError, UsageError
+from relfast.stats.summary import Summary, Tally, summarize
+from relfast.tasks import TASKS
+
+_SHOWN: Final = 5
+
+Ask = Callable[[Method, Sequence[Any]], Iterator[tuple[int, Any]]]
+"""Has tasks done: number and answer of each, as they come."""
+
+
+class PartsFailed(ReadError):
+    """Some parts could not be read; the rows of all others are written."""
+
+    def __init__(self, failed: Sequence[Failed], n_parts: int, output: str) -> None:
+        self.failed = list(failed)
+        shown = "; ".join(f"{failure.what}: {failure.reason}" for failure in self.failed[:_SHOWN])
+        more = f"; and {len(failed) - _SHOWN} more (manifest.json)" if len(failed) > _SHOWN else ""
+        super().__init__(
+            f"{len(failed)} of {n_parts} parts failed: {shown}{more}. The others are in {output};"
+            " --resume tries these again"
+        )
+
+
+def default_output(inputs: Sequence[str]) -> str:
+    """``INPUT.scored`` beside the one input. Raises `UsageError` where there are several."""
+    if len(inputs) != 1 or any(mark in inputs[0] for mark in "*?["):
+        raise UsageError("several inputs: say in which folder the rows go with -o")
+    return f"{inputs[0].rstrip('/')}.scored"
+
+
+def score_on_ray(
+    inputs: Sequence[str],
+    output: str | None,
+    job: Job,
+    *,
+    address: str | None = None,
+    workers: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    part_bytes: int = PART_BYTES,
+    progress: Callable[[Progress], None] | None = None,
+    tell: Tell = tell_nobody,
+) -> Summary:
+    """Score files on a Ray cluster.
+
+    Parameters
+    ----------
+    inputs
+        Paths that all nodes see, patterns, folders; and URLs that fsspec opens.
+    output
+        A folder (see `relfast.distributed.output`), by path or URL. What its name ends in says what its files
+        are in: ``.jsonl.gz``, ``.jsonl.zst``, ``.parquet``, else ``.jsonl``.
+    address
+        See `Cluster`.
+    workers
+        Worker processes, and CPUs, of each actor.
+    part_bytes
+        Input of a part, about.
+
+    Raises
+    ------
+    PartsFailed
+        Some parts could not be read. All others are written.
+    UsageError, InputError, OutputError, WorkerError
+        As for files on one machine.
+    """
+    with ExitStack() as stack:
+        cluster: list[Cluster] = []
+
+        def executor(told: Callable[[int], Assignment]) -> Executor:
+            cluster.append(stack.enter_context(Cluster(address, tell)))
+            n_workers = workers_of(workers)
+            cluster[0].assign(told(cluster[0].actor_cpus() if n_workers is None else n_workers))
+            return cluster[0]
+
+        summary = score_parts(
+            inputs,
+            output,
+            job,
+            executor,
+            resume=resume,
+            overwrite=overwrite,
+            part_bytes=part_bytes,
+            progress=progress,
+            tell=tell,
+        )
+        if cluster:
+            tell(f"actors replaced: {cluster[0].replaced}")
+        return summary
+
+
+def score_here(inputs: Sequence[str], output: str | None, job: Job, **more: Any) -> Summary:
+    """The same in this process, without a cluster: for tests, and for output by URL on one machine."""
+    with ExitStack() as stack:
+        return score_parts(inputs, output, job, lambda told: stack.enter_context(InProcess(told(0))), **more)
+
+
+def score_parts(
+    inputs: Sequence[str],
+    output: str | None,
+    job: Job,
+    executor: Callable[[Callable[[int], Assignment]], Executor],
+    *,
+    resume: bool = False,
+    overwrite: bool = False,
+    part_bytes: int = PART_BYTES,
+    progress: Callable[[Progress], None] | None = None,
+    tell: Tell = tell_nobody,
+) -> Summary:
+    """See `score_on_ray`; ``executor`` makes what runs the tasks, once it is known that there are any."""
+    if resume and overwrite:
+        raise UsageError("--resume and --overwrite exclude each other")
+    if STDIN in inputs or output == STDIN:
+        raise UsageError("stdin and stdout are of one machine: with --engine ray name files and a folder")
+    count_of("part_bytes", part_bytes, 1)
+    find_sources(job.data)  # gold that is not there is said before an output is made
+    output = default_output(inputs) if output is None else output
+    found = find_inputs(inputs)
+    folder, suffix = Folder(output), suffix_of(output)
+    if suffix == ".parquet":
+        require_parquet()
+    if any(item.path == folder.path for item in found):
+        raise UsageError(f"{output} is an input; rows would overwrite it")
+    run = fingerprint(job, (), part_bytes=part_bytes)
+    target = RunFolder(folder, run, found, suffix, resume=resume, overwrite=overwrite)
+    state = Progress(started=time.monotonic(), total_bytes=sum(item.size for item in found))
+    large = state.total_bytes >= LARGE_BYTES
+    at_hand: list[Executor] = []
+
+    def told(workers: int) -> Assignment:
+        return Assignment(job, workers, large, part_bytes, folder, suffix)
+
+    def ask(method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Have tasks done, errors of the machinery raised, progress shown meanwhile."""
+        if not tasks:
+            return
+        if not at_hand:
+            at_hand.append(executor(told))
+        for item in at_hand[0].run(method, tasks):
+            if item is not None:
+                if isinstance(item[1], RelfastError) and not isinstance(item[1], InputError):
+                    raise item[1]
+                yield item
+            if progress is not None:
+                progress(state)
+
+    try:
+        parts = target.planned()
+        unmeasured: list[Failed] = []
+        if parts is None:
+            parts, unmeasured = _measured(found, part_bytes, ask)
+            target.plan(parts, unmeasured)
+        done = {item.part.number: item for item in target.done(parts)}
+        for item in done.values():
+            _count(state, item)
+        state.resumed_rows, state.resumed_bytes = state.rows, state.done_bytes
+        if resume:
+            tell(f"output {output}: {len(done)} of {len(parts)} parts are there")
+        todo = [part for part in parts if part.number not in done]
+        failed = []
+        for number, answer in ask("score", todo):
+            if isinstance(answer, InputError):
+                failed.append(Failed(str(todo[number]), _reason(answer, todo[number].input)))
+            else:
+                done[answer.part.number] = answer
+                _count(state, answer)
+        ordered = [done[number] for number in sorted(done)]
+        summary = _summary(ordered, parts, job)
+        summary.output = output
+        summary.seconds = round(time.monotonic() - state.started, 3)
+        target.finish(ordered, [*unmeasured, *failed], summary.to_dict())
+    finally:
+        target.close()
+    if unmeasured or failed:
+        raise PartsFailed([*unmeasured, *failed], len(parts) + len(unmeasured), output)
+    return summary
+
+
+def _measured(
+    inputs: Sequence[Input],
+    part_bytes: int,
+    ask: Ask,
+) -> tuple[list[Part], list[Failed]]:
+    chunks = chunks_of(inputs, part_bytes)
+    answers: dict[int, list[Part]] = {}
+    failed: list[tuple[int, Failed]] = []
+    for number, answer in ask("measure", chunks):
+        if isinstance(answer, InputError):
+            failed.append((number, Failed(_shown(chunks[number]), _reason(answer, chunks[number].input))))
+        else:
+            answers[number] = answer
+    parts = numbered(part for number in sorted(answers) for part in answers[number])
+    return parts, [failure for _, failure in sorted(failed, key=lambda item: item[0])]
+
+
+def _shown(chunk: Chunk) -> str:
+    return f"{chunk.input.path} bytes {chunk.start}-{chunk.end}"
+
+
+def _reason(error: InputError, item: Input) -> str:
+    return str(error).removeprefix(f"{item.path}: ")
+
+
+def _count(state: Progress, done: Done) -> None:
+    state.rows += done.rows
+    state.done_bytes += done.part.size
+    state.invalid += done.tally.count("invalid_record")
+    state.timeouts += done.tally.count("timeout")
+    state.crashes += done.tally.count("crashed")
+
+
+def _summary(done: Sequence[Done], parts: Sequence[Part], job: Job) -> Summary:
+    """What all parts come to, as if they had been one.
+
+    Raises
+    ------
+    ResumeMismatchError
+        Parts were scored by different embedding models.
+    """
+    embedders = list(dict.fromkeys(item.embedder for item in done if item.embedder))
+    if len(embedders) > 1:
+        raise ResumeMismatchError(f"embedder was {embedders[0]} and is {embedders[1]}")
+    tally = Tally()
+    for item in done:
+        tally.merge(item.tally)
+    filters = list(dict.fromkeys(part.filter for part in parts if part.filter is not None))
+    tasks = [name for name in TASKS if name in tally.tasks]
+    summary = summarize(tally, signature(job, tasks, filters))
+    if filters:
+        summary.notes.append(filter_note(filters))
+    return summary

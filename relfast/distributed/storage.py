@@ -1,0 +1,250 @@
+"""Files by path or by URL: local ones by the standard library, all others by fsspec."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from relfast.engine.io.codecs import CHUNK
+from relfast.engine.io.sources import inputs_among, paths_of
+from relfast.errors import InputError, MissingExtraError, OutputError, ReadError, RelfastError
+
+_GLOB: Final = frozenset("*?[")
+
+
+def is_url(path: str) -> bool:
+    """``s3://…``, ``memory://…``: whatever has a protocol."""
+    return "://" in path
+
+
+def _open_url(url: str) -> tuple[Any, str]:
+    """The file system of a URL, and the path in it. Raises `MissingExtraError`, `InputError`."""
+    try:
+        import fsspec
+    except ImportError:
+        raise MissingExtraError("reading or writing URLs", "ray") from None
+    try:
+        system, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:  # its package is missing, or nobody knows the protocol
+        raise InputError(_line(error), file=url) from None
+    return system, path
+
+
+def _line(error: BaseException) -> str:
+    text = getattr(error, "strerror", None) or " ".join(str(error).split())[:200] or type(error).__name__
+    return str(text)
+
+
+@contextlib.contextmanager
+def _reading(url: str) -> Iterator[None]:
+    try:
+        yield
+    except RelfastError:
+        raise
+    except Exception as error:  # every store has errors of its own; here they become one line
+        raise ReadError(_line(error), file=url) from error
+
+
+@contextlib.contextmanager
+def _writing(url: str) -> Iterator[None]:
+    try:
+        yield
+    except RelfastError:
+        raise
+    except Exception as error:
+        raise OutputError(url, _line(error)) from error
+
+
+def expand(name: str) -> list[str]:
+    """The files that an input names: a file, a pattern, a folder. Absolute where they are local.
+
+    Raises
+    ------
+    InputError
+        It names nothing that can be read.
+    """
+    if not is_url(name):
+        return [os.path.abspath(path) for path in paths_of(name)]
+    system, path = _open_url(name)
+    with _reading(name):
+        if _GLOB & set(path):
+            found = [at for at in sorted(system.glob(path)) if system.isfile(at)]
+            if not found:
+                raise InputError("nothing matches this pattern", file=name)
+        elif system.isdir(path):
+            found = inputs_among(system.ls(path, detail=False))
+            if not found:
+                raise InputError("no input in this folder", file=name)
+        elif system.exists(path):
+            found = [path]
+        else:
+            raise InputError("no such file", file=name)
+        return [str(system.unstrip_protocol(at)) for at in found]
+
+
+def size_and_version(path: str) -> tuple[int, str]:
+    """Bytes of a file, and a text that is another one when it has changed. Raises `InputError`."""
+    if not is_url(path):
+        try:
+            told = os.stat(path)
+        except OSError as error:
+            raise InputError(_line(error), file=path) from error
+        return told.st_size, str(told.st_mtime_ns)
+    system, at = _open_url(path)
+    with _reading(path):
+        return int(system.size(at) or 0), str(system.ukey(at))
+
+
+def head(path: str, length: int, start: int = 0) -> bytes:
+    """Up to ``length`` bytes from ``start`` on. Raises `ReadError`."""
+    if not is_url(path):
+        try:
+            with open(path, "rb") as file:
+                file.seek(start)
+                return file.read(length)
+        except OSError as error:
+            raise ReadError(_line(error), file=path) from error
+    system, at = _open_url(path)
+    with _reading(path), system.open(at, "rb", cache_type="none") as file:
+        file.seek(start)
+        data: bytes = file.read(length)
+        return data
+
+
+@contextlib.contextmanager
+def local_copy(path: str, start: int = 0, end: int | None = None) -> Iterator[str]:
+    """A local file with these bytes of a URL (all, without ``end``); gone when the context is left.
+
+    Raises
+    ------
+    ReadError
+        It cannot be read.
+    """
+    with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
+        # what a file is in is told by its name, too
+        target = os.path.join(folder, os.path.basename(path) or "input")
+        system, at = _open_url(path)
+        with _reading(path), system.open(at, "rb") as source, open(target, "wb") as file:
+            source.seek(start)
+            left = None if end is None else end - start
+            while left is None or left > 0:
+                piece = source.read(CHUNK if left is None else min(CHUNK, left))
+                if not piece:
+                    break
+                file.write(piece)
+                left = None if left is None else left - len(piece)
+        yield target
+
+
+class Folder:
+    """An output folder, local or by URL; picklable. A file appears in it whole or not at all."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path.rstrip("/") if is_url(path) else os.path.abspath(path)
+
+    def join(self, name: str) -> str:
+        return f"{self.path}/{name}"
+
+    def make(self, name: str = "") -> None:
+        """Make a folder in it, or itself. Raises `OutputError`."""
+        target = self.join(name) if name else self.path
+        with _writing(target):
+            if is_url(target):
+                system, at = _open_url(target)
+                system.makedirs(at, exist_ok=True)
+            else:
+                os.makedirs(target, exist_ok=True)
+
+    def size(self, name: str) -> int | None:
+        """Bytes of a file, or None where there is none."""
+        try:
+            return size_and_version(self.join(name))[0]
+        except InputError:
+            return None
+
+    def read(self, name: str) -> bytes | None:
+        """A file's bytes, or None where there is none or it cannot be read."""
+        size = self.size(name)
+        if size is None:
+            return None
+        with contextlib.suppress(InputError):
+            return head(self.join(name), size)
+        return None
+
+    def names(self, folder: str = "") -> list[str]:
+        """Names of what is in the folder, or in one within it; none where it does not exist."""
+        target = self.join(folder) if folder else self.path
+        if not is_url(target):
+            return sorted(os.listdir(target)) if os.path.isdir(target) else []
+        system, at = _open_url(target)
+        with _reading(target):
+            if not system.exists(at):
+                return []
+            return sorted(str(path).rstrip("/").rpartition("/")[2] for path in system.ls(at, detail=False))
+
+    def write(self, name: str, data: bytes) -> None:
+        """Raises `OutputError`."""
+        with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
+            draft = os.path.join(folder, "data")
+            with _writing(self.join(name)):
+                Path(draft).write_bytes(data)
+            self.put(draft, name)
+
+    def put(self, draft: str, name: str) -> None:
+        """Put a local file in place. Raises `OutputError`."""
+        target = self.join(name)
+        with _writing(target):
+            if is_url(target):
+                system, at = _open_url(target)
+                system.put_file(draft, at)
+                return
+            # beside the target, so that the last step is a rename
+            beside = self.join(f".{os.path.basename(name)}.{uuid.uuid4().hex}.part")
+            try:
+                shutil.copyfile(draft, beside)
+                os.replace(beside, target)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(beside)
+                raise
+
+    def remove(self, name: str) -> None:
+        """Remove a file or folder in it, if it is there. Raises `OutputError`."""
+        target = self.join(name)
+        with _writing(target):
+            if is_url(target):
+                system, at = _open_url(target)
+                if system.exists(at):
+                    system.rm(at, recursive=True)
+            elif os.path.isdir(target):
+                shutil.rmtree(target)
+            else:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(target)
+
+    @contextlib.contextmanager
+    def draft(self, name: str) -> Iterator[str]:
+        """A local path to write a file at, which is put in place under ``name`` when the context is left.
+
+        In the folder itself where that is local: the last step is a rename.
+        """
+        if is_url(self.path):
+            with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
+                path = os.path.join(folder, name)
+                yield path
+                self.put(path, name)
+            return
+        path = self.join(f".{uuid.uuid4().hex}.part.{name}")
+        try:
+            yield path
+            with _writing(self.join(name)):
+                os.replace(path, self.join(name))
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)

@@ -1,0 +1,113 @@
+"""What works on chunks and parts: an actor on a cluster's node, or this process."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+from relfast import __version__
+from relfast.distributed.part_scoring import Done, score_part
+from relfast.distributed.parts import Chunk, Part, measure
+from relfast.distributed.storage import Folder, is_url
+from relfast.embed import THREADS_VARIABLE
+from relfast.engine.file_run.run import in_process, on_pool
+from relfast.engine.job import Job
+from relfast.engine.signature import packages_of, version
+from relfast.engine.text_fast_path import compile_in_background, serves
+from relfast.errors import RelfastError
+from relfast.tasks import TASKS
+
+Method = Literal["measure", "score"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What every worker of a run must know.
+
+    ``workers`` are its processes, 0 = none; ``large`` as for a `Pool`; rows go to ``folder``, in files that
+    end in ``suffix``.
+    """
+
+    job: Job
+    workers: int
+    large: bool
+    part_bytes: int
+    folder: Folder
+    suffix: str
+
+
+def versions() -> dict[str, str]:
+    """All whose difference could make rows of one node differ from those of another."""
+    return {"relfast": __version__, **{name: version(name) for name in packages_of(TASKS.values())}}
+
+
+class PartWorker:
+    """Measures chunks and scores parts, one at a time. An error of ours is an answer: who asked decides."""
+
+    def __init__(self, told: Assignment) -> None:
+        self._told = told
+        self._open = contextlib.ExitStack()
+        # its CPUs are its share of a node: a model would take a thread for every core there is
+        os.environ.setdefault(THREADS_VARIABLE, "1")
+        if told.large and told.workers and serves(told.job):
+            compile_in_background()
+        self._score = self._open.enter_context(
+            on_pool(told.job, told.workers, large=told.large) if told.workers else in_process(told.job)
+        )
+
+    def hello(self) -> dict[str, Any]:
+        """Where it is, and what it has."""
+        folder = self._told.folder.path
+        seen = is_url(folder) or os.path.isdir(folder)
+        return {"host": socket.gethostname(), "versions": versions(), "sees_output": seen}
+
+    def measure(self, chunk: Chunk) -> list[Part] | RelfastError:
+        """The parts of a chunk."""
+        try:
+            return measure(chunk, self._told.job, self._told.part_bytes)
+        except RelfastError as error:
+            return error
+
+    def score(self, part: Part) -> Done | RelfastError:
+        """A part's rows are written when this returns."""
+        told = self._told
+        try:
+            return score_part(part, told.job, self._score, told.folder, told.suffix)
+        except RelfastError as error:
+            return error
+
+    def close(self) -> None:
+        self._open.close()
+
+
+Tick: Final = 1.0
+"""Seconds after which whoever waits is given the floor, to show progress and to be interrupted."""
+
+
+class Executor(Protocol):
+    """Has workers do tasks."""
+
+    def run(self, method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any] | None]:
+        """Number and answer of each task as they come; None now and then, when there is none."""
+
+
+class InProcess:
+    """The executor without a cluster: one worker, in this process."""
+
+    def __init__(self, told: Assignment) -> None:
+        self._worker = PartWorker(told)
+
+    def run(self, method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any] | None]:
+        do: Callable[[Any], Any] = getattr(self._worker, method)
+        for number, task in enumerate(tasks):
+            yield number, do(task)
+
+    def __enter__(self) -> InProcess:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._worker.close()

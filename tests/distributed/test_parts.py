@@ -1,0 +1,239 @@
+"""Runs cut into parts, in one process: what a cluster does, but for the cluster."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+from dump_lines import Dice, line
+from engine_runs import honest, rows_of, write_dump
+
+from relfast.distributed.parts import chunks_of, find_inputs, measure, numbered
+from relfast.distributed.run import PartsFailed, score_here
+from relfast.engine.file_run.files import score_files
+from relfast.engine.job import make_job
+from relfast.errors import InputError, OutputError, OutputExistsError, ResumeMismatchError, UsageError
+
+JOB = make_job()
+
+
+def mixed(n: int, seed: int) -> bytes:
+    rng = Dice(seed)
+    lines = []
+    for _ in range(n):
+        rng.wild = rng.random()
+        lines.append(line(rng) if rng.random() < 0.9 else b"")
+    return b"\n".join(lines)
+
+
+def local(inputs: list[Path], tmp_path: Path, **options: Any) -> tuple[bytes, dict[str, Any]]:
+    output = tmp_path / "local.jsonl"
+    summary = score_files(
+        [str(path) for path in inputs], str(output), make_job(**options), workers=0, overwrite=True
+    )
+    return output.read_bytes(), told(summary.to_dict())
+
+
+def told(summary: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in summary.items() if key not in ("output", "seconds")}
+
+
+def rows_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("part-*.jsonl")))
+
+
+@pytest.mark.parametrize("part_bytes", [1, 7, 1_000, 4_096, 10**6])
+def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None:
+    rng = random.Random(part_bytes)
+    text = b"".join(b"x" * rng.choice([0, 1, 6, 7, 300]) + b"\n" for _ in range(300)) + b"last"
+    path = tmp_path / "dump.jsonl"
+    path.write_bytes(text)
+    found = find_inputs([str(path)])
+    parts = numbered(part for chunk in chunks_of(found, part_bytes) for part in measure(chunk, JOB))
+    pieces = [text[part.start : part.end] for part in parts]
+    assert b"".join(pieces) == text
+    assert all(piece.endswith(b"\n") for piece in pieces[:-1])
+    assert [part.n_lines for part in parts] == [len(piece.splitlines()) for piece in pieces]
+    assert [part.first_index for part in parts] == [text[: part.start].count(b"\n") for part in parts]
+
+
+def test_rows_and_summary_are_those_of_one_machine(tmp_path: Path) -> None:
+    zstandard = pytest.importorskip("zstandard")
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    folder = tmp_path / "dumps"
+    folder.mkdir()
+    plain, zipped, table = folder / "a.jsonl", folder / "b.jsonl.gz", folder / "c.parquet"
+    plain.write_bytes(mixed(600, 1))
+    zipped.write_bytes(gzip.compress(mixed(200, 2) + b"\n"))
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(honest(300, 3)), table, row_group_size=50)
+    # ends early: the rows before that count, and a row says so
+    packed = zstandard.ZstdCompressor().compress(mixed(200, 4) + b"\n")
+    last = folder / "d.jsonl.zst"
+    last.write_bytes(packed[: len(packed) // 2])
+    rows, summary = local([plain, zipped, table, last], tmp_path)
+    output = tmp_path / "out"
+    given = score_here([str(folder)], str(output), JOB, part_bytes=20_000)
+    assert rows_in(output) == rows
+    assert told(given.to_dict()) == summary
+    manifest = json.loads((output / "manifest.json").read_bytes())
+    assert manifest["complete"]
+    assert manifest["rows"] == len(rows.splitlines())
+    assert len(manifest["parts"]) > 8
+    assert [part["file"] for part in manifest["parts"]] == sorted(path.name for path in output.glob("part-*"))
+
+
+def test_inputs_and_output_by_url(tmp_path: Path) -> None:
+    memory = fsspec.filesystem("memory")
+    texts = [mixed(200, 5), mixed(100, 6) + b"\n"]
+    memory.pipe("/relfast-in/a.jsonl", texts[0])
+    memory.pipe("/relfast-in/b.jsonl.gz", gzip.compress(texts[1]))
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz"]
+    paths[0].write_bytes(texts[0])
+    paths[1].write_bytes(gzip.compress(texts[1]))
+    rows, summary = local(paths, tmp_path)
+    try:
+        for names in (
+            ["memory://relfast-in"],
+            ["memory://relfast-in/*"],
+            [f"file://{path}" for path in paths],
+        ):
+            given = score_here(names, "memory://relfast-out/run", JOB, part_bytes=5_000, overwrite=True)
+            parts = sorted(memory.glob("/relfast-out/run/part-*.jsonl"))
+            assert len(parts) > 5
+            assert b"".join(memory.cat_file(part) for part in parts) == rows
+            assert told(given.to_dict()) == summary
+        # parts that are there are not scored again
+        first = parts[0]
+        before = memory.info(first)["created"]
+        memory.rm(parts[1])
+        score_here(names, "memory://relfast-out/run", JOB, part_bytes=5_000, resume=True)
+        assert memory.info(first)["created"] == before
+        assert b"".join(memory.cat_file(part) for part in parts) == rows
+    finally:
+        memory.rm("/relfast-in", recursive=True)
+        memory.rm("/relfast-out", recursive=True)
+
+
+@pytest.mark.parametrize(
+    "url", ["nosuch://bucket/a.jsonl", "memory://relfast-none/a.jsonl", "memory://relfast-none/*"]
+)
+def test_a_url_that_leads_nowhere_is_an_error_that_names_it(url: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"relfast-none|nosuch"):
+        score_here([url], str(tmp_path / "out"), JOB)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("suffix", [".jsonl.gz", ".jsonl.zst", ".parquet"])
+def test_parts_are_in_what_the_output_is_named_after(suffix: str, tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(60))
+    rows, _ = local([dump], tmp_path)
+    output = tmp_path / f"out{suffix}"
+    score_here([str(dump)], str(output), JOB, part_bytes=4_000)
+    parts = sorted(output.glob(f"part-*{suffix}"))
+    assert len(parts) > 1
+    from relfast.engine.io.lines import iterate_lines
+    from relfast.engine.io.parquet import output_rows
+
+    if suffix == ".parquet":
+        found = [row for path in parts for row in output_rows(str(path))]
+    else:
+        found = [json.loads(text) for path in parts for text in iterate_lines(str(path))]
+    assert found == [json.loads(text) for text in rows.splitlines()]
+
+
+def test_a_part_that_cannot_be_read_is_named_and_the_others_are_done(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    folder = tmp_path / "dumps"
+    folder.mkdir()
+    good = write_dump(folder / "a.jsonl", honest(40))
+    (folder / "b.parquet").write_bytes(b"PAR1 and then nothing of the kind")
+    output = tmp_path / "out"
+    with pytest.raises(PartsFailed, match=r"1 of 2 parts failed: .*b\.parquet.*not a readable Parquet"):
+        score_here([str(folder)], str(output), JOB)
+    assert rows_in(output) == local([good], tmp_path)[0]
+    manifest = json.loads((output / "manifest.json").read_bytes())
+    assert not manifest["complete"]
+    assert [failure["what"].rpartition("/")[2] for failure in manifest["failed"]] == ["b.parquet bytes 0-33"]
+    # it is repaired, and only it is scored
+    stood = (output / "part-000000.jsonl").stat().st_mtime_ns
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(honest(30, 7)), folder / "b.parquet")
+    score_here([str(folder)], str(output), JOB, resume=True)
+    assert (output / "part-000000.jsonl").stat().st_mtime_ns == stood
+    assert [row["index"] for row in map(json.loads, rows_in(output).splitlines())] == list(range(70))
+
+
+def test_what_stands_in_the_way_of_a_run(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(30))
+    output = tmp_path / "out"
+    score_here([str(dump)], str(output), JOB, part_bytes=2_000)
+    with pytest.raises(OutputExistsError):
+        score_here([str(dump)], str(output), JOB, part_bytes=2_000)
+    with pytest.raises(ResumeMismatchError, match="policy was reference and is strict"):
+        score_here([str(dump)], str(output), make_job(policy="strict"), part_bytes=2_000, resume=True)
+    with pytest.raises(ResumeMismatchError, match="part_bytes"):
+        score_here([str(dump)], str(output), JOB, part_bytes=3_000, resume=True)
+    with pytest.raises(UsageError, match="stdin"):
+        score_here(["-"], str(output), JOB)
+    n_before = len(list(output.glob("part-*")))
+    score_here([str(dump)], str(output), JOB, part_bytes=10**6, overwrite=True)
+    assert n_before > 1
+    assert len(list(output.glob("part-*"))) == 1
+    foreign = tmp_path / "photographs"
+    foreign.mkdir()
+    write_dump(foreign / "rows.jsonl", honest(1))
+    with pytest.raises(OutputExistsError):
+        score_here([str(dump)], str(foreign), JOB)
+    assert len(rows_of(foreign / "rows.jsonl")) == 1
+
+
+def test_two_runs_do_not_write_one_output(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(30))
+    output = str(tmp_path / "out")
+
+    def begin_another(_: object) -> None:
+        with pytest.raises(OutputError, match="another run"):
+            score_here([str(dump)], output, JOB, resume=True)
+        met.append(True)
+
+    met: list[bool] = []
+    score_here([str(dump)], output, JOB, progress=begin_another)
+    assert met
+
+
+def test_an_input_that_changes_on_the_way_fails_alone(tmp_path: Path) -> None:
+    dumps = [write_dump(tmp_path / name, honest(30)) for name in ("a.jsonl", "b.jsonl")]
+    output = tmp_path / "out"
+
+    def change(state: Any) -> None:
+        if state.rows and not changed:
+            changed.append(True)
+            write_dump(dumps[1], honest(31))
+
+    changed: list[bool] = []
+    with pytest.raises(PartsFailed, match=r"b\.jsonl bytes .*: it has changed since the run began"):
+        score_here([str(path) for path in dumps], str(output), JOB, progress=change)
+    assert rows_in(output) == local([dumps[0]], tmp_path)[0]
+
+
+def test_joined_gold_and_mapped_fields(tmp_path: Path) -> None:
+    records = honest(30)
+    gold = write_dump(
+        tmp_path / "gold.jsonl", [{k: v for k, v in r.items() if k != "response"} for r in records]
+    )
+    dump = write_dump(
+        tmp_path / "dump.jsonl", [{"id": r["id"], "out": {"text": r["response"]}} for r in records]
+    )
+    options: dict[str, Any] = {"data": [str(gold)], "map": {"response": "out.text"}, "details": True}
+    rows, summary = local([dump], tmp_path, **options)
+    output = tmp_path / "out"
+    given = score_here([str(dump)], str(output), make_job(**options), part_bytes=500)
+    assert rows_in(output) == rows
+    assert told(given.to_dict()) == summary
+    assert summary["tasks"]["REL-C2"]["statuses"]["invalid_record"] == 0

@@ -1,0 +1,252 @@
+"""Runs on a real Ray cluster of two nodes on this machine. `make test-ray`."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from corpora import ROOT, naughty_strings
+from dump_lines import Dice, line
+from engine_runs import HANG, OUT_OF_MEMORY, honest, write_dump
+from patience import until
+
+from relfast.engine.file_run.files import score_files
+from relfast.engine.job import make_job
+
+ray = pytest.importorskip("ray")
+
+pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+JOB = make_job(timeout=5)
+PART_BYTES = 400_000
+
+
+class Nodes:
+    """A cluster of two nodes of one CPU each."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        told = {"num_cpus": 1, "object_store_memory": 80 << 20}
+        self.cluster = Cluster(initialize_head=True, head_node_args={**told, "include_dashboard": False})
+        self._told = told
+        self.other: Any = None
+        self.add()
+
+    @property
+    def address(self) -> str:
+        return str(self.cluster.address)
+
+    def add(self) -> None:
+        self.other = self.cluster.add_node(**self._told)
+
+    def remove(self) -> None:
+        """Kill the second node and all that runs on it."""
+        self.cluster.remove_node(self.other, allow_graceful=False)
+
+    def actors(self) -> list[psutil.Process]:
+        """Processes of actors, on either node."""
+        found = []
+        for raylet in [node.all_processes["raylet"][0].process for node in self.cluster.list_all_nodes()]:
+            for child in psutil.Process(raylet.pid).children(recursive=True):
+                try:
+                    if "PartWorker" in " ".join(child.cmdline()):
+                        found.append(child)
+                except psutil.NoSuchProcess:
+                    continue
+        return found
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    cluster = Nodes()
+    yield cluster
+    ray.shutdown()
+    cluster.cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """50,000 mixed and hostile records, among them some that hang and some that end their workers."""
+    folder = tmp_path_factory.mktemp("dumps")
+    rng = Dice(18)
+    records, naughty = honest(2_000, 1), naughty_strings()
+    for name, n in (("a.jsonl", 30_000), ("b.jsonl", 20_000)):
+        with (folder / name).open("wb") as file:
+            for number in range(n):
+                rng.wild = rng.random()
+                chance = rng.random()
+                record = {**rng.choice(records), "id": f"{name}{number}"}
+                if number == n // 5:
+                    file.write(json.dumps({"id": number, **HANG}).encode())
+                elif number == n // 3:
+                    file.write(json.dumps({"id": number, **OUT_OF_MEMORY}).encode())
+                elif chance < 0.6:
+                    file.write(line(rng))
+                elif chance < 0.9:
+                    file.write(json.dumps(record).encode())
+                elif chance < 0.97:
+                    file.write(json.dumps({**record, "response": rng.choice(naughty)}).encode())
+                elif chance < 0.99:
+                    file.write(b"{torn")
+                file.write(b"\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, dict[str, Any]]:
+    """Rows and summary of one machine."""
+    output = tmp_path_factory.mktemp("local") / "rows.jsonl"
+    summary = score_files([str(dumps)], str(output), JOB, workers=2)
+    rows = output.read_bytes()
+    assert summary.count("timeout") == 2
+    assert summary.count("crashed") == 2
+    return rows, numbers(summary.to_dict())
+
+
+def numbers(summary: dict[str, Any]) -> dict[str, Any]:
+    told = {key: value for key, value in summary.items() if key not in ("output", "seconds")}
+    return dict(json.loads(json.dumps(told)))
+
+
+def rows_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("part-*.jsonl")))
+
+
+def score(nodes: Nodes, dumps: Path, output: Path, **more: Any) -> dict[str, Any]:
+    from relfast.distributed import score_on_ray
+
+    told: list[str] = []
+    summary = score_on_ray(
+        [str(dumps)], str(output), JOB, address=nodes.address, part_bytes=PART_BYTES, tell=told.append, **more
+    )
+    return {"summary": numbers(summary.to_dict()), "told": "\n".join(told)}
+
+
+def test_rows_and_summary_are_those_of_one_machine(
+    nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
+) -> None:
+    given = score(nodes, dumps, tmp_path / "out")
+    assert rows_in(tmp_path / "out") == expected[0]
+    assert given["summary"] == expected[1]
+    assert given["told"].count("ready") == 2
+    assert "actors replaced: 0" in given["told"], "records that end workers end no actor"
+
+
+def test_an_actor_killed_on_the_way_costs_no_rows(
+    nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
+) -> None:
+    killed: list[int] = []
+
+    def kill(state: Any) -> None:
+        if state.rows > 5_000 * (1 + len(killed)) and len(killed) < 3:
+            victim = random.Random(len(killed)).choice(nodes.actors())
+            victim.kill()
+            killed.append(victim.pid)
+
+    given = score(nodes, dumps, tmp_path / "out", progress=kill)
+    assert len(killed) == 3
+    assert rows_in(tmp_path / "out") == expected[0]
+    assert given["summary"] == expected[1]
+    assert "is gone" in given["told"]
+
+
+def test_a_node_killed_on_the_way_costs_no_rows(
+    nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
+) -> None:
+    killed: list[bool] = []
+
+    def kill(state: Any) -> None:
+        if state.rows > 5_000 and not killed:
+            killed.append(True)
+            nodes.remove()
+
+    try:
+        given = score(nodes, dumps, tmp_path / "out", progress=kill)
+    finally:
+        nodes.add()
+    assert killed
+    assert rows_in(tmp_path / "out") == expected[0]
+    assert given["summary"] == expected[1]
+
+
+def test_the_driver_killed_and_resumed(
+    nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
+) -> None:
+    output = tmp_path / "out"
+    command = [sys.executable, "-m", "relfast", "score", str(dumps), "-o", str(output), "--timeout", "5"]
+    command += ["--engine", "ray", "--ray-address", nodes.address, "--part-bytes", str(PART_BYTES)]
+    summary = tmp_path / "summary.json"
+    with subprocess.Popen([*command, "-q"], cwd=ROOT, start_new_session=True) as driver:
+        until(lambda: len(list(output.glob("_parts/*"))) >= 3, "three parts")
+        os.killpg(driver.pid, signal.SIGKILL)
+    # Ray takes the actors of a driver that is gone with it
+    until(lambda: not nodes.actors(), "the end of the actors")
+    whole = {path.name: path.stat().st_mtime_ns for path in output.glob("part-*.jsonl")}
+    notes = {f"part-{path.stem}.jsonl" for path in output.glob("_parts/*.json")}
+    assert not (output / "manifest.json").exists()
+    done = subprocess.run(
+        [*command, "--resume", "--summary", str(summary)], cwd=ROOT, capture_output=True, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    assert rows_in(output) == expected[0]
+    assert numbers(json.loads(summary.read_bytes())) == expected[1]
+    for name in notes:
+        assert (output / name).stat().st_mtime_ns == whole[name], "scored again"
+    assert not list(output.glob(".*.part*"))
+
+
+def test_a_part_that_cannot_be_read_is_named(nodes: Nodes, tmp_path: Path) -> None:
+    dumps = tmp_path / "dumps"
+    dumps.mkdir()
+    write_dump(dumps / "a.jsonl", honest(200))
+    (dumps / "b.parquet").write_bytes(b"PAR1" + bytes(100))
+    write_dump(dumps / "c.jsonl", honest(200))
+    output = tmp_path / "out"
+    command = [sys.executable, "-m", "relfast", "score", str(dumps), "-o", str(output), "-q"]
+    command += ["--engine", "ray", "--ray-address", nodes.address]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 1
+    assert "1 of 3 parts failed" in done.stderr
+    assert "b.parquet" in done.stderr
+    assert len(rows_in(output).splitlines()) == 400
+
+
+def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "a.jsonl", honest(2))
+    command = [sys.executable, "-m", "relfast", "score", str(dump), "--engine", "ray"]
+    done = subprocess.run(
+        [*command, "--ray-address", "127.0.0.1:9"], cwd=ROOT, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 2, done.stderr
+    assert "no Ray cluster at 127.0.0.1:9" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ray_scorer_in_ray_data(nodes: Nodes) -> None:
+    import relfast
+    from relfast.distributed import RayScorer
+
+    records = [{**record, "answer": json.dumps(record["answer"])} for record in honest(60, 4)]
+    ray.init(address=nodes.address, log_to_driver=False, logging_level="ERROR")
+    try:
+        assert RayScorer.ray_options() == {"num_cpus": 1, "concurrency": (1, 1)}, "no node has a CPU to spare"
+        given = ray.data.from_items(records).map_batches(
+            RayScorer, fn_constructor_kwargs={"policy": "strict"}, batch_size=16, num_cpus=1, concurrency=1
+        )
+        rows = {row["id"]: row for row in given.take_all()}
+    finally:
+        ray.shutdown()
+    expected = relfast.score(records, policy="strict")
+    assert [rows[score.id]["status"] for score in expected] == [score.status for score in expected]
+    assert [rows[score.id]["reward"] for score in expected] == [score.reward for score in expected]
