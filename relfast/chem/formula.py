@@ -17,8 +17,8 @@ _VALENCES: Final = {
     "H": 1, "B": 3, "C": 4, "N": 3, "O": 2, "P": 3, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1,
 }  # fmt: skip
 
-_TOKEN: Final = re.compile(r"(Cl|Br|[BCNOPSFIcnos])|([-=#/\\])|([()])|(%[0-9]{2}|[0-9])")
-_PLAIN: Final = re.compile(r"(?:Cl|Br|[BCNOPSFIcnos()\-=#/\\0-9]|%[0-9]{2})++")
+_TOKEN: Final = re.compile(r"(Cl|Br|[BCNOPSFI])|([-=#/\\])|([()])|(%[0-9]{2}|[0-9])")
+_PLAIN: Final = re.compile(r"(?:Cl|Br|[BCNOPSFI()\-=#/\\0-9]|%[0-9]{2})++")
 _ORDERS: Final = {"=": 2, "#": 3}
 
 CACHED: Final = 50_000
@@ -36,8 +36,8 @@ def _written(atoms: Counter[str], hydrogens: int) -> str:
 def formula_of_text(smiles: str) -> str | None:
     """The formula of a molecule, `NO_ISOMER` if it is not ordinary; None where the letters do not tell.
 
-    They tell where there is nothing in brackets. The text must be a molecule: what is none can have any
-    formula.
+    They tell where there is nothing in brackets nor in lower case, which need not be aromatic (``C1=Cc1``).
+    The text must be a molecule: what is none can have any formula.
     """
     if _PLAIN.fullmatch(smiles) is None:
         return None
@@ -77,14 +77,11 @@ def formula_of_text(smiles: str) -> str | None:
             order = 1
     hydrogens = 0
     for element, used in zip(elements, bonds, strict=True):
-        free = _VALENCES[element.capitalize()] - used
+        free = _VALENCES[element] - used
         if free < 0:
             return NO_ISOMER
-        if element.islower():
-            # in a ring of the letters' kind an atom of carbon has a third bond at least, others have all
-            free = max(0, free - 1) if element == "c" else 0
         hydrogens += free
-    return _written(Counter(map(str.capitalize, elements)), hydrogens)
+    return _written(Counter(elements), hydrogens)
 
 
 def ordinary_formula(smiles: str) -> str:
