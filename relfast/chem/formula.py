@@ -17,8 +17,8 @@ _VALENCES: Final = {
     "H": 1, "B": 3, "C": 4, "N": 3, "O": 2, "P": 3, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1,
 }  # fmt: skip
 
-_TOKEN: Final = re.compile(r"(Cl|Br|[BCNOPSFI])|([-=#/\\])|([()])|(%[0-9]{2}|[0-9])")
-_PLAIN: Final = re.compile(r"(?:Cl|Br|[BCNOPSFI()\-=#/\\0-9]|%[0-9]{2})++")
+_TOKEN: Final = re.compile(r"(Cl|Br|[BCNOPSFIcnos])|([-=#/\\])|([()])|(%[0-9]{2}|[0-9])")
+_PLAIN: Final = re.compile(r"(?:Cl|Br|[BCNOPSFIcnos()\-=#/\\0-9]|%[0-9]{2})++")
 _ORDERS: Final = {"=": 2, "#": 3}
 
 CACHED: Final = 50_000
@@ -36,16 +36,18 @@ def _written(atoms: Counter[str], hydrogens: int) -> str:
 def formula_of_text(smiles: str) -> str | None:
     """The formula of a molecule, `NO_ISOMER` if it is not ordinary; None where the letters do not tell.
 
-    They tell where there is nothing in brackets nor in lower case, which need not be aromatic (``C1=Cc1``).
-    The text must be a molecule: what is none can have any formula.
+    They tell where there is nothing in brackets, and no atom in lower case between others only, which is not
+    aromatic (``C1=Cc1``). The text must be a molecule: what is none can have any formula.
     """
     if _PLAIN.fullmatch(smiles) is None:
         return None
     elements: list[str] = []
     bonds: list[int] = []
-    open_rings: dict[str, tuple[int, int]] = {}
+    open_rings: dict[str, tuple[int, int, bool]] = {}
     branches: list[int] = []
-    last, order = -1, 1
+    # atoms in lower case with a bond that has no sign to another: RDKit takes it for an aromatic one
+    joined: set[int] = set()
+    last, order, plain = -1, 1, True
     for element, bond, branch, ring in _TOKEN.findall(smiles):
         if element:
             elements.append(element)
@@ -54,9 +56,11 @@ def formula_of_text(smiles: str) -> str | None:
             if last >= 0:
                 bonds[last] += order
                 bonds[here] += order
-            last, order = here, 1
+                if plain and element.islower() and elements[last].islower():
+                    joined |= {last, here}
+            last, order, plain = here, 1, True
         elif bond:
-            order = _ORDERS.get(bond, 1)
+            order, plain = _ORDERS.get(bond, 1), False
         elif branch == "(":
             branches.append(last)
         elif branch:
@@ -68,20 +72,27 @@ def formula_of_text(smiles: str) -> str | None:
             if last < 0:
                 return None
             if name in open_rings:
-                there, earlier = open_rings.pop(name)
+                there, earlier, was_plain = open_rings.pop(name)
                 order = max(order, earlier)
+                if plain and was_plain and elements[there].islower() and elements[last].islower():
+                    joined |= {there, last}
                 bonds[there] += order
                 bonds[last] += order
             else:
-                open_rings[name] = last, order
-            order = 1
+                open_rings[name] = last, order, plain
+            order, plain = 1, True
     hydrogens = 0
-    for element, used in zip(elements, bonds, strict=True):
-        free = _VALENCES[element] - used
+    for at, (element, used) in enumerate(zip(elements, bonds, strict=True)):
+        if element.islower() and at not in joined:
+            return None
+        free = _VALENCES[element.capitalize()] - used
         if free < 0:
             return NO_ISOMER
+        if element.islower():
+            # in a ring of the letters' kind an atom of carbon has a third bond at least, others have all
+            free = max(0, free - 1) if element == "c" else 0
         hydrogens += free
-    return _written(Counter(elements), hydrogens)
+    return _written(Counter(map(str.capitalize, elements)), hydrogens)
 
 
 def ordinary_formula(smiles: str) -> str:
