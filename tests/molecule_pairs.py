@@ -25,6 +25,14 @@ FUSED: Final = (
     "c1ccc2c3c(cccc13)CC2", "c1ccc2c(c1)Cc1ccccc12", "C1=CC2=CC=CC3=CC=CC1=C23", "c1ccc2nc3ccccc3nc2c1", "c1cnc2c(c1)ccc1cccnc12",
 )  # fmt: skip
 
+ODD: Final = (
+    "O=[N+]([O-])c1ccccc1", "C[n+]1ccccc1", "[O-][n+]1ccccc1", "C[N+](C)(C)C", "[Na+].CC(=O)[O-]", "C[S+](C)[O-]", "F[B-](F)(F)F",
+    "C[Si](C)(C)C", "c1cc[se]c1", "CN=[N+]=[N-]", "[C-]#[N+]C", "[CH2]C", "C[O]", "c1ccccc1[O]", "[13CH3]C", "C[13CH2]N", "Cc1c[nH]cn1",
+    "Cc1cnc[nH]1", "c1c[nH]nn1", "c1cn[nH]n1", "O=c1cc[nH]cc1", "Oc1ccncc1", "CC.CO", "Cl.CCN", "C1CC1.CCO", "[Na+].[Cl-]",
+    "[K+].[O-]c1ccccc1", "CCC[NH3+].CC(=O)[O-]", "[cH-]1cccc1", "[NH4+]", "[Na]", "N", "C[CH]C", "[CH3]", "C[N]C", "c1ccc2[nH]ncc2c1",
+    "C[n+]1ccn(C)c1", "[CH2]c1ccccc1", "Cc1ccccc1", "[nH+]1ccccc1", "c1ccc[cH+]cc1",
+)  # fmt: skip
+
 UNITS: Final = (
     "C",
     "CC",
@@ -118,6 +126,54 @@ def pair(rng: random.Random) -> tuple[str, str]:
         if kind == 4:
             return spell(rng.choice(molecules()), rng), rng.choice(molecules())
         return molecule(rng), edited(molecule(rng), rng)
+
+
+def odd_pair(rng: random.Random) -> tuple[str, str]:
+    """Two molecules with charges, unpaired electrons, isotopes, movable hydrogens, or several fragments."""
+    with _quiet():
+        one, kind = _odd_molecule(rng), rng.random()
+        other = _decorated(one, rng) if kind < 0.35 else one if kind < 0.5 else _odd_molecule(rng)
+        pair = (
+            spell(one, rng) if rng.random() < 0.3 else one,
+            spell(other, rng) if rng.random() < 0.5 else other,
+        )
+        return pair if rng.random() < 0.5 else pair[::-1]
+
+
+def _odd_molecule(rng: random.Random) -> str:
+    kind = rng.random()
+    smiles = rng.choice(ODD)
+    if kind > 0.4:
+        smiles = _decorated(rng.choice(molecules()) if kind > 0.7 else smiles, rng)
+    return f"{smiles}.{rng.choice(ODD)}" if rng.random() < 0.2 else smiles
+
+
+def _decorated(smiles: str, rng: random.Random) -> str:
+    """With other charges, unpaired electrons, isotopes, leaves or ions on some atoms."""
+    mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
+    Chem.Kekulize(mol, clearAromaticFlags=True)
+    for _ in range(rng.choice([1, 1, 2, 3])):
+        atom, change = mol.GetAtomWithIdx(rng.randrange(mol.GetNumAtoms())), rng.random()
+        if change < 0.4:
+            atom.SetFormalCharge(-1 if atom.GetAtomicNum() in (8, 16) else rng.choice([-1, 1, 1]))
+        elif change < 0.55:
+            atom.SetNumRadicalElectrons(1)
+            atom.SetNoImplicit(False)
+        elif change < 0.62:
+            atom.SetIsotope(13)
+        elif change < 0.8:
+            leaf = mol.AddAtom(Chem.Atom(rng.choice([6, 7, 8, 9, 16])))
+            mol.AddBond(atom.GetIdx(), leaf, Chem.BondType.SINGLE)
+            mol.GetAtomWithIdx(leaf).SetFormalCharge(-1 if rng.random() < 0.4 else 0)
+        elif change < 0.95 and mol.GetNumAtoms() > 3:
+            mol.RemoveAtom(atom.GetIdx())
+        else:
+            mol.AddAtom(Chem.Atom(rng.choice([6, 7, 8, 17])))
+    try:
+        written = str(Chem.MolToSmiles(mol))
+    except RuntimeError:
+        return smiles
+    return written if Chem.MolFromSmiles(written) else smiles
 
 
 class _quiet:

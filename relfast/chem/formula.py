@@ -36,16 +36,18 @@ def _written(atoms: Counter[str], hydrogens: int) -> str:
 def formula_of_text(smiles: str) -> str | None:
     """The formula of a molecule, `NO_ISOMER` if it is not ordinary; None where the letters do not tell.
 
-    They tell where there is nothing in brackets. The text must be a molecule: what is none can have any
-    formula.
+    They tell where there is nothing in brackets, and no atom in lower case between others only, which is not
+    aromatic (``C1=Cc1``). The text must be a molecule: what is none can have any formula.
     """
     if _PLAIN.fullmatch(smiles) is None:
         return None
     elements: list[str] = []
     bonds: list[int] = []
-    open_rings: dict[str, tuple[int, int]] = {}
+    open_rings: dict[str, tuple[int, int, bool]] = {}
     branches: list[int] = []
-    last, order = -1, 1
+    # atoms in lower case with a bond that has no sign to another: RDKit takes it for an aromatic one
+    joined: set[int] = set()
+    last, order, plain = -1, 1, True
     for element, bond, branch, ring in _TOKEN.findall(smiles):
         if element:
             elements.append(element)
@@ -54,9 +56,11 @@ def formula_of_text(smiles: str) -> str | None:
             if last >= 0:
                 bonds[last] += order
                 bonds[here] += order
-            last, order = here, 1
+                if plain and element.islower() and elements[last].islower():
+                    joined |= {last, here}
+            last, order, plain = here, 1, True
         elif bond:
-            order = _ORDERS.get(bond, 1)
+            order, plain = _ORDERS.get(bond, 1), False
         elif branch == "(":
             branches.append(last)
         elif branch:
@@ -68,15 +72,19 @@ def formula_of_text(smiles: str) -> str | None:
             if last < 0:
                 return None
             if name in open_rings:
-                there, earlier = open_rings.pop(name)
+                there, earlier, was_plain = open_rings.pop(name)
                 order = max(order, earlier)
+                if plain and was_plain and elements[there].islower() and elements[last].islower():
+                    joined |= {there, last}
                 bonds[there] += order
                 bonds[last] += order
             else:
-                open_rings[name] = last, order
-            order = 1
+                open_rings[name] = last, order, plain
+            order, plain = 1, True
     hydrogens = 0
-    for element, used in zip(elements, bonds, strict=True):
+    for at, (element, used) in enumerate(zip(elements, bonds, strict=True)):
+        if element.islower() and at not in joined:
+            return None
         free = _VALENCES[element.capitalize()] - used
         if free < 0:
             return NO_ISOMER

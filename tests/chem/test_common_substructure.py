@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from molecule_pairs import pair
+from molecule_pairs import odd_pair, pair
 from rdkit import Chem
 from rdkit.Chem import rdFMCS
 from relfast_kernels import layouts
@@ -24,7 +24,7 @@ from relfast_kernels.mcs.roots import largest_common as search
 from seeds import fresh, rounds
 
 import relfast
-from relfast.chem import common_substructure
+from relfast.chem import common_substructure, simple
 from relfast.chem.common_motifs import COMMON_MOTIFS, constant_in
 from relfast.chem.common_substructure import (
     MAX_STEPS,
@@ -225,6 +225,55 @@ def test_pairs_as_rdkit_compares_them() -> None:
     print(dict(seen))
     assert min(seen["strict"], seen["compared"]) > rounds(2_000) // 2
     assert seen["parts"] > rounds(2_000) // 100
+
+
+@pytest.mark.slow
+@pytest.mark.fuzz
+def test_charges_radicals_isotopes_and_fragments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the kernel says of them, and what policies make of it, against RDKit alone."""
+    rng = fresh(16)
+    seen: Counter[str] = Counter()
+    strict, reference = RelCOptions(policy="strict"), RelCOptions(policy="reference")
+    for _ in range(rounds(4_000)):
+        one, other = odd_pair(rng)
+        first, second = Chem.MolFromSmiles(one), Chem.MolFromSmiles(other)
+        extracted: Extracted[str | None] = Extracted(other, found=True)
+        theirs = prepared(one)
+        compared = judge(theirs, other, steps=MAX_STEPS) if isinstance(theirs, Prepared) else None
+        if isinstance(compared, Pair):
+            seen["fragments" if "." in one + other else "compared"] += 1
+            assert not any(atom.GetIsotope() for mol in (first, second) for atom in mol.GetAtoms())
+            assert compared.in_first == first.HasSubstructMatch(second), (one, other)
+            assert compared.in_second == second.HasSubstructMatch(first), (one, other)
+        found = largest_common(one, other)
+        expected = rdFMCS.FindMCS([first, second], timeout=1)
+        if found is not None and not expected.canceled:
+            assert found == (expected.numBonds, expected.numAtoms), (one, other)
+        fast = {
+            "reference": motif_reference._decide(motif_reference.compare(one, other, MAX_STEPS), other),
+            "strict": motif_strict.recall(one, extracted, strict),
+        }
+        with monkeypatch.context() as without:
+            for module, name in ((common_substructure, "_functions"), (simple, "_table")):
+                without.setattr(module, name, None)
+                without.setattr(module, "_looked", float("inf"))
+            slow = {
+                "reference": motif_reference._judge(one, extracted, reference),
+                "strict": motif_strict.judge(one, extracted, strict),
+            }
+        for policy, outcome in fast.items():
+            alone = slow[policy]
+            if outcome is None or "mcs_canceled" in alone.metrics:
+                continue
+            seen[policy] += 1
+            assert (outcome.correct, outcome.vote) == (alone.correct, alone.vote), (policy, one, other)
+            if policy == "strict":
+                # RDKit's search with whole rings can miss the optimum, and lets bonds of fused rings dangle
+                del outcome.metrics["overlap_metric"], alone.metrics["overlap_metric"]
+            assert outcome.metrics == alone.metrics, (policy, one, other)
+    print(dict(seen))
+    assert min(seen.values()) > rounds(4_000) // 10
+    assert len(seen) == 4
 
 
 def test_strict_overlap_is_the_optimum() -> None:

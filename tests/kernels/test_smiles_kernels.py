@@ -113,6 +113,7 @@ def test_the_search_is_given_up_and_the_graph_is_what_decides() -> None:
 def test_ways_of_writing_that_are_left_to_rdkit() -> None:
     for text in (
         "", "C~C", "C*", "C$C", "CC |x|", " CC", "C\tC", "[H][H]", "[2H]C", "[H+]", "[H]/C=C/F", "C\u00e9", "OCl(=O)=O", "C[Fe]C", "[#6]",
+        "C(C.[H])C",
     ):  # fmt: skip
         result = code_of(text) if text.isascii() else UNKNOWN
         assert result == UNKNOWN, text

@@ -165,6 +165,8 @@ def test_formulas_by_letters_are_those_of_rdkit() -> None:
         "c1ccccc1-c1ccccc1",
         "Cn1cccc1",
         "C1=CC=CC=C1",
+        "C#CC1=C(F)c1",
+        "C1CCc1",
     ]
     told = 0
     for smiles in (*sorted(molecules), *odd):

@@ -359,6 +359,8 @@ def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) ->
         elif c == 41:
             if before != _ATOM or depth == 0:
                 return INVALID
+            if previous == _LEADING:
+                return UNKNOWN
             depth -= 1
             previous = graph[BRANCHES + depth]
         elif c == 46:
