@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from relfast.engine.job import DEFAULT_TIMEOUT, make_job, make_options
+from relfast.errors import UsageError, said_in_python
 from relfast.keywords import JobKeywords, Policy, ScorerKeywords, TaskKeywords
 from relfast.records import Record, Score
 from relfast.stats.summary import Summary
@@ -147,19 +148,26 @@ def score_file(
     """
     from relfast.engine.file_run.files import score_files
 
+    if not isinstance(path, str | Path) and not _are_paths(path):
+        raise UsageError(f"path must name a file, or several, not {path!r:.60}; score(records) scores dicts")
     inputs = [path] if isinstance(path, str | Path) else list(path)
-    return score_files(
-        [str(item) for item in inputs],
-        None if output is None else str(output),
-        make_job(**options),
-        workers=workers,
-        resume=resume,
-        overwrite=overwrite,
-        limit=limit,
-        shard=shard,
-        lengths=lengths,
-        progress=progress,
-    )
+    with said_in_python():
+        return score_files(
+            [str(item) for item in inputs],
+            None if output is None else str(output),
+            make_job(**options),
+            workers=workers,
+            resume=resume,
+            overwrite=overwrite,
+            limit=limit,
+            shard=shard,
+            lengths=lengths,
+            progress=progress,
+        )
+
+
+def _are_paths(value: object) -> bool:
+    return isinstance(value, Sequence) and bool(value) and all(isinstance(item, str | Path) for item in value)
 
 
 # kept importable from here for those who type their options

@@ -17,6 +17,7 @@ from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
+from relfast.formats.near_miss import misspelt
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
@@ -85,14 +86,26 @@ def score(
     from relfast.engine.file_run.telling import tell_nobody
     from relfast.engine.io.writer import ConsumerGone
     from relfast.engine.job import make_job
+    from relfast.stats.unusable import describe
 
-    job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
+    for field in map(misspelt, pairs := _pairs(field_map, "--map")):
+        if field is not None:
+            raise UsageError(f"--map {' '.join(field_map)}: there is no such field; did you mean {field!r}?")
+    job = make_job(rewards=_pairs(reward, "--reward"), field_map=pairs, **job_options)
     _check_summary_path(summary_path, output)
     latest: Progress | None = None
 
     def show(state: Progress) -> None:
         nonlocal latest
         signals.check()
+        if (
+            latest is None
+            and not quiet
+            and 0 < state.rows == state.invalid
+            and state.done_bytes != state.total_bytes
+        ):
+            # in the first block, and not when the hours of the whole dump are over
+            reporter.say(describe(state.causes(), state.rows, "command", so_far=True))
         latest = state
         reporter.update(lambda: scoring_status(state, time.monotonic()))
 
@@ -124,9 +137,13 @@ def score(
         print_summary(summary)
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
+        if not summary.rows and limit != 0 and shard is None:
+            say(f"relfast: no records in {', '.join(inputs)}: the input is empty")
     # a shard may hold nothing but what follows the good records
-    if shard is None and summary.rows and summary.count("invalid_record") == summary.rows:
-        say(f"relfast: not one of {summary.rows} records could be used; the rows say why")
+    useless = shard is None and 0 < summary.rows == summary.count("invalid_record")
+    if summary.unusable and (useless or not quiet):
+        say(f"relfast: {describe(summary.unusable, summary.rows, 'command')}")
+    if useless:
         return EXIT_USAGE
     if fail_on_error and summary.count("invalid_record", "timeout", "crashed"):
         return EXIT_ROWS_FAILED

@@ -14,6 +14,7 @@ from relfast.engine.file_run.telling import Tell, Ways, describe_setting, tell_n
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import CHUNK, Damaged
 from relfast.engine.io.filters import Filters
+from relfast.engine.io.foreign import refuse_output
 from relfast.engine.io.sources import STDIN, Source, find_sources
 from relfast.engine.job import Job
 from relfast.engine.settings import count_of, shard_of, workers_of
@@ -64,6 +65,7 @@ def score_files(
     limit = None if limit is None else count_of("limit", limit)
     sources = find_sources(inputs, output)
     output = default_output(inputs, sources) if output is None else output
+    refuse_output(output)
     gold = find_sources(job.data)  # gold that is not there is said before an output is made
     for source in (*sources, *gold):
         if _same_file(source.path, output):

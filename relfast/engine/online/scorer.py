@@ -19,7 +19,7 @@ from typing import Any, Final, Unpack
 
 from relfast.engine.job import Job, make_job
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.incoming import text_in
+from relfast.engine.online.incoming import check_column, check_records, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
@@ -177,7 +177,13 @@ class Scorer:
 
         Rows of lm-evaluation-harness count if they are of the option ``filter``, or of the first filter that
         comes; those of others have no `Score`.
+
+        Raises
+        ------
+        UsageError
+            ``records`` is no iterable of records, but a path, a data frame, or one record.
         """
+        check_records(records)
         entries: list[Record | Score] = []
         chosen = self.job.filter
         for index, row in enumerate(records):
@@ -204,8 +210,10 @@ class Scorer:
         Raises
         ------
         UsageError
-            The sequences differ in length.
+            The sequences differ in length, or one of them is a single text or answer.
         """
+        check_column("answers", answers)
+        check_column("responses", responses)
         n = len(responses)
         names = [tasks] * n if isinstance(tasks, str) or tasks is None else list(tasks)
         asked = [None] * n if questions is None else list(questions)
