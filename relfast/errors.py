@@ -83,7 +83,7 @@ class UnknownTaskError(RelfastError):
     def __init__(self, name: object, known: Iterable[str]) -> None:
         self.name = name
         known = tuple(known)
-        super().__init__(f"unknown task {name!r}{did_you_mean(name, known)}; known tasks: {', '.join(known)}")
+        super().__init__(f"unknown task {name!r}; known tasks: {', '.join(known)}{did_you_mean(name, known)}")
 
 
 class MissingExtraError(RelfastError):

@@ -284,7 +284,7 @@ def check_parameters(declaring: type, given: Mapping[str, Any]) -> dict[str, Any
     unknown = sorted(set(given) - set(declared))
     if unknown:
         meant = did_you_mean(unknown[0], declared)
-        raise UsageError(f"unknown option {unknown[0]!r}{meant}; options: {', '.join(sorted(declared))}")
+        raise UsageError(f"unknown option {unknown[0]!r}; options: {', '.join(sorted(declared))}{meant}")
     return {name: declared[name].check(name, value) for name, value in given.items()}
 
 

@@ -207,7 +207,7 @@ def test_score_file(tmp_path: Path) -> None:
     assert Path(summary.output).exists()
     assert summary.rows == 1
     assert calls[-1].rows == 1
-    with pytest.raises(relfast.UsageError, match="--overwrite"):
+    with pytest.raises(relfast.UsageError, match="overwrite=True"):
         relfast.score_file(dump, workers=0)
     assert relfast.score_file([dump], tmp_path / "rows.jsonl", workers=0).rows == 1
     with pytest.raises(relfast.InputError, match="no such file"):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from relfast.engine.file_run import run
 
 SECONDS_BETWEEN_FRAMES: Final = 0.2
-SECONDS_BETWEEN_LINES: Final = 5.0
+SECONDS_BETWEEN_LINES: Final = 10.0
 
 MIN_BAR: Final = 8
 MAX_BAR: Final = 40

@@ -129,7 +129,7 @@ def make_job(**options: Unpack[JobKeywords]) -> Job:
     taken = {parameter.name for parameter in parameters_of(AllOptions)}
     for name in given.keys() - taken:
         known = sorted({*taken, *_JOB_FIELDS, *_ALIASES, "workers"})
-        raise UsageError(f"unknown option {name!r}{did_you_mean(name, known)}; options: {', '.join(known)}")
+        raise UsageError(f"unknown option {name!r}; options: {', '.join(known)}{did_you_mean(name, known)}")
     job = Job(options=make_options(**given), **job_options)
     for name, metric in job.rewards.items():
         known = TASKS[name].metric_by_name.get(metric)

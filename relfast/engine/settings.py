@@ -62,7 +62,7 @@ def texts_of(name: str, value: object) -> dict[str, str]:
 
 
 def field_map_of(value: object) -> dict[str, str]:
-    """A mapping of fields to dotted paths. Raises `UsageError`, also for a field that is nearly one of ours."""
+    """A mapping of fields to dotted paths. Raises `UsageError`, also for what is nearly a field of ours."""
     field_map = texts_of("map", value)
     for name in field_map:
         if field := misspelt(name):

@@ -1,4 +1,4 @@
-"""Files that hold no lines of JSON, known by name or first bytes: each refused with the command that converts it."""
+"""Files of other formats, known by name or first bytes: refused with the command that converts them."""
 
 from __future__ import annotations
 
@@ -81,9 +81,7 @@ def refuse_foreign(path: str) -> None:
 
 
 _OUTPUTS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
-_FOREIGN_OUTPUTS: Final = frozenset(
-    {".csv", ".tsv", ".xlsx", ".xls", ".feather", ".arrow", ".html", ".md", ".tex", ".bz2", ".xz", ".zip", ".yaml"}
-)  # fmt: skip
+_FOREIGN_OUTPUTS: Final = frozenset({*_BY_NAME, ".html", ".md", ".tex", ".txt", ".zip"})
 
 
 def refuse_output(path: str) -> None:

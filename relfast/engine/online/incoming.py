@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any, Final
 
 import orjson
 
+from relfast.errors import UsageError
 from relfast.formats.entry import text_of
 
 _PLAIN: Final = (
@@ -37,7 +39,7 @@ def text_in(response: object) -> Any:
 
 
 def check_records(records: object) -> None:
-    """See that what is to be scored is an iterable of records; raises `UsageError` with what to write instead.
+    """See that what is to be scored are records; raises `UsageError` with what to write instead.
 
     Texts, mappings and data frames are iterables too: of characters, keys and columns.
     """

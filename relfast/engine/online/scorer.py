@@ -9,6 +9,7 @@ threads share the workers' round trips, the object travels by pickle and survive
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 import weakref
@@ -149,6 +150,13 @@ class Scorer:
         """
         return self.value_of(self.score_one(task, answer, response, question))
 
+    async def areward(
+        self, task: str | None, answer: object, response: object, question: object = None
+    ) -> float | None:
+        """`reward` for an event loop. Tasks that need no worker are scored before it first gives way (see
+        `submit`). Raises `UnscoredError` where ``on_error`` says so."""
+        return self.value_of(await asyncio.wrap_future(self.submit(task, answer, response, question)))
+
     def submit(
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> Future[Score]:
@@ -196,6 +204,11 @@ class Scorer:
                     unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
                 )
         return self._score_all(entries)
+
+    async def ascore(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
+        """`score` for an event loop, which goes on meanwhile: it is run in a thread of its own."""
+        check_records(records)
+        return await asyncio.to_thread(self.score, records)
 
     def score_batch(
         self,
