@@ -16,6 +16,7 @@ import click
 
 from relfast import __version__
 from relfast.cli import signals
+from relfast.cli.examples import with_examples
 from relfast.errors import (
     InputError,
     ReadError,
@@ -91,7 +92,7 @@ class _LazyGroup(click.Group):
             return None
         command = importlib.import_module(entry.module).command
         assert isinstance(command, click.Command)
-        return command
+        return with_examples(command, cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

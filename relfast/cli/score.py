@@ -11,7 +11,8 @@ import click
 import orjson
 
 from relfast.cli import signals
-from relfast.cli.checks import check_timeout
+from relfast.cli.checks import check_statuses, check_timeout
+from relfast.cli.examples import HelpedCommand
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
 from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from relfast.engine.file_run.run import Progress
 
 
-@click.command(name="score")
+@click.command(name="score", cls=HelpedCommand)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.option("-o", "--output", metavar="OUT", help="Rows: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
 @click.option("--data", multiple=True, metavar="PATH", help="Gold records to join on id, when the dump holds only id and response.")  # fmt: skip
@@ -41,11 +42,12 @@ if TYPE_CHECKING:
 @click.option("--shard", metavar="I/N", help="Only part I (from 0) of N; the parts' outputs concatenate to the whole.")  # fmt: skip
 @click.option("--summary", "summary_path", metavar="FILE.json", help="Write the summary as JSON.")
 @click.option("--lengths", is_flag=True, help="Also sum up lengths of responses and reasoning, tokens, and how many were cut off; reads the input twice.")  # fmt: skip
-@click.option("--input-format", "dialect", type=click.Choice(["auto", *DIALECTS]), default="auto", show_default=True, help="How the dump is written.")  # fmt: skip
+@click.option("--input-format", "dialect", type=click.Choice(["auto", *DIALECTS]), default="auto", show_default=True, metavar="DIALECT", help=f"How the dump is written: auto, {', '.join(DIALECTS)}.")  # fmt: skip
 @click.option("--filter", metavar="NAME", help="Filter of lm-evaluation-harness whose samples are scored.  [default: the first in the file]")  # fmt: skip
 @click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices.0.message.content.")  # fmt: skip
 @options_of(AllOptions)
 @click.option("--max-line-bytes", type=click.IntRange(1), default=MAX_LINE_BYTES, show_default=True, metavar="N", help="Longer lines are skipped with a row that says so.")  # fmt: skip
+@click.option("--show", metavar="STATUS", callback=check_statuses, help="List the rows of these statuses at the end, with why; several with commas, such as timeout,crashed.")  # fmt: skip
 @click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some rows have no score.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
 @click.option(
@@ -76,11 +78,13 @@ def score(
     overwrite: bool,
     limit: int | None,
     lengths: bool,
+    show: tuple[str, ...],
     fail_on_error: bool,
     quiet: bool,
     verbose: bool,
     **job_options: Any,
 ) -> int:
+    from relfast.cli.listing import how_to_list, rows_with
     from relfast.cli.progress import ProgressReporter, scoring_status
     from relfast.engine.file_run.files import score_files
     from relfast.engine.file_run.telling import tell_nobody
@@ -94,19 +98,17 @@ def score(
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=pairs, **job_options)
     _check_summary_path(summary_path, output)
     latest: Progress | None = None
+    rows_before = 0
 
-    def show(state: Progress) -> None:
-        nonlocal latest
+    def report(state: Progress) -> None:
+        nonlocal latest, rows_before
         signals.check()
-        if (
-            latest is None
-            and not quiet
-            and 0 < state.rows == state.invalid
-            and state.done_bytes != state.total_bytes
-        ):
-            # in the first block, and not when the hours of the whole dump are over
-            reporter.say(describe(state.causes(), state.rows, "command", so_far=True))
         latest = state
+        useless_so_far = not rows_before and 0 < state.rows == state.invalid
+        rows_before = state.rows
+        if useless_so_far and not quiet and state.done_bytes != state.total_bytes:
+            # after the first block, and not when the hours of the whole dump are over
+            reporter.say(describe(state.causes(), state.rows, "command", so_far=True))
         reporter.update(lambda: scoring_status(state, time.monotonic()))
 
     try:
@@ -121,7 +123,7 @@ def score(
                 limit=limit,
                 shard=_shard(shard),
                 lengths=lengths,
-                progress=show,
+                progress=report,
                 tell=reporter.say if verbose else tell_nobody,
             )
     except signals.Interrupted as signal:
@@ -137,8 +139,14 @@ def score(
         print_summary(summary)
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
+        if not show:
+            for line in how_to_list(summary):
+                say(line)
         if not summary.rows and limit != 0 and shard is None:
             say(f"relfast: no records in {', '.join(inputs)}: the input is empty")
+    if show:
+        for line in rows_with(summary, show):
+            say(line)
     # a shard may hold nothing but what follows the good records
     useless = shard is None and 0 < summary.rows == summary.count("invalid_record")
     if summary.unusable and (useless or not quiet):
@@ -152,7 +160,7 @@ def score(
 
 def _how_far(latest: Progress | None) -> str:
     """Where an interrupted run stands, and how it goes on."""
-    if latest is None:
+    if latest is None or not latest.rows:
         return "before the first rows; the same command with --resume starts again"
     return f"after {latest.rows:,} rows; the same command with --resume goes on from there"
 

@@ -128,8 +128,8 @@ def make_job(**options: Unpack[JobKeywords]) -> Job:
     job_options["data"] = (str(data),) if isinstance(data, str | Path) else tuple(map(str, data))
     taken = {parameter.name for parameter in parameters_of(AllOptions)}
     for name in given.keys() - taken:
-        known = sorted({*taken, *_JOB_FIELDS, *_ALIASES, "workers"})
-        raise UsageError(f"unknown option {name!r}; options: {', '.join(known)}{did_you_mean(name, known)}")
+        names = sorted({*taken, *_JOB_FIELDS, *_ALIASES, "workers"})
+        raise UsageError(f"unknown option {name!r}; options: {', '.join(names)}{did_you_mean(name, names)}")
     job = Job(options=make_options(**given), **job_options)
     for name, metric in job.rewards.items():
         known = TASKS[name].metric_by_name.get(metric)

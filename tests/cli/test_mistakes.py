@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
 import relfast
-from relfast.cli.main import main
+from relfast.cli.examples import EXAMPLES
+from relfast.cli.main import cli, main
 
 RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer: 3"}
 
@@ -271,3 +273,29 @@ def test_awaited_scores_are_those_of_the_plain_calls() -> None:
     with relfast.Scorer(workers=0) as scorer:
         assert reward == scorer.reward("REL-A1", GOLD, "3")
         assert scores == scorer.score([RECORD]) == asyncio.run(relfast.ascore([RECORD], workers=0))
+
+
+@pytest.mark.parametrize(("name", "line"), [(name, line) for name, two in EXAMPLES.items() for line in two])
+def test_an_example_of_help_is_a_command_that_is_understood(name: str, line: str) -> None:
+    words = [word for word in line.split() if "=" not in word or not word.startswith("RELFAST_")]
+    assert words[:2] == ["relfast", name]
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    command.make_context(name, words[2:], resilient_parsing=False)
+    assert line in CliRunner().invoke(cli, [name, "--help"], terminal_width=200).output
+
+
+def test_every_option_of_score_is_in_one_group_of_its_help() -> None:
+    command = cli.get_command(click.Context(cli), "score")
+    assert command is not None
+    for columns in (60, 80, 120):
+        said = CliRunner().invoke(cli, ["score", "--help"], terminal_width=columns).output
+        assert max(map(len, said.split("Examples:")[0].splitlines())) <= columns
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                names = sum(
+                    line.split()[0].rstrip(",") in parameter.opts
+                    for line in said.splitlines()
+                    if line.strip()
+                )
+                assert names == 1, parameter.opts

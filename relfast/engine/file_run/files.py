@@ -9,7 +9,7 @@ from typing import Final
 
 from relfast.cores import usable_cores
 from relfast.engine.file_run.measuring import check_readable, measure
-from relfast.engine.file_run.run import Progress, in_process, on_pool, open_output, run
+from relfast.engine.file_run.run import Blocks, Progress, in_process, on_pool, open_output, run
 from relfast.engine.file_run.telling import Tell, Ways, describe_setting, tell_nobody
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import CHUNK, Damaged
@@ -88,8 +88,15 @@ def score_files(
     if not workers:
         tell("workers: none, scored in this process without deadlines")
     ways = Ways()
+    state = Progress(timeout=job.timeout)
+
+    def meanwhile(n_slow: int) -> None:
+        if progress is not None and (n_slow or state.slow):
+            state.slow = n_slow
+            progress(state)
+
     try:
-        with on_pool(job, workers, large=large, tell=tell) if workers else in_process(job) as score:
+        with _open_scoring(job, workers, large, tell, meanwhile) as score:
             summary = run(
                 job,
                 sources,
@@ -99,6 +106,7 @@ def score_files(
                 limit=limit,
                 keep=keep,
                 progress=progress,
+                state=state,
             )
     except (InputError, UsageError):
         writer.withdraw()  # the command was wrong: it leaves nothing behind
@@ -114,6 +122,14 @@ def score_files(
     tell(str(ways))
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary
+
+
+def _open_scoring(
+    job: Job, workers: int, large: bool, tell: Tell, meanwhile: Callable[[int], None]
+) -> contextlib.AbstractContextManager[Blocks]:
+    if not workers:
+        return in_process(job)
+    return on_pool(job, workers, large=large, tell=tell, meanwhile=meanwhile)
 
 
 def _same_file(path: str, output: str) -> bool:

@@ -8,8 +8,6 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
 
-import orjson
-
 from relfast.engine.file_run.block_scoring import split_lines
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.lines import iterate_lines, lines_of
@@ -57,9 +55,9 @@ class FirstCauses:
 
     def rows(self, rows: bytes) -> None:
         """Look at rows of output, some of which are unusable."""
-        for line in rows.splitlines() if _INVALID in rows else ():
+        for line in split_lines(rows):
             if _INVALID in line:
-                row = orjson.loads(line)
+                row = decode_object(line)
                 if row["status"] == "invalid_record":
                     self._add(row["index"], row["error"])
 

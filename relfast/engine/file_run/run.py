@@ -40,7 +40,8 @@ class Progress:
     """How far a run is; given to the progress callback after each block.
 
     ``total_bytes`` is 0 where the input's size is not known. What an earlier run had done is in
-    ``resumed_rows`` and ``resumed_bytes``, and in the totals. ``causes`` are those of the invalid rows.
+    ``resumed_rows`` and ``resumed_bytes``, and in the totals. ``causes`` are those of the invalid rows;
+    ``slow`` counts the records that are at work for long at this moment, each for up to ``timeout`` seconds.
     """
 
     done_bytes: int = 0
@@ -52,6 +53,8 @@ class Progress:
     resumed_rows: int = 0
     resumed_bytes: int = 0
     started: float = 0.0
+    slow: int = 0
+    timeout: float = 0.0
     causes: Callable[[], Sequence[Cause]] = tuple
 
 
@@ -74,11 +77,19 @@ def in_process(job: Job) -> Iterator[Blocks]:
 
 
 @contextmanager
-def on_pool(job: Job, workers: int, *, large: bool, tell: Tell = tell_nobody) -> Iterator[Blocks]:
-    """Score on worker processes, which are gone when the context is left."""
+def on_pool(
+    job: Job,
+    workers: int,
+    *,
+    large: bool,
+    tell: Tell = tell_nobody,
+    meanwhile: Callable[[int], None] = lambda n_slow: None,
+) -> Iterator[Blocks]:
+    """Score on worker processes, which are gone when the context is left. ``meanwhile`` is told at least
+    every half second how many records are slow."""
     pool = Pool(job, workers, large=large, tell=tell)
     try:
-        yield partial(score_on_pool, pool)
+        yield partial(score_on_pool, pool, meanwhile)
     finally:
         pool.close()
         tell(f"workers: {workers}, replaced: {pool.replaced}")
@@ -105,13 +116,15 @@ def run(
     limit: int | None = None,
     keep: Callable[[Block], bool] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    state: Progress | None = None,
 ) -> Summary:
     """Score what the writer does not have yet; returns the summary of the whole output.
 
-    ``limit`` is a number of input lines, ``keep`` chooses the blocks of a shard. Raises what reading and
-    writing raise; rows written before are whole and committed.
+    ``state`` is what ``progress`` is given. ``limit`` is a number of input lines, ``keep`` chooses the blocks
+    of a shard. Raises what reading and writing raise; rows written before are whole and committed.
     """
-    state = Progress(started=time.monotonic())
+    state = Progress() if state is None else state
+    state.started = time.monotonic()
     if limit is None and keep is None:
         state.total_bytes = _total_bytes(sources)
     first_causes = FirstCauses(sources, job)
