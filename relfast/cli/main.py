@@ -102,7 +102,7 @@ class _LazyGroup(click.Group):
             meant = f"; did you mean {wanted!r}?" if wanted else did_you_mean(args[0], COMMANDS)
             if not meant and Path(args[0]).exists():
                 meant = f"; to score this file: relfast score {shlex.quote(args[0])}"
-            ctx.fail(f"no such command {args[0]!r}{meant or '; relfast --help lists them'}")
+            ctx.fail(f"No such command {args[0]!r}{meant or '; relfast --help lists them'}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

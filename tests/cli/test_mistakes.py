@@ -141,11 +141,14 @@ TYPED = [
     ("score good.jsonl --timeout -1", 2, "timeout must be seconds"),
     ("score good.jsonl --timeout 1e12", 2, "timeout must be seconds"),
     ("score good.jsonl --policy stirct", 2, "'stirct' is not one of 'reference', 'strict'"),
+    ("score good.jsonl --show timout", 2, "did you mean 'timeout'?"),
+    ("score null.jsonl --show invalid_record", 2, "invalid_record line 1 id 'a' REL-A1: the response is null"),
+    ("score good.jsonl --show timeout,crashed", 0, "0 rows are timeout, crashed"),
     ("score good.jsonl --shard 4/4", 2, "shard 4/4 does not exist"),
     ("score good.jsonl --resume --overwrite", 2, "--resume and --overwrite exclude each other"),
     ("score good.jsonl --sumary x.json", 2, "--summary"),
     # commands
-    ("scor good.jsonl", 2, "no such command 'scor'; did you mean 'score'?"),
+    ("scor good.jsonl", 2, "No such command 'scor'; did you mean 'score'?"),
     ("evaluate good.jsonl", 2, "did you mean 'score'?"),
     ("good.jsonl", 2, "to score this file: relfast score good.jsonl"),
 ]  # fmt: skip
