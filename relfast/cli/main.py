@@ -111,7 +111,9 @@ class _LazyGroup(click.Group):
 
 
 @click.group(
-    cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+    cls=_LazyGroup,
+    epilog='Completion in bash (zsh, fish alike): eval "$(_RELFAST_COMPLETE=bash_source relfast)"',
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(__version__, prog_name="relfast")
 def cli() -> None:

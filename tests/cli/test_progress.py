@@ -146,7 +146,7 @@ def test_no_end_is_promised_while_records_hang() -> None:
     state.slow, state.timeout = 1, 0.0
     assert scoring_status(state, 10.0).text(40) == "97% · 1 slow record · 970 rows"
     state.slow = 0
-    assert scoring_status(state, 10.0).text(40) == "97% · ETA 0:00:00 · 970 rows"
+    assert scoring_status(state, 10.0).text(32) == "97% · ETA 0:00:00 · 970 rows"
     assert scoring_status(Progress(total_bytes=100), 10.0).text(20) == "0% · 0 rows"
 
 
