@@ -50,9 +50,9 @@ def _print(summary: Summary, console: Console) -> None:
         console.print(table)
     else:  # a line a task, folded: a table would cut its headings and numbers
         for name, task in summary.tasks.items():
-            shown = zip(columns, cells(task), strict=False)
+            pairs = zip(columns, cells(task), strict=False)
             console.print(
-                f"{name}: {' · '.join(f'{column} {cell}' for column, cell in shown)}", overflow="fold"
+                f"{name}: {' · '.join(f'{column} {cell}' for column, cell in pairs)}", overflow="fold"
             )
     for name, task in summary.tasks.items():
         for line in (_metrics(task), _at_k(task), _lengths(task), _unscored(task)):
