@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from relfast.api import evaluate_response, score, score_batch, score_file
+    from relfast.api import ascore, evaluate_response, read_rows, score, score_batch, score_file
     from relfast.comparison import compare
     from relfast.comparison.model import Comparison
     from relfast.engine.online.scorer import Scorer
@@ -46,8 +46,10 @@ _HOMES: Final = {
     "UnscoredError": "relfast.errors",
     "UsageError": "relfast.errors",
     "WorkerError": "relfast.errors",
+    "ascore": "relfast.api",
     "compare": "relfast.comparison",
     "evaluate_response": "relfast.api",
+    "read_rows": "relfast.api",
     "score": "relfast.api",
     "score_batch": "relfast.api",
     "score_file": "relfast.api",
@@ -69,8 +71,10 @@ __all__ = [
     "UsageError",
     "WorkerError",
     "__version__",
+    "ascore",
     "compare",
     "evaluate_response",
+    "read_rows",
     "score",
     "score_batch",
     "score_file",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from relfast.engine.job import DEFAULT_TIMEOUT, make_job, make_options
+from relfast.errors import UsageError, said_in_python
 from relfast.keywords import JobKeywords, Policy, ScorerKeywords, TaskKeywords
 from relfast.records import Record, Score
 from relfast.stats.summary import Summary
@@ -88,6 +90,37 @@ def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords
         return scorer.score(records)
 
 
+async def ascore(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords]) -> list[Score]:
+    """`score` for an event loop, which goes on meanwhile. Many calls share a `relfast.Scorer` better: its
+    ``ascore`` and ``areward`` keep workers and what was scored before."""
+    return await asyncio.to_thread(score, records, **options)
+
+
+def read_rows(path: str | Path | Sequence[str | Path]) -> ScoreBatch:
+    """Scored rows read back: the output of `score_file` or ``relfast score``, in any of its formats.
+
+    Data frames infer the columns of JSON lines from the first hundred rows, and lose metrics that come later;
+    here each metric of any row is a column: ``relfast.read_rows("run.scored.jsonl").to_pandas()``, or
+    ``polars.from_arrow(relfast.read_rows(…).to_arrow())``.
+
+    Parameters
+    ----------
+    path
+        A file, pattern or folder, or a sequence of them.
+
+    Raises
+    ------
+    InputError
+        A file cannot be read, or a line of it is no scored row.
+    """
+    from relfast.engine.io.scored import read_scores
+    from relfast.engine.io.sources import find_sources
+    from relfast.results import ScoreBatch
+
+    paths = [path] if isinstance(path, str | Path) else path
+    return ScoreBatch.of([row for source in find_sources([*map(str, paths)]) for row in read_scores(source)])
+
+
 def score_batch(
     tasks: str | Sequence[str | None] | None,
     answers: Sequence[object],
@@ -147,20 +180,35 @@ def score_file(
     """
     from relfast.engine.file_run.files import score_files
 
+    if not isinstance(path, str | Path) and not _are_paths(path):
+        raise UsageError(f"path must name a file, or several, not {path!r:.60}; score(records) scores dicts")
     inputs = [path] if isinstance(path, str | Path) else list(path)
-    return score_files(
-        [str(item) for item in inputs],
-        None if output is None else str(output),
-        make_job(**options),
-        workers=workers,
-        resume=resume,
-        overwrite=overwrite,
-        limit=limit,
-        shard=shard,
-        lengths=lengths,
-        progress=progress,
-    )
+    with said_in_python():
+        return score_files(
+            [str(item) for item in inputs],
+            None if output is None else str(output),
+            make_job(**options),
+            workers=workers,
+            resume=resume,
+            overwrite=overwrite,
+            limit=limit,
+            shard=shard,
+            lengths=lengths,
+            progress=progress,
+        )
+
+
+def _are_paths(value: object) -> bool:
+    return isinstance(value, Sequence) and bool(value) and all(isinstance(item, str | Path) for item in value)
 
 
 # kept importable from here for those who type their options
-__all__ = ["DEFAULT_TIMEOUT", "evaluate_response", "score", "score_batch", "score_file"]
+__all__ = [
+    "DEFAULT_TIMEOUT",
+    "ascore",
+    "evaluate_response",
+    "read_rows",
+    "score",
+    "score_batch",
+    "score_file",
+]

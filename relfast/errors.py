@@ -19,8 +19,11 @@ Bad data is a row with its status, not an exception. Foreign errors are translat
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import difflib
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
 
 
 class RelfastError(Exception):
@@ -79,7 +82,8 @@ class UnknownTaskError(RelfastError):
 
     def __init__(self, name: object, known: Iterable[str]) -> None:
         self.name = name
-        super().__init__(f"unknown task {name!r}; known tasks: {', '.join(known)}")
+        known = tuple(known)
+        super().__init__(f"unknown task {name!r}; known tasks: {', '.join(known)}{did_you_mean(name, known)}")
 
 
 class MissingExtraError(RelfastError):
@@ -138,3 +142,38 @@ class UnscoredError(RelfastError):
     def __init__(self, task: str | None, status: str, message: str) -> None:
         self.task, self.status = task, status
         super().__init__(f"{task or 'response'} has no reward ({status}): {message}")
+
+
+def did_you_mean(name: object, known: Iterable[str]) -> str:
+    """``; did you mean 'timeout'?`` for a name that is nearly a known one, else nothing."""
+    by_folded = {candidate.lower(): candidate for candidate in known}
+    found = difflib.get_close_matches(str(name).lower(), list(by_folded), 1, 0.7)
+    return f"; did you mean {by_folded[found[0]]!r}?" if found else ""
+
+
+_IN_PYTHON: Final = {
+    "--resume": "resume=True",
+    "--overwrite": "overwrite=True",
+    "--lengths": "lengths=True",
+    "--data": "data",
+    "--filter": "filter",
+    "--map": "map",
+    "-o": "output",
+}
+_OPTION: Final = re.compile(r"(?<![\w-])(" + "|".join(_IN_PYTHON) + r")(?![\w-])")
+
+
+def in_python(text: str) -> str:
+    """A message with the command line's options by the names that Python's keywords have."""
+    return _OPTION.sub(lambda option: _IN_PYTHON[option[0]], text)
+
+
+@contextmanager
+def said_in_python() -> Iterator[None]:
+    """Have errors of ours that leave this name keywords, not options of the command line."""
+    try:
+        yield
+    except RelfastError as error:
+        if error.args and isinstance(error.args[0], str):
+            error.args = (in_python(error.args[0]), *error.args[1:])
+        raise

@@ -15,7 +15,7 @@ from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, Final, Protocol
 
-from relfast.errors import UsageError
+from relfast.errors import UsageError, did_you_mean
 
 MAX_COUNT: Final = 2**63 - 1
 """Largest whole number that a file of ours can hold."""
@@ -283,7 +283,8 @@ def check_parameters(declaring: type, given: Mapping[str, Any]) -> dict[str, Any
     declared = {parameter.name: parameter.kind for parameter in parameters_of(declaring)}
     unknown = sorted(set(given) - set(declared))
     if unknown:
-        raise UsageError(f"unknown option {unknown[0]!r}; options: {', '.join(sorted(declared))}")
+        meant = did_you_mean(unknown[0], declared)
+        raise UsageError(f"unknown option {unknown[0]!r}; options: {', '.join(sorted(declared))}{meant}")
     return {name: declared[name].check(name, value) for name, value in given.items()}
 
 

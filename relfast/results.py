@@ -59,6 +59,11 @@ class ScoreBatch:
             tuple(scores),
         )
 
+    @property
+    def scored(self) -> npt.NDArray[np.bool_]:
+        """Which responses have a score, shape (n,): ``batch.correct[batch.scored].mean()``."""
+        return ~np.isnan(self.correct)
+
     def __len__(self) -> int:
         return len(self.scores)
 
@@ -68,7 +73,7 @@ class ScoreBatch:
     def __repr__(self) -> str:
         counts = Counter(self.status.tolist())
         statuses = ", ".join(f"{n} {status}" for status, n in counts.most_common())
-        scored = self.correct[~np.isnan(self.correct)]
+        scored = self.correct[self.scored]
         mean = f", correct {scored.mean():.3f}" if len(scored) else ""
         return f"<ScoreBatch of {len(self)}: {statuses or 'empty'}{mean}>"
 

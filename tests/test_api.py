@@ -17,7 +17,7 @@ from relfast.tasks.options import AllOptions
 
 PUBLIC = [
     "Comparison", "InputError", "MissingExtraError", "OutputError", "RelfastError", "ResumeMismatchError", "Score", "ScoreBatch", "Scorer", "Summary",
-    "UnknownTaskError", "UnscoredError", "UsageError", "WorkerError", "__version__", "compare", "evaluate_response", "score", "score_batch", "score_file",
+    "UnknownTaskError", "UnscoredError", "UsageError", "WorkerError", "__version__", "ascore", "compare", "evaluate_response", "read_rows", "score", "score_batch", "score_file",
 ]  # fmt: skip
 
 GOOD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
@@ -207,7 +207,7 @@ def test_score_file(tmp_path: Path) -> None:
     assert Path(summary.output).exists()
     assert summary.rows == 1
     assert calls[-1].rows == 1
-    with pytest.raises(relfast.UsageError, match="--overwrite"):
+    with pytest.raises(relfast.UsageError, match="overwrite=True"):
         relfast.score_file(dump, workers=0)
     assert relfast.score_file([dump], tmp_path / "rows.jsonl", workers=0).rows == 1
     with pytest.raises(relfast.InputError, match="no such file"):

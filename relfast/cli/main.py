@@ -5,16 +5,26 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
 
 from relfast import __version__
 from relfast.cli import signals
-from relfast.errors import InputError, ReadError, RelfastError, UnknownTaskError, UsageError
+from relfast.cli.examples import with_examples
+from relfast.errors import (
+    InputError,
+    ReadError,
+    RelfastError,
+    UnknownTaskError,
+    UsageError,
+    did_you_mean,
+)
 
 EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
@@ -55,6 +65,23 @@ COMMANDS: Final = {
 }
 
 
+_OTHER_WORDS: Final = {
+    "eval": "score",
+    "evaluate": "score",
+    "grade": "score",
+    "plot": "report",
+    "diff": "compare",
+    "list": "tasks",
+    "server": "serve",
+    "ask": "run",
+    "infer": "run",
+    "check": "validate",
+    "lint": "validate",
+    "draw": "show",
+}
+"""What newcomers from other tools type."""
+
+
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -65,7 +92,18 @@ class _LazyGroup(click.Group):
             return None
         command = importlib.import_module(entry.module).command
         assert isinstance(command, click.Command)
-        return command
+        return with_examples(command, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            wanted = _OTHER_WORDS.get(args[0].lower())
+            meant = f"; did you mean {wanted!r}?" if wanted else did_you_mean(args[0], COMMANDS)
+            if not meant and Path(args[0]).exists():
+                meant = f"; to score this file: relfast score {shlex.quote(args[0])}"
+            ctx.fail(f"No such command {args[0]!r}{meant or '; relfast --help lists them'}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -73,7 +111,9 @@ class _LazyGroup(click.Group):
 
 
 @click.group(
-    cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+    cls=_LazyGroup,
+    epilog='Completion in bash (zsh, fish alike): eval "$(_RELFAST_COMPLETE=bash_source relfast)"',
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(__version__, prog_name="relfast")
 def cli() -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from relfast.engine.file_run import run
 
 SECONDS_BETWEEN_FRAMES: Final = 0.2
-SECONDS_BETWEEN_LINES: Final = 5.0
+SECONDS_BETWEEN_LINES: Final = 10.0
 
 MIN_BAR: Final = 8
 MAX_BAR: Final = 40
@@ -94,15 +94,22 @@ def scoring_status(state: run.Progress, now: float) -> Status:
     seconds = max(now - state.started, 1e-9)
     rows = state.rows - state.resumed_rows
     done = state.done_bytes - state.resumed_bytes
-    facts = (
+    facts: tuple[str, ...] = (
         f"{state.rows:,} rows",
         f"{rows / seconds:,.0f} rows/s",
         f"{state.invalid + state.crashes:,} errors",
         f"{state.timeouts:,} timeouts",
         f"{done / seconds / 1e6:,.1f} MB/s",
     )
+    slow = state.slow and state.done_bytes != state.total_bytes
+    if slow:
+        # what is done says nothing of when these end
+        limit = f", up to {state.timeout:g} s each" if state.timeout else ""
+        facts = (f"{state.slow:,} slow {'record' if state.slow == 1 else 'records'}{limit}", *facts)
     if not state.total_bytes:
         return Status(facts)
+    if slow or not done:
+        return Status(facts, state.done_bytes / state.total_bytes)
     left = (state.total_bytes - state.done_bytes) / max(done / seconds, 1e-9)
     return Status(facts, state.done_bytes / state.total_bytes, left)
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relfast.cli import signals
-from relfast.cli.checks import check_timeout
+from relfast.cli.checks import check_statuses, check_timeout
+from relfast.cli.examples import HelpedCommand
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
 from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
+from relfast.formats.near_miss import misspelt
 from relfast.json_text import encode_indented
 from relfast.tasks.options import AllOptions
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from relfast.stats.summary import Summary
 
 
-@click.command(name="score")
+@click.command(name="score", cls=HelpedCommand)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.option("-o", "--output", metavar="OUT", help="Rows: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
 @click.option("--data", multiple=True, metavar="PATH", help="Gold records to join on id, when the dump holds only id and response.")  # fmt: skip
@@ -45,11 +47,12 @@ if TYPE_CHECKING:
 @click.option("--part-bytes", type=click.IntRange(1), metavar="N", help="With --engine ray: input of a part, the unit that is handed out, written and resumed.  [default: 64 MiB]")  # fmt: skip
 @click.option("--summary", "summary_path", metavar="FILE.json", help="Write the summary as JSON.")
 @click.option("--lengths", is_flag=True, help="Also sum up lengths of responses and reasoning, tokens, and how many were cut off; reads the input twice.")  # fmt: skip
-@click.option("--input-format", "dialect", type=click.Choice(["auto", *DIALECTS]), default="auto", show_default=True, help="How the dump is written.")  # fmt: skip
+@click.option("--input-format", "dialect", type=click.Choice(["auto", *DIALECTS]), default="auto", show_default=True, metavar="DIALECT", help=f"How the dump is written: auto, {', '.join(DIALECTS)}.")  # fmt: skip
 @click.option("--filter", metavar="NAME", help="Filter of lm-evaluation-harness whose samples are scored.  [default: the first in the file]")  # fmt: skip
 @click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices.0.message.content.")  # fmt: skip
 @options_of(AllOptions)
 @click.option("--max-line-bytes", type=click.IntRange(1), default=MAX_LINE_BYTES, show_default=True, metavar="N", help="Longer lines are skipped with a row that says so.")  # fmt: skip
+@click.option("--show", metavar="STATUS", callback=check_statuses, help="List the rows of these statuses at the end, with why; several with commas, such as timeout,crashed.")  # fmt: skip
 @click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some rows have no score.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
 @click.option(
@@ -83,26 +86,38 @@ def score(
     overwrite: bool,
     limit: int | None,
     lengths: bool,
+    show: tuple[str, ...],
     fail_on_error: bool,
     quiet: bool,
     verbose: bool,
     **job_options: Any,
 ) -> int:
+    from relfast.cli.listing import how_to_list, rows_with
     from relfast.cli.progress import ProgressReporter, scoring_status
     from relfast.engine.file_run.files import score_files
     from relfast.engine.file_run.telling import tell_nobody
     from relfast.engine.io.writer import ConsumerGone
     from relfast.engine.job import make_job
+    from relfast.stats.unusable import describe
 
-    job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
+    for field in map(misspelt, pairs := _pairs(field_map, "--map")):
+        if field is not None:
+            raise UsageError(f"--map {' '.join(field_map)}: there is no such field; did you mean {field!r}?")
+    job = make_job(rewards=_pairs(reward, "--reward"), field_map=pairs, **job_options)
     _check_summary_path(summary_path, output)
     _check_engine(engine, ray_address, part_bytes, limit, shard)
     latest: Progress | None = None
+    rows_before = 0
 
-    def show(state: Progress) -> None:
-        nonlocal latest
+    def report(state: Progress) -> None:
+        nonlocal latest, rows_before
         signals.check()
         latest = state
+        useless_so_far = not rows_before and 0 < state.rows == state.invalid
+        rows_before = state.rows
+        if useless_so_far and not quiet and state.done_bytes != state.total_bytes:
+            # after the first block, and not when the hours of the whole dump are over
+            reporter.say(describe(state.causes(), state.rows, "command", so_far=True))
         reporter.update(lambda: scoring_status(state, time.monotonic()))
 
     try:
@@ -111,7 +126,7 @@ def score(
                 "workers": workers,
                 "resume": resume,
                 "overwrite": overwrite,
-                "progress": show,
+                "progress": report,
                 "tell": reporter.say if verbose else tell_nobody,
             }
             if engine == "ray":
@@ -133,9 +148,19 @@ def score(
         print_summary(summary)
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
+        if not show:
+            for line in how_to_list(summary):
+                say(line)
+        if not summary.rows and limit != 0 and shard is None:
+            say(f"relfast: no records in {', '.join(inputs)}: the input is empty")
+    if show:
+        for line in rows_with(summary, show):
+            say(line)
     # a shard may hold nothing but what follows the good records
-    if shard is None and summary.rows and summary.count("invalid_record") == summary.rows:
-        say(f"relfast: not one of {summary.rows} records could be used; the rows say why")
+    useless = shard is None and 0 < summary.rows == summary.count("invalid_record")
+    if summary.unusable and (useless or not quiet):
+        say(f"relfast: {describe(summary.unusable, summary.rows, 'command')}")
+    if useless:
         return EXIT_USAGE
     if fail_on_error and summary.count("invalid_record", "timeout", "crashed"):
         return EXIT_ROWS_FAILED
@@ -167,7 +192,7 @@ def _on_ray(
 
 def _how_far(latest: Progress | None) -> str:
     """Where an interrupted run stands, and how it goes on."""
-    if latest is None:
+    if latest is None or not latest.rows:
         return "before the first rows; the same command with --resume starts again"
     return f"after {latest.rows:,} rows; the same command with --resume goes on from there"
 

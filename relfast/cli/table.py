@@ -46,7 +46,14 @@ def _print(summary: Summary, console: Console) -> None:
         table.add_column(name, justify="right", no_wrap=True)
     for name, task in summary.tasks.items():
         table.add_row(name, *cells(task)[: len(columns)])
-    console.print(table)
+    if console.measure(table, options=console.options.update(width=1_000)).maximum <= console.width:
+        console.print(table)
+    else:  # a line a task, folded: a table would cut its headings and numbers
+        for name, task in summary.tasks.items():
+            pairs = zip(columns, cells(task), strict=False)
+            console.print(
+                f"{name}: {' · '.join(f'{column} {cell}' for column, cell in pairs)}", overflow="fold"
+            )
     for name, task in summary.tasks.items():
         for line in (_metrics(task), _at_k(task), _lengths(task), _unscored(task)):
             if line:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from relfast.engine import settings
-from relfast.errors import UsageError
+from relfast.errors import UsageError, did_you_mean
 from relfast.formats import DIALECTS
 from relfast.keywords import JobKeywords, OptionKeywords
-from relfast.parameters import Choice, Flag, check_parameters
+from relfast.parameters import Choice, Flag, check_parameters, parameters_of
 from relfast.tasks import TASKS, get_task
 from relfast.tasks.options import AllOptions
 
@@ -69,7 +69,7 @@ class Job:
             ("max_line_bytes", settings.count_of("max_line_bytes", self.max_line_bytes, 1)),
             ("details", Flag().check("details", self.details)),
             ("dialect", Choice(("auto", *DIALECTS)).check("input_format", self.dialect)),
-            ("field_map", settings.texts_of("map", self.field_map)),
+            ("field_map", settings.field_map_of(self.field_map)),
         ):
             object.__setattr__(self, name, value)
 
@@ -126,6 +126,10 @@ def make_job(**options: Unpack[JobKeywords]) -> Job:
     if not isinstance(data, str | Path | Iterable):
         raise UsageError(f"data must be a path or several, not {data!r:.60}")
     job_options["data"] = (str(data),) if isinstance(data, str | Path) else tuple(map(str, data))
+    taken = {parameter.name for parameter in parameters_of(AllOptions)}
+    for name in given.keys() - taken:
+        names = sorted({*taken, *_JOB_FIELDS, *_ALIASES, "workers"})
+        raise UsageError(f"unknown option {name!r}; options: {', '.join(names)}{did_you_mean(name, names)}")
     job = Job(options=make_options(**given), **job_options)
     for name, metric in job.rewards.items():
         known = TASKS[name].metric_by_name.get(metric)

@@ -9,6 +9,7 @@ from typing import Final
 
 from relfast.cores import default_workers
 from relfast.errors import UsageError
+from relfast.formats.near_miss import misspelt
 from relfast.parameters import Whole, number_of
 
 MAX_TIMEOUT: Final = 1_000_000.0
@@ -16,6 +17,12 @@ MAX_TIMEOUT: Final = 1_000_000.0
 timer to ends at 9·10⁹ s."""
 
 MAX_WORKERS: Final = 10_000
+
+
+_MAPS: Final = {
+    "rewards": "task names to metrics, such as {'REL-C3': 'recall'}",
+    "map": "fields to paths, such as {'response': 'choices.0.message.content'}",
+}
 
 
 def timeout_of(value: object) -> float:
@@ -49,8 +56,18 @@ def texts_of(name: str, value: object) -> dict[str, str]:
     """A mapping of texts to texts. Raises `UsageError`."""
     texts = dict(value) if isinstance(value, Mapping) else None
     if texts is None or not all(isinstance(text, str) for pair in texts.items() for text in pair):
-        raise UsageError(f"{name} must map texts to texts, not {value!r:.60}")
+        what = _MAPS.get(name, "texts to texts")
+        raise UsageError(f"{name} must map {what}, not {value!r:.60}")
     return texts
+
+
+def field_map_of(value: object) -> dict[str, str]:
+    """A mapping of fields to dotted paths. Raises `UsageError`, also for what is nearly a field of ours."""
+    field_map = texts_of("map", value)
+    for name in field_map:
+        if field := misspelt(name):
+            raise UsageError(f"map: there is no field {name!r}; did you mean {field!r}?")
+    return field_map
 
 
 def shard_of(value: object) -> tuple[int, int] | None:

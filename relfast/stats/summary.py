@@ -11,6 +11,7 @@ from relfast.stats.intervals import Interval
 from relfast.stats.samples import collapse
 from relfast.stats.tally import UNKNOWN_TASK, Tally
 from relfast.stats.task_summary import TaskSummary, add_majorities
+from relfast.stats.unusable import Cause, describe
 from relfast.tables.frames import to_arrow, to_pandas
 from relfast.tables.html import html_table
 from relfast.tasks import TASKS
@@ -36,7 +37,8 @@ LABELS: Final = {
 class Summary:
     """What a run came to: per task the numbers, and the signature that says how they were made.
 
-    ``output`` is where the rows went, ``seconds`` the wall time of this run.
+    ``output`` is where the rows went, ``seconds`` the wall time of this run, ``unusable`` why records are
+    ``invalid_record``, the most frequent cause first.
     """
 
     tasks: dict[str, TaskSummary]
@@ -44,6 +46,7 @@ class Summary:
     output: str | None = None
     seconds: float | None = None
     notes: list[str] = field(default_factory=list)
+    unusable: list[Cause] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -55,7 +58,8 @@ class Summary:
 
     def __repr__(self) -> str:
         means = (f"{name} {_mean_text(task)}" for name, task in self.tasks.items())
-        return f"<Summary of {self.rows:,} responses: {', '.join(means) or 'no task'}>"
+        why = f"; {describe(self.unusable, self.rows, 'python')}" if self.unusable else ""
+        return f"<Summary of {self.rows:,} responses: {', '.join(means) or 'no task'}{why}>"
 
     def _repr_html_(self) -> str:
         rows = [
@@ -108,6 +112,7 @@ class Summary:
             "output": self.output,
             "seconds": self.seconds,
             "notes": self.notes,
+            **({"unusable": [cause.to_dict() for cause in self.unusable]} if self.unusable else {}),
             "tasks": {name: task.to_dict() for name, task in self.tasks.items()},
         }
 

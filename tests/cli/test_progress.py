@@ -137,6 +137,19 @@ def test_a_dumb_terminal_gets_plain_lines() -> None:
     assert seen[1] == [f"relfast: {scoring_status(BUSY, 100.0).text()}"] * 2
 
 
+def test_no_end_is_promised_while_records_hang() -> None:
+    """How fast the others were says nothing of when these end; what is done is no news of them either."""
+    state = Progress(done_bytes=97, total_bytes=100, rows=970, started=0.0, slow=6, timeout=5.0)
+    assert (
+        scoring_status(state, 10.0).text(60) == "97% · 6 slow records, up to 5 s each · 970 rows · 97 rows/s"
+    )
+    state.slow, state.timeout = 1, 0.0
+    assert scoring_status(state, 10.0).text(40) == "97% · 1 slow record · 970 rows"
+    state.slow = 0
+    assert scoring_status(state, 10.0).text(32) == "97% · ETA 0:00:00 · 970 rows"
+    assert scoring_status(Progress(total_bytes=100), 10.0).text(20) == "0% · 0 rows"
+
+
 def test_text() -> None:
     status = scoring_status(BUSY, 100.0)
     whole = "41% · ETA 0:02:23 · 12,345,678 rows · 123,457 rows/s · 1,234 errors · 567 timeouts · 4.1 MB/s"
@@ -156,15 +169,15 @@ def test_plain_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     with ProgressReporter(quiet=False) as reporter:
         counting = Counting(reporter, "records", 1_000)
-        for now[0], done in ((4.9, 499), (5.0, 500), (9.9, 510), (10.0, 600)):
+        for now[0], done in ((9.9, 499), (10.0, 500), (19.9, 510), (20.0, 600)):
             counting.update(done, 2, before=400)
         reporter.step("drawing")
-        now[0] = 15.0
+        now[0] = 30.0
         reporter.step("embedding")
     assert capsys.readouterr() == (
         "",
-        "relfast: 50% · ETA 0:00:25 · 500 of 1,000 records · 2 failed\n"
-        "relfast: 60% · ETA 0:00:20 · 600 of 1,000 records · 2 failed\n"
+        "relfast: 50% · ETA 0:00:50 · 500 of 1,000 records · 2 failed\n"
+        "relfast: 60% · ETA 0:00:40 · 600 of 1,000 records · 2 failed\n"
         "relfast: embedding\n",
     )
 

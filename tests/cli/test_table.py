@@ -158,3 +158,30 @@ def _read(descriptor: int) -> bytes:
         return os.read(descriptor, 65_536)
     except OSError:  # Linux: the other end is closed
         return b""
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_neither_headings_nor_numbers_are_cut(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    scores = [Score(at, f"p{at}", "REL-A1", 0, "ok", True, 1.0, {}, None, "1") for at in range(1_234)]
+    scores += [
+        unscored(at, f"p{at}", "REL-A1", 0, "timeout", "Timeout", "late") for at in range(1_234, 1_240)
+    ]
+    print_summary(summarize(Tally.of(scores), "signed"))
+    said = capsys.readouterr().err
+    assert "…" not in said
+    for word in (
+        "prompts",
+        "responses",
+        "correct",
+        "reward",
+        "parsed",
+        "unscored",
+        "1,234",
+        "1,240",
+        "100.0%",
+    ):
+        assert word in said
+    assert max(map(len, said.splitlines())) <= columns

@@ -44,8 +44,14 @@ UNUSABLE: list[tuple[dict[str, Any], str]] = [
     ({"details": "no"}, "details must be True or False, not 'no'"),
     ({"strip_reasoning": "no"}, "strip_reasoning must be True or False, not 'no'"),
     ({"input_format": "csv"}, "input_format must be 'auto', 'openai-batch', "),
-    ({"map": {"response": 3}}, "map must map texts to texts, not {'response': 3}"),
-    ({"reward": "REL-C2=correct"}, "rewards must map texts to texts, not 'REL-C2=correct'"),
+    (
+        {"map": {"response": 3}},
+        "map must map fields to paths, such as {'response': 'choices.0.message.content'}, not {'response': 3}",
+    ),
+    (
+        {"reward": "REL-C2=correct"},
+        "rewards must map task names to metrics, such as {'REL-C3': 'recall'}, not 'REL-C2=correct'",
+    ),
     ({"data": 5}, "data must be a path or several, not 5"),
     ({"b1_min_f1": math.nan}, "b1_min_f1 must be a number from 0 to 1, not nan"),
     ({"tautomers": "both"}, "tautomers must be 'apart' or 'joined', not 'both'"),

@@ -260,13 +260,9 @@ def test_a_folder_of_logs(tmp_path: Path) -> None:
 
 
 REFUSED = [
-    ('{"model": "m", "choices": [{"text": "<Yes>"}]}\n', "rows of no dialect that is known", "--map response=choices.*.text"),
-    ('{"id": 1, "question": "?", "answer": {}}\n', "records without a 'response'", "--map response=PATH"),
-    ('{}\n', "their keys are: none", "--map response=PATH"),
     (json.dumps({"config": {}, "generations": [{"text": "<Yes>"}]}, indent=2), "the keys 'config', 'generations'", "jq -c '.generations[]'"),
     (json.dumps({"eval": {}, "plan": {}, "samples": []}, indent=2), "no samples", "header only"),
     (json.dumps([{"instance_id": "id0", "train_trial_index": 0, "stats": []}], indent=2), "statistics of HELM", "scenario_state.json"),
-    (json.dumps([{"a": 1}, {"a": 2}], indent=2), "rows of no dialect", "'a'"),
     ('[\n  {"a": 1},\n  {"a"', "is no JSON", "jq"),
     ('{\n  "a": 1\n}\n{\n  "a": 2\n}\n', "is no JSON", "jq -c . makes lines"),
 ]  # fmt: skip

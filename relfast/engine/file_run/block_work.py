@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from relfast.engine.file_run.block_scoring import Segment, segment_of
@@ -25,6 +25,9 @@ deadlines the workers go on with the others."""
 MIN_SPLIT_LINES: Final = 8
 
 _WAIT_SECONDS: Final = 0.5
+
+SLOW_SECONDS: Final = 0.5
+"""A record that is at work for longer is slow: nearly all take less than a thousandth of that."""
 
 
 class _BlockState:
@@ -158,8 +161,10 @@ class _Ahead:
         return block
 
 
-def score_on_pool(pool: Pool, todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
-    """Each block with its segments, in order.
+def score_on_pool(
+    pool: Pool, meanwhile: Callable[[int], None], todo: Iterator[Block]
+) -> Iterator[tuple[Block, list[Segment]]]:
+    """Each block with its segments, in order; ``meanwhile`` is told now and then how many records are slow.
 
     Where reading fails, what was read before is scored first; where it is interrupted, what is scored
     comes first.
@@ -190,6 +195,7 @@ def score_on_pool(pool: Pool, todo: Iterator[Block]) -> Iterator[tuple[Block, li
                 # woken by any block: when one is done, another may be started
                 changed.wait_for(lambda: _can_go_on(under_way, pool, enough, ahead), _WAIT_SECONDS)
             yield from _finished(under_way)
+            meanwhile(pool.n_slow(SLOW_SECONDS))
     except (KeyboardInterrupt, SystemExit):
         yield from _finished(under_way)
         raise

@@ -9,12 +9,12 @@ from typing import Final
 
 from relfast.cores import usable_cores
 from relfast.engine.file_run.measuring import check_readable, measure
-from relfast.engine.file_run.run import Progress, in_process, on_pool, open_output, run
+from relfast.engine.file_run.run import Blocks, Progress, in_process, on_pool, open_output, run
 from relfast.engine.file_run.telling import Tell, Ways, describe_setting, tell_nobody
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import CHUNK, Damaged
 from relfast.engine.io.filters import Filters
-from relfast.engine.io.recognition import check_recognised
+from relfast.engine.io.foreign import refuse_output
 from relfast.engine.io.sources import STDIN, Source, find_sources
 from relfast.engine.job import Job
 from relfast.engine.settings import count_of, shard_of, workers_of
@@ -65,11 +65,11 @@ def score_files(
     limit = None if limit is None else count_of("limit", limit)
     sources = find_sources(inputs, output)
     output = default_output(inputs, sources) if output is None else output
+    refuse_output(output)
     gold = find_sources(job.data)  # gold that is not there is said before an output is made
     for source in (*sources, *gold):
         if _same_file(source.path, output):
             raise UsageError(f"{output} is an input; rows would overwrite it")
-    check_recognised(sources, job)
     if lengths:
         check_readable(sources)
     keep = None if shard is None else _shard(sources, *shard)
@@ -88,8 +88,15 @@ def score_files(
     if not workers:
         tell("workers: none, scored in this process without deadlines")
     ways = Ways()
+    state = Progress(timeout=job.timeout)
+
+    def meanwhile(n_slow: int) -> None:
+        if progress is not None and (n_slow or state.slow):
+            state.slow = n_slow
+            progress(state)
+
     try:
-        with on_pool(job, workers, large=large, tell=tell) if workers else in_process(job) as score:
+        with _open_scoring(job, workers, large, tell, meanwhile) as score:
             summary = run(
                 job,
                 sources,
@@ -99,6 +106,7 @@ def score_files(
                 limit=limit,
                 keep=keep,
                 progress=progress,
+                state=state,
             )
     except (InputError, UsageError):
         writer.withdraw()  # the command was wrong: it leaves nothing behind
@@ -114,6 +122,14 @@ def score_files(
     tell(str(ways))
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary
+
+
+def _open_scoring(
+    job: Job, workers: int, large: bool, tell: Tell, meanwhile: Callable[[int], None]
+) -> contextlib.AbstractContextManager[Blocks]:
+    if not workers:
+        return in_process(job)
+    return on_pool(job, workers, large=large, tell=tell, meanwhile=meanwhile)
 
 
 def _same_file(path: str, output: str) -> bool:

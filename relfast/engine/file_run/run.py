@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from relfast.engine.file_run.block_scoring import BlockScoring, Segment
 from relfast.engine.file_run.block_work import score_on_pool
+from relfast.engine.file_run.first_causes import FirstCauses
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.commit_log import Commit
@@ -30,6 +31,7 @@ from relfast.errors import ResumeMismatchError, UsageError
 from relfast.records import Score
 from relfast.stats.samples import votes_of, with_votes
 from relfast.stats.summary import Summary, Tally, summarize
+from relfast.stats.unusable import Cause
 from relfast.tasks import TASKS
 
 
@@ -38,7 +40,8 @@ class Progress:
     """How far a run is; given to the progress callback after each block.
 
     ``total_bytes`` is 0 where the input's size is not known. What an earlier run had done is in
-    ``resumed_rows`` and ``resumed_bytes``, and in the totals.
+    ``resumed_rows`` and ``resumed_bytes``, and in the totals. ``causes`` are those of the invalid rows;
+    ``slow`` counts the records that are at work for long at this moment, each for up to ``timeout`` seconds.
     """
 
     done_bytes: int = 0
@@ -50,6 +53,9 @@ class Progress:
     resumed_rows: int = 0
     resumed_bytes: int = 0
     started: float = 0.0
+    slow: int = 0
+    timeout: float = 0.0
+    causes: Callable[[], Sequence[Cause]] = tuple
 
 
 class Blocks(Protocol):
@@ -71,11 +77,19 @@ def in_process(job: Job) -> Iterator[Blocks]:
 
 
 @contextmanager
-def on_pool(job: Job, workers: int, *, large: bool, tell: Tell = tell_nobody) -> Iterator[Blocks]:
-    """Score on worker processes, which are gone when the context is left."""
+def on_pool(
+    job: Job,
+    workers: int,
+    *,
+    large: bool,
+    tell: Tell = tell_nobody,
+    meanwhile: Callable[[int], None] = lambda n_slow: None,
+) -> Iterator[Blocks]:
+    """Score on worker processes, which are gone when the context is left. ``meanwhile`` is told at least
+    every half second how many records are slow."""
     pool = Pool(job, workers, large=large, tell=tell)
     try:
-        yield partial(score_on_pool, pool)
+        yield partial(score_on_pool, pool, meanwhile)
     finally:
         pool.close()
         tell(f"workers: {workers}, replaced: {pool.replaced}")
@@ -102,16 +116,20 @@ def run(
     limit: int | None = None,
     keep: Callable[[Block], bool] | None = None,
     progress: Callable[[Progress], None] | None = None,
+    state: Progress | None = None,
 ) -> Summary:
     """Score what the writer does not have yet; returns the summary of the whole output.
 
-    ``limit`` is a number of input lines, ``keep`` chooses the blocks of a shard. Raises what reading and
-    writing raise; rows written before are whole and committed.
+    ``state`` is what ``progress`` is given. ``limit`` is a number of input lines, ``keep`` chooses the blocks
+    of a shard. Raises what reading and writing raise; rows written before are whole and committed.
     """
-    state = Progress(started=time.monotonic())
+    state = Progress() if state is None else state
+    state.started = time.monotonic()
     if limit is None and keep is None:
         state.total_bytes = _total_bytes(sources)
-    todo = blocks(sources, job.max_line_bytes, filters)
+    first_causes = FirstCauses(sources, job)
+    state.causes = first_causes.unusable.most_frequent
+    todo = first_causes.reading(blocks(sources, job.max_line_bytes, filters))
     if limit is not None:
         todo = _first_lines(todo, limit)
     if keep is not None:
@@ -120,13 +138,15 @@ def run(
         state.done_bytes += block.size
     state.resumed_bytes = state.done_bytes
     embedder = _embedder_before(writer.commits, job)
-    tally = _tally_of(writer)
+    tally = _tally_of(writer, first_causes)
     state.rows = state.resumed_rows = tally.rows
     for block, segments in score(todo):
         rows = b"".join([segment.rows for segment in segments])
         samples = b"".join([segment.tally.samples for segment in segments])
         for segment in segments:
             tally.merge(segment.tally)
+            if segment.tally.count("invalid_record"):
+                first_causes.rows(segment.rows)
         if not embedder and any(EMBEDDED & segment.tally.tasks.keys() for segment in segments):
             embedder = _embedder_of(job)
         writer.write(rows, block.then, votes_of(samples), block.checksum, embedder)
@@ -141,6 +161,7 @@ def run(
     writer.finish(tally.rows)
     tasks = [name for name in TASKS if name in tally.tasks]
     summary = summarize(tally, signature(job, tasks, filters.names, limit=limit))
+    summary.unusable = first_causes.unusable.most_frequent()
     if filters.names:
         summary.notes.append(filter_note(filters.names))
     summary.seconds = round(time.monotonic() - state.started, 3)
@@ -202,7 +223,7 @@ def _done_before(
         yield block
 
 
-def _tally_of(writer: Writer) -> Tally:
+def _tally_of(writer: Writer, first_causes: FirstCauses) -> Tally:
     """What the rows written before a resume come to: counted again from the rows, votes from the journal."""
     tally = Tally()
     if not writer.commits:
@@ -215,6 +236,7 @@ def _tally_of(writer: Writer) -> Tally:
         part = Tally.of(pending)
         part.samples = bytearray(with_votes(part.samples, commit.votes))
         tally.merge(part)
+        first_causes.scores(pending)
         pending.clear()
 
     for row in writer.written_rows():

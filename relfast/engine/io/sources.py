@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Final, Literal
 
 from relfast.engine.io.codecs import Expanding, Gunzip, Plain, Stream, Unzstd
+from relfast.engine.io.foreign import refuse_foreign
 from relfast.errors import InputError, UsageError
 
 Codec = Literal["plain", "gz", "zst", "parquet", "zip", "json"]
@@ -89,13 +90,17 @@ def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Sourc
     Raises
     ------
     InputError
-        One of them names nothing that can be read.
+        One of them names nothing that can be read, or a format that is not read (see `foreign`).
     UsageError
         Stdin is named twice.
     """
     if list(inputs).count(STDIN) > 1:
         raise UsageError("stdin (-) can be read only once")
-    return [_source(path) for name in inputs for path in paths_of(name, output)]
+    found = [_source(path) for name in inputs for path in paths_of(name, output)]
+    for source in found:
+        if source.regular and source.codec == "plain":
+            refuse_foreign(source.path)
+    return found
 
 
 def paths_of(name: str, output: str | None = None) -> list[str]:

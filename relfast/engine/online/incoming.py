@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any, Final
 
 import orjson
 
+from relfast.errors import UsageError
 from relfast.formats.entry import text_of
 
 _PLAIN: Final = (
@@ -34,3 +36,39 @@ def plain(value: object) -> Any:
 def text_in(response: object) -> Any:
     """The text of chat messages or of a ``str`` subclass; anything else as it is."""
     return str.__str__(response) if isinstance(response, str) else text_of(response)
+
+
+def check_records(records: object) -> None:
+    """See that what is to be scored are records; raises `UsageError` with what to write instead.
+
+    Texts, mappings and data frames are iterables too: of characters, keys and columns.
+    """
+    if isinstance(records, str | os.PathLike):
+        raise UsageError(
+            f"records must be dicts, not a path: relfast.score_file({os.fspath(records)!r:.60}) scores a file"
+        )
+    if isinstance(records, bytes | bytearray):
+        raise UsageError("records must be dicts, not bytes: decode each line by json.loads")
+    if isinstance(records, Mapping):
+        raise UsageError("records must be several: for one, write score([record])")
+    for method, written in _FRAMES.items():
+        if hasattr(records, method) and hasattr(records, "columns"):
+            raise UsageError(f"records must be dicts, not a {type(records).__name__}: write score({written})")
+    if not isinstance(records, Iterable):
+        raise UsageError(f"records must be an iterable of dicts, not {records!r:.60}")
+
+
+_FRAMES: Final = {
+    "to_pylist": "table.to_pylist()",
+    "to_dicts": "frame.to_dicts()",
+    "to_dict": "frame.to_dict('records')",
+}
+"""Methods by which pyarrow, Polars and pandas are known, and how each gives its rows."""
+
+
+def check_column(name: str, values: object) -> None:
+    """See that a column of a batch is none of one value. Raises `UsageError`."""
+    if isinstance(values, str | bytes | Mapping):
+        raise UsageError(f"{name} must be a sequence, one for each response: for one, write [{name[:-1]}]")
+    if not isinstance(values, Sized):
+        raise UsageError(f"{name} must be a sequence with a length, not {values!r:.60}")

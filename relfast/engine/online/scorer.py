@@ -9,6 +9,7 @@ threads share the workers' round trips, the object travels by pickle and survive
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 import weakref
@@ -19,7 +20,7 @@ from typing import Any, Final, Unpack
 
 from relfast.engine.job import Job, make_job
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.incoming import text_in
+from relfast.engine.online.incoming import check_column, check_records, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
@@ -150,6 +151,13 @@ class Scorer:
         """
         return self.value_of(self.score_one(task, answer, response, question))
 
+    async def areward(
+        self, task: str | None, answer: object, response: object, question: object = None
+    ) -> float | None:
+        """`reward` for an event loop. Tasks that need no worker are scored before it first gives way (see
+        `submit`). Raises `UnscoredError` where ``on_error`` says so."""
+        return self.value_of(await asyncio.wrap_future(self.submit(task, answer, response, question)))
+
     def submit(
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> Future[Score]:
@@ -178,7 +186,13 @@ class Scorer:
 
         Rows of lm-evaluation-harness count if they are of the option ``filter``, or of the first filter that
         comes; those of others have no `Score`.
+
+        Raises
+        ------
+        UsageError
+            ``records`` is no iterable of records, but a path, a data frame, or one record.
         """
+        check_records(records)
         entries: list[Record | Score] = []
         chosen = self.job.filter
         for index, row in enumerate(records):
@@ -191,6 +205,11 @@ class Scorer:
                     unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
                 )
         return self._score_all(entries)
+
+    async def ascore(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
+        """`score` for an event loop, which goes on meanwhile: it is run in a thread of its own."""
+        check_records(records)
+        return await asyncio.to_thread(self.score, records)
 
     def score_batch(
         self,
@@ -205,8 +224,10 @@ class Scorer:
         Raises
         ------
         UsageError
-            The sequences differ in length.
+            The sequences differ in length, or one of them is a single text or answer.
         """
+        check_column("answers", answers)
+        check_column("responses", responses)
         n = len(responses)
         names = [tasks] * n if isinstance(tasks, str) or tasks is None else list(tasks)
         asked = [None] * n if questions is None else list(questions)

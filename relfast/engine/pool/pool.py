@@ -155,6 +155,12 @@ class Pool:
         """Process ids of the live workers."""
         return [worker.pid for worker in list(self._live.values())]
 
+    def n_slow(self, seconds: float) -> int:
+        """Workers that have been at one record, or one batch, for longer than ``seconds``."""
+        with self._changed:
+            since = [worker.in_flight.seconds() for worker in self._live.values()]
+        return sum(each is not None and each > seconds for each in since)
+
     def in_flight(self) -> set[Place]:
         """The records that workers are scoring at this moment."""
         with self._changed:

@@ -1,0 +1,87 @@
+"""What ``--help`` shows beside options: two examples a command, and the groups of its options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+EXAMPLES: Final[Mapping[str, tuple[str, str]]] = {
+    "score": (
+        "relfast score run.jsonl",
+        "relfast score run.jsonl --data gold.jsonl --map response=completion -o rows.parquet",
+    ),
+    "generate": (
+        "relfast generate REL-A1 -n 100 --seed 1 -o records.jsonl",
+        "relfast generate seqbench -n 10 --seed 1 -o mazes.jsonl",
+    ),
+    "validate": ("relfast validate records.jsonl", "relfast validate records.jsonl.gz --max-errors 5"),
+    "audit": ("relfast audit records.jsonl", "relfast audit records.jsonl --limit 1000 --json"),
+    "show": ("relfast show run.jsonl:0", "relfast show run.jsonl --id maze-7 -o maze.svg"),
+    "report": (
+        "relfast report rows.jsonl -o report",
+        "relfast report a.scored.jsonl b.scored.jsonl -o report",
+    ),
+    "compare": (
+        "relfast compare a.scored.jsonl b.scored.jsonl",
+        "relfast compare old=a.scored.jsonl new=b.scored.jsonl --flips flips.csv",
+    ),
+    "run": (
+        "relfast run records.jsonl --api http://127.0.0.1:8000/v1 --model NAME -o run.jsonl",
+        "relfast run records.jsonl --api http://127.0.0.1:8000/v1 --model NAME --samples 8 -o run.jsonl --resume",
+    ),
+    "realign": ("relfast realign --mock --limit 2", "relfast realign --model NAME --api http://127.0.0.1:8000/v1"),
+    "serve": ("relfast serve", "relfast serve --port 8080"),
+    "tasks": ("relfast tasks", "relfast tasks --json"),
+    "warmup": ("relfast warmup", "RELFAST_CACHE_DIR=/scratch/cache relfast warmup"),
+}  # fmt: skip
+
+_GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "score": {
+        "What is read": (
+            "data",
+            "task",
+            "dialect",
+            "filter",
+            "field_map",
+            "limit",
+            "shard",
+            "max_line_bytes",
+        ),
+        "What is written": ("output", "resume", "overwrite", "summary_path", "details", "lengths"),
+        "How it runs": ("workers", "timeout", "fail_on_error"),
+        "What is said": ("show", "quiet", "verbose", "help"),
+    },
+}
+"""Options by group, in the order they are shown; those of no group decide scores, and stand second."""
+
+_REST: Final = "What decides a score"
+
+
+class HelpedCommand(click.Command):
+    """A command whose options are shown by group."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups = _GROUPS.get(self.name or "", {})
+        of = {name: group for group, names in groups.items() for name in names}
+        shown: dict[str, list[tuple[str, str]]] = {}
+        first = next(iter(groups), _REST)
+        for title in dict.fromkeys([first, _REST, *groups]):
+            shown[title] = []
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                name = "help" if "--help" in parameter.opts else parameter.name or ""
+                shown[of.get(name, _REST)].append(record)
+        for title, records in shown.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+def with_examples(command: click.Command, name: str) -> click.Command:
+    """The command, with its examples below its options."""
+    if name in EXAMPLES and not command.epilog:
+        command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in EXAMPLES[name])
+    return command

@@ -1,0 +1,124 @@
+"""Unusable records seen in a run's rows, each cause with the input row where it came first."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final
+
+from relfast.engine.file_run.block_scoring import split_lines
+from relfast.engine.io.blocks import Block
+from relfast.engine.io.lines import iterate_lines, lines_of
+from relfast.engine.io.sources import Source
+from relfast.engine.job import Job
+from relfast.errors import RelfastError
+from relfast.formats.near_miss import place_of
+from relfast.json_text import Undecodable, decode_object
+from relfast.records import Score
+from relfast.stats.unusable import Cause, Unusable
+from relfast.tasks import TASKS
+
+_INVALID: Final = b'"invalid_record"'
+_HEAD_BYTES: Final = 1 << 16
+_FAR: Final = 10_000
+"""Lines read again to show the row where a cause came first."""
+
+_SHOWN_KEYS: Final = 10
+_GOLD_IDS: Final = 3
+
+
+class FirstCauses:
+    """Follows a run: blocks that are read, rows that come back.
+
+    Parameters
+    ----------
+    sources, job
+        Of the run.
+    """
+
+    def __init__(self, sources: Sequence[Source], job: Job) -> None:
+        self.unusable = Unusable()
+        self._sources, self._job = sources, job
+        self._starts: dict[int, int] = {}
+        self._heads: dict[int, list[bytes]] = {}
+
+    def reading(self, todo: Iterator[Block]) -> Iterator[Block]:
+        """The same blocks; seen are where each source begins, and the head of what is read only once."""
+        for block in todo:
+            if block.source not in self._starts:
+                self._starts[block.source] = block.first_index
+                if block.data and not self._sources[block.source].regular:
+                    self._heads[block.source] = split_lines(bytes(block.data[:_HEAD_BYTES]))
+            yield block
+
+    def rows(self, rows: bytes) -> None:
+        """Look at rows of output, some of which are unusable."""
+        for line in split_lines(rows):
+            if _INVALID in line:
+                row = decode_object(line)
+                if row["status"] == "invalid_record":
+                    self._add(row["index"], row["error"])
+
+    def scores(self, scores: Sequence[Score]) -> None:
+        """The same for rows that an earlier run has written."""
+        for score in scores:
+            if score.status == "invalid_record":
+                self._add(score.index, score.error)
+
+    def _add(self, index: int, error: Mapping[str, Any] | None) -> None:
+        source = max((at for at, start in self._starts.items() if start <= index), default=0)
+        line = index - self._starts.get(source, 0)
+        many = len(self._sources) > 1
+        place = f"{self._sources[source].path}:{line + 1}" if many else str(line + 1)
+        cause = self.unusable.add(error, place)
+        if cause is not None:
+            with suppress(RelfastError, OSError, Undecodable):
+                self._explain(cause, source, line)
+
+    def _explain(self, cause: Cause, source: int, line: int) -> None:
+        if cause.kind == "MissingGold":
+            cause.advice = ("say", self._gold_ids())
+        elif cause.kind == "UnknownTask":
+            row = self._row(source, line)
+            near = difflib.get_close_matches(str(row.get("task", "")).upper(), list(TASKS), 1)
+            cause.advice = ("say", f"did you mean {near[0]}?" if near else f"known tasks: {', '.join(TASKS)}")
+        elif cause.kind == "MissingField":
+            missing = cause.message.split("'")[1]
+            row = self._row(source, line)
+            cause.keys = _keys(row)
+            if missing in self._job.field_map:
+                cause.message = (
+                    f"field {missing!r} is not at {self._job.field_map[missing]!r}, as --map has it"
+                )
+            place = place_of(missing, row)
+            if place is not None:
+                cause.advice = ("map", missing, place)
+            elif missing == "answer" and not self._job.data:
+                cause.advice = ("data",)
+        elif cause.kind == "InvalidField" and "'answer'" in cause.message and not self._job.data:
+            cause.keys = _keys(self._row(source, line))
+            cause.advice = ("data",)
+
+    def _row(self, source: int, line: int) -> dict[str, Any]:
+        if source in self._heads:
+            lines: Iterator[bytes] = iter(self._heads[source])
+        elif line < _FAR and self._sources[source].regular:
+            lines = lines_of(self._sources[source])
+        else:
+            return {}
+        return decode_object(next(islice(lines, line, None), b"{}"))
+
+    def _gold_ids(self) -> str:
+        found = []
+        for path in self._job.data:
+            for line in islice(iterate_lines(path), _GOLD_IDS):
+                row = decode_object(line)
+                found.append(repr(row.get("id", row.get("instance_id")))[:60])
+        return f"--data has {', '.join(found[:_GOLD_IDS])}, …" if found else "--data holds no record"
+
+
+def _keys(row: Mapping[str, Any]) -> list[str]:
+    shown = [key if len(key) <= 40 else f"{key[:39]}…" for key in islice(row, _SHOWN_KEYS)]
+    return [*shown, "…"] if len(row) > _SHOWN_KEYS else shown

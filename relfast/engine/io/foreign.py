@@ -1,0 +1,100 @@
+"""Files of other formats, known by name or first bytes: refused with the command that converts them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+from typing import Final
+
+from relfast.errors import InputError, UsageError
+
+_CSV: Final = (
+    'python -c "import csv, json, sys; csv.field_size_limit(2**31);'
+    ' [print(json.dumps(row)) for row in csv.DictReader(sys.stdin{more})]" < {path} > {target}'
+)
+_PANDAS: Final = (
+    "python -c \"import pandas; pandas.{reader}({path!r}).to_json({target!r}, orient='records', lines=True)\""
+)
+
+_BY_NAME: Final = {
+    ".csv": ("a table (CSV)", _CSV.replace("{more}", "")),
+    ".tsv": ("a table (TSV)", _CSV.replace("{more}", ", delimiter='\\t'")),
+    ".xlsx": ("a spreadsheet (Excel)", _PANDAS.replace("{reader}", "read_excel")),
+    ".xls": ("a spreadsheet (Excel)", _PANDAS.replace("{reader}", "read_excel")),
+    ".feather": ("an Arrow file", _PANDAS.replace("{reader}", "read_feather")),
+    ".arrow": ("an Arrow file", _PANDAS.replace("{reader}", "read_feather")),
+    ".pkl": ("a Python pickle", None),
+    ".pickle": ("a Python pickle", None),
+    ".bz2": ("compressed by bzip2", "bzip2 -dk {path}"),
+    ".xz": ("compressed by xz", "xz -dk {path}"),
+    ".yaml": ("YAML", None),
+    ".yml": ("YAML", None),
+}  # fmt: skip
+
+_BY_MAGIC: Final = (
+    (b"\xff\xfe", ("text in UTF-16", "iconv -f UTF-16 -t UTF-8 {path} > {target}")),
+    (b"\xfe\xff", ("text in UTF-16", "iconv -f UTF-16 -t UTF-8 {path} > {target}")),
+    (b"BZh", _BY_NAME[".bz2"]),
+    (b"\xfd7zXZ", _BY_NAME[".xz"]),
+    (b"ARROW1", _BY_NAME[".arrow"]),
+    (b"SQLite format 3", ("an SQLite database", None)),
+    (b"\x93NUMPY", ("a NumPy array", None)),
+    (b"\x89PNG", ("a picture", None)),
+    (b"%PDF", ("a PDF", None)),
+    (b"\x7fELF", ("a program", None)),
+    (b"\x80\x04", ("a Python pickle", None)),
+    (b"\x80\x05", ("a Python pickle", None)),
+)
+_READ: Final = "JSON lines (plain, .gz, .zst) and Parquet are read"
+_MAGIC_BYTES: Final = 16
+
+
+def refuse_foreign(path: str) -> None:
+    """See that a regular file may hold JSON lines or Parquet.
+
+    Raises
+    ------
+    InputError
+        Its name or its first bytes say what else it is; the text says what to type.
+    """
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_MAGIC_BYTES)
+    except OSError:
+        return  # said where it is opened to be read
+    found = next((what for magic, what in _BY_MAGIC if head.startswith(magic)), None)
+    if found is None and head.lstrip()[:1] not in (b"{", b""):
+        found = _BY_NAME.get(Path(path).suffix.lower())
+    if found is None:
+        return
+    what, command = found
+    if command is None:
+        raise InputError(f"this is {what}; {_READ}", file=path)
+    target = os.path.splitext(path)[0] + ".jsonl"
+    target = path + ".jsonl" if target == path else target
+    plain = "{path!r}" in command  # in Python's quotes, not the shell's
+    typed = command.format(
+        path=path if plain else shlex.quote(path), target=target if plain else shlex.quote(target)
+    )
+    raise InputError(f"this is {what}; this makes what is read of it: {typed}", file=path)
+
+
+_OUTPUTS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
+_FOREIGN_OUTPUTS: Final = frozenset({*_BY_NAME, ".html", ".md", ".tex", ".txt", ".zip"})
+
+
+def refuse_output(path: str) -> None:
+    """See that an output's name does not promise what is not written.
+
+    Raises
+    ------
+    UsageError
+        It ends in that of another format.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix in _FOREIGN_OUTPUTS:
+        raise UsageError(
+            f"{path}: rows are written as {', '.join(_OUTPUTS)}, not {suffix};"
+            " `relfast report ROWS -o DIR` makes CSV, LaTeX and HTML of them"
+        )

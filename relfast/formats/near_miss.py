@@ -1,0 +1,85 @@
+"""Where a field that a row lacks may stand: keys that other tools give it, and keys that are nearly it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+_OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "response": (
+        *("completion", "output", "generation", "generated_text", "completion_text"),
+        *("response_text", "prediction"),
+        *("model_output", "model_response", "model_answer", "output_text", "text", "content", "responses"),
+        *("completions", "outputs", "generations", "samples", "predictions", "llm_solution", "reply"),
+    ),
+    "answer": ("gold", "target", "ground_truth", "reference", "solution", "label",
+        "labels", "expected", "answers"),
+    "task": ("task_name", "benchmark", "subtask", "dataset", "task_id", "tasks"),
+    "question": ("prompt", "query", "input", "problem", "questions"),
+    "id": ("uid", "uuid", "_id", "record_id", "example_id", "custom_id", "instance_id", "key"),
+}  # fmt: skip
+"""Keys under which other tools write our fields, the likeliest first."""
+
+_DEPTH: Final = 4
+_NEAR: Final = 0.75
+"""Least similarity (difflib's ratio) of a misspelt name."""
+
+FIELDS: Final = tuple(_OTHER_NAMES)
+
+
+def place_of(field: str, row: Mapping[str, Any]) -> str | None:
+    """The path to what is probably a field that a row lacks, or None.
+
+    ``row`` is the decoded row, ``field`` one of `FIELDS`.
+    """
+    fits = _is_gold if field == "answer" else _is_text
+    top = [key for key in row if isinstance(key, str) and key != field and fits(row[key])]
+    near = difflib.get_close_matches(field, [key.lower() for key in top], 1, _NEAR)
+    for key in top:
+        if key.lower() in near:
+            return key
+    names = _OTHER_NAMES[field]
+    for name in names:
+        found = next((key for key in top if key.lower() == name), None)
+        if found is not None:
+            return found
+    # keys made of several words, such as raw_completion or completion_str
+    for key in top:
+        if set(key.lower().replace("-", "_").split("_")) & {field, *names[:4]}:
+            return key
+    if field != "response":
+        return None
+    return next((path for name in names for path in _inside(row, name, _DEPTH)), None)
+
+
+def misspelt(name: str) -> str | None:
+    """The field that ``name`` is nearly, or None: keys that other tools use are meant as they stand."""
+    if name in FIELDS or any(name in others for others in _OTHER_NAMES.values()):
+        return None
+    found = difflib.get_close_matches(name.lower(), FIELDS, 1, _NEAR)
+    return found[0] if found else None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and bool(value) and _is_text(value[0]))
+
+
+def _is_gold(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, str) and value.lstrip().startswith("{"))
+
+
+def _inside(value: Any, name: str, depth: int, path: str = "") -> Iterator[str]:
+    """Paths to texts under a key, however deep."""
+    if not depth:
+        return
+    pairs: list[tuple[str, Any]] = []
+    if isinstance(value, Mapping):
+        pairs = [(key, item) for key, item in value.items() if isinstance(key, str) and "." not in key]
+    elif isinstance(value, list) and value:
+        pairs = [("0", value[0])]
+    for key, item in pairs:
+        here = f"{path}.{key}" if path else key
+        if key == name and _is_text(item):
+            yield here
+        yield from _inside(item, name, depth - 1, here)

@@ -1,0 +1,127 @@
+"""Records that could not be used, by cause: what a run says of them, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from relfast.errors import in_python
+
+Side = Literal["command", "python"]
+"""In whose words: options of the command line, or Python's keywords."""
+
+MAX_CAUSES: Final = 100
+"""Causes told apart; what comes after goes by its kind alone."""
+
+FIRST: Final = 3
+"""Places kept of each cause."""
+
+_SHOWN_CAUSES: Final = 5
+_NUMBER: Final = re.compile(r"[0-9]+")
+_ONE_CAUSE: Final = frozenset({"MissingGold", "UnknownTask"})
+"""Kinds whose message names the record: one cause, whatever it names."""
+
+
+@dataclass(slots=True)
+class Cause:
+    """Records that are unusable for one reason.
+
+    Attributes
+    ----------
+    kind, message
+        ``error`` of the first of their rows.
+    n
+        How many rows.
+    first
+        The first places: line numbers, or ``FILE:LINE`` where there are several inputs.
+    keys
+        Keys of the first record, where the cause is that one is missing.
+    advice
+        What to do: option and value, such as ``("map", "response", "completion")``.
+    """
+
+    kind: str
+    message: str
+    n: int = 0
+    first: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    advice: tuple[str, ...] = ()
+
+    def describe(self, side: Side) -> str:
+        """``4 × field 'response' is missing (line 1 has: id, text; try --map response=text)``."""
+        what = self.message.partition("; ")[0].strip()
+        details = []
+        places = ", ".join(self.first) + (", …" if self.n > len(self.first) else "")
+        if self.keys:
+            if self.n > 1:
+                details.append(f"lines {places}")
+            details.append(f"line {self.first[0]} has: {', '.join(self.keys)}")
+        else:
+            details.append(f"{'line' if self.n == 1 else 'lines'} {places}")
+        if self.advice:
+            details.append(_advice(self.advice, side))
+        text = f"{self.n:,} × {what} ({'; '.join(details)})"
+        text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+        return in_python(text) if side == "python" else text
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "n": self.n,
+            "type": self.kind,
+            "message": self.message,
+            "first": self.first,
+            "advice": _advice(self.advice, "command") if self.advice else None,
+        }
+
+
+def _advice(advice: Sequence[str], side: Side) -> str:
+    option, *values = advice
+    if option == "map":
+        name, path = values
+        return f"try --map {name}={path}" if side == "command" else f"try map={{{name!r}: {path!r}}}"
+    if option == "data":
+        return f"{'--data ' if side == 'command' else 'data='}FILE joins gold records on id"
+    return values[0]
+
+
+class Unusable:
+    """Counts what is ``invalid_record``, by cause, as it comes."""
+
+    def __init__(self) -> None:
+        self.causes: dict[tuple[str, str], Cause] = {}
+        self.n = 0
+
+    def add(self, error: Mapping[str, Any] | None, place: str) -> Cause | None:
+        """Count a row; the cause if it is a new one."""
+        self.n += 1
+        kind = str((error or {}).get("type", ""))
+        message = str((error or {}).get("message", ""))
+        key = (kind, "" if kind in _ONE_CAUSE else _NUMBER.sub("#", message))
+        if key not in self.causes and len(self.causes) >= MAX_CAUSES:
+            key = (kind, "…")
+        cause = self.causes.get(key)
+        new = cause is None
+        if cause is None:
+            cause = self.causes[key] = Cause(kind, message)
+        cause.n += 1
+        if len(cause.first) < FIRST:
+            cause.first.append(place)
+        return cause if new else None
+
+    def most_frequent(self) -> list[Cause]:
+        return sorted(self.causes.values(), key=lambda cause: -cause.n)
+
+
+def describe(causes: Sequence[Cause], n_rows: int, side: Side, *, so_far: bool = False) -> str:
+    """What is said of a run's unusable records: a line, or a line a cause where there are several."""
+    n = sum(cause.n for cause in causes)
+    of = f"{n:,} of {'the first ' if so_far else ''}{n_rows:,} records unusable"
+    if len(causes) == 1:
+        return f"{of}: {causes[0].describe(side)}"
+    lines = [f"  {cause.describe(side)}" for cause in causes[:_SHOWN_CAUSES]]
+    if len(causes) > _SHOWN_CAUSES:
+        rest = causes[_SHOWN_CAUSES:]
+        lines.append(f"  {sum(cause.n for cause in rest):,} × {len(rest)} further causes, in the rows' error")
+    return "\n".join([f"{of}:", *lines])

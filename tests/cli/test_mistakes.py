@@ -1,0 +1,304 @@
+"""What newcomers get wrong first, and what they are told: one clear line and an exit code that says so."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import relfast
+from relfast.cli.examples import EXAMPLES
+from relfast.cli.main import cli, main
+
+RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer: 3"}
+
+
+def without(*fields: str, **more: Any) -> dict[str, Any]:
+    return {**{key: value for key, value in RECORD.items() if key not in fields}, **more}
+
+
+FILES: dict[str, list[Any] | bytes] = {
+    "good.jsonl": [RECORD],
+    "renamed.jsonl": [without("response", completion_text="3")] * 4,
+    "nested.jsonl": [without("response", choices=[{"message": {"content": "3"}}])],
+    "misspelt.jsonl": [without("response", respones="3")],
+    "nothing_like_it.jsonl": [without("response", n=1)],
+    "no_gold.jsonl": [without("answer")],
+    "gold_elsewhere.jsonl": [without("answer", gold={"target": 3})],
+    "number_gold.jsonl": [without("answer", answer=7)],
+    "bad_task.jsonl": [without("task", task="REL-A11")],
+    "unknown_task.jsonl": [without("task", task="gsm8k")],
+    "no_task.jsonl": [without("task", "answer", answer={"unheard": 3})],
+    "empty_list.jsonl": [without("response", response=[])],
+    "null.jsonl": [without("response", response=None)],
+    "other_ids.jsonl": [{"id": "x", "response": "3"}],
+    "gold.jsonl": [without("response", id="g")],
+    "mixed.jsonl": [
+        RECORD,
+        without("response", output="3"),
+        without("answer"),
+        without("response", output="3"),
+    ],
+    "escapes.jsonl": [without("response", **{"\x1b[31mred": "3"})],
+    "text.jsonl": b"The answer is 3.\nThe answer is 4.\n",
+    "numbers.jsonl": b"1\n2\n",
+    "latin.jsonl": '{"id": "é", "response": "3"}\n'.encode("latin-1"),
+    "empty.jsonl": b"",
+    "blank.jsonl": b"\n\n",
+    "table.csv": b"id,task,response\na,REL-A1,3\n",
+    "table.tsv": b"id\ttask\tresponse\na\tREL-A1\t3\n",
+    "sheet.xlsx": b"PK\x03\x04 and so on",
+    "packed.jsonl.xz": b"\xfd7zXZ\x00\x00\x04",
+    "packed.jsonl.bz2": b"BZh91AY&SY",
+    "wide.jsonl": '{"id": 1}\n'.encode("utf-16"),
+    "pickled.pkl": b"\x80\x04\x95\x00",
+    "base.sqlite": b"SQLite format 3\x00 and so on",
+}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        if not isinstance(content, bytes):
+            content = "".join(json.dumps(row) + "\n" for row in content).encode()
+        Path(name).write_bytes(content)
+    Path("folder").mkdir()
+    return tmp_path
+
+
+def typed(line: str) -> tuple[int, str]:
+    """A command line in this process: its exit code, and what it says on stderr."""
+    arguments = line.split()
+    if arguments[0] == "score":
+        arguments += ["--workers", "0"]
+    runner = CliRunner()
+    with runner.isolation() as streams:
+        with pytest.raises(SystemExit) as leaving:
+            main(arguments)
+        sys.stderr.flush()
+        said = streams[1].getvalue().decode()
+    code = leaving.value.code
+    assert isinstance(code, int)
+    return code, said
+
+
+TYPED = [
+    # what is in the file
+    ("score renamed.jsonl", 2, "4 of 4 records unusable: 4 × field 'response' is missing (lines 1, 2, 3, …; line 1 has: id, task, answer, completion_text; try --map response=completion_text)"),
+    ("score renamed.jsonl -q", 2, "try --map response=completion_text"),
+    ("score nested.jsonl", 2, "try --map response=choices.0.message.content"),
+    ("score misspelt.jsonl", 2, "try --map response=respones"),
+    ("score nothing_like_it.jsonl", 2, "line 1 has: id, task, answer, n)"),
+    ("score no_gold.jsonl", 2, "--data FILE joins gold records on id"),
+    ("score gold_elsewhere.jsonl", 2, "try --map answer=gold"),
+    ("score number_gold.jsonl", 2, "field 'answer' must be an object, got int"),
+    ("score bad_task.jsonl", 2, "field 'task' is 'REL-A11' (line 1; did you mean REL-A1?)"),
+    ("score unknown_task.jsonl", 2, "known tasks: REL-A1, "),
+    ("score no_task.jsonl", 2, "field 'task' is missing and cannot be inferred"),
+    ("score empty_list.jsonl", 2, "field 'response' is an empty list (line 1)"),
+    ("score null.jsonl", 2, "the response is null (line 1)"),
+    ("score text.jsonl", 2, "2 of 2 records unusable: 2 × not JSON"),
+    ("score numbers.jsonl", 2, "not a JSON object but a number (lines 1, 2)"),
+    ("score latin.jsonl", 2, "not UTF-8: byte 0xe9"),
+    ("score empty.jsonl", 0, "no records in empty.jsonl: the input is empty"),
+    ("score blank.jsonl", 0, "the input is empty"),
+    ("score mixed.jsonl", 0, "3 of 4 records unusable:\n  2 × field 'response' is missing (lines 2, 4; line 2 has: id, task, answer, output; try --map response=output)\n  1 × field 'answer' (the gold) is missing (line 3 has: id, task, response; --data FILE joins gold records on id)\n"),
+    ("score good.jsonl mixed.jsonl -o out.jsonl", 0, "lines mixed.jsonl:2, mixed.jsonl:4"),
+    ("score escapes.jsonl", 2, "line 1 has: id, task, answer, \N{REPLACEMENT CHARACTER}[31mred"),
+    # gold, fields, tasks
+    ("score other_ids.jsonl --data gold.jsonl", 2, "no gold record with id 'x' in --data (line 1; --data has 'g', …)"),
+    ("score other_ids.jsonl --data nowhere.jsonl", 2, "nowhere.jsonl: no such file"),
+    ("score other_ids.jsonl --data table.csv", 2, "table.csv: this is a table (CSV)"),
+    ("score nested.jsonl --map response=choices.0.text", 2, "field 'response' is not at 'choices.0.text', as --map has it"),
+    ("score good.jsonl --map respnse=text", 2, "did you mean 'response'?"),
+    ("score good.jsonl --map response", 2, "--map 'response' is not of the form NAME=VALUE"),
+    ("score good.jsonl --task REL-A11", 2, "did you mean 'REL-A1'?"),
+    ("score good.jsonl --reward recall", 2, "--reward 'recall' is not of the form NAME=VALUE"),
+    ("score good.jsonl --reward REL-A1=recal", 2, "recal"),
+    # formats
+    ("score table.csv", 2, "csv.DictReader(sys.stdin)]\" < table.csv > table.jsonl"),
+    ("score table.tsv", 2, "delimiter='\\t')]\" < table.tsv > table.jsonl"),
+    ("score sheet.xlsx", 2, "pandas.read_excel('sheet.xlsx').to_json('sheet.jsonl', orient='records', lines=True)"),
+    ("score packed.jsonl.xz", 2, "xz -dk packed.jsonl.xz"),
+    ("score packed.jsonl.bz2", 2, "bzip2 -dk packed.jsonl.bz2"),
+    ("score wide.jsonl", 2, "iconv -f UTF-16 -t UTF-8 wide.jsonl > wide.jsonl.jsonl"),
+    ("score pickled.pkl", 2, "pickled.pkl: this is a Python pickle; JSON lines"),
+    ("score base.sqlite", 2, "an SQLite database"),
+    ("score good.jsonl -o out.csv", 2, "out.csv: rows are written as .jsonl, .jsonl.gz, .jsonl.zst, .parquet, not .csv"),
+    ("score folder", 2, "no input in this folder"),
+    ("score nowhere.jsonl", 2, "nowhere.jsonl: no such file"),
+    ("score good.jsonl gold.jsonl", 2, "several inputs: say where the rows go with -o"),
+    # values
+    ("score good.jsonl --timeout nan", 2, "timeout must be seconds from 0 (no limit) to 1,000,000"),
+    ("score good.jsonl --timeout -1", 2, "timeout must be seconds"),
+    ("score good.jsonl --timeout 1e12", 2, "timeout must be seconds"),
+    ("score good.jsonl --policy stirct", 2, "'stirct' is not one of 'reference', 'strict'"),
+    ("score good.jsonl --show timout", 2, "did you mean 'timeout'?"),
+    ("score null.jsonl --show invalid_record", 2, "invalid_record line 1 id 'a' REL-A1: the response is null"),
+    ("score good.jsonl --show timeout,crashed", 0, "0 rows are timeout, crashed"),
+    ("score good.jsonl --shard 4/4", 2, "shard 4/4 does not exist"),
+    ("score good.jsonl --resume --overwrite", 2, "--resume and --overwrite exclude each other"),
+    ("score good.jsonl --sumary x.json", 2, "--summary"),
+    # commands
+    ("scor good.jsonl", 2, "No such command 'scor'; did you mean 'score'?"),
+    ("evaluate good.jsonl", 2, "did you mean 'score'?"),
+    ("good.jsonl", 2, "to score this file: relfast score good.jsonl"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "code", "message"), TYPED, ids=[line for line, *_ in TYPED])
+def test_on_the_command_line(line: str, code: int, message: str, here: Path) -> None:
+    found, said = typed(line)
+    assert message in said
+    assert found == code
+    assert "Traceback" not in said
+    assert "\x1b" not in said
+
+
+def test_rows_of_a_run_without_one_usable_record_are_written(here: Path) -> None:
+    assert typed("score renamed.jsonl --summary summary.json")[0] == 2
+    rows = [json.loads(line) for line in Path("renamed.jsonl.scored.jsonl").read_bytes().splitlines()]
+    assert [row["status"] for row in rows] == ["invalid_record"] * 4
+    (cause,) = json.loads(Path("summary.json").read_bytes())["unusable"]
+    assert (cause["n"], cause["type"], cause["first"]) == (4, "MissingField", ["1", "2", "3"])
+    assert cause["advice"] == "try --map response=completion_text"
+
+
+def test_what_was_unusable_is_known_after_a_resume(here: Path) -> None:
+    first, again = typed("score mixed.jsonl")[1], typed("score mixed.jsonl --resume")[1]
+    assert "3 of 4 records unusable" in first
+    assert first == again
+
+
+def test_the_command_that_converts_a_table_does(here: Path) -> None:
+    """The line that a CSV is refused with, typed as it stands."""
+    import subprocess
+
+    command = typed("score table.csv")[1].split("read of it: ")[1]
+    subprocess.run(command.replace("python ", f"{sys.executable} ", 1), shell=True, check=True, cwd=here)
+    assert json.loads(Path("table.jsonl").read_bytes()) == {"id": "a", "task": "REL-A1", "response": "3"}
+
+
+class Frame:
+    """As far as a data frame is known by: its columns, and how it gives its rows."""
+
+    columns = ("id", "task")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        return []
+
+
+GOLD = {"target": 3}
+
+IN_PYTHON: list[tuple[Any, str]] = [
+    (lambda: relfast.score("run.jsonl"), r"relfast\.score_file\('run.jsonl'\) scores a file"),
+    (lambda: relfast.score(Path("run.jsonl")), r"relfast\.score_file\('run.jsonl'\)"),
+    (lambda: relfast.score(b"{}"), "not bytes"),
+    (lambda: relfast.score(RECORD), r"write score\(\[record\]\)"),
+    (lambda: relfast.score(Frame()), r"not a Frame: write score\(frame\.to_dicts\(\)\)"),
+    (lambda: relfast.score(7), "records must be an iterable of dicts, not 7"),
+    (lambda: asyncio.run(relfast.ascore("run.jsonl")), "not a path"),
+    (lambda: relfast.score([RECORD], reward="recall"), r"rewards must map task names to metrics, such as \{"),
+    (lambda: relfast.score([RECORD], reward={"REL-A1": "recal"}), "recal"),
+    (lambda: relfast.score([RECORD], map="response=x"), r"map must map fields to paths, such as \{'response'"),
+    (lambda: relfast.score([RECORD], map={"respnse": "x"}), "did you mean 'response'"),
+    (lambda: relfast.score([RECORD], timeout=-1), "timeout must be seconds from 0"),
+    (lambda: relfast.score([RECORD], timeout=math.nan), "timeout must be seconds from 0"),
+    (lambda: relfast.score([RECORD], timeout=1e12), "timeout must be seconds from 0"),
+    (lambda: relfast.score([RECORD], timeout="5"), "timeout must be seconds from 0"),
+    (lambda: relfast.score([RECORD], timout=5), "unknown option 'timout'.*did you mean 'timeout'"),
+    (lambda: relfast.score([RECORD], worker=5), "did you mean 'workers'"),
+    (lambda: relfast.score([RECORD], workers=-1), "workers must be"),
+    (lambda: relfast.score([RECORD], policy="stirct"), "policy must be 'reference' or 'strict', not 'stirct'"),
+    (lambda: relfast.score([RECORD], task="REL-A11"), "did you mean 'REL-A1'"),
+    (lambda: relfast.score([RECORD], data="nowhere.jsonl"), "nowhere.jsonl: no such file"),
+    (lambda: relfast.score_batch("REL-A1", GOLD, ["3"]), r"answers must be a sequence.*write \[answer\]"),
+    (lambda: relfast.score_batch("REL-A1", [GOLD], "3"), r"responses must be a sequence.*write \[response\]"),
+    (lambda: relfast.score_batch("REL-A1", [GOLD], ["3", "4"]), "lengths differ"),
+    (lambda: relfast.score_batch("REL-A1", [GOLD], 3), "responses must be a sequence with a length"),
+    (lambda: relfast.score_file([RECORD]), r"path must name a file.*score\(records\) scores dicts"),
+    (lambda: relfast.score_file("nowhere.jsonl"), "nowhere.jsonl: no such file"),
+    (lambda: relfast.score_file("table.csv"), "this is a table"),
+    (lambda: relfast.score_file("good.jsonl", "out.csv"), "not .csv"),
+    (lambda: relfast.score_file("good.jsonl", resume=True, overwrite=True), "^resume=True and overwrite=True ex"),
+    (lambda: relfast.score_file("good.jsonl", "gold.jsonl"), "resume=True continues it, overwrite=True starts over"),
+    (lambda: relfast.score_file(["good.jsonl", "gold.jsonl"]), "say where the rows go with output"),
+    (lambda: relfast.read_rows("good.jsonl"), "is no scored row"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), IN_PYTHON)
+def test_in_python(call: Any, message: str, here: Path) -> None:
+    with pytest.raises(relfast.RelfastError, match=message) as error:
+        call()
+    assert "--" not in str(error.value)
+
+
+def test_a_summary_says_why_in_the_words_of_python(here: Path) -> None:
+    summary = relfast.score_file("renamed.jsonl", workers=0)
+    assert "4 of 4 records unusable: 4 × field 'response' is missing" in repr(summary)
+    assert "try map={'response': 'completion_text'}" in repr(summary)
+
+
+def test_means_of_a_batch_are_over_what_was_scored() -> None:
+    batch = relfast.score_batch("REL-A1", [GOLD, None, GOLD], ["3", "3", "4"], workers=0)
+    assert batch.scored.tolist() == [True, False, True]
+    assert math.isnan(batch.correct.mean())
+    assert not math.isnan(batch.correct[batch.scored].mean())
+
+
+def test_rows_read_back_have_every_metric_of_any_row(here: Path) -> None:
+    """Data frames guess the columns of JSON lines from the first hundred rows; none of these has a metric."""
+    rows = [without("response", n=1)] * 150 + [without("task", "answer", task="REL-C3",
+            answer={"missing_smiles": ["CCO"]}, response="<smiles>CCO</smiles>")]  # fmt: skip
+    Path("late.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    relfast.score_file("late.jsonl", "late.scored.jsonl", workers=0)
+    frame = relfast.read_rows("late.scored.jsonl").to_pandas()
+    assert len(frame) == 151
+    assert frame["metrics.recall"].iloc[-1] == 1.0
+    assert frame["metrics.recall"].iloc[:-1].isna().all()
+
+
+def test_awaited_scores_are_those_of_the_plain_calls() -> None:
+    async def both() -> tuple[Any, Any]:
+        with relfast.Scorer(workers=0) as scorer:
+            return await scorer.areward("REL-A1", GOLD, "3"), await scorer.ascore([RECORD])
+
+    reward, scores = asyncio.run(both())
+    with relfast.Scorer(workers=0) as scorer:
+        assert reward == scorer.reward("REL-A1", GOLD, "3")
+        assert scores == scorer.score([RECORD]) == asyncio.run(relfast.ascore([RECORD], workers=0))
+
+
+@pytest.mark.parametrize(("name", "line"), [(name, line) for name, two in EXAMPLES.items() for line in two])
+def test_an_example_of_help_is_a_command_that_is_understood(name: str, line: str) -> None:
+    words = [word for word in line.split() if "=" not in word or not word.startswith("RELFAST_")]
+    assert words[:2] == ["relfast", name]
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    command.make_context(name, words[2:], resilient_parsing=False)
+    assert line in CliRunner().invoke(cli, [name, "--help"], terminal_width=200).output
+
+
+def test_every_option_of_score_is_in_one_group_of_its_help() -> None:
+    command = cli.get_command(click.Context(cli), "score")
+    assert command is not None
+    for columns in (60, 80, 120):
+        said = CliRunner().invoke(cli, ["score", "--help"], terminal_width=columns).output
+        assert max(map(len, said.split("Examples:")[0].splitlines())) <= columns
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                names = sum(
+                    line.split()[0].rstrip(",") in parameter.opts
+                    for line in said.splitlines()
+                    if line.strip()
+                )
+                assert names == 1, parameter.opts
