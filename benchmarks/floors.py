@@ -26,11 +26,19 @@ import sys
 from rdkit import Chem, RDLogger
 from rdkit.Chem import rdFMCS
 RDLogger.DisableLog("rdApp.*")
+strict = rdFMCS.MCSParameters()
+strict.Timeout = 5
+strict.AtomCompareParameters.RingMatchesRingOnly = True
+strict.AtomCompareParameters.MatchFormalCharge = True
+strict.BondCompareParameters.RingMatchesRingOnly = True
+strict.BondCompareParameters.CompleteRingsOnly = True
+strict.BondTyper = rdFMCS.BondCompare.CompareOrderExact
 for line in open(sys.argv[1], encoding="utf-8"):
     first, tab, second = line.rstrip("\\n").partition("\\t")
     mol = Chem.MolFromSmiles(first)
     if tab:
-        rdFMCS.FindMCS([mol, Chem.MolFromSmiles(second)], timeout=5)
+        pair = [mol, Chem.MolFromSmiles(second)]
+        rdFMCS.FindMCS(pair, strict) if "strict" in sys.argv else rdFMCS.FindMCS(pair, timeout=5)
     elif mol is not None:
         Chem.MolToSmiles(mol)
 """
@@ -38,9 +46,10 @@ for line in open(sys.argv[1], encoding="utf-8"):
 _TAG = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
 
 
-def write_rdkit_work(dump: Path, processes: int) -> list[Path]:
+def write_rdkit_work(dump: Path, processes: int, *, strict: bool = False) -> list[Path]:
     """What RDKit must do for a dump, dealt out to processes: a distinct SMILES a line, and, for REL-C2,
-    two molecules a line for each distinct pair where neither contains the other."""
+    two molecules a line for each distinct pair where neither contains the other; under ``strict`` for each of
+    molecules that differ."""
     from rdkit import Chem, RDLogger
 
     RDLogger.DisableLog("rdApp.*")
@@ -59,7 +68,10 @@ def write_rdkit_work(dump: Path, processes: int) -> list[Path]:
     molecules = {text: Chem.MolFromSmiles(text) for text in smiles}
     for pred, gold in pairs:
         a, b = molecules[pred], molecules[gold]
-        if a is not None and b is not None and not (a.HasSubstructMatch(b) or b.HasSubstructMatch(a)):
+        if a is None or b is None:
+            continue
+        there, here = a.HasSubstructMatch(b), b.HasSubstructMatch(a)
+        if not (there and here if strict else there or here):
             work.append(f"{pred}\t{gold}")
     paths = [dump.with_suffix(f".work{number}") for number in range(processes)]
     for number, path in enumerate(paths):
@@ -67,10 +79,11 @@ def write_rdkit_work(dump: Path, processes: int) -> list[Path]:
     return paths
 
 
-def rdkit_alone(work: list[Path]) -> None:
+def rdkit_alone(work: list[Path], *, strict: bool = False) -> None:
     """The RDKit floor: parse and canonicalise each distinct SMILES once, search each pair that needs it
     once, log off, in as many processes as there are files of work."""
-    running = [subprocess.Popen([sys.executable, "-c", _RDKIT, str(path)]) for path in work]
+    options = ["strict"] if strict else []
+    running = [subprocess.Popen([sys.executable, "-c", _RDKIT, str(path), *options]) for path in work]
     for process in running:
         if process.wait():
             raise RuntimeError("the RDKit floor failed")

@@ -109,10 +109,11 @@ def _random_spelling(rng: random.Random, smiles: str) -> str:
     )
 
 
-def motifs(n: int, seed: int = 0) -> Iterator[dict[str, Any]]:
+def motifs(n: int, seed: int = 0, *, distinct: bool = False) -> Iterator[dict[str, Any]]:
     """REL-C2 records: right motifs in varied spellings, parts and extensions of them, other molecules of
-    the list, invalid text."""
+    the list, invalid text. ``distinct`` spells every molecule anew each time."""
     rng = random.Random(seed)
+    spell = _random_spelling if distinct else _spell
     records = published("REL-C2")
     golds = sorted({record["answer"]["smiles"] for record in records})
     for number in range(n):
@@ -120,13 +121,13 @@ def motifs(n: int, seed: int = 0) -> Iterator[dict[str, Any]]:
         gold = record["answer"]["smiles"]
         kind = rng.random()
         if kind < 0.35:
-            answer = _spell(rng, gold)
+            answer = spell(rng, gold)
         elif kind < 0.55:
-            answer = _spell(rng, _altered(rng, gold))
+            answer = spell(rng, _altered(rng, gold))
         elif kind < 0.85:
-            answer = _spell(rng, rng.choice(record["answer"]["molecules"]))
+            answer = spell(rng, rng.choice(record["answer"]["molecules"]))
         elif kind < 0.95:
-            answer = _spell(rng, rng.choice(golds))
+            answer = spell(rng, rng.choice(golds))
         else:
             answer = rng.choice(INVALID)
         response = f"{_reasoning(rng)}<smiles>{answer}</smiles>"

@@ -31,27 +31,33 @@ first record is the number of all."""
     RECORD_PRED_END,
     RECORD_GOLD,
     RECORD_GOLD_END,
-) = range(12)
-RECORD_COLUMNS: Final = 12
+    RECORD_TEXT,
+    RECORD_TEXT_END,
+    RECORD_TEXT_PLACE,
+    RECORD_BEFORE,
+) = range(16)
+RECORD_COLUMNS: Final = 16
 """Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote,
-and where in the scratch space the JSON of predicted and gold taxa is, for details."""
+and where in the scratch space the JSON of predicted and gold taxa is, for details. Of one that is left to
+Python (its key has `LEFT`): where its response is, as UTF-8, and the number of the one left before it."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
-"""Where an id is: in the line, in the scratch space, or there is none."""
+"""Where an id or a response is: in the line, in the scratch space, or there is none."""
 
-STATE_AT, STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS = range(5)
+STATE_AT, STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS, STATE_LEFT = range(6)
 STATE_SIZE: Final = 8
-"""What a scan has read and written so far: bytes, lines, records, scratch space; and why it stopped."""
+"""What a scan has read and written so far: bytes, lines, records, scratch space; why it stopped; and the last
+record that is left to Python. Records that are left count from 1; 0: there is none."""
 WANTS_NOTHING, WANTS_RECORDS, WANTS_SCRATCH = 0, 1, 2
 """Why a scan stopped: all is read, or there is no room for a line's records or texts."""
 SCRATCH_PER_BYTE: Final = 16
 SCRATCH_PER_LINE: Final = 512
 """Scratch space that a line can take at most, for each of its bytes and besides."""
 
-SET_DIALECT, SET_STRIP, SET_DETAILS, SET_JOIN, SET_TASK, SET_FILTER = range(6)
-SET_SIZE: Final = 6
+SET_DIALECT, SET_STRIP, SET_DETAILS, SET_JOIN, SET_TASK, SET_FILTER, SET_STRICT, SET_LEAST = range(8)
+SET_SIZE: Final = 8
 """What a scan is told: the dialect (0: each row's own), whether reasoning is cut, whether details are wanted,
-whether gold is joined, the task of rows that name none, and whether a filter of lm-evaluation-harness is
-chosen."""
+whether gold is joined, the task of rows that name none, whether a filter of lm-evaluation-harness is chosen,
+whether the policy is ``strict``, and, as the bits of a float, the smallest F1 of a right REL-B1 yes."""
 NO_TASK, SEEN_IN_GOLD = -1, -2
 """Instead of the number of a task: none that is read here; whose gold it is."""
 
@@ -92,12 +98,31 @@ TAXA_SLOTS: Final = 2 * MAX_TAXA
 B1, C1 = 7, 8
 """Numbers of tasks in keys and samples: REL-A1 to A7 have 0 to 6. The tasks declare them."""
 
-KEY_TASK: Final = 255
+KEY_TASK: Final = 15
 """A key's bits that are the task's number."""
-FOUND, CORRECT, GOLD_YES = 1 << 8, 1 << 9, 1 << 10
+FOUND, CORRECT, GOLD_YES = 1 << 4, 1 << 5, 1 << 6
+REASON_SHIFT: Final = 7
+REASONS: Final = (
+    None,
+    "no_answer",
+    "several_answers",
+    "out_of_range",
+    "empty",
+    "only_reasoning",
+    "guessed_taxa",
+    "too_long",
+)
+"""Under ``strict``, why a response was turned down: a key has the place."""
+KEY_REASON: Final = 15
 PRED_VALUE_SHIFT, GOLD_VALUE_SHIFT = 11, 15
 KEY_VALUE: Final = 15
 """With details, where a key has what was predicted and what is gold: panels; or 0 none, 1 no, 2 yes."""
+NO_PANEL: Final = 15
+"""Instead of a panel under ``strict``: none was chosen."""
+NOT_FOUND: Final = -1
+"""And that less the place of the reason: what one response comes to that is read by itself."""
+LEFT: Final = 1 << 62
+"""A response that Python has to read: the key has its task and gold, whether details are wanted or not."""
 TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 20, 34, 48
 """Where a key of REL-B1 has its counts of taxa: true positives, predicted, gold."""
 KEY_COUNT: Final = (1 << 14) - 1
@@ -125,6 +150,56 @@ many votes are the most frequent, how many of those are right (0 for one sample)
 VOTE_COLUMNS: Final = 3
 """Columns of the work space of an election: vote, number, whether it is right."""
 
+# Text: words and texts that extractors have said something of (`relfast_kernels.text.rel_a_strict`)
+
+TAXA_SHIFT: Final = 8
+"""Where in what is read of a single response the number of taxa begins; below it the panel or label."""
+
+PATTERN_WORK: Final = 1 << 16
+"""Numbers of work space that the matcher of patterns takes (`relfast_kernels.text.patterns`)."""
+
+WORD_SLOTS: Final = 1 << 12
+WORD_FACTOR: Final = 0x9E37_79B9_7F4A_7C15
+STEM_LETTERS: Final = 4
+STEM_MARK: Final = -1
+"""A table of words, and what marks the first letters of several."""
+WORD_KNOWN, WORD_ALARM, WORD_OPENS, WORD_OF_PLAIN, WORD_LINKS, WORD_OFFERS = 1, 2, 4, 8, 16, 32
+"""Flags of a word: a sentence can have it that is nothing but an answer, or a phrase; it can take something
+back; a sentence that begins with it can answer a question; bare answers have it; a phrase can go on behind it
+with any word; it makes what comes an alternative."""
+
+MEMO_HASH, MEMO_START, MEMO_END, MEMO_BITS = range(4)
+MEMO_COLUMNS: Final = 4
+MEMO_SLOTS: Final = 1 << 15
+MEMO_TEXTS: Final = 1 << 14
+MEMO_BYTES: Final = 1 << 21
+"""A memo of texts: hash, where the text is (an end of 0: nothing), what is known of it. It holds so many, of
+so many bytes."""
+SAYS_VALUE: Final = 15
+SAYS_PLAIN_SHIFT, SAYS_VALUE_SHIFT = 0, 4
+"""Of a text: the choice of a line that is nothing but an answer (0: it is none); the choice that a sentence
+states (0: several, 15: a number that is none)."""
+(
+    SAYS_NAMES,
+    SAYS_OR,
+    SAYS_SKIMMED,
+    SAYS_QUIET,
+    SAYS_FINAL,
+    SAYS_STATED,
+    SAYS_PLACE,
+    SAYS_PLAIN,
+    SAYS_CORRECTS,
+    SAYS_CONCLUDES,
+    SAYS_NO_MORE,
+    SAYS_DESCRIBED,
+    SAYS_BOXED,
+    SAYS_REPLACES,
+) = (1 << bit for bit in range(8, 22))
+"""And as bits: it names a choice; it is "or" and the like; it can be skimmed; it changes nothing before the
+final statement; it is one; as a sentence before one it states a choice; it speaks of the place; it has
+nothing but an answer in it; "wait" and the like; "so" and the like; it is a question; its choice is
+described, in a box, or set above what was said before."""
+
 # SMILES: the graph of a molecule (`relfast_kernels.smiles.parser`)
 
 UNKNOWN: Final = -1
@@ -146,7 +221,7 @@ DEGREE: Final = SECTION
 BONDS: Final = 2 * SECTION
 """For each atom `MAX_DEGREE` neighbours, as ``8 * neighbour + order``."""
 HYDROGENS: Final = BONDS + MAX_DEGREE * SECTION
-"""Hydrogens that a bracket states, -1 without a bracket."""
+"""For each atom its hydrogens: first those that are written down, once it is read to the end all of them."""
 AROMATIC: Final = HYDROGENS + SECTION
 """Not 0 for an atom in lower case."""
 BRANCHES: Final = AROMATIC + SECTION
@@ -154,7 +229,27 @@ BRANCHES: Final = AROMATIC + SECTION
 MAX_BRANCHES: Final = 4 * SECTION
 RINGS: Final = BRANCHES + MAX_BRANCHES
 """For each ring number 0 (closed) or ``8 * (atom + 1) + order``."""
-GRAPH_SIZE: Final = RINGS + 128
+BRACKET: Final = RINGS + 128
+"""Not 0 for an atom in brackets, which gets no hydrogens but those that it states."""
+RADICALS: Final = BRACKET + SECTION
+"""For each atom its unpaired electrons."""
+RING_BONDS: Final = RADICALS + SECTION
+"""For each atom a mask of those of its bonds that are in a ring, if any atom is in lower case or may be
+aromatic."""
+KEY: Final = RING_BONDS + SECTION
+"""For each atom what a canonical code tells atoms apart by."""
+FLAGS: Final = KEY + SECTION
+"""What is known of all of the molecule, one of the following bits each."""
+N_FOUND: Final = FLAGS + 1
+"""The number of atoms of the graph that was read last; negative where there is none."""
+GRAPH_SIZE: Final = FLAGS + 8
+
+HAS_ISOTOPE, HAS_MAP, HAS_DOT = 1, 2, 4
+"""Isotopes, atom maps, several fragments."""
+IS_ORDINARY: Final = 8
+"""No charge, no radical, each atom with its lowest valence: what constitutional isomers are made of."""
+IS_SPECIAL: Final = 16
+"""Elements, charges and bonds do not tell where the hydrogens are."""
 
 LETTERS: Final = 27
 """An element's letters as a number: the place of the first in the alphabet times this, plus that of the
@@ -165,12 +260,10 @@ NEUTRAL: Final = 8
 
 AROMATIC_BOND: Final = 4
 """Orders of bonds are 1, 2, 3 and this."""
-COLON_BOND: Final = 5
-"""An aromatic bond that a model wrote down as such; no graph that is read to its end has any."""
 
 # SMILES: canonical codes and fingerprints (`relfast_kernels.smiles.graph_code`)
 
-MAX_CODE: Final = 3 * MAX_ATOMS + MAX_DEGREE * MAX_ATOMS // 2
+MAX_CODE: Final = 4 * MAX_ATOMS + MAX_DEGREE * MAX_ATOMS // 2
 """Bytes of the longest code."""
 WORK_SIZE: Final = 6 * SECTION + 2 * SECTION * SECTION
 """Workspace of writing one."""
@@ -181,29 +274,38 @@ BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
 
 # SMILES: a table of texts and molecules (`relfast_kernels.smiles.table`)
 
-MAX_SMILES: Final = 250
-"""Bytes of a text that is looked at; the longest published gold has 90."""
+MAX_SMILES: Final = 1_000
+"""Bytes of a text that is looked at: as many as strict reads. The longest published gold has 90, a drug with
+all its hydrogens written out 500."""
 
-TEXT_COLUMNS: Final = 3
-"""Columns of ``texts_index``: where a text is, its length, its class."""
-CODE_START, CODE_LENGTH, CODE_FINGERPRINT, CODE_FIRST, CODE_SETTLED = range(5)
-CODE_COLUMNS: Final = 5
-"""Columns of ``codes_index``: where a code is, its length, its fingerprint, the first of its gold texts while
-a record is matched, and whether the graph alone decides where its hydrogens are."""
+TEXT_START, TEXT_LENGTH, TEXT_CLASS, TEXT_CLEAN = range(4)
+TEXT_COLUMNS: Final = 4
+"""Columns of ``texts_index``: where a text is, its length, its class as published (hydrogens do not count),
+and its class as strict has it, or what is wrong with it."""
+CODE_START, CODE_LENGTH, CODE_FINGERPRINT, CODE_CLEAN_PRINT, CODE_FIRST, CODE_FORMULA = range(6)
+CODE_COLUMNS: Final = 6
+"""Columns of ``codes_index``: where a code is, its length, its fingerprint as published and as strict has it,
+a place for marks while a record is looked at, and the number of its formula, counted from one; 0 for
+molecules that are isomers of none."""
 N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES = range(4)
 N_COUNTERS: Final = 4
 """Counters of a table."""
 
-TRUE_POSITIVES, VOTE, DECIDED = range(3)
-RESULT_COLUMNS: Final = 3
-"""Columns of a record's result."""
+SEVERAL_FRAGMENTS, NOT_PLAIN, ISOTOPE, TOO_LONG, EMPTY = -3, -4, -5, -6, -7
+"""Instead of a class of strict, beside `UNKNOWN` and `INVALID`: why a text is no clean molecule."""
+DUPLICATE: Final = -8
+
+DECIDED, TRUE_POSITIVES, VOTE, N_WANTED, N_NEUTRAL, FLAW = range(6)
+RESULT_COLUMNS: Final = 6
+"""Columns of a record's result. The last three are those of strict: different gold molecules, isomers that
+gold lacks, and what is wrong with the first prediction that counts for nothing (0: there is none)."""
 
 INVALID_VOTE: Final = 0x2545F491
 """What a text that is no molecule adds to a vote."""
 PLACE_FACTOR: Final = 0x9E3779B1
 """A text that found the gold at a place adds that place, counted from one, times this."""
-SETTLED_BIT: Final = 1 << 32
-"""What is told of a molecule: its fingerprint, and this bit if its graph decides where its hydrogens are."""
+HYDROGEN_FACTOR: Final = 0x27D4_EB2F >> 1
+"""What mixes the hydrogens of a molecule into its fingerprint as strict has it."""
 
 # SMILES: two molecules (`relfast_kernels.smiles.subgraph`)
 
@@ -222,11 +324,39 @@ MAX_BONDS: Final = 62
 UNFINISHED: Final = -3
 """Instead of a result: the steps did not suffice."""
 
-COMMON_BONDS, COMMON_ATOMS, COMMON_STEPS = range(3)
-COMMON_SIZE: Final = 3
-"""What a search for the largest common substructure finds, and the steps it took."""
-COMMON_WORK_SIZE: Final = 2 * GRAPH_SIZE + 4096
-"""Workspace of one."""
+(
+    COMMON_BONDS,
+    COMMON_ATOMS,
+    COMMON_STEPS,
+    PAIR_IN_FIRST,
+    PAIR_IN_SECOND,
+    PAIR_PART,
+    PAIR_ATOMS,
+    PAIR_FINGERPRINT,
+    PAIR_SETTLED,
+) = range(9)
+PAIR_SIZE: Final = 9
+"""What is found of two molecules: bonds and atoms of the largest common substructure and the steps of the
+search; whether the second lies in the first, the first in the second, and the second in the first with its
+rings in rings; the second's atoms, its fingerprint (with whole rings as strict has
+it), and whether its graph decides where its hydrogens are."""
+PAIR_WORK_SIZE: Final = 3_300
+"""Workspace of that."""
+
+(
+    PREPARED_ATOMS,
+    PREPARED_BONDS,
+    PREPARED_FINGERPRINT,
+    PREPARED_CLEAN_PRINT,
+    PREPARED_SETTLED,
+    PREPARED_CHARGED,
+    PREPARED_RADICALS,
+) = range(7)
+PREPARED_FACTS: Final = 8
+"""What is known of a molecule once it is read: atoms, bonds, fingerprint as published and as strict has it,
+whether its graph decides where its hydrogens are, whether it has charges, whether unpaired electrons;
+its graph and the two ways it is packed follow."""
+PREPARED_SIZE: Final = PREPARED_FACTS + GRAPH_SIZE + 2 * 960
 
 # Alignments (`relfast_kernels.align`)
 

@@ -33,6 +33,9 @@ MAX_MOLECULES: Final = 200_000
 RADIUS: Final = 2
 N_BITS: Final = 2048
 
+KEPT_NEIGHBOURS: Final = 5_000
+"""Molecules whose similar ones are kept, with some hundred each."""
+
 
 class Bank:
     """Molecules of one fragment, without stereo, each once, in the order of the file.
@@ -49,6 +52,7 @@ class Bank:
         self.source = source
         self.n_unusable = 0
         self.molecules: list[Molecule] = []
+        self._neighbours: dict[tuple[int, float, float], dict[int, float]] = {}
         seen: set[str] = set()
         for line in lines:
             words = line.split(None, 1)
@@ -97,6 +101,18 @@ class Bank:
         bits = self._fingerprints
         return list(DataStructs.BulkTanimotoSimilarity(bits[index], bits))
 
+    def _near(self, index: int, lowest: float, highest: float) -> dict[int, float]:
+        """The others whose similarity to a molecule is in the bounds, with it."""
+        key = (index, lowest, highest)
+        found = self._neighbours.get(key)
+        if found is None:
+            found = {i: s for i, s in enumerate(self.similarities(index)) if lowest <= s <= highest}
+            found.pop(index, None)
+            if len(self._neighbours) >= KEPT_NEIGHBOURS:
+                self._neighbours.clear()
+            self._neighbours[key] = found
+        return found
+
     def similar_group(
         self, numbers: random.Random, size: int, lowest: float, highest: float
     ) -> list[Molecule] | None:
@@ -105,11 +121,10 @@ class Bank:
         None if the molecule drawn has too few such others.
         """
         first = numbers.randrange(len(self.molecules))
-        similarity = self.similarities(first)
-        near = [i for i, s in enumerate(similarity) if lowest <= s <= highest and i != first]
+        near = self._near(first, lowest, highest)
         if len(near) < size - 1:
             return None
-        group = sorted(numbers.sample(near, size - 1), key=similarity.__getitem__)
+        group = sorted(numbers.sample(list(near), size - 1), key=near.__getitem__)
         return [self.molecules[i] for i in (first, *group)]
 
     def scaffold_group(self, numbers: random.Random, size: int) -> list[Molecule] | None:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import Any, Final, Literal
-from zlib import crc32
 
 from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
+from relfast_kernels.layouts import FINGERPRINT_MASK
 
-from relfast.chem.molecule import CACHED_MOLECULES, Molecule
-from relfast.chem.smiles_text import MAX_CHARS, is_settled
+from relfast.chem.clean_text import flaw_of_text
+from relfast.chem.molecule import CACHED_MOLECULES, Molecule, parse
+from relfast.chem.smiles_text import MAX_CHARS
 
 _CANONICAL_PASSES: Final = 4
 """RDKit's canonical SMILES can change when it is read and written again; it settles within two or three."""
-
-# letters, digits, bonds, branches, rings, charges and chirality; no '~', '*', '$', '.', ':', '?'
-_ALPHABET: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()=#/\\%]+")
 
 _PARAMETERS: Final = Chem.SmilesParserParams()
 _PARAMETERS.allowCXSMILES = False
@@ -26,15 +23,9 @@ _PARAMETERS.parseName = False
 
 @lru_cache(maxsize=CACHED_MOLECULES)
 def _parse_clean(smiles: str) -> tuple[Molecule | None, str | None]:
-    if not smiles:
-        return None, "empty"
-    if len(smiles) > MAX_CHARS:
-        return None, "too_long"
-    if "." in smiles:
-        return None, "several_fragments"
-    # an aromatic bond may be written out as ':'; an atom map is a ':' with a number inside brackets
-    if not _ALPHABET.fullmatch(smiles.replace(":", "")) or re.search(r"\[[^\]]*:", smiles):
-        return None, "not_plain_smiles"
+    flaw = flaw_of_text(smiles)
+    if flaw is not None:
+        return None, flaw
     mol = Chem.MolFromSmiles(smiles, _PARAMETERS)
     if mol is None:
         return None, "invalid_smiles"
@@ -64,11 +55,9 @@ def parse_clean(smiles: Any) -> tuple[Molecule | None, str | None]:
 
 
 def vote_of(molecule: Molecule) -> int:
-    """32 bits for a clean molecule, equal for equal ones: those that a kernel has for it where its
-    graph is all there is to it, which is how one decides without RDKit."""
-    key = _settled(molecule.key)
-    by_graph = is_settled(key) and not molecule.has_radicals
-    return molecule.fingerprint if by_graph else crc32(key.encode())
+    """32 bits for a clean molecule, equal for equal ones: those that a kernel has for it."""
+    flat = parse(_settled(molecule.key)) or molecule
+    return (flat.fingerprint + flat.hydrogens_print) & FINGERPRINT_MASK
 
 
 def clean_key(molecule: Molecule, tautomers: Literal["apart", "joined"]) -> str:

@@ -7,13 +7,10 @@ how often each gold occurs, half each gold alike, so that it holds what a consta
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import Any, Final
+from functools import lru_cache
+from typing import Final
 
-from rdkit import Chem
-
-from relfast.chem.clean import parse_clean
-from relfast.chem.molecule import CACHED_MOLECULES, Molecule
+from relfast.chem.common_substructure import CACHED_PREPARED, Parts, Prepared, prepared
 
 COMMON_MOTIFS: Final = (
     "c1ccccc1", "CCCCC", "CC1CCCC2C1CCC1(C)CCCC21", "COc1ccccc1", "CCc1ccccc1", "CC", "CCCCCCCC",
@@ -37,41 +34,27 @@ COMMON_MOTIFS: Final = (
     "c1ccc(-c2ccccc2)cc1", "NCC(=O)NCC=O", "O=C(Nc1ccccc1)c1ccccc1",
 )  # fmt: skip
 
-_RING_OR_CHAIN: Final = Chem.AdjustQueryParameters.NoAdjustments()
-_RING_OR_CHAIN.adjustRingChain = True
-_RING_OR_CHAIN.adjustRingChainFlags = Chem.ADJUST_IGNORENONE
+
+_parts: tuple[Parts, tuple[int, ...]] | None = None
 
 
-def shared_part(whole: Molecule, part: Molecule) -> bool:
-    """Whether a molecule lies in another with its rings in rings and its chains in chains: whole rings only.
-
-    A part has no more atoms than the whole, so the search is as small as a gold is.
-    """
-    if part.n_atoms > whole.n_atoms or part.n_bonds > whole.n_bonds or part.elements - whole.elements:
-        return False
-    return bool(whole.mol.HasSubstructMatch(_as_query(part.mol)))
-
-
-def _as_query(mol: Any) -> Any:
-    return Chem.AdjustQueryProperties(mol, _RING_OR_CHAIN)
-
-
-@cache
-def _queries() -> tuple[tuple[Molecule, Any], ...]:
-    """The motifs as molecules and queries, largest first."""
-    parsed = [parse_clean(smiles)[0] for smiles in COMMON_MOTIFS]
-    molecules = [molecule for molecule in parsed if molecule is not None]
-    molecules.sort(key=lambda molecule: -molecule.heavy_atoms)
-    return tuple((molecule, _as_query(molecule.mol)) for molecule in molecules)
+def _motifs() -> tuple[Parts, tuple[int, ...]]:
+    """The motifs for the kernel, largest first, and the atoms of each, with 0 for none at the end."""
+    global _parts
+    if _parts is None:
+        sizes = {}
+        for text in COMMON_MOTIFS:
+            read = prepared(text, by_rdkit=True)
+            assert isinstance(read, Prepared)
+            sizes[text] = read.n_atoms
+        texts = sorted(sizes, key=lambda text: -sizes[text])
+        _parts = Parts(texts), (*(sizes[text] for text in texts), 0)
+    return _parts
 
 
-@lru_cache(maxsize=CACHED_MOLECULES)
-def best_constant(smiles: str) -> int:
-    """Atoms of the largest common motif that lies in a clean molecule."""
-    whole, _ = parse_clean(smiles)
-    if whole is None:
-        return 0
-    for part, query in _queries():
-        if part.heavy_atoms <= whole.heavy_atoms and whole.mol.HasSubstructMatch(query):
-            return part.heavy_atoms
-    return 0
+@lru_cache(maxsize=CACHED_PREPARED)
+def constant_in(whole: Prepared) -> int | None:
+    """Atoms of the largest common motif that lies in a molecule; None where only RDKit can say."""
+    parts, sizes = _motifs()
+    found = parts.first_in(whole)
+    return None if found is None else sizes[found]

@@ -1,8 +1,9 @@
-"""The largest common substructure of two SMILES by a kernel, without RDKit.
+"""Pairs of SMILES by a kernel, without RDKit: containment, and the largest substructure in common.
 
-The same bonds and atoms as RDKit's ``FindMCS`` finds with its default parameters, for molecules that the
-SMILES kernels read and searches that end within a number of steps; the rest is left to RDKit.
-`relfast_kernels.mcs` says what is searched and how.
+With rings broken at will, the same bonds and atoms as RDKit's ``FindMCS`` finds with its default parameters;
+with whole rings, the true optimum, which RDKit's search misses now and then. For molecules that the SMILES
+kernels read and searches that end within a number of steps; the rest is left to RDKit. `relfast_kernels.mcs`
+says what is searched and how.
 """
 
 from __future__ import annotations
@@ -11,16 +12,28 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
     COMMON_ATOMS,
     COMMON_BONDS,
-    COMMON_SIZE,
-    COMMON_WORK_SIZE,
+    INVALID,
     MAX_SMILES,
+    PAIR_ATOMS,
+    PAIR_FINGERPRINT,
+    PAIR_IN_FIRST,
+    PAIR_IN_SECOND,
+    PAIR_PART,
+    PAIR_SETTLED,
+    PAIR_SIZE,
+    PAIR_WORK_SIZE,
+    PREPARED_ATOMS,
+    PREPARED_CHARGED,
+    PREPARED_SETTLED,
+    PREPARED_SIZE,
     UNFINISHED,
 )
 
@@ -34,6 +47,9 @@ SHORT_STEPS: Final = 1_000
 MAX_STEPS: Final = 20_000
 """Steps after which a search is given up, 10 ms at most."""
 
+CACHED_PREPARED: Final = 1_024
+"""Molecules that are kept prepared, gold above all: 26 kB each."""
+
 _RETRY_SECONDS: Final = 2.0
 """How often a process without the kernel looks whether it has been compiled meanwhile."""
 
@@ -45,17 +61,50 @@ class LargestCommon(NamedTuple):
     atoms: int
 
 
+class Pair(NamedTuple):
+    """How a molecule compares with another, the first.
+
+    Attributes
+    ----------
+    in_first, in_second
+        Whether it lies in the first, and the first in it, as RDKit has it.
+    part
+        Whether it lies in the first with its rings in rings; asked only with whole rings.
+    atoms
+        Atoms of the largest common substructure.
+    n_first, n_atoms
+        Atoms of the first, and its own.
+    fingerprint, settled
+        Of the second: 32 bits equal for equal graphs (with whole rings for equal clean molecules, as
+        `relfast.chem.clean.vote_of` has them), and whether its graph decides where its hydrogens are.
+    """
+
+    in_first: bool
+    in_second: bool
+    part: bool
+    atoms: int
+    n_first: int
+    n_atoms: int
+    fingerprint: int
+    settled: bool
+
+
+Compared = Pair | Literal["invalid", "unfinished"] | None
+"""A pair; what is certainly no molecule; what takes too many steps; what only RDKit can say."""
+
 Kernel = Callable[..., int]
 
-_kernels: tuple[Kernel, Kernel] | None = None
+_functions: Mapping[str, Kernel] | None = None
 _looked = -_RETRY_SECONDS
 _opening = threading.Lock()
 
-_Work = ctypes.c_int64 * COMMON_WORK_SIZE
-_Result = ctypes.c_int64 * COMMON_SIZE
+_Work = ctypes.c_int64 * PAIR_WORK_SIZE
+_Result = ctypes.c_int64 * PAIR_SIZE
+_Prepared = ctypes.c_int64 * PREPARED_SIZE
 
 _shared_work = _Work()
-"""For searches that hold the interpreter's lock from beginning to end."""
+_shared_second = _Prepared()
+"""For calls that hold the interpreter's lock from beginning to end; what they find is elsewhere."""
 
 
 def _start_anew() -> None:
@@ -67,16 +116,57 @@ def _start_anew() -> None:
 os.register_at_fork(after_in_child=_start_anew)
 
 
-def _loaded() -> tuple[Kernel, Kernel] | None:
-    """The search, with and without the interpreter's lock; None as long as the machine code is missing."""
-    global _kernels, _looked
-    if _kernels is None and time.monotonic() - _looked >= _RETRY_SECONDS:
+def _loaded() -> Mapping[str, Kernel] | None:
+    """The kernel's functions; None as long as the machine code is missing."""
+    global _functions, _looked
+    if _functions is None and time.monotonic() - _looked >= _RETRY_SECONDS:
         with _opening:
-            if _kernels is None:
-                functions = native.load(UNIT)
+            if _functions is None:
+                _functions = native.load(UNIT)
                 _looked = time.monotonic()
-                _kernels = None if functions is None else (functions["short"], functions["long"])
-    return _kernels
+    return _functions
+
+
+class Prepared:
+    """A molecule that the kernel has read.
+
+    Attributes
+    ----------
+    memory
+        What comparisons need of it; they only read it.
+    n_atoms, settled, charged
+        Its atoms, whether its graph decides where its hydrogens are, whether an atom has a charge.
+    """
+
+    __slots__ = ("charged", "memory", "n_atoms", "settled")
+
+    def __init__(self, memory: ctypes.Array[ctypes.c_int64]) -> None:
+        self.memory = memory
+        self.n_atoms = memory[PREPARED_ATOMS]
+        self.settled = bool(memory[PREPARED_SETTLED])
+        self.charged = bool(memory[PREPARED_CHARGED])
+
+
+@lru_cache(maxsize=CACHED_PREPARED)
+def _prepared(text: str, by_rdkit: bool) -> Prepared | Literal["invalid"] | None:
+    functions = _functions
+    assert functions is not None
+    if not text.isascii():
+        return None
+    memory = _Prepared()
+    n = functions["prepare"](text.encode(), len(text), by_rdkit, memory)
+    return Prepared(memory) if n > 0 else "invalid" if n == INVALID else None
+
+
+def prepared(text: str, *, by_rdkit: bool = False) -> Prepared | Literal["invalid"] | None:
+    """A molecule made ready for comparisons, ``invalid`` where it certainly is none, None where only RDKit
+    can say or the kernel has not been compiled.
+
+    ``by_rdkit``: RDKit wrote the text, without stereo; charges and all elements are read then.
+    """
+    if not 0 < len(text) <= (MAX_CANONICAL if by_rdkit else MAX_SMILES) or _loaded() is None:
+        return None
+    return _prepared(text, by_rdkit)
 
 
 def largest_common(
@@ -91,19 +181,77 @@ def largest_common(
     kernel has not been compiled. What it finds depends on the texts only. Safe to use from several threads; a
     long search lets go of the interpreter's lock.
     """
-    kernels = _loaded()
-    longest = MAX_CANONICAL if by_rdkit else MAX_SMILES
-    if kernels is None or not (0 < len(first) <= longest and 0 < len(second) <= longest):
-        return None
-    text = first + second
-    if not text.isascii():
-        return None
-    data, n = text.encode(), len(first)
+    ours, theirs = prepared(first, by_rdkit=by_rdkit), prepared(second, by_rdkit=by_rdkit)
+    if isinstance(ours, Prepared) and isinstance(theirs, Prepared):
+        return largest_common_of(ours, theirs, whole_rings=whole_rings, max_steps=max_steps)
+    return None
+
+
+def largest_common_of(
+    first: Prepared, second: Prepared, *, whole_rings: bool = False, max_steps: int = MAX_STEPS
+) -> LargestCommon | None:
+    """`largest_common` of molecules that have been read."""
+    functions = _loaded()
+    assert functions is not None
     result = _Result()
-    short, long = kernels
-    status = short(
-        data, len(data), n, by_rdkit, whole_rings, min(SHORT_STEPS, max_steps), _shared_work, result
+    status = functions["short"](
+        first.memory, second.memory, whole_rings, min(SHORT_STEPS, max_steps), _shared_work, result
     )
     if status == UNFINISHED and max_steps > SHORT_STEPS:
-        status = long(data, len(data), n, by_rdkit, whole_rings, max_steps, _Work(), result)
+        status = functions["long"](first.memory, second.memory, whole_rings, max_steps, _Work(), result)
     return LargestCommon(result[COMMON_BONDS], result[COMMON_ATOMS]) if status == 0 else None
+
+
+def judge(first: Prepared, text: str, *, whole_rings: bool = False, steps: int = SHORT_STEPS) -> Compared:
+    """Hold a SMILES by a model against a molecule.
+
+    ``invalid`` where it certainly is no molecule; ``unfinished`` where ``steps`` do not suffice; None where
+    only RDKit can say. More than `SHORT_STEPS` let go of the interpreter's lock.
+    """
+    functions = _loaded()
+    if functions is None or not 0 < len(text) <= MAX_SMILES or not text.isascii():
+        return None
+    result = _Result()
+    second, work = (_shared_second, _shared_work) if steps <= SHORT_STEPS else (_Prepared(), _Work())
+    status = functions["judge" if steps <= SHORT_STEPS else "judge_long"](
+        first.memory, text.encode(), len(text), whole_rings, steps, second, work, result
+    )
+    if status:
+        return "invalid" if status == INVALID else "unfinished" if status == UNFINISHED else None
+    return Pair(
+        bool(result[PAIR_IN_FIRST]),
+        bool(result[PAIR_IN_SECOND]),
+        bool(result[PAIR_PART]),
+        result[COMMON_ATOMS],
+        first.n_atoms,
+        result[PAIR_ATOMS],
+        result[PAIR_FINGERPRINT],
+        bool(result[PAIR_SETTLED]),
+    )
+
+
+class Parts:
+    """Molecules of which the first is sought that lies in another, with its rings in rings.
+
+    Raises `ValueError` where one of the SMILES, canonical ones by RDKit, cannot be read.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        read = [prepared(text, by_rdkit=True) for text in texts]
+        if not all(isinstance(one, Prepared) for one in read):
+            raise ValueError("not all parts can be read")
+        self._n = len(texts)
+        self._memory = (ctypes.c_int64 * (PREPARED_SIZE * self._n))()
+        for at, one in enumerate(read):
+            assert isinstance(one, Prepared)
+            ctypes.memmove(
+                ctypes.addressof(self._memory) + 8 * PREPARED_SIZE * at, one.memory, 8 * PREPARED_SIZE
+            )
+
+    def first_in(self, whole: Prepared) -> int | None:
+        """The place of the first that lies in a molecule, their number if none does; None where only RDKit
+        can say."""
+        functions = _loaded()
+        assert functions is not None
+        found = functions["part"](whole.memory, self._memory, self._n, _shared_work)
+        return found if found >= 0 else None

@@ -18,11 +18,15 @@ class CommonSubstructure(NamedTuple):
     canceled: bool
 
 
-def exact_common_substructure(a: Molecule, b: Molecule) -> int | None:
-    """The heavy atoms that `common_substructure` finds if nothing cuts it short, if a kernel says."""
+def exact_common_substructure(a: Molecule, b: Molecule, *, whole_rings: bool = False) -> int | None:
+    """The heavy atoms of the largest common substructure, if a kernel says.
+
+    They are those that `common_substructure` finds if nothing cuts it short. With ``whole_rings`` they are
+    the most there are under the rules of `strict_common_substructure`, which now and then finds fewer.
+    """
     if not (a.ordinary and b.ordinary):
         return None
-    found = largest_common(a.written, b.written, by_rdkit=True)
+    found = largest_common(a.written, b.written, by_rdkit=True, whole_rings=whole_rings)
     return None if found is None else found.atoms
 
 
@@ -39,7 +43,11 @@ def common_substructure(a: Molecule, b: Molecule, timeout: int) -> CommonSubstru
 
 
 def strict_common_substructure(a: Molecule, b: Molecule, timeout: int) -> CommonSubstructure:
-    """Rings match rings only, whole rings only, and charges count."""
+    """Rings match rings only, whole rings only, and charges count.
+
+    RDKit looks at whether rings are closed only on the query's side and on the best candidate so far, so that
+    what it finds is not always the largest.
+    """
     parameters = rdFMCS.MCSParameters()
     parameters.Timeout = timeout
     parameters.AtomCompareParameters.RingMatchesRingOnly = True

@@ -14,6 +14,7 @@ from relfast_kernels.layouts import (
     BOND_FACTOR,
     CHARGES,
     FINGERPRINT_MASK,
+    HYDROGEN_FACTOR,
     LETTERS,
     NEUTRAL,
 )
@@ -49,6 +50,11 @@ _OTHER_ORDER: Final = 5
 def _letters(symbol: str) -> int:
     """An element's letters as a number."""
     return (ord(symbol[0]) - 64) * LETTERS + (ord(symbol[1]) - 96 if symbol[1:] else 0)
+
+
+def _label(atom: Any) -> int:
+    """An atom's element and charge as the kernels have them."""
+    return CHARGES * _letters(atom.GetSymbol()) + NEUTRAL + int(atom.GetFormalCharge())
 
 
 def _scramble(value: int, factor: int) -> int:
@@ -115,10 +121,7 @@ class Molecule:
         return self._walked_fingerprint()
 
     def _walked_fingerprint(self) -> int:
-        labels = [
-            64 * CHARGES * _letters(atom.GetSymbol()) + 64 * (NEUTRAL + atom.GetFormalCharge())
-            for atom in self.mol.GetAtoms()
-        ]
+        labels = [64 * _label(atom) for atom in self.mol.GetAtoms()]
         bonds = [
             (bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), _ORDERS.get(bond.GetBondType(), _OTHER_ORDER))
             for bond in self.mol.GetBonds()
@@ -132,6 +135,15 @@ class Molecule:
             around[a] += _scramble(8 * far[b] + order, BOND_FACTOR)
             around[b] += _scramble(8 * far[a] + order, BOND_FACTOR)
         return sum(_scramble(atom & FINGERPRINT_MASK, ATOM_FACTOR) for atom in around) & FINGERPRINT_MASK
+
+    @cached_property
+    def hydrogens_print(self) -> int:
+        """32 bits for where hydrogens are: those of `relfast_kernels.smiles.graph_code.hydrogens_print`."""
+        total = 0
+        for atom in self.mol.GetAtoms():
+            value = 64 * _label(atom) + 8 * atom.GetDegree() + atom.GetTotalNumHs()
+            total += _scramble(_scramble(value, HYDROGEN_FACTOR), HYDROGEN_FACTOR)
+        return total & FINGERPRINT_MASK
 
     @property
     def heavy_atoms(self) -> int:

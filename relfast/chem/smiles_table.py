@@ -11,29 +11,35 @@ from __future__ import annotations
 import ctypes
 import mmap
 from array import array
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels.layouts import (
     CODE_COLUMNS,
     COMPARE_SIZE,
+    DECIDED,
+    DUPLICATE,
+    EMPTY,
     FINGERPRINT_MASK,
     GRAPH_SIZE,
     INVALID,
+    ISOTOPE,
     MATCH_SIZE,
     MAX_CODE,
     MAX_SMILES,
     N_COUNTERS,
+    NOT_PLAIN,
     PLACE_FACTOR,
     RESULT_COLUMNS,
-    SETTLED_BIT,
+    SEVERAL_FRAGMENTS,
     TEXT_COLUMNS,
+    TOO_LONG,
+    TRUE_POSITIVES,
     UNKNOWN,
+    VOTE,
     WORK_SIZE,
 )
-
-from relfast.chem.smiles_text import CLEAN_LINES, certainly_clean
 
 CACHED_TEXTS: Final = 1 << 18
 CACHED_CODES: Final = 1 << 17
@@ -68,21 +74,40 @@ class Match(NamedTuple):
     unknown: tuple[object, ...] = ()
 
 
-class Molecules(NamedTuple):
-    """Gold and predictions of a record as classes of equal molecules, where SMILES are certain to tell apart
-    what classes do.
+class Verdict(NamedTuple):
+    """Predictions held against gold as strict has it.
 
     Attributes
     ----------
-    gold, predictions
-        A number for each text; predictions that are no molecules are `INVALID`.
-    fingerprints
-        32 bits for each prediction.
+    n_right
+        Gold molecules that were named.
+    n_wanted
+        Different gold molecules.
+    n_neutral
+        Different predictions with the formula of all gold that are neither gold nor given.
+    flaw
+        What is wrong with the first prediction that is no molecule of its own.
+    vote
+        32 bits for the different molecules that were named, whatever their order.
     """
 
-    gold: list[int]
-    predictions: list[int]
-    fingerprints: list[int]
+    n_right: int
+    n_wanted: int
+    n_neutral: int
+    flaw: str | None
+    vote: int
+
+
+_FLAWS: Final = {
+    0: None,
+    INVALID: "invalid_smiles",
+    SEVERAL_FRAGMENTS: "several_fragments",
+    NOT_PLAIN: "not_plain_smiles",
+    ISOTOPE: "isotope",
+    TOO_LONG: "too_long",
+    EMPTY: "empty",
+    DUPLICATE: "duplicate",
+}
 
 
 class Comparison(NamedTuple):
@@ -97,8 +122,14 @@ class Comparison(NamedTuple):
     settled: bool
 
 
-Lists = tuple[Sequence[object], Sequence[object]]
-"""Gold and predictions of a record."""
+Lists = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]
+"""Gold, predictions and given molecules of a record."""
+
+_TEXTS_A_CALL: Final = 400
+"""Texts that are looked at before the interpreter's lock may change hands: 1 ms."""
+
+_JOINED_GOLDS: Final = 2_000
+"""Distinct golds of which the text is kept per process, at some 2 kB each."""
 
 
 def _zeros(n_bytes: int, keep: list[object]) -> int:
@@ -141,73 +172,72 @@ class SmilesTable:
             zeros(8 * N_COUNTERS),
         )
 
-    def match(self, records: Sequence[Lists]) -> list[Match]:
+    def match(self, records: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> list[Match]:
         """Hold predictions against gold, for many records (gold, predictions)."""
-        texts = _flat(records)
-        data = _joined(texts)
-        if data is None:
-            if len(records) == 1:
-                return [Match(0, 0, tuple(texts))]
-            return [self.match([record])[0] for record in records]
-        told, results = self._look_up(data, len(texts), records)
         matches = []
-        start = 0
-        for at, (gold, predictions) in enumerate(records):
-            tp, vote, decided = results[RESULT_COLUMNS * at : RESULT_COLUMNS * (at + 1)]
-            end = start + len(gold) + len(predictions)
-            if decided:
-                matches.append(Match(tp, vote))
+        for (gold, predictions), decided in zip(
+            records, self._look_up(_with_none(records), False), strict=True
+        ):
+            if decided is None:
+                matches.append(Match(0, 0, (*gold, *predictions)))
+                continue
+            classes, result = decided
+            if result[DECIDED]:
+                matches.append(Match(result[TRUE_POSITIVES], result[VOTE]))
             else:
-                found = told[start:end]
-                unknown = [texts[at] for at, found in enumerate(found, start) if found == UNKNOWN]
+                texts = (*gold, *predictions)
+                unknown = [text for text, kind in zip(texts, classes, strict=True) if kind == UNKNOWN]
                 matches.append(Match(0, 0, tuple(unknown)))
-            start = end
         return matches
 
-    def molecules(self, records: Sequence[Lists]) -> list[Molecules | None]:
-        """Records (gold, predictions) as classes; None where some text is unknown or not certainly clean,
-        gold is no molecule, or a class may be several (tautomers of aromatic rings)."""
-        texts = _flat(records)
-        data = _joined(texts)
-        if data is None:
-            if len(records) == 1:
-                return [None]
-            return [self.molecules([record])[0] for record in records]
-        told, _ = self._look_up(data, len(texts), records)
-        all_clean = CLEAN_LINES.fullmatch(data) is not None
-        found: list[Molecules | None] = []
-        start = 0
-        for gold, predictions in records:
-            middle = start + len(gold)
-            end = middle + len(predictions)
-            facts = told[len(texts) + start : len(texts) + end]
-            clean = all_clean or all(map(certainly_clean, texts[start:end]))
-            found.append(_settled(told[start:middle], told[middle:end], facts) if clean else None)
-            start = end
-        return found
+    def judge(self, records: Sequence[Lists]) -> list[Verdict | None]:
+        """Hold predictions against gold as strict has it, for many records (gold, predictions, given); None
+        where a text is unknown or a gold molecule unclean."""
+        verdicts: list[Verdict | None] = []
+        for decided in self._look_up(records, True):
+            if decided is None or not decided[1][DECIDED]:
+                verdicts.append(None)
+                continue
+            _, right, vote, wanted, neutral, flaw = decided[1]
+            verdicts.append(Verdict(right, wanted, neutral, _FLAWS[flaw], vote))
+        return verdicts
 
-    def _look_up(self, data: bytes, n_texts: int, records: Sequence[Lists]) -> tuple[Any, Any]:
-        """The classes of all texts and, behind them, what is known of each; and `RESULT_COLUMNS` a record."""
-        sizes = array("q")
-        for gold, predictions in records:
-            sizes.append(len(gold))
-            sizes.append(len(predictions))
-        told = (ctypes.c_int64 * (2 * n_texts + 1))()
-        results = (ctypes.c_int64 * (RESULT_COLUMNS * len(records)))()
-        self._match(
-            data,
-            len(data),
-            sizes.buffer_info()[0],
-            len(records),
-            at := ctypes.addressof(told),
-            at + 8 * n_texts,
-            n_texts,
-            ctypes.addressof(results),
-            *self._table,
-            self._graph,
-            self._work,
-        )
-        return told, results
+    def _look_up(
+        self, records: Sequence[Lists], strict: bool
+    ) -> Iterator[tuple[Sequence[int], Sequence[int]] | None]:
+        """For each record the classes of its texts, and `RESULT_COLUMNS` numbers; None where one of its texts
+        is none, or none that can be looked at."""
+        first = 0
+        while first < len(records):
+            sizes = array("q")
+            parts: list[bytes | None] = []
+            n_texts = 0
+            last = first
+            while last < len(records) and n_texts < _TEXTS_A_CALL:
+                gold, predictions, given = records[last]
+                part = _joined(gold, predictions, given)
+                parts.append(part)
+                if part is not None:
+                    sizes.extend((len(gold), len(predictions), len(given)))
+                    n_texts += len(gold) + len(predictions) + len(given)
+                last += 1
+            data = b"".join(part for part in parts if part)
+            n = len(sizes) // 3
+            told = (ctypes.c_int64 * (2 * n_texts + RESULT_COLUMNS * n + 1))()
+            at = ctypes.addressof(told)
+            self._match(
+                data, len(data), sizes.buffer_info()[0], n, strict, at, at + 8 * n_texts, n_texts,
+                at + 16 * n_texts, *self._table, self._graph, self._work,
+            )  # fmt: skip
+            start, result = 0, 2 * n_texts
+            for record, part in zip(records[first:last], parts, strict=True):
+                if part is None:
+                    yield None
+                    continue
+                end = start + sum(map(len, record))
+                yield told[start:end], told[result : result + RESULT_COLUMNS]
+                start, result = end, result + RESULT_COLUMNS
+            first = last
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Remember what RDKit said of a text: the code of its molecule, empty for no molecule."""
@@ -251,33 +281,29 @@ class SmilesTable:
         return Comparison(bool(in_first), bool(in_second), n_first, n_second, fingerprint, bool(settled))
 
 
-def _settled(gold: list[int], predictions: list[int], facts: list[int]) -> Molecules | None:
-    """Classes of gold and predictions, and ``facts`` of each, if the classes tell molecules apart."""
-    told = facts[len(gold) :]
-    # what is no molecule has no facts
-    if UNKNOWN in predictions or min(facts[: len(gold)], default=0) < SETTLED_BIT:
-        return None
-    if min(told, default=SETTLED_BIT) < SETTLED_BIT and any(
-        fact < SETTLED_BIT and kind != INVALID for kind, fact in zip(predictions, told, strict=True)
-    ):
-        return None
-    return Molecules(gold, predictions, [fact & FINGERPRINT_MASK for fact in told])
+def _with_none(records: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> list[Lists]:
+    return [(gold, predictions, ()) for gold, predictions in records]
 
 
-def _flat(records: Sequence[Lists]) -> list[object]:
-    texts: list[object] = []
-    for gold, predictions in records:
-        texts += gold
-        texts += predictions
-    return texts
-
-
-def _joined(texts: Sequence[Any]) -> bytes | None:
+def _bytes(texts: Sequence[str]) -> bytes | None:
     """The texts as bytes, each ended by a newline; None if one is no text or cannot stand like that."""
+    if not texts:
+        return b""
     try:
         data = "\n".join(texts).encode("utf-8", "surrogatepass")
     except TypeError:
         return None
-    if not texts:
-        return data
     return data + b"\n" if data.count(b"\n") == len(texts) - 1 else None
+
+
+_kept_bytes = lru_cache(maxsize=_JOINED_GOLDS)(_bytes)
+
+
+def _joined(gold: Sequence[Any], predictions: Sequence[Any], given: Sequence[Any]) -> bytes | None:
+    """All texts of a record; those that come with every answer to a question are joined once."""
+    try:
+        parts = _kept_bytes(tuple(gold)), _bytes(predictions), _kept_bytes(tuple(given))
+    except TypeError:  # not hashable, so no text
+        return None
+    first, second, third = parts
+    return None if first is None or second is None or third is None else first + second + third

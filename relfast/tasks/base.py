@@ -173,11 +173,31 @@ class TextKernel:
     details
         The same for the texts of ``--details``: ``(predicted, gold) -> dict`` of the numbers that the kernel
         gives them. The lists in it are empty: the kernel fills them in.
+    number_of
+        The function that numbers what the task's extractor says as details do, and gives its vote:
+        ``(value) -> (predicted, vote)``. The kernel leaves responses to the extractors of tasks that have it.
+    tables
+        The module that has ``words_with_flags() -> dict`` and ``says(text) -> int`` for the kernel of the
+        ``strict`` extractor; one at most.
+    strict_gold
+        The function that writes gold of a joined record as ``strict`` compares it: ``(answer, question) ->
+        answer``, the same object where it is compared as it is written.
+    value_of
+        The function that says what the task's ``strict`` extractor would of a single response that the kernel
+        has read: ``(number, taxa) -> value``, numbered as in details, or None where nothing was found.
+        Rewards of tasks that have it ask the kernel first.
+    least
+        The option that is the smallest measure of a right answer under ``strict``.
     """
 
     number: int
     details: str
     metrics: str | None = None
+    number_of: str | None = None
+    tables: str | None = None
+    strict_gold: str | None = None
+    value_of: str | None = None
+    least: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,11 @@ TURN_ENDS: Final = (
     "<|user|>",  # GLM
 )
 
+_SECOND: Final = frozenset(
+    word[1] for word in (*_MEANING, *TURN_ENDS, _CHANNEL, *_FINAL_CHANNELS, _RESPONSE_OPENS)
+)
+"""What their second characters are."""
+
 _LAST_OF_ENDS: Final = frozenset(end[-1] for end in TURN_ENDS)
 
 MAX_STRICT_CHARS: Final = 1_000_000
@@ -110,6 +115,8 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
     first = [character for character in _FIRST if character in text]
     if not (first or more or text.startswith(_BARE_ANALYSIS)):
         return text  # most texts, in a tenth of the time
+    if first and not more and not _may_have_marks(text, first):
+        return text
     lowered = lower(text)
     text, lowered = _final_message(text, lowered)
     end = end_of_turn(lowered)
@@ -139,6 +146,20 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
     if inside is None:
         parts.append(text[at:end])
     return "".join(parts)
+
+
+def _may_have_marks(text: str, first: Sequence[str]) -> bool:
+    """Whether some mark's first two characters are there, or gpt-oss's word at the beginning: formulas have
+    brackets too."""
+    if lower(text[: len(_BARE_ANALYSIS)]) == _BARE_ANALYSIS:
+        return True
+    for character in first:
+        at = text.find(character)
+        while at >= 0:
+            if lower(text[at + 1 : at + 2]) in _SECOND:
+                return True
+            at = text.find(character, at + 1)
+    return False
 
 
 def _events(
@@ -194,11 +215,9 @@ def end_of_turn(lowered: str) -> int:
     while True:
         while last and lowered[last - 1].isspace():
             last -= 1
-        if not last or lowered[last - 1] not in _LAST_OF_ENDS:
+        if not last or lowered[last - 1] not in _LAST_OF_ENDS or not lowered.endswith(TURN_ENDS, 0, last):
             return end
-        found = next((mark for mark in TURN_ENDS if lowered.endswith(mark, 0, last)), None)
-        if found is None:
-            return end
+        found = next(mark for mark in TURN_ENDS if lowered.endswith(mark, 0, last))
         end = last = last - len(found)
 
 

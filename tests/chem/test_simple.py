@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import aromatics
 import pytest
@@ -14,6 +15,7 @@ from corpora import rel_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rdkit import Chem
+from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from seeds import fresh, rounds
 from spellings import spell
@@ -21,7 +23,7 @@ from spellings import spell
 from relfast.chem import identity, simple, smiles_table
 from relfast.chem.clean import parse_clean, same_clean_molecule
 from relfast.chem.matching import same_molecule
-from relfast.chem.molecule import parse
+from relfast.chem.molecule import _label, parse
 from relfast.chem.simple import simple_table
 from relfast.chem.smiles_table import SmilesTable
 from relfast.engine.job import Job
@@ -41,6 +43,8 @@ PIECES = (
     *"CCCCNOSFPBI()()=#-123456[]H@/\\.%:+*~cnos09", "Cl", "Br", "[CH3]", "[CH2]", "[CH]", "[C]", "[C@H]", "[C@@H]", "[NH]",
     "[O]", "[SH]", "[N]", "%12", "%1", "%01", "=C", "(C)", "C1", "C=C", "N=N", "S(=O)", "[H]", "/C=C/", "[CH0]", "N(=O)=O",
     "C#N", "[nH]", "C=1", "=1", "[BH2]", "[PH2]", "[H][H]", "@@", "[C", "H]", "[13C]", "[O-]", "[NH3+]", " ", "|",
+    "[13CH3]", "[CH3:1]", "[N+]", "[O+]", "[S+]", "[P+]", "[C-]", "[C+]", "[B-]", "[n+]", "[nH+]", "[n-]", "[o+]", "[c-]", "[cH-]", "[NH-]", "[Si]",
+    "[se]", "[Na+]", "[Cl-]", "[CH2]", "[SH3]", "[pH]", "[bH]", "[cH2]", "N(=O)=O", "N=[N+]=[N-]", "[N+](=O)[O-]", "([H])", "[2H]", "\\\\",
     "c", "c", "n", "c1", "n1", "c2", "c(", "=O", "(=O)", "c1ccccc1", "c:c", "=c", "cc", "cn", "[cH]", "[n]", "[c]", "[n@H]",
 )  # fmt: skip
 
@@ -72,30 +76,72 @@ def aromatic() -> list[str]:
 
 
 def check(table: SmilesTable, text: str) -> bool:
-    """Hold what the kernel says of a text against RDKit; whether it says anything."""
-    code = table.code_of(text, by_rdkit=False)
-    known = table.match([([text], [text])])[0]
-    mol = Chem.MolFromSmiles(text) if text else None
-    if code is None:
-        if not known.unknown:
-            assert mol is None, f"{text!r} is called invalid"
-        return not known.unknown
+    """Hold what the kernel says of a text against RDKit, atom for atom; whether it says anything."""
+    graph = read(table, text)
+    if graph is None:
+        return False
+    mol = Chem.MolFromSmiles(text)
+    if graph == "invalid":
+        assert mol is None, f"{text!r} is called invalid"
+        return True
     assert mol is not None, f"{text!r} is read"
-    assert not any(atom.GetNumRadicalElectrons() or atom.GetFormalCharge() for atom in mol.GetAtoms()), text
-    # RDKit's own graph, bond for bond
-    written = Chem.MolToSmiles(mol, isomericSmiles=False, canonical=False)
-    assert table.code_of(written, by_rdkit=True) == code, text
+    assert graph == [
+        (
+            _label(atom),
+            atom.GetTotalNumHs(),
+            atom.GetNumRadicalElectrons(),
+            sorted(
+                (bond.GetOtherAtomIdx(atom.GetIdx()), ORDERS[bond.GetBondType()]) for bond in atom.GetBonds()
+            ),
+        )
+        for atom in mol.GetAtoms()
+    ], text
+    code = table.code_of(text, by_rdkit=False)
     molecule = parse(text)
     assert molecule is not None
     flat = molecule.flat
     assert flat is not None
-    assert flat.n_atoms == molecule.n_atoms, text
     # what RDKit writes of it is the same graph, and read as RDKit's text too
     assert table.code_of(molecule.key, by_rdkit=False) in (code, None), text
-    assert table.code_of(flat.key, by_rdkit=True) == code, text
-    # a record whose only prediction is wrong votes with the fingerprint
-    assert table.match([([], [text])])[0].vote == flat.fingerprint == molecule._walked_fingerprint(), text
+    if code is not None and not molecule.has_radicals:
+        assert table.code_of(flat.key, by_rdkit=True) == code, text
+    if not table.match([([text], [text])])[0].unknown:
+        # a record whose only prediction is wrong votes with the fingerprint
+        assert table.match([([], [text])])[0].vote == flat.fingerprint == molecule._walked_fingerprint(), text
     return True
+
+
+ORDERS = {
+    Chem.BondType.SINGLE: 1,
+    Chem.BondType.DOUBLE: 2,
+    Chem.BondType.TRIPLE: 3,
+    Chem.BondType.AROMATIC: layouts.AROMATIC_BOND,
+}
+
+
+def read(table: SmilesTable, text: str) -> list[Any] | Literal["invalid"] | None:
+    """The graph that the kernel reads: element and charge, hydrogens, unpaired electrons and bonds of each
+    atom; None where it leaves the text to RDKit."""
+    if not 0 < len(text) <= layouts.MAX_SMILES or not text.isascii():
+        return None
+    table.code_of(text, by_rdkit=False)
+    graph = (ctypes.c_int64 * layouts.GRAPH_SIZE).from_address(table._graph)
+    n = graph[layouts.N_FOUND]
+    if n < 0:
+        return "invalid" if n == layouts.INVALID else None
+    found = []
+    for atom in range(n):
+        start = layouts.BONDS + layouts.MAX_DEGREE * atom
+        bonds = graph[start : start + graph[layouts.DEGREE + atom]]
+        found.append(
+            (
+                graph[layouts.LABEL + atom],
+                graph[layouts.HYDROGENS + atom],
+                graph[layouts.RADICALS + atom],
+                sorted((bond >> 3, bond & 7) for bond in bonds),
+            )
+        )
+    return found
 
 
 def mutations(rng: random.Random, smiles: str) -> str:
@@ -121,7 +167,7 @@ def test_published_molecules_in_many_spellings(table: SmilesTable) -> None:
         for text in (smiles, spell(smiles, rng)):
             total += 1
             said += check(table, text)
-    assert said >= 0.85 * total
+    assert said >= 0.98 * total
 
 
 @pytest.mark.fuzz

@@ -20,8 +20,10 @@ from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from relfast_kernels.text import blake2b, characters
 from seeds import SEED, rounds
+from strict import cases_rel_a
+from strict.corpus import samples
 
-from relfast.engine import text_fast_path
+from relfast.engine import text_fast_path, text_work
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.file_run.files import score_files
 from relfast.engine.io.blocks import Block
@@ -136,6 +138,8 @@ JOBS = {
     "details": {"details": True},
     "reasoning": {"options": AllOptions(strip_reasoning=True)},
     "all": {"details": True, "options": AllOptions(strip_reasoning=True), "rewards": {"REL-B1": "f1"}},
+    "strict": {"options": AllOptions(policy="strict")},
+    "strict with details": {"options": AllOptions(policy="strict"), "details": True},
     "task": {"task": "REL-C1"},
     **{name: {"dialect": name} for name in ("native", "lm-eval", "openai-batch", "verl")},
 }
@@ -210,6 +214,33 @@ def test_every_dialect_is_read(
         assert json.loads(written[0].splitlines()[0])["metrics"]["recall"] == 2 / 3
 
 
+@pytest.mark.parametrize("details", [False, True])
+def test_strict_rows_are_the_same(fast_path: TextFastPath, details: bool) -> None:
+    """Of what a kernel knows at once, of what it knows when it is asked again, and of what it never does."""
+    rng = random.Random("strict rows")
+    lines = []
+    for sample in rng.sample(list(samples("rel_a", cases_rel_a.cases(), rng, 1)), 400):
+        record = sample.case.record
+        row = {
+            "id": record["id"],
+            "task": record["task"],
+            "answer": record["answer"],
+            "response": sample.response,
+        }
+        lines += [
+            json.dumps(row),
+            json.dumps({**row, "response": [sample.response, "", "<think>4", "Answer 9"]}),
+        ]
+    data = "\n".join(lines).encode()
+    scoring = Scoring(Job(options=AllOptions(policy="strict"), details=details))
+    opened = TextFastPath.open(scoring)
+    assert opened is not None
+    expected = rows_of(None, data, len(lines), scoring=scoring)
+    for _ in range(3):
+        assert rows_of(opened, data, len(lines), scoring=scoring) == expected
+        assert not any(slow for _, _, slow in opened.scan(data, len(lines)).runs(0, len(lines)))
+
+
 def test_rows_beyond_all_room(fast_path: TextFastPath) -> None:
     """More samples, numbers and kinds of rows than there is room for at first."""
     many = [" ".join(map(str, range(n))) + " yes" for n in range(0, 9_000, 2)]
@@ -220,7 +251,7 @@ def test_rows_beyond_all_room(fast_path: TextFastPath) -> None:
     data = b"\n".join(json.dumps(row).encode() for row in rows)
     opened = TextFastPath.open(Scoring(Job(details=True)))
     assert opened is not None
-    opened._scratch = text_fast_path._lazy_buffer(1 << 12)
+    opened._scratch = text_work.lazy_buffer(1 << 12)
     scoring = Scoring(Job(details=True))
     assert rows_of(opened, data, len(rows), scoring=scoring) == rows_of(
         None, data, len(rows), scoring=scoring
@@ -350,7 +381,12 @@ def test_keys_and_samples_number_tasks_alike() -> None:
 
 @pytest.mark.parametrize(
     "job",
-    [Job(options=AllOptions(policy="strict")), Job(field_map={"response": "x"}), Job(dialect="seqbench")],
+    [
+        Job(options=AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),))),
+        Job(options=AllOptions(strip_reasoning=True, reasoning=(("<cot>", "</cot>"),))),
+        Job(field_map={"response": "x"}),
+        Job(dialect="seqbench"),
+    ],
 )
 def test_other_settings_take_the_ordinary_way(job: Job) -> None:
     assert not text_fast_path.serves(job)

@@ -15,7 +15,8 @@ from relfast_kernels import layouts
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs import state as states
 from relfast_kernels.mcs.bits import n_bits, place_of
-from relfast_kernels.mcs.packed import PACKED_SIZE, pack
+from relfast_kernels.mcs.orbits import representatives
+from relfast_kernels.mcs.packed import PACKED_SIZE, USEFUL, bridges, pack, share, share_labels
 from relfast_kernels.mcs.roots import largest_common
 
 STATE = np.zeros(states.STATE_SIZE, np.int64)
@@ -148,6 +149,58 @@ def test_too_many_bonds_are_left_to_others() -> None:
     assert packed(graph).size == 0
     graph.remove_edges_from(list(graph.edges)[:2])
     assert packed(graph).size == PACKED_SIZE
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(graph=graphs(30))
+def test_bridges(graph: nx.Graph) -> None:
+    found = packed(graph)
+    edges = sorted((min(bond), max(bond)) for bond in graph.edges)
+    bonds = [  # numbered as `pack` does: by their lower ends, then as they come
+        (a, b) for a in graph for b in graph[a] if a < b
+    ]
+    assert sorted(bonds) == edges
+    mask = bridges(found, (1 << len(bonds)) - 1)
+    assert {bond for at, bond in enumerate(bonds) if mask >> at & 1} == {
+        (min(bond), max(bond)) for bond in nx.bridges(graph)
+    }
+
+
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(graph=graphs(12))
+def test_orbits(graph: nx.Graph) -> None:
+    """Each atom is a representative or a symmetry of its part of the graph carries one to it."""
+    found = packed(graph)
+    other = found.copy()
+    share(found, other, STATE)
+    share_labels(found, other, STATE)
+    mask = representatives(found, int(found[USEFUL]), STATE[states.ORBITS :])
+    chosen = {atom for atom in graph if mask >> atom & 1}
+    for part in nx.connected_components(graph):
+        piece = graph.subgraph(part)
+        maps = nx.isomorphism.GraphMatcher(
+            piece,
+            piece,
+            node_match=lambda a, b: a["element"] == b["element"],
+            edge_match=lambda a, b: a["order"] % 3 == b["order"] % 3,
+        ).isomorphisms_iter()
+        orbits = nx.Graph()
+        orbits.add_nodes_from(piece)
+        for carried in maps:
+            orbits.add_edges_from(carried.items())
+        for orbit in nx.connected_components(orbits):
+            assert len(orbit & chosen) == 1
+
+
+def test_symmetric_atoms_are_searched_once() -> None:
+    """Every atom of a cube and of a dodecahedron stands for all."""
+    one, other = (
+        nx.convert_node_labels_to_integers(graph) for graph in (nx.cubical_graph(), nx.dodecahedral_graph())
+    )
+    for graph in (one, other):
+        nx.set_node_attributes(graph, "C", "element")
+        nx.set_edge_attributes(graph, 1, "order")
+    assert search(one, other, limit=50_000) == (8, 8)
 
 
 def test_bits() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,15 +12,16 @@ from relfast_kernels.compiled import native
 ROOT = Path(native.__file__).parent.parent
 
 
-def imported(name: str) -> set[str]:
+@cache
+def imported(name: str) -> frozenset[str]:
     """The modules of the package that a file of it imports, and those that they import."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse((ROOT / name).read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("relfast_kernels."):
             _, _, module = (node.module or "").replace(".", "/").partition("/")
             assert (ROOT / f"{module}.py").exists(), f"{name}: import from modules, not from packages"
             found.add(f"{module}.py")
-    return found.union(*map(imported, found))
+    return frozenset(found.union(*map(imported, found)))
 
 
 @pytest.mark.parametrize("unit", native.UNITS)

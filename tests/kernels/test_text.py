@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from relfast_kernels import layouts
 from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
-from relfast_kernels.text.lines import GOLD_SIZE, Joined, Work, scan_lines
+from relfast_kernels.text.gold import GOLD_SIZE
+from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.rel_a_strict import Tables
 from seeds import fresh
 
 from relfast.stats.samples import hash_id
@@ -66,9 +68,13 @@ class Scan:
             zeros(2, layouts.MAX_TAXA, 2),
             zeros(2, layouts.TAXA_SLOTS + 1),
             np.zeros(layouts.PROMPTS_SIZE, np.uint64),
+            zeros(layouts.PATTERN_WORK),
         )
         nothing = np.zeros(0, np.uint8)
         joined = Joined(nothing, zeros(0, layouts.JOIN_COLUMNS), zeros(2), nothing)
+        tables = Tables(
+            zeros(layouts.WORD_SLOTS, 3), zeros(layouts.MEMO_SLOTS, layouts.MEMO_COLUMNS), nothing, zeros(2)
+        )
         scratch = np.zeros(32 * len(content) + 1_024, np.uint8)
         with np.errstate(over="ignore"):  # hashes wrap around
             self.n = scan_lines(
@@ -78,6 +84,7 @@ class Scan:
                 zeros(layouts.SET_SIZE),
                 joined,
                 work,
+                tables,
                 self.records,
                 scratch,
                 zeros(layouts.STATE_SIZE),
@@ -105,7 +112,7 @@ def test_scan_lines_is_its_twin() -> None:
         ]
         bits = [bool(key & bit) for bit in (layouts.FOUND, layouts.CORRECT, layouts.GOLD_YES)]
         id_text = data[row[layouts.RECORD_ID] : row[layouts.RECORD_ID_END]].tobytes()
-        assert naive.read_line(line) == (names[key & 255], *bits, *counts, id_text), line
+        assert naive.read_line(line) == (names[key & layouts.KEY_TASK], *bits, *counts, id_text), line
         assert int(row[layouts.RECORD_HASH]) % 2**64 == hash_id(id_text)
     assert fast > 0.9 * len(block)
 

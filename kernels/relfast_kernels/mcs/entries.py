@@ -1,46 +1,70 @@
 """What `relfast_kernels.compiled.native` compiles of the search: plain functions over pointers.
 
-``short`` and ``long`` are the same; a caller lets go of the interpreter's lock for the latter only.
+``short`` and ``long`` are the same, and so are ``judge`` and ``judge_long``; a caller lets go of the
+interpreter's lock for the latter of each only.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numba import carray
 
-from relfast_kernels.layouts import COMMON_SIZE, COMMON_WORK_SIZE, GRAPH_SIZE
-from relfast_kernels.mcs.packed import PACKED_SIZE
-from relfast_kernels.mcs.state import STATE_SIZE
-from relfast_kernels.mcs.texts import common_substructure
+from relfast_kernels.layouts import PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE
+from relfast_kernels.mcs.pairs import SEARCH_WORK, common, judge
+from relfast_kernels.mcs.parts import first_part
+from relfast_kernels.mcs.prepared import prepare
 
-_SECOND: Final = GRAPH_SIZE
-_PACKED: Final = 2 * GRAPH_SIZE
-_PACKED_SECOND: Final = _PACKED + PACKED_SIZE
-_STATE: Final = _PACKED_SECOND + PACKED_SIZE
-_END: Final = _STATE + STATE_SIZE
-assert _END <= COMMON_WORK_SIZE
+assert SEARCH_WORK <= PAIR_WORK_SIZE
 
 
-def _common(
-    data: Any, n_bytes: int, n_first: int, by_rdkit: int, whole_rings: int, limit: int, work: Any, result: Any
-) -> int:
-    space = carray(work, COMMON_WORK_SIZE, np.int64)
-    return common_substructure(
-        carray(data, n_bytes, np.uint8),
-        n_first,
-        by_rdkit != 0,
-        whole_rings != 0,
-        limit,
-        space[:GRAPH_SIZE],
-        space[_SECOND:_PACKED],
-        space[_PACKED:_PACKED_SECOND],
-        space[_PACKED_SECOND:_STATE],
-        space[_STATE:_END],
-        carray(result, COMMON_SIZE, np.int64),
+def _prepare(text: Any, n: int, by_rdkit: int, prepared: Any) -> int:
+    return prepare(
+        carray(text, n, np.uint8), by_rdkit != 0, True, True, carray(prepared, PREPARED_SIZE, np.int64)
     )
 
 
-ENTRIES = {"short": (_common, "piiiiipp"), "long": (_common, "piiiiipp")}
+def _common(first: Any, second: Any, whole_rings: int, limit: int, work: Any, result: Any) -> int:
+    return common(
+        carray(first, PREPARED_SIZE, np.int64),
+        carray(second, PREPARED_SIZE, np.int64),
+        whole_rings != 0,
+        limit,
+        carray(work, PAIR_WORK_SIZE, np.int64),
+        carray(result, PAIR_SIZE, np.int64),
+    )
+
+
+def _judge(
+    first: Any, text: Any, n: int, whole_rings: int, limit: int, second: Any, work: Any, result: Any
+) -> int:
+    return judge(
+        carray(first, PREPARED_SIZE, np.int64),
+        carray(text, n, np.uint8),
+        whole_rings != 0,
+        limit,
+        carray(second, PREPARED_SIZE, np.int64),
+        carray(work, PAIR_WORK_SIZE, np.int64),
+        carray(result, PAIR_SIZE, np.int64),
+    )
+
+
+def _part(prepared: Any, parts: Any, n_parts: int, work: Any) -> int:
+    return first_part(
+        carray(prepared, PREPARED_SIZE, np.int64),
+        carray(parts, n_parts * PREPARED_SIZE, np.int64),
+        n_parts,
+        carray(work, PAIR_WORK_SIZE, np.int64),
+    )
+
+
+ENTRIES = {
+    "prepare": (_prepare, "piip"),
+    "short": (_common, "ppiipp"),
+    "long": (_common, "ppiipp"),
+    "judge": (_judge, "ppiiippp"),
+    "judge_long": (_judge, "ppiiippp"),
+    "part": (_part, "ppip"),
+}
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

@@ -48,7 +48,11 @@ HASHES: Final = 7 * SECTION
 ROUNDS: Final = 3
 ORDERS: Final = HASHES + ROUNDS * SECTION
 """For each bond its order."""
-N_ATOMS: Final = ORDERS + SECTION
+# space for `bridges`: atoms as they are reached, the bond to each, and the rings that are closed at an atom
+_TREE: Final = ORDERS + SECTION
+_UP: Final = ORDERS + 2 * SECTION
+_CLOSED: Final = ORDERS + 3 * SECTION
+N_ATOMS: Final = ORDERS + 4 * SECTION
 N_BONDS: Final = N_ATOMS + 1
 USEFUL: Final = N_ATOMS + 2
 """The bonds of which the other graph has the class."""
@@ -56,7 +60,7 @@ CYCLIC: Final = N_ATOMS + 3
 """The bonds that may be matched only together with a ring that they are in."""
 PACKED_SIZE: Final = N_ATOMS + 8
 
-_IN_RING: Final = 8
+IN_RING: Final = 8
 """An order's bit for a bond that is in a ring."""
 
 _MASK: Final = 0xFFFF_FFFF
@@ -85,17 +89,46 @@ def reach(packed: Ints, atoms: int, bonds: int) -> tuple[int, int]:
 
 @kernel
 def bridges(packed: Ints, bonds: int) -> int:
-    """The bonds of a set without which their ends are not connected by it."""
+    """The bonds of a set without which their ends are not connected by it.
+
+    A tree over them, breadth first; each other bond closes one ring, and has a bit of its own at both of
+    its ends. Those bits are summed up (exclusive or) towards the root: the bond to an atom with none left is
+    on no ring.
+    """
     found = 0
     left = bonds
     while left:
-        low = left & -left
-        left ^= low
-        bond = place_of(low)
-        first = packed[FIRST + bond]
-        _, seen = reach(packed, 1 << first, bonds ^ low)
-        if not seen >> (first ^ packed[ENDS + bond]) & 1:
-            found |= low
+        # one connected part
+        first = packed[FIRST + place_of(left & -left)]
+        packed[_TREE] = first
+        packed[_UP] = 0
+        packed[_CLOSED + first] = 0
+        placed, done, seen, closed = 1, 0, 1 << first, 0
+        while done < placed:
+            atom = packed[_TREE + done]
+            done += 1
+            around = packed[INCIDENT + atom] & left
+            left ^= around
+            while around:
+                low = around & -around
+                around ^= low
+                other = packed[ENDS + place_of(low)] ^ atom
+                if seen >> other & 1:
+                    packed[_CLOSED + atom] ^= 1 << closed
+                    packed[_CLOSED + other] ^= 1 << closed
+                    closed += 1
+                else:
+                    seen |= 1 << other
+                    packed[_TREE + placed] = other
+                    packed[_UP + placed] = low
+                    packed[_CLOSED + other] = 0
+                    placed += 1
+        for at in range(placed - 1, 0, -1):
+            atom, bond = packed[_TREE + at], packed[_UP + at]
+            rings = packed[_CLOSED + atom]
+            if rings == 0:
+                found |= bond
+            packed[_CLOSED + (packed[ENDS + place_of(bond)] ^ atom)] ^= rings
     return found
 
 
@@ -134,7 +167,7 @@ def pack(graph: Ints, n: int, whole_rings: bool, packed: Ints) -> int:
         for bond in range(bonds):
             if packed[CYCLIC] >> bond & 1:
                 first = packed[FIRST + bond]
-                packed[ORDERS + bond] |= _IN_RING
+                packed[ORDERS + bond] |= IN_RING
                 packed[LABELS + first] |= 1
                 packed[LABELS + (packed[ENDS + bond] ^ first)] |= 1
     _look_around(packed, n, bonds)

@@ -11,6 +11,7 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.count import in_common
+from relfast_kernels.mcs.orbits import orbit_of, representatives
 from relfast_kernels.mcs.packed import (
     CYCLIC,
     INCIDENT,
@@ -30,6 +31,7 @@ from relfast_kernels.mcs.state import (
     BEST_IMAGE,
     N_CLASSES,
     N_LABELS,
+    ORBITS,
     STEPS,
 )
 
@@ -39,6 +41,10 @@ DIVES: Final = 3
 
 WHOLE_STEPS: Final = 500
 """Steps for finding all of the query in the target; a tenth is enough for most that have it."""
+
+
+SYMMETRY_FROM: Final = 500
+"""Steps after which symmetries are looked for: finding them takes as long as some hundred steps."""
 
 
 @kernel
@@ -95,9 +101,11 @@ def _next_root(query: Ints, target: Ints, is_open: int) -> int:
 
 
 @kernel
-def _search_images(query: Ints, target: Ints, state: Ints, is_open: int, root: int, limit: int) -> int:
-    """Search for all solutions that contain an atom; 0 or `UNKNOWN`."""
-    images = target[OF_LABEL + query[LABELS + root]]
+def _search_images(
+    query: Ints, target: Ints, state: Ints, is_open: int, root: int, among: int, limit: int
+) -> int:
+    """Search for all solutions that contain an atom and put it on one ``among`` these; 0 or `UNKNOWN`."""
+    images = target[OF_LABEL + query[LABELS + root]] & among
     for there in range(target[N_ATOMS]):
         if not images >> there & 1 or not target[INCIDENT + there] & target[USEFUL]:
             continue
@@ -113,7 +121,7 @@ def _search_whole(query: Ints, target: Ints, state: Ints) -> bool:
     state[BEST_BONDS] = query[N_BONDS] - 1
     state[BEST_ATOMS] = query[N_ATOMS]
     root = _next_root(query, target, query[USEFUL])
-    _search_images(query, target, state, query[USEFUL], root, state[STEPS] + WHOLE_STEPS)
+    _search_images(query, target, state, query[USEFUL], root, -1, state[STEPS] + WHOLE_STEPS)
     if state[BEST_BONDS] == query[N_BONDS]:
         return True
     state[BEST_BONDS] = bonds
@@ -147,6 +155,7 @@ def largest_common(query: Ints, target: Ints, state: Ints, limit: int) -> int:
             if state[BEST_IMAGE + atom] >= 0:
                 tried |= 1 << atom
     is_open = query[USEFUL]
+    among = -1
     while True:
         root = _next_root(query, target, is_open)
         if root < 0:
@@ -155,9 +164,17 @@ def largest_common(query: Ints, target: Ints, state: Ints, limit: int) -> int:
         if not _may_gain(query, target, state, component):
             is_open &= ~component
             continue
-        if _search_images(query, target, state, component, root, limit) == UNKNOWN:
+        work = state[ORBITS:]
+        if among < 0 and state[STEPS] >= SYMMETRY_FROM:
+            among = representatives(target, target[USEFUL], work)
+        if _search_images(query, target, state, component, root, among, limit) == UNKNOWN:
             return UNKNOWN
-        is_open &= ~query[INCIDENT + root]
+        done = 1 << root
+        if state[STEPS] >= SYMMETRY_FROM:
+            done = orbit_of(query, component, root, (1 << query[N_ATOMS]) - 1, work)
+        while done:
+            is_open &= ~query[INCIDENT + place_of(done & -done)]
+            done &= done - 1
 
 
 @kernel

@@ -48,4 +48,6 @@ COMMON: Final = 12
 """The query bonds that have an image."""
 FRAME_SIZE: Final = 13
 
-STATE_SIZE: Final = FRAMES + (MAX_ATOMS + 2) * FRAME_SIZE
+ORBITS: Final = FRAMES + (MAX_ATOMS + 2) * FRAME_SIZE
+"""Space for finding symmetries (`relfast_kernels.mcs.orbits`)."""
+STATE_SIZE: Final = ORBITS + 5 * SECTION

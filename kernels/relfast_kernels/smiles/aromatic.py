@@ -21,12 +21,16 @@ from relfast_kernels.layouts import (
     HYDROGENS,
     LABEL,
     MAX_DEGREE,
+    RADICALS,
+    RING_BONDS,
     RINGS,
     SECTION,
     UNKNOWN,
 )
+from relfast_kernels.smiles.elements import CARBON, LISTED, OUTER, VALENCES, charge_of, number_of
 from relfast_kernels.smiles.kekule import BEFORE, QUEUE
-from relfast_kernels.smiles.parser import BORON, CARBON, NITROGEN, OXYGEN, PHOSPHORUS, SULFUR
+from relfast_kernels.smiles.rings import find_ring_bonds
+from relfast_kernels.smiles.valence import IMPLICIT
 
 Ints = npt.NDArray[np.int64]
 
@@ -57,31 +61,81 @@ def _n_bits(mask: int) -> int:
 
 @kernel
 def _may_lend(graph: Ints, atom: int) -> bool:
-    """Whether an atom could be part of an aromatic ring.
-
-    It has at most three neighbours (hydrogens among them), at most one multiple bond, and a p orbital: carbon
-    with a multiple bond, or a heteroatom.
-    """
+    """Whether an atom could be part of an aromatic ring, as far as a look at it tells."""
     label, neighbours = graph[LABEL + atom], graph[DEGREE + atom]
     if neighbours < 2 or neighbours + graph[HYDROGENS + atom] > 3:
         return False
-    multiple, bonds = 0, 0
+    if label != CARBON:
+        return True
     for at in range(neighbours):
-        order = graph[BONDS + MAX_DEGREE * atom + at] & 7
-        multiple += order > 1
-        bonds += order
-    if label == CARBON:
-        return multiple == 1
-    return multiple <= 1 and (label != SULFUR or bonds <= 2)
+        if graph[BONDS + MAX_DEGREE * atom + at] & 7 > 1:
+            return True
+    return False
 
 
 @kernel
-def _core(graph: Ints, n: int) -> int:
+def _lends(graph: Ints, atom: int) -> int:
+    """Electrons that an atom lends to a ring (0: it has room for two), -1 for one that keeps out.
+
+    RDKit's rules. Needs RING_BONDS.
+    """
+    label, neighbours, hydrogens = graph[LABEL + atom], graph[DEGREE + atom], graph[HYDROGENS + atom]
+    number, charge, radicals = number_of(label), charge_of(label), graph[RADICALS + atom]
+    usual = VALENCES[LISTED * number]
+    if usual <= 1 or (number > 18 and number not in (34, 52)):
+        return -1
+    bonds, multiple, partner, in_ring = 0, 0, 0, False
+    for at in range(neighbours):
+        bond = graph[BONDS + MAX_DEGREE * atom + at]
+        bonds += bond & 7
+        if bond & 7 > 1:
+            multiple += 1
+            partner = number_of(graph[LABEL + (bond >> 3)])
+            in_ring = graph[RING_BONDS + atom] >> at & 1 != 0
+    if multiple > 1 or bonds + hydrogens > VALENCES[LISTED * (number - charge)]:
+        return -1
+    if radicals and (number != 6 or charge):
+        return -1
+    electrons = usual - neighbours - hydrogens + max(OUTER[number] - usual - charge, 0) - radicals
+    if electrons > 1 and bonds + hydrogens - (graph[IMPLICIT + atom] & 31) - neighbours > 1:
+        electrons = 1
+    if electrons < 0:
+        return -1
+    # an atom outside of all rings that draws electrons more than this one does keeps those of their bond
+    drawn = multiple == 1 and not in_ring
+    taken = drawn and (
+        OUTER[partner] > OUTER[number] or (OUTER[partner] == OUTER[number] and partner < number)
+    )
+    if electrons == 0:
+        return 0 if drawn else 1 if multiple else -1
+    if electrons == 1:
+        if multiple:
+            return 0 if taken else 1
+        return 0 if charge == 1 else -1
+    return 1 if (electrons - taken) % 2 else 2
+
+
+@kernel
+def _core(graph: Ints, n: int, ring_bonds: bool) -> int:
     """The atoms that could be part of an aromatic ring, as a mask, without what is in no cycle of them."""
     core = 0
     for atom in range(n):
         if _may_lend(graph, atom):
             core |= 1 << atom
+    core = _peeled(graph, n, core)
+    if core == 0:
+        return 0
+    if not ring_bonds:
+        find_ring_bonds(graph, n)
+    for atom in range(n):
+        if core >> atom & 1 and (graph[RING_BONDS + atom] == 0 or _lends(graph, atom) < 0):
+            core ^= 1 << atom
+    return _peeled(graph, n, core)
+
+
+@kernel
+def _peeled(graph: Ints, n: int, core: int) -> int:
+    """A set of atoms without those that have fewer than two neighbours in it, again and again."""
     peeled = True
     while peeled and core:
         peeled = False
@@ -206,35 +260,16 @@ def _find_rings(graph: Ints, n: int, core: int) -> int:
 
 
 @kernel
-def _electrons(graph: Ints, atom: int, n: int, found: int) -> int:
-    """Electrons that an atom of a ring lends to it, or `UNKNOWN`."""
-    label = graph[LABEL + atom]
-    if label in (BORON, PHOSPHORUS):
-        return UNKNOWN
-    for at in range(graph[DEGREE + atom]):
-        bond = graph[BONDS + MAX_DEGREE * atom + at]
-        other = bond >> 3
-        if bond & 7 > 1:
-            if _is_in_a_ring(graph, atom, other, found):
-                return 1
-            if graph[DEGREE + other] > 1 and _reach(graph, atom, other, 0, n, n):
-                return 1
-            # the bond leads out of all rings: an atom that draws electrons more than carbon keeps them
-            if label == CARBON and graph[LABEL + other] == CARBON:
-                return 1
-            if label == CARBON and graph[LABEL + other] in (NITROGEN, OXYGEN, SULFUR):
-                return 0
-            return UNKNOWN
-    return 2
-
-
-@kernel
 def _is_in_a_large_ring(graph: Ints, atom: int, ring: int, n: int) -> bool:
     """Whether an oxygen or sulfur of a ring may be in one of nine or more atoms, too."""
-    if graph[LABEL + atom] not in (OXYGEN, SULFUR):
+    if number_of(graph[LABEL + atom]) not in (8, 16, 34):
         return False
-    a, b = graph[BONDS + MAX_DEGREE * atom] >> 3, graph[BONDS + MAX_DEGREE * atom + 1] >> 3
-    return _reach(graph, a, b, ring & ~(1 << a) & ~(1 << b), n, n) > 0
+    a, b = -1, -1
+    for at in range(graph[DEGREE + atom]):
+        other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
+        if ring >> other & 1:
+            a, b = b, other
+    return a >= 0 and _reach(graph, a, b, ring & ~(1 << a) & ~(1 << b), n, n) > 0
 
 
 @kernel
@@ -313,26 +348,12 @@ def _mark_together(graph: Ints, n: int, system: int, found: int, one: int, two: 
 
 
 @kernel
-def _has_aromatic_triple(graph: Ints, n: int) -> bool:
-    """Whether an aromatic bond was a triple one: RDKit calls it both."""
-    for atom in range(n):
-        aromatic, triple = False, False
-        for at in range(graph[DEGREE + atom]):
-            order = graph[BONDS + MAX_DEGREE * atom + at] & 7
-            aromatic |= order == AROMATIC_BOND
-            triple |= order == 3
-        if aromatic and triple:
-            return True
-    return False
-
-
-@kernel
-def perceive(graph: Ints, n: int) -> int:
+def perceive(graph: Ints, n: int, ring_bonds: bool) -> int:
     """Mark the aromatic bonds of a graph whose bonds are single, double and triple; n or `UNKNOWN`.
 
-    Needs the hydrogens of each atom.
+    Needs the hydrogens of each atom, and sets RING_BONDS if that has not been done.
     """
-    core = _core(graph, n)
+    core = _core(graph, n, ring_bonds)
     if core == 0:
         return n
     found = _find_rings(graph, n, core)
@@ -356,9 +377,7 @@ def perceive(graph: Ints, n: int) -> int:
     one, two = 0, 0
     for atom in range(n):
         if in_rings >> atom & 1:
-            electrons = _electrons(graph, atom, n, found)
-            if electrons < 0:
-                return UNKNOWN
+            electrons = _lends(graph, atom)
             if electrons == 1:
                 one |= 1 << atom
             elif electrons == 2:
@@ -378,4 +397,4 @@ def perceive(graph: Ints, n: int) -> int:
         left &= ~system
         if system & ~aromatic:
             _mark_together(graph, n, system, found, one, two)
-    return UNKNOWN if _has_aromatic_triple(graph, n) else n
+    return n

@@ -18,8 +18,9 @@ from relfast_kernels.layouts import (
     TEXT_COLUMNS,
     WORK_SIZE,
 )
+from relfast_kernels.smiles.lists import match_lists
 from relfast_kernels.smiles.subgraph import compare
-from relfast_kernels.smiles.table import code_of, fingerprint_of, learn, match_lists
+from relfast_kernels.smiles.table import code_of, fingerprint_of, learn
 
 
 def _match(
@@ -27,8 +28,9 @@ def _match(
     n_bytes: int,
     sizes: Any,
     n_records: int,
+    strict: int,
     classes: Any,
-    facts: Any,
+    links: Any,
     n_texts: int,
     results: Any,
     text_slots: Any,
@@ -47,9 +49,10 @@ def _match(
 ) -> int:
     match_lists(
         carray(data, n_bytes, np.uint8),
-        carray(sizes, 2 * n_records, np.int64),
+        carray(sizes, 3 * n_records, np.int64),
+        strict != 0,
         carray(classes, n_texts, np.int64),
-        carray(facts, n_texts, np.int64),
+        carray(links, n_texts, np.int64),
         carray(results, RESULT_COLUMNS * n_records, np.int64),
         carray(text_slots, 2 * max_texts, np.int32),
         carray(texts_index, TEXT_COLUMNS * max_texts, np.int64),
@@ -122,7 +125,7 @@ def _compare(data: Any, n_bytes: int, n_first: int, first: Any, second: Any, wor
 
 
 ENTRIES = {
-    "match": (_match, "pipippippppiipppiippp"),
+    "match": (_match, "pipiippippppiipppiippp"),
     "learn": (_learn, "pipiipppiipppiip"),
     "code": (_code, "piippp"),
     "fingerprint": (_fingerprint, "pip"),

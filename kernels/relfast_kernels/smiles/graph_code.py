@@ -21,6 +21,9 @@ from relfast_kernels.layouts import (
     BONDS,
     DEGREE,
     FINGERPRINT_MASK,
+    HYDROGEN_FACTOR,
+    HYDROGENS,
+    KEY,
     LABEL,
     MAX_DEGREE,
     SECTION,
@@ -100,9 +103,9 @@ def _refine(graph: Ints, n: int, work: Ints) -> int:
 
 @kernel
 def _first_colours(graph: Ints, n: int, work: Ints) -> None:
-    """Order the atoms by label and number of bonds."""
+    """Order the atoms by key and number of bonds."""
     for atom in range(n):
-        key = graph[LABEL + atom] * 8 + graph[DEGREE + atom]
+        key = graph[KEY + atom] * 8 + graph[DEGREE + atom]
         work[_SIGNATURE + atom] = key
         to = atom
         while to > 0 and work[_SIGNATURE + work[_ORDER + to - 1]] > key:
@@ -134,7 +137,7 @@ def _are_twins(graph: Ints, a: int, b: int) -> bool:
 def _write(graph: Ints, n: int, work: Ints, code: Bytes, to: int) -> int:
     """Write the code of the present order at ``code[to:]``; its length.
 
-    For each atom: its label (two bytes), how many of its bonds go to atoms before it, and those bonds in
+    For each atom: its key (three bytes), how many of its bonds go to atoms before it, and those bonds in
     order (place times four plus order; `MAX_ATOMS` times four fit into a byte).
     """
     at = to
@@ -142,11 +145,12 @@ def _write(graph: Ints, n: int, work: Ints, code: Bytes, to: int) -> int:
         work[_PLACE + work[_ORDER + atom]] = atom
     for place in range(n):
         atom = work[_ORDER + place]
-        label = graph[LABEL + atom]
-        code[at] = label >> 8
-        code[at + 1] = label & 255
-        counted = at + 2
-        at += 3
+        key = graph[KEY + atom]
+        code[at] = key >> 16
+        code[at + 1] = key >> 8 & 255
+        code[at + 2] = key & 255
+        counted = at + 3
+        at += 4
         first = at
         for k in range(graph[DEGREE + atom]):
             bond = graph[BONDS + MAX_DEGREE * atom + k]
@@ -276,3 +280,15 @@ def fingerprint(graph: Ints, n: int) -> int:
             around += scramble(8 * far + (bond & 7), BOND_FACTOR)
         total += scramble((around + graph[LABEL + atom]) & FINGERPRINT_MASK, ATOM_FACTOR)
     return total & FINGERPRINT_MASK
+
+
+@kernel
+def hydrogens_print(graph: Ints, n: int) -> int:
+    """What hydrogens add to the fingerprint of a molecule as strict has it; `relfast.chem.molecule` makes it
+    from RDKit's, bit for bit."""
+    total = 0
+    for atom in range(n):
+        label, hydrogens = graph[LABEL + atom], graph[HYDROGENS + atom]
+        value = 64 * label + 8 * graph[DEGREE + atom] + hydrogens
+        total += scramble(scramble(value, HYDROGEN_FACTOR), HYDROGEN_FACTOR)
+    return total

@@ -1,8 +1,9 @@
 """Letters in lower case: places for the double bonds that they stand for.
 
-Such letters only say that some way to place double bonds exists. `kekulise` finds one, as a matching of the
-atoms that need one; `confirm` sees, when `relfast_kernels.smiles.aromatic` has looked at the rings, that all
-of what was written in lower case is aromatic.
+Such letters only say that some way to place double bonds exists. `kekulise` finds one, as a perfect matching
+of the atoms that need one (Edmonds, "Paths, trees, and flowers", 1965), or that there is none. When the
+rings have been looked at (`relfast_kernels.smiles.aromatic`), `confirm` sees that no other way gives another
+molecule.
 """
 
 from __future__ import annotations
@@ -17,17 +18,20 @@ from relfast_kernels.layouts import (
     AROMATIC,
     AROMATIC_BOND,
     BONDS,
+    BRACKET,
     BRANCHES,
-    COLON_BOND,
     DEGREE,
     HYDROGENS,
+    INVALID,
     LABEL,
     MAX_DEGREE,
+    RING_BONDS,
     RINGS,
     SECTION,
     UNKNOWN,
 )
-from relfast_kernels.smiles.parser import CARBON, NITROGEN
+from relfast_kernels.smiles.elements import LISTED, VALENCES, charge_of, number_of
+from relfast_kernels.smiles.valence import IMPLICIT
 
 Ints = npt.NDArray[np.int64]
 
@@ -38,161 +42,205 @@ _NO_DOUBLE: Final = -1
 _FREE: Final = -2
 BEFORE: Final = BRANCHES + SECTION
 """Breadth first: the atom from which one was reached, -1 where none was."""
+_BASE: Final = BRANCHES + 2 * SECTION
+"""The atom that stands for the odd ring that one is in."""
 QUEUE: Final = RINGS
 
-# the section AROMATIC of an atom in lower case, once its double bonds are placed: which of its bonds had no
-# sign or a colon, and which had a colon
 _IS_LOWER: Final = 1
 _SOFT: Final = 1
-_COLON: Final = 1 + MAX_DEGREE
+"""The section AROMATIC of an atom in lower case: from this bit on those of its bonds that were aromatic."""
+
+MAX_CANDIDATES: Final = 44
+"""Atoms with a double bond to place; for more RDKit is asked, which gives up after a hundred wrong turns."""
 
 
 @kernel
 def _wants_double(graph: Ints, atom: int) -> int:
-    """1 for a lower-case atom that needs a double bond in its ring, 0 for one that has none, or `UNKNOWN`.
+    """1 for a lower-case atom that needs a double bond in its ring, 0 for one that has none; RDKit's rule.
 
-    Marks its bonds in the section AROMATIC.
+    Marks its aromatic bonds in the section AROMATIC.
     """
     label, degree = graph[LABEL + atom], graph[DEGREE + atom]
-    soft = 0
-    doubles = 0
     marks = _IS_LOWER
+    bonds = graph[HYDROGENS + atom]
     for at in range(degree):
-        bond = graph[BONDS + MAX_DEGREE * atom + at]
-        order = bond & 7
-        if order >= AROMATIC_BOND:
-            soft += 1
+        order = graph[BONDS + MAX_DEGREE * atom + at] & 7
+        if order == AROMATIC_BOND:
             marks |= 1 << (_SOFT + at)
-            if order == COLON_BOND:
-                marks |= 1 << (_COLON + at)
-        elif order > 1:
-            if order > 2 or graph[AROMATIC + (bond >> 3)]:
-                return UNKNOWN
-            doubles += 1
-    if soft < 2 or degree > 3:
-        return UNKNOWN
+            order = 1
+        bonds += order
     graph[AROMATIC + atom] = marks
-    if label == CARBON:
-        return 1 - doubles
-    if doubles:
-        return UNKNOWN
-    if label == NITROGEN:
-        return 1 if degree == 2 and graph[HYDROGENS + atom] <= 0 else 0
-    return 0 if degree == 2 else UNKNOWN
+    number, charge = number_of(label), charge_of(label)
+    if number == 5 or (number == 6 and charge > 0):
+        charge = -charge
+    implicit = graph[IMPLICIT + atom] & 31
+    valence = (graph[IMPLICIT + atom] >> 5) + implicit
+    allowed = VALENCES[LISTED * number] + charge
+    at = 1
+    while valence > allowed and at < LISTED and VALENCES[LISTED * number + at] > 0:
+        allowed = VALENCES[LISTED * number + at] + charge
+        at += 1
+    if degree + implicit >= allowed:
+        return 0
+    if allowed == bonds + 1 or (graph[BRACKET + atom] and allowed == bonds + 2):
+        return 1
+    return 0
 
 
 @kernel
-def _find_mate(graph: Ints, root: int, n: int) -> bool:
-    """Give a free atom a double bond, moving others along a path of alternating bonds if need be.
+def _common_base(graph: Ints, a: int, b: int) -> int:
+    """Where the ways back from two atoms to the root meet."""
+    passed = 0
+    while True:
+        a = graph[_BASE + a]
+        passed |= 1 << a
+        mate = graph[_MATE + a]
+        if mate < 0:
+            break
+        a = graph[BEFORE + mate]
+    while True:
+        b = graph[_BASE + b]
+        if passed >> b & 1:
+            return b
+        b = graph[BEFORE + graph[_MATE + b]]
 
-    Odd rings are not contracted, so that a way may be missed; one that is found is right.
-    """
+
+@kernel
+def _ring_part(graph: Ints, atom: int, base: int, child: int) -> int:
+    """The odd ring from an atom back to its base, as a mask of bases; turns the way around."""
+    ring = 0
+    while graph[_BASE + atom] != base:
+        mate = graph[_MATE + atom]
+        ring |= 1 << graph[_BASE + atom] | 1 << graph[_BASE + mate]
+        graph[BEFORE + atom] = child
+        child = mate
+        atom = graph[BEFORE + mate]
+    return ring
+
+
+@kernel
+def _find_mate(graph: Ints, root: int, n: int, a: int, b: int) -> bool:
+    """Give a free atom a double bond, moving others along a path of alternating bonds if need be, without
+    the bond between a and b; False where that cannot be done."""
     for atom in range(n):
         graph[BEFORE + atom] = -1
-    graph[BEFORE + root] = root
+        graph[_BASE + atom] = atom
+    used = 1 << root
     graph[QUEUE] = root
     done, queued = 0, 1
     while done < queued:
         atom = graph[QUEUE + done]
         done += 1
+        eligible = graph[AROMATIC + atom] >> _SOFT & graph[RING_BONDS + atom]
         for at in range(graph[DEGREE + atom]):
-            bond = graph[BONDS + MAX_DEGREE * atom + at]
-            other = bond >> 3
+            other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
             mate = graph[_MATE + other]
-            if bond & 7 < AROMATIC_BOND or mate == _NO_DOUBLE or graph[BEFORE + other] >= 0:
+            if not eligible >> at & 1 or mate == _NO_DOUBLE or graph[_MATE + atom] == other:
                 continue
-            graph[BEFORE + other] = atom
-            if mate == _FREE:
-                while True:
-                    atom = graph[BEFORE + other]
-                    former = graph[_MATE + atom]
-                    graph[_MATE + atom] = other
-                    graph[_MATE + other] = atom
-                    if atom == root:
-                        return True
-                    other = former
-            graph[BEFORE + mate] = other
-            graph[QUEUE + queued] = mate
-            queued += 1
+            if (
+                graph[_BASE + atom] == graph[_BASE + other]
+                or (atom, other) == (a, b)
+                or (atom, other) == (b, a)
+            ):
+                continue
+            if other == root or (mate >= 0 and graph[BEFORE + mate] >= 0):
+                base = _common_base(graph, atom, other)
+                ring = _ring_part(graph, atom, base, other) | _ring_part(graph, other, base, atom)
+                for member in range(n):
+                    if ring >> graph[_BASE + member] & 1:
+                        graph[_BASE + member] = base
+                        if not used >> member & 1:
+                            used |= 1 << member
+                            graph[QUEUE + queued] = member
+                            queued += 1
+            elif graph[BEFORE + other] < 0:
+                graph[BEFORE + other] = atom
+                if mate == _FREE:
+                    while other >= 0:
+                        before = graph[BEFORE + other]
+                        former = graph[_MATE + before]
+                        graph[_MATE + other] = before
+                        graph[_MATE + before] = other
+                        other = former
+                    return True
+                used |= 1 << mate
+                graph[QUEUE + queued] = mate
+                queued += 1
     return False
 
 
 @kernel
 def kekulise(graph: Ints, n: int) -> int:
-    """Turn the bonds between lower-case letters into single and double ones; n or `UNKNOWN`.
+    """Turn the bonds between lower-case letters into single and double ones; n, `INVALID` or `UNKNOWN`.
 
-    Which atoms get a double bond is settled by the letters; which of several ways to pair them is taken does
-    not matter for what lends how many electrons. `confirm` sees to the bonds for which it does matter.
+    Needs RING_BONDS and `IMPLICIT`. Which atoms get a double bond is settled by the letters; `confirm` sees
+    to it that it does not matter which of several ways to pair them is taken.
     """
+    candidates = 0
     for atom in range(n):
+        graph[_MATE + atom] = _NO_DOUBLE
         if graph[AROMATIC + atom]:
-            wants = _wants_double(graph, atom)
-            if wants < 0:
+            rings = graph[RING_BONDS + atom]
+            if rings == 0:
+                return INVALID
+            in_rings = 0
+            while rings:
+                rings &= rings - 1
+                in_rings += 1
+            if in_rings > 3:
                 return UNKNOWN
-            graph[_MATE + atom] = _FREE if wants else _NO_DOUBLE
-        else:
-            graph[_MATE + atom] = _NO_DOUBLE
-            for at in range(graph[DEGREE + atom]):
-                if graph[BONDS + MAX_DEGREE * atom + at] & 7 >= AROMATIC_BOND:
-                    return UNKNOWN
+            if _wants_double(graph, atom):
+                graph[_MATE + atom] = _FREE
+                candidates += 1
+    if candidates > MAX_CANDIDATES:
+        return UNKNOWN
     for atom in range(n):
-        if graph[_MATE + atom] == _FREE and not _find_mate(graph, atom, n):
-            return UNKNOWN
+        if graph[_MATE + atom] == _FREE and not _find_mate(graph, atom, n, -1, -1):
+            return INVALID
     for atom in range(n):
         for at in range(graph[DEGREE + atom]):
             bond = graph[BONDS + MAX_DEGREE * atom + at]
-            if bond & 7 >= AROMATIC_BOND:
+            if bond & 7 == AROMATIC_BOND:
                 order = 2 if graph[_MATE + atom] == bond >> 3 else 1
                 graph[BONDS + MAX_DEGREE * atom + at] = (bond >> 3) * 8 + order
     return n
 
 
 @kernel
-def _is_soft_bridge(graph: Ints, a: int, b: int, n: int) -> bool:
-    """Whether bonds between lower-case letters connect two atoms only through the one between them."""
-    for atom in range(n):
-        graph[BEFORE + atom] = -1
-    graph[BEFORE + a] = a
-    graph[QUEUE] = a
-    done, queued = 0, 1
-    while done < queued:
-        atom = graph[QUEUE + done]
-        done += 1
-        for at in range(graph[DEGREE + atom]):
-            other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
-            soft = graph[AROMATIC + atom] >> (_SOFT + at) & 1
-            if not soft or graph[BEFORE + other] >= 0 or (atom == a and other == b):
-                continue
-            if other == b:
-                return False
-            graph[BEFORE + other] = atom
-            graph[QUEUE + queued] = other
-            queued += 1
-    return True
+def _is_certain(graph: Ints, n: int, a: int, b: int) -> bool:
+    """Whether the bond between two atoms is double, or single, in all ways to place the double bonds."""
+    mate_a, mate_b = graph[_MATE + a], graph[_MATE + b]
+    if mate_a == _NO_DOUBLE or mate_b == _NO_DOUBLE:
+        return True
+    if mate_a == b:
+        graph[_MATE + a] = _FREE
+        graph[_MATE + b] = _FREE
+        other_way = _find_mate(graph, a, n, a, b)
+    else:
+        graph[_MATE + a] = _NO_DOUBLE
+        graph[_MATE + b] = _NO_DOUBLE
+        graph[_MATE + mate_a] = _FREE
+        graph[_MATE + mate_b] = _FREE
+        other_way = _find_mate(graph, mate_a, n, -1, -1)
+        graph[_MATE + mate_a] = a
+        graph[_MATE + mate_b] = b
+    graph[_MATE + a] = mate_a
+    graph[_MATE + b] = mate_b
+    return not other_way
 
 
 @kernel
 def confirm(graph: Ints, n: int) -> int:
-    """n where what was written in lower case is aromatic, else `UNKNOWN`.
+    """n where the molecule is the same however the double bonds are placed, else `UNKNOWN`.
 
-    A bond without a sign between two aromatic rings is single, as in biphenyl; where it is the only way from
-    one side to the other, the number of atoms on a side says that no other way to pair them makes it double.
+    All that was written in lower case and is aromatic is as RDKit has it; another bond must be certain.
     """
     for atom in range(n):
-        marks = graph[AROMATIC + atom]
-        if not marks:
-            continue
-        aromatic = 0
+        marks = graph[AROMATIC + atom] >> _SOFT & graph[RING_BONDS + atom]
         for at in range(graph[DEGREE + atom]):
             bond = graph[BONDS + MAX_DEGREE * atom + at]
-            order = bond & 7
-            if order == AROMATIC_BOND:
-                aromatic += 1
-            elif marks >> (_SOFT + at) & 1:
-                if order != 1 or marks >> (_COLON + at) & 1:
-                    return UNKNOWN
-                if atom < bond >> 3 and not _is_soft_bridge(graph, atom, bond >> 3, n):
-                    return UNKNOWN
-        if aromatic < 2:
-            return UNKNOWN
+            if bond & 7 == AROMATIC_BOND or not marks >> at & 1 or bond >> 3 < atom:
+                continue
+            if not _is_certain(graph, n, atom, bond >> 3):
+                return UNKNOWN
     return n

@@ -1,4 +1,4 @@
-"""SMILES to molecular graphs, for the simple ones, which are nearly all of them.
+"""SMILES to molecular graphs: the grammar.
 
 A graph lives in one int64 array (`graph`), cut into sections of `SECTION` places as
 `relfast_kernels.layouts` has them: the label of each atom (element and charge), its number of bonds, its
@@ -19,66 +19,58 @@ from relfast_kernels.layouts import (
     AROMATIC,
     AROMATIC_BOND,
     BONDS,
+    BRACKET,
     BRANCHES,
     CHARGES,
-    COLON_BOND,
     DEGREE,
+    FLAGS,
+    HAS_DOT,
+    HAS_ISOTOPE,
+    HAS_MAP,
     HYDROGENS,
     INVALID,
+    KEY,
     LABEL,
     LETTERS,
     MAX_ATOMS,
     MAX_BRANCHES,
     MAX_DEGREE,
     NEUTRAL,
+    RADICALS,
     RINGS,
     UNKNOWN,
 )
+from relfast_kernels.smiles.elements import LOOSE, NUMBER, OUTER, UNBRACKETED
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
-# what came before a character
-_START, _ATOM, _OPEN, _CLOSE, _BOND, _DOT = range(6)
+# what came before a character: nothing, an atom with all that may hang on it, an open branch, a bond, a bond
+# that opens a branch, a dot
+_START, _ATOM, _OPEN, _BOND, _FIRST_BOND, _DOT = range(6)
 
+_NOTHING, _LEAF, _LEADING = -1, -2, -3
+"""In place of the atom before: there is none; it is a hydrogen that has its bond; one that waits for it."""
 
-def _label(symbol: str) -> int:
-    """A neutral atom's label, as `read_text` makes it: two letters (or one) and the charge."""
-    second = ord(symbol[1]) - 96 if symbol[1:] else 0
-    return ((ord(symbol[0]) - 64) * LETTERS + second) * CHARGES + NEUTRAL
-
-
-BORON: Final = _label("B")
-CARBON: Final = _label("C")
-NITROGEN: Final = _label("N")
-OXYGEN: Final = _label("O")
-FLUORINE: Final = _label("F")
-PHOSPHORUS: Final = _label("P")
-SULFUR: Final = _label("S")
-CHLORINE: Final = _label("Cl")
-BROMINE: Final = _label("Br")
-IODINE: Final = _label("I")
-
-_ORGANIC: Final = np.zeros(LETTERS * LETTERS, np.bool_)
-"""The elements that may stand without brackets."""
-for _found in (BORON, CARBON, NITROGEN, OXYGEN, FLUORINE, PHOSPHORUS, SULFUR, CHLORINE, BROMINE, IODINE):
-    _ORGANIC[_found // CHARGES] = True
+_MAX_HYDROGENS: Final = 20
 
 
 @kernel
-def _add_bond(graph: Ints, a: int, b: int, order: int) -> bool:
-    """Bond two atoms; False where they are bonded already or have no room for more."""
+def _add_bond(graph: Ints, a: int, b: int, order: int) -> int:
+    """Bond two atoms: 0; `INVALID` where they are bonded already, `UNKNOWN` where there is no room."""
     n_a, n_b = graph[DEGREE + a], graph[DEGREE + b]
-    if a == b or n_a >= MAX_DEGREE or n_b >= MAX_DEGREE:
-        return False
+    if a == b:
+        return INVALID
     for at in range(n_a):
         if graph[BONDS + MAX_DEGREE * a + at] >> 3 == b:
-            return False
+            return INVALID
+    if n_a >= MAX_DEGREE or n_b >= MAX_DEGREE:
+        return UNKNOWN
     graph[BONDS + MAX_DEGREE * a + n_a] = 8 * b + order
     graph[BONDS + MAX_DEGREE * b + n_b] = 8 * a + order
     graph[DEGREE + a] = n_a + 1
     graph[DEGREE + b] = n_b + 1
-    return True
+    return 0
 
 
 @kernel
@@ -87,206 +79,315 @@ def _default_order(graph: Ints, a: int, b: int) -> int:
 
 
 @kernel
-def read_text(text: Bytes, start: int, end: int, written_by_rdkit: bool, graph: Ints) -> int:
-    """The number of atoms, `UNKNOWN`, or `INVALID` (brackets or rings left open).
+def _byte(text: Bytes, at: int, end: int) -> int:
+    return int(text[at]) if at < end else 0
+
+
+@kernel
+def _number(text: Bytes, at: int, end: int) -> tuple[int, int]:
+    """A number as the grammar has it (no zero before other digits) and where it ends; -1 for a long one."""
+    value = _byte(text, at, end) - 48
+    at += 1
+    if value == 0:
+        return value, at
+    digits = 1
+    while 48 <= _byte(text, at, end) <= 57:
+        value = 10 * value + int(text[at]) - 48
+        at += 1
+        digits += 1
+        if digits > 6:
+            return -1, at
+    return value, at
+
+
+@kernel
+def _is_digit(c: int) -> bool:
+    return 48 <= c <= 57
+
+
+@kernel
+def _read_bracket(text: Bytes, at: int, end: int, by_rdkit: bool, graph: Ints, n: int) -> tuple[int, int]:
+    """Read what is in brackets as atom n, from behind the opening one: 1 for an atom, 0 for a hydrogen that
+    is one of its neighbour's, `UNKNOWN` or `INVALID`; and where it ends."""
+    flags = 0
+    if _is_digit(_byte(text, at, end)):
+        isotope, at = _number(text, at, end)
+        if isotope < 0:
+            return UNKNOWN, at
+        if isotope:
+            flags |= HAS_ISOTOPE
+    first = _byte(text, at, end)
+    following = _byte(text, at + 1, end)
+    at += 1
+    second = 0
+    aromatic = False
+    if 97 <= first <= 122:
+        aromatic = True
+        # se, si, as, te; b, c, n, o, p, s
+        if (first == 115 and following in (101, 105)) or (first in (97, 116) and following in (115, 101)):
+            second = following
+            at += 1
+        elif first not in (98, 99, 110, 111, 112, 115):
+            return INVALID, at
+        first -= 32
+    elif not 65 <= first <= 90:
+        # a wildcard, an atomic number, an element in quotes
+        return UNKNOWN if first in (42, 35, 39) or first < 32 or first > 126 else INVALID, at
+    elif 97 <= following <= 122 and NUMBER[(first - 64) * LETTERS + following - 96]:
+        second = following
+        at += 1
+        if first == 85 and following == 117:
+            return UNKNOWN, at
+    elif first == 85 and following == 117:
+        return UNKNOWN, at
+    element = (first - 64) * LETTERS + (second - 96 if second else 0)
+    number = NUMBER[element]
+    if number == 0:
+        return INVALID, at
+    if _byte(text, at, end) == 64:
+        at += 1
+        if _byte(text, at, end) == 64:
+            at += 1
+        c = _byte(text, at, end)
+        if c == 32 or (65 <= c <= 90 and c != 72):
+            return UNKNOWN, at
+        if number == 1:
+            return INVALID, at
+    hydrogens = 0
+    if _byte(text, at, end) == 72:
+        hydrogens = 1
+        at += 1
+        if _is_digit(_byte(text, at, end)):
+            hydrogens, at = _number(text, at, end)
+            if not 0 <= hydrogens <= _MAX_HYDROGENS:
+                return UNKNOWN, at
+    charge = 0
+    sign = _byte(text, at, end)
+    if sign in (43, 45):
+        charge = 1
+        at += 1
+        if _byte(text, at, end) == sign:
+            charge = 2
+            at += 1
+        elif _is_digit(_byte(text, at, end)):
+            charge, at = _number(text, at, end)
+            if not 0 <= charge <= NEUTRAL:
+                return UNKNOWN, at
+        if sign == 45:
+            charge = -charge
+    if _byte(text, at, end) == 58:
+        at += 1
+        if not _is_digit(_byte(text, at, end)):
+            return INVALID, at
+        mapped, at = _number(text, at, end)
+        if mapped < 0:
+            return UNKNOWN, at
+        if mapped:
+            flags |= HAS_MAP
+    if _byte(text, at, end) != 93:
+        c = _byte(text, at, end)
+        return UNKNOWN if at < end and (c < 33 or c > 126) else INVALID, at
+    at += 1
+    if number == 1 and not by_rdkit:
+        # one that stands for itself is an atom; [1H] and [H:1] need looking at
+        return 0 if hydrogens == charge == flags == 0 else UNKNOWN, at
+    if not by_rdkit and OUTER[number] == 0:
+        return UNKNOWN, at
+    if n >= MAX_ATOMS:
+        return UNKNOWN, at
+    graph[FLAGS] |= flags
+    graph[LABEL + n] = element * CHARGES + NEUTRAL + charge
+    graph[HYDROGENS + n] = hydrogens
+    graph[AROMATIC + n] = 1 if aromatic else 0
+    graph[BRACKET + n] = 1
+    return 1, at
+
+
+@kernel
+def _ring_number(text: Bytes, at: int, end: int) -> tuple[int, int]:
+    """A ring's number and where it ends; `UNKNOWN` or `INVALID` where there is none."""
+    c = int(text[at])
+    at += 1
+    if c != 37:
+        return c - 48, at
+    c = _byte(text, at, end)
+    if c == 40:
+        value, digits = 0, 0
+        at += 1
+        while _is_digit(_byte(text, at, end)) and digits < 6:
+            value = 10 * value + int(text[at]) - 48
+            at += 1
+            digits += 1
+        if digits == 0 or digits > 5 or _byte(text, at, end) != 41:
+            return INVALID, at
+        return value if value < 100 else UNKNOWN, at + 1
+    if not (49 <= c <= 57 and _is_digit(_byte(text, at + 1, end))):
+        return INVALID, at
+    return 10 * (c - 48) + int(text[at + 1]) - 48, at + 2
+
+
+@kernel
+def _end_of_smiles(text: Bytes, start: int, end: int) -> int:
+    """Where the name that may follow behind a blank begins; `UNKNOWN` where it may be more than a name."""
+    at = start
+    while at < end and text[at] != 32:
+        at += 1
+    for other in range(at, end):
+        if text[other] == 124 or text[other] < 32 or text[other] > 126:
+            return UNKNOWN
+    return at if at > start else UNKNOWN
+
+
+@kernel
+def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) -> int:
+    """The number of atoms, `UNKNOWN`, or `INVALID` for what is no SMILES.
 
     Bonds between lower-case atoms that have no sign are aromatic here, whatever they turn out to be.
     """
     n = 0
-    previous = -1
+    previous = _NOTHING
     order = 0
     slash = False
     before = _START
-    before_bond = _START
     depth = 0
     open_rings = 0
+    graph[FLAGS] = 0
+    end = _end_of_smiles(text, start, end)
+    if end < 0:
+        return UNKNOWN
     for number in range(100):
         graph[RINGS + number] = 0
     at = start
     while at < end:
         c = int(text[at])
         at += 1
-        following = int(text[at]) if at < end else 0
         if 65 <= c <= 90 or 97 <= c <= 122 or c == 91:
-            first, second, hydrogens, charge = c, 0, -1, 0
-            aromatic = False
+            kind = 1
             if c == 91:
-                # [symbol chirality hydrogens charge map]
-                first = following
-                at += 1
-                following = int(text[at]) if at < end else 0
-                if 97 <= first <= 122:
-                    aromatic = True
-                    first -= 32
-                elif not 65 <= first <= 90:
-                    return UNKNOWN
-                if 97 <= following <= 122:
-                    second = following
+                kind, at = _read_bracket(text, at, end, by_rdkit, graph, n)
+                if kind < 0:
+                    return kind
+            else:
+                following = _byte(text, at, end)
+                second = 0
+                if (c == 67 and following == 108) or (c == 66 and following == 114):
+                    second = following - 96
                     at += 1
-                hydrogens = 0
-                if at < end and text[at] == 64:
-                    if aromatic and not written_by_rdkit:
+                aromatic = c >= 97
+                element = ((c - 32 if aromatic else c) - 64) * LETTERS + second
+                if not UNBRACKETED[NUMBER[element]] or (aromatic and c in (102, 105)):
+                    return INVALID
+                if n >= MAX_ATOMS:
+                    return UNKNOWN
+                graph[LABEL + n] = element * CHARGES + NEUTRAL
+                graph[HYDROGENS + n] = 0
+                graph[AROMATIC + n] = 1 if aromatic else 0
+                graph[BRACKET + n] = 0
+            if kind == 0:
+                if order > 1 or slash or previous < _NOTHING:
+                    return UNKNOWN
+                if previous >= 0:
+                    graph[HYDROGENS + previous] += 1
+                    previous = _LEAF
+                else:
+                    previous = _LEADING
+            else:
+                graph[DEGREE + n] = 0
+                graph[RADICALS + n] = 0
+                if previous >= 0:
+                    if order == 0:
+                        order = _default_order(graph, previous, n)
+                    bonded = _add_bond(graph, previous, n, order)
+                    if bonded < 0:
+                        return bonded
+                elif previous == _LEADING:
+                    if order > 1 or slash:
                         return UNKNOWN
-                    at += 2 if at + 1 < end and text[at + 1] == 64 else 1
-                if at < end and text[at] == 72:
-                    hydrogens = 1
-                    at += 1
-                    if at < end and 48 <= text[at] <= 57:
-                        hydrogens = int(text[at]) - 48
-                        at += 1
-                if written_by_rdkit:
-                    if at < end and (text[at] == 43 or text[at] == 45):
-                        charge = 1 if text[at] == 43 else -1
-                        at += 1
-                        if at < end and 48 <= text[at] <= 57:
-                            charge *= int(text[at]) - 48
-                            at += 1
-                        if abs(charge) > NEUTRAL:
-                            return UNKNOWN
-                    if at < end and text[at] == 58:
-                        at += 1
-                        while at < end and 48 <= text[at] <= 57:
-                            at += 1
-                if at >= end or text[at] != 93:
+                    graph[HYDROGENS + n] += 1
+                elif previous == _LEAF:
                     return UNKNOWN
-                at += 1
-            elif (c == 67 and following == 108) or (c == 66 and following == 114):
-                second = following
-                at += 1
-            elif c >= 97:
-                aromatic = True
-                first -= 32
-            if aromatic and not written_by_rdkit and (second or first not in (67, 78, 79, 83)):
-                return UNKNOWN
-            element = (first - 64) * LETTERS + (second - 96 if second else 0)
-            if (c != 91 or not written_by_rdkit) and not _ORGANIC[element]:
-                return UNKNOWN
-            if n >= MAX_ATOMS:
-                return UNKNOWN
-            graph[LABEL + n] = element * CHARGES + NEUTRAL + charge
-            graph[DEGREE + n] = 0
-            graph[HYDROGENS + n] = hydrogens
-            graph[AROMATIC + n] = 1 if aromatic else 0
-            if slash and aromatic and not written_by_rdkit and graph[AROMATIC + previous]:
-                return UNKNOWN
-            if previous >= 0:
-                if order == 0:
-                    order = _default_order(graph, previous, n)
-                if not _add_bond(graph, previous, n, order):
-                    return UNKNOWN
-            elif order:
-                return UNKNOWN
-            previous = n
-            n += 1
+                previous = n
+                n += 1
             order = 0
             slash = False
             before = _ATOM
         elif 48 <= c <= 57 or c == 37:
-            number = c - 48
-            if c == 37:
-                if at + 1 >= end or not (49 <= text[at] <= 57 and 48 <= text[at + 1] <= 57):
-                    return UNKNOWN
-                number = 10 * (int(text[at]) - 48) + int(text[at + 1]) - 48
-                at += 2
-            if slash or not (before == _ATOM or (before == _BOND and before_bond == _ATOM)):
+            if before not in (_ATOM, _BOND):
+                return INVALID
+            number, at = _ring_number(text, at - 1, end)
+            if number < 0:
+                return number
+            if previous < 0:
                 return UNKNOWN
             waiting = graph[RINGS + number]
             if waiting == 0:
                 graph[RINGS + number] = 8 * (previous + 1) + order
                 open_rings += 1
             else:
-                other, order_there = (waiting >> 3) - 1, waiting & 7
-                if order and order_there and order != order_there:
-                    return UNKNOWN
-                order = order or order_there or _default_order(graph, previous, other)
-                if not _add_bond(graph, previous, other, order):
-                    return UNKNOWN
+                # of two signs the first counts
+                other = (waiting >> 3) - 1
+                order = waiting & 7 or order or _default_order(graph, previous, other)
+                bonded = _add_bond(graph, previous, other, order)
+                if bonded < 0:
+                    return bonded
                 graph[RINGS + number] = 0
                 open_rings -= 1
             order = 0
+            slash = False
             before = _ATOM
-        elif c in (45, 61, 35, 47, 92) or (c == 58 and not written_by_rdkit):
-            if before in (_BOND, _START, _DOT) or (c == 58 and not graph[AROMATIC + previous]):
+        elif c in (45, 61, 35, 47, 92, 58):
+            if before not in (_ATOM, _OPEN):
+                return INVALID
+            if c == 45 and _byte(text, at, end) == 62:
                 return UNKNOWN
-            order = 2 if c == 61 else 3 if c == 35 else COLON_BOND if c == 58 else 1
-            slash = c == 47 or c == 92
-            before_bond = before
-            before = _BOND
+            if c == 58 and (previous < 0 or not graph[AROMATIC + previous]):
+                return UNKNOWN
+            if c == 92 and _byte(text, at, end) == 92:
+                at += 1
+            slash = c in (47, 92)
+            # between two letters in lower case a slash says no more than nothing
+            order = 2 if c == 61 else 3 if c == 35 else AROMATIC_BOND if c == 58 else 0 if slash else 1
+            before = _BOND if before == _ATOM else _FIRST_BOND
         elif c == 40:
-            if before not in (_ATOM, _CLOSE) or depth >= MAX_BRANCHES:
+            if before != _ATOM:
+                return INVALID
+            if depth >= MAX_BRANCHES or previous < 0:
                 return UNKNOWN
             graph[BRANCHES + depth] = previous
             depth += 1
             before = _OPEN
         elif c == 41:
-            if before not in (_ATOM, _CLOSE) or depth == 0:
-                return UNKNOWN
+            if before != _ATOM or depth == 0:
+                return INVALID
             depth -= 1
             previous = graph[BRANCHES + depth]
-            before = _CLOSE
         elif c == 46:
-            if before not in (_ATOM, _CLOSE) or depth:
+            if before != _ATOM:
+                return INVALID
+            if previous == _LEADING:
                 return UNKNOWN
-            previous = -1
+            previous = _NOTHING
+            graph[FLAGS] |= HAS_DOT
             before = _DOT
+        elif c in (33, 34, 38, 39, 44, 59, 63, 64, 93, 94, 95, 96, 123, 125, 43):
+            return INVALID
         else:
+            # wildcards, other bonds, blanks and what may follow them, anything beyond ASCII
             return UNKNOWN
-    if before not in (_ATOM, _CLOSE):
-        return UNKNOWN
+    if before != _ATOM:
+        return UNKNOWN if before == _START else INVALID
     if depth or open_rings:
         return INVALID
-    return n
-
-
-@kernel
-def _hydrogens(label: int, bonds: int) -> int:
-    """Hydrogens an atom of the organic subset gets, or `UNKNOWN`, or `INVALID` where it has no such valence.
-
-    RDKit's table. Nitrogen, phosphorus (but see `_is_phosphate`) and the halogens beyond their first valence
-    are not decided here: some of those forms are rewritten with charges (nitro groups, ylides, perchlorates).
-    """
-    if label == CARBON:
-        return 4 - bonds if bonds <= 4 else INVALID
-    if label == OXYGEN:
-        return 2 - bonds if bonds <= 2 else INVALID
-    if label in (NITROGEN, PHOSPHORUS, BORON):
-        return 3 - bonds if bonds <= 3 else UNKNOWN
-    if label == SULFUR:
-        return bonds % 2 if bonds <= 6 and bonds > 2 else 2 - bonds if bonds <= 2 else UNKNOWN
-    return 1 - bonds if bonds <= 1 else UNKNOWN
-
-
-@kernel
-def _is_phosphate(graph: Ints, atom: int, bonds: int) -> bool:
-    """Whether it is a phosphorus with four neighbours, oxygen or sulfur bonded twice: five bonds."""
-    if graph[LABEL + atom] != PHOSPHORUS or graph[DEGREE + atom] != 4 or bonds != 5:
-        return False
-    for at in range(4):
-        bond = graph[BONDS + MAX_DEGREE * atom + at]
-        if bond & 7 == 2:
-            return graph[LABEL + (bond >> 3)] in (OXYGEN, SULFUR)
-    return False
-
-
-@kernel
-def check_valences(graph: Ints, n: int) -> int:
-    """n, `INVALID`, or `UNKNOWN`; sets HYDROGENS to the number every atom has."""
-    result = n
+    if previous == _LEADING or n == 0:
+        return UNKNOWN
     for atom in range(n):
-        bonds = 0
-        for at in range(graph[DEGREE + atom]):
-            bonds += graph[BONDS + MAX_DEGREE * atom + at] & 7
-        hydrogens = 0 if _is_phosphate(graph, atom, bonds) else _hydrogens(graph[LABEL + atom], bonds)
-        if hydrogens == UNKNOWN:
+        if graph[DEGREE + atom] and LOOSE[NUMBER[graph[LABEL + atom] // CHARGES]] and not by_rdkit:
             return UNKNOWN
-        stated = graph[HYDROGENS + atom]
-        if hydrogens == INVALID:
-            result = INVALID
-        elif stated >= 0 and stated != hydrogens:
-            # a radical, or a valence that only a bracket can have
-            return UNKNOWN
-        graph[HYDROGENS + atom] = hydrogens
-    return result
+        if graph[AROMATIC + atom] == 0:
+            for at in range(graph[DEGREE + atom]):
+                if graph[BONDS + MAX_DEGREE * atom + at] & 7 == AROMATIC_BOND:
+                    return UNKNOWN
+    return n
 
 
 @kernel
@@ -294,18 +395,11 @@ def read_canonical(text: Bytes, start: int, end: int, graph: Ints) -> int:
     """Read a SMILES without stereo that RDKit wrote, its aromatic letters taken at their word.
 
     Returns the number of atoms, or `UNKNOWN` for wildcards and bonds that are none of the ordinary four.
+    Radicals are not told.
     """
     n = read_text(text, start, end, True, graph)
-    return n if n > 0 else UNKNOWN
-
-
-@kernel
-def is_settled(graph: Ints, n: int) -> bool:
-    """Whether the graph of a molecule decides where its hydrogens are: no aromatic ring has one on an atom
-    other than carbon, where it could as well be on another."""
+    if n <= 0:
+        return UNKNOWN
     for atom in range(n):
-        if graph[LABEL + atom] != CARBON and graph[HYDROGENS + atom] > 0:
-            for at in range(graph[DEGREE + atom]):
-                if graph[BONDS + MAX_DEGREE * atom + at] & 7 == AROMATIC_BOND:
-                    return False
-    return True
+        graph[KEY + atom] = graph[LABEL + atom]
+    return n

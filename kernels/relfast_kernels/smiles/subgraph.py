@@ -1,8 +1,8 @@
 """Whether one molecular graph lies in another, and how two SMILES compare.
 
 The search is the textbook one: the query's atoms in an order in which each (but the first of a fragment) has
-a bond to an earlier one, each tried on the images the earlier ones leave. Labels and bond orders must agree,
-bonds that only the target has do not matter.
+a bond to an earlier one, each tried on the images the earlier ones leave. Elements and bond orders must
+agree, charges and unpaired electrons where the query has any; bonds that only the target has do not matter.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     BONDS,
+    CHARGES,
     DEGREE,
     FINGERPRINT,
+    FLAGS,
+    HAS_ISOTOPE,
     IN_FIRST,
     IN_SECOND,
     INVALID,
@@ -25,13 +28,15 @@ from relfast_kernels.layouts import (
     MAX_DEGREE,
     N_FIRST,
     N_SECOND,
+    NEUTRAL,
+    RADICALS,
     SECTION,
     SETTLED,
     UNKNOWN,
 )
 from relfast_kernels.smiles.graph_code import fingerprint
-from relfast_kernels.smiles.parser import is_settled
 from relfast_kernels.smiles.plain import read_plain
+from relfast_kernels.smiles.valence import is_settled
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -90,11 +95,14 @@ def _order_between(graph: Ints, a: int, b: int) -> int:
 @kernel
 def _fits(target: Ints, query: Ints, atom: int, image: int, work: Ints) -> bool:
     """Whether an atom can have an image, given those of the atoms before it."""
-    if (
-        work[_TAKEN + image]
-        or target[LABEL + image] != query[LABEL + atom]
-        or target[DEGREE + image] < query[DEGREE + atom]
+    if work[_TAKEN + image] or target[DEGREE + image] < query[DEGREE + atom]:
+        return False
+    label = query[LABEL + atom]
+    if target[LABEL + image] != label and (
+        label % CHARGES != NEUTRAL or target[LABEL + image] // CHARGES != label // CHARGES
     ):
+        return False
+    if query[RADICALS + atom] and query[RADICALS + atom] != target[RADICALS + image]:
         return False
     for at in range(query[DEGREE + atom]):
         bond = query[BONDS + MAX_DEGREE * atom + at]
@@ -175,7 +183,8 @@ def compare(data: Bytes, n_first: int, first: Ints, second: Ints, work: Ints, re
     n_b = read_plain(data, n_first, len(data), second)
     if INVALID in (n_a, n_b):
         return INVALID
-    if UNKNOWN in (n_a, n_b):
+    if UNKNOWN in (n_a, n_b) or (first[FLAGS] | second[FLAGS]) & HAS_ISOTOPE:
+        # an isotope lies in the same one only
         return UNKNOWN
     in_first = contains(first, n_a, second, n_b, work)
     in_second = contains(second, n_b, first, n_a, work)

@@ -1,8 +1,9 @@
-"""Many SMILES at once: texts to classes of equal molecules, and lists of them against each other.
+"""Many SMILES at once: texts to classes of equal molecules.
 
 A table remembers texts and canonical codes, so that a text seen before costs a look-up. It is a handful of
-arrays made by the caller (see `new_table`), filled by `learn` and `match_lists`, and never grows: each call
-that finds it three quarters full empties it first, and a text for which there is no room stays `UNKNOWN`.
+arrays made by the caller (see `new_table`), filled by `learn` and `relfast_kernels.smiles.lists`, and never
+grows: each call that finds it three quarters full empties it first, and a text for which there is no room
+stays `UNKNOWN`.
 Classes are therefore numbers of one call, and a call says all that there is to know of them.
 """
 
@@ -16,44 +17,56 @@ import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     CODE_BYTES,
+    CODE_CLEAN_PRINT,
     CODE_COLUMNS,
     CODE_FINGERPRINT,
     CODE_FIRST,
+    CODE_FORMULA,
     CODE_LENGTH,
-    CODE_SETTLED,
     CODE_START,
-    DECIDED,
+    EMPTY,
     FINGERPRINT_MASK,
+    FLAGS,
     GRAPH_SIZE,
+    HAS_ISOTOPE,
+    HYDROGENS,
     INVALID,
-    INVALID_VOTE,
+    IS_ORDINARY,
+    ISOTOPE,
+    LABEL,
     MAX_CODE,
     MAX_SMILES,
     N_CODES,
     N_COUNTERS,
     N_TEXTS,
-    PLACE_FACTOR,
-    RESULT_COLUMNS,
-    SETTLED_BIT,
+    NOT_PLAIN,
+    SEVERAL_FRAGMENTS,
     TEXT_BYTES,
+    TEXT_CLASS,
+    TEXT_CLEAN,
     TEXT_COLUMNS,
-    TRUE_POSITIVES,
+    TEXT_LENGTH,
+    TEXT_START,
+    TOO_LONG,
     UNKNOWN,
-    VOTE,
     WORK_SIZE,
 )
-from relfast_kernels.smiles.graph_code import fingerprint, write_code
-from relfast_kernels.smiles.parser import is_settled, read_canonical
+from relfast_kernels.smiles.elements import LOWEST, number_of
+from relfast_kernels.smiles.graph_code import fingerprint, hydrogens_print, write_code
+from relfast_kernels.smiles.parser import read_canonical
 from relfast_kernels.smiles.plain import read_plain
+from relfast_kernels.smiles.valence import is_settled, tell_apart
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 Slots = npt.NDArray[np.int32]
 
-NEWLINE: Final = 10
-
 _HASH_MASK: Final = (1 << 38) - 1
 """Hashes have 38 bits, so that one times FNV's 24-bit prime stays within an int64."""
+
+
+_RANK: Final = np.cumsum(LOWEST != 0)
+"""For each element of constitutional isomers which of them it is, counted from one."""
 
 
 class Table(NamedTuple):
@@ -133,7 +146,7 @@ def _find(
 def _add_code(
     length: int,
     known_fingerprint: int,
-    settled: int,
+    clean_print: int,
     code_slots: Slots,
     codes_index: Ints,
     codes: Bytes,
@@ -151,8 +164,9 @@ def _add_code(
     codes_index[CODE_COLUMNS * n + CODE_START] = start
     codes_index[CODE_COLUMNS * n + CODE_LENGTH] = length
     codes_index[CODE_COLUMNS * n + CODE_FINGERPRINT] = known_fingerprint
+    codes_index[CODE_COLUMNS * n + CODE_CLEAN_PRINT] = clean_print
     codes_index[CODE_COLUMNS * n + CODE_FIRST] = 0
-    codes_index[CODE_COLUMNS * n + CODE_SETTLED] = settled
+    codes_index[CODE_COLUMNS * n + CODE_FORMULA] = 0
     code_slots[slot] = n + 1
     used[N_CODES] = n + 1
     used[CODE_BYTES] = start + length
@@ -161,55 +175,127 @@ def _add_code(
 
 @kernel
 def _add_text(
-    data: Bytes, start: int, end: int, slot: int, found: int, text_slots: Slots, texts_index: Ints,
-    texts: Bytes, used: Ints,
+    data: Bytes, start: int, end: int, slot: int, found: int, clean: int, text_slots: Slots,
+    texts_index: Ints, texts: Bytes, used: Ints,
 ) -> None:  # fmt: skip
-    """Remember the class of a text, if there is room."""
+    """Remember the classes of a text, if there is room."""
     n, to = used[N_TEXTS], used[TEXT_BYTES]
     if (n + 1) * TEXT_COLUMNS > len(texts_index) or to + end - start > len(texts):
         return
     for at in range(end - start):
         texts[to + at] = data[start + at]
-    texts_index[TEXT_COLUMNS * n] = to
-    texts_index[TEXT_COLUMNS * n + 1] = end - start
-    texts_index[TEXT_COLUMNS * n + 2] = found
+    texts_index[TEXT_COLUMNS * n + TEXT_START] = to
+    texts_index[TEXT_COLUMNS * n + TEXT_LENGTH] = end - start
+    texts_index[TEXT_COLUMNS * n + TEXT_CLASS] = found
+    texts_index[TEXT_COLUMNS * n + TEXT_CLEAN] = clean
     text_slots[slot] = n + 1
     used[N_TEXTS] = n + 1
     used[TEXT_BYTES] = to + end - start
 
 
 @kernel
-def _classify(
-    data: Bytes, start: int, end: int, text_slots: Slots, texts_index: Ints, texts: Bytes,
-    code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints, graph: Ints, work: Ints,
-) -> int:  # fmt: skip
-    """The class of a text, `UNKNOWN` or `INVALID`."""
-    if end - start > MAX_SMILES or end == start:
-        return UNKNOWN
-    hashed = _hash(data, start, end)
-    slot = _find(text_slots, texts_index, TEXT_COLUMNS, texts, data, start, end, hashed)
-    if text_slots[slot]:
-        return int(texts_index[TEXT_COLUMNS * (int(text_slots[slot]) - 1) + 2])
-    n = read_plain(data, start, end, graph)
-    if n < 0:
-        found = n
-    elif used[CODE_BYTES] + 2 * MAX_CODE > len(codes):
-        return UNKNOWN
-    else:
-        length = write_code(graph, n, work, codes, used[CODE_BYTES])
-        if length == 0:
-            found = UNKNOWN
-        else:
-            settled = 1 if is_settled(graph, n) else 0
-            found = _add_code(length, fingerprint(graph, n), settled, code_slots, codes_index, codes, used)
-            if found == UNKNOWN:
-                return UNKNOWN
-    _add_text(data, start, end, slot, found, text_slots, texts_index, texts, used)
-    return found
+def _flaw_of(data: Bytes, start: int, end: int) -> int:
+    """What strict has against a text whatever it means: `SEVERAL_FRAGMENTS`, `NOT_PLAIN`, or 0."""
+    in_bracket, plain, colons = False, True, True
+    for at in range(start, end):
+        c = data[at]
+        if c == 46:
+            return SEVERAL_FRAGMENTS
+        colons = colons and c == 58
+        if c == 91:
+            in_bracket = True
+        elif c == 93:
+            in_bracket = False
+        elif c == 58:
+            plain = plain and not in_bracket
+        elif not (
+            48 <= c <= 57 or 64 <= c <= 90 or 97 <= c <= 122 or c in (35, 37, 40, 41, 43, 45, 47, 61, 92)
+        ):
+            plain = False
+    return 0 if plain and not colons else NOT_PLAIN
 
 
 @kernel
-def _make_room(
+def _formula(
+    graph: Ints, n: int, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints
+) -> int:  # fmt: skip
+    """The number of the formula of a molecule, counted from one; 0 where isomers have none."""
+    if not graph[FLAGS] & IS_ORDINARY:
+        return 0
+    start = used[CODE_BYTES]
+    # no code of a graph begins like this: keys have fewer bits
+    codes[start] = 255
+    hydrogens = 0
+    length = 3 + _RANK[-1]
+    for at in range(3, length):
+        codes[start + at] = 0
+    for atom in range(n):
+        hydrogens += graph[HYDROGENS + atom]
+        codes[start + 2 + _RANK[number_of(graph[LABEL + atom])]] += 1
+    codes[start + 1] = hydrogens >> 8
+    codes[start + 2] = hydrogens & 255
+    return _add_code(length, 0, 0, code_slots, codes_index, codes, used) + 1
+
+
+@kernel
+def classify(
+    data: Bytes, start: int, end: int, text_slots: Slots, texts_index: Ints, texts: Bytes,
+    code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints, graph: Ints, work: Ints,
+) -> tuple[int, int]:  # fmt: skip
+    """The class of a text as published, `UNKNOWN` or `INVALID`; and as strict has it, or its flaw."""
+    if end == start:
+        return UNKNOWN, EMPTY
+    if end - start > MAX_SMILES:
+        for at in range(start, end):
+            if data[at] > 127:  # strict counts characters
+                return UNKNOWN, UNKNOWN
+        return UNKNOWN, TOO_LONG
+    hashed = _hash(data, start, end)
+    slot = _find(text_slots, texts_index, TEXT_COLUMNS, texts, data, start, end, hashed)
+    if text_slots[slot]:
+        entry = TEXT_COLUMNS * (int(text_slots[slot]) - 1)
+        return int(texts_index[entry + TEXT_CLASS]), int(texts_index[entry + TEXT_CLEAN])
+    clean = _flaw_of(data, start, end)
+    n = read_plain(data, start, end, graph)
+    found = n
+    if n < 0:
+        clean = clean or n
+    elif used[CODE_BYTES] + 4 * MAX_CODE > len(codes):
+        return UNKNOWN, clean or UNKNOWN
+    else:
+        if graph[FLAGS] & HAS_ISOTOPE:
+            clean = clean or ISOTOPE
+        length = write_code(graph, n, work, codes, used[CODE_BYTES])
+        if length == 0:
+            found = UNKNOWN
+            clean = clean or UNKNOWN
+        else:
+            printed = fingerprint(graph, n)
+            clean_print = (printed + hydrogens_print(graph, n)) & FINGERPRINT_MASK
+            found = _add_code(length, printed, clean_print, code_slots, codes_index, codes, used)
+            if found == UNKNOWN:
+                return UNKNOWN, clean or UNKNOWN
+            if clean == 0:
+                clean = found
+                if not is_settled(graph, n):
+                    tell_apart(graph, n, True)
+                    length = write_code(graph, n, work, codes, used[CODE_BYTES])
+                    clean = UNKNOWN
+                    if length:
+                        clean = _add_code(length, printed, clean_print, code_slots, codes_index, codes, used)
+                if clean >= 0:
+                    # what RDKit told of a class before has neither
+                    entry = CODE_COLUMNS * clean
+                    codes_index[entry + CODE_CLEAN_PRINT] = clean_print
+                    if codes_index[entry + CODE_FORMULA] == 0:
+                        formula = _formula(graph, n, code_slots, codes_index, codes, used)
+                        codes_index[entry + CODE_FORMULA] = formula
+    _add_text(data, start, end, slot, found, clean, text_slots, texts_index, texts, used)
+    return found, clean
+
+
+@kernel
+def make_room(
     text_slots: Slots, texts_index: Ints, texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes,
     used: Ints,
 ) -> None:  # fmt: skip
@@ -227,111 +313,6 @@ def _make_room(
         code_slots[at] = 0
     for counter in range(N_COUNTERS):
         used[counter] = 0
-
-
-@kernel
-def vote_of_place(place: int) -> int:
-    """What finding the gold at a place adds to a vote."""
-    return (place + 1) * PLACE_FACTOR & FINGERPRINT_MASK
-
-
-@kernel
-def _match(
-    classes: Ints,
-    facts: Ints,
-    first: int,
-    n_gold: int,
-    n_pred: int,
-    codes_index: Ints,
-    results: Ints,
-    to: int,
-) -> None:
-    """One record: ``classes`` of its gold from ``first`` on, then those of its predictions.
-
-    Each prediction takes the first gold of its class that is left: a list a class, in order of place, linked
-    in ``facts`` before that gets what it is for.
-    """
-    end_of_gold = first + n_gold
-    end = end_of_gold + n_pred
-    decided = 1
-    for at in range(first, end):
-        if classes[at] == UNKNOWN:
-            decided = 0
-    matched = 0
-    vote = 0
-    if decided:
-        for back in range(n_gold):
-            at = end_of_gold - 1 - back
-            if classes[at] >= 0:
-                entry = CODE_COLUMNS * classes[at] + CODE_FIRST
-                facts[at] = codes_index[entry]
-                codes_index[entry] = at + 1
-        for at in range(end_of_gold, end):
-            if classes[at] < 0:
-                vote += INVALID_VOTE
-                continue
-            entry = CODE_COLUMNS * classes[at]
-            gold = codes_index[entry + CODE_FIRST] - 1
-            if gold >= 0:
-                codes_index[entry + CODE_FIRST] = facts[gold]
-                matched += 1
-                vote += vote_of_place(gold - first)
-            else:
-                vote += codes_index[entry + CODE_FINGERPRINT]
-        for at in range(first, end_of_gold):
-            if classes[at] >= 0:
-                codes_index[CODE_COLUMNS * classes[at] + CODE_FIRST] = 0
-    for at in range(first, end):
-        facts[at] = 0
-        if classes[at] >= 0:
-            entry = CODE_COLUMNS * classes[at]
-            facts[at] = (
-                codes_index[entry + CODE_FINGERPRINT] + SETTLED_BIT * codes_index[entry + CODE_SETTLED]
-            )
-    results[to + TRUE_POSITIVES] = matched
-    results[to + VOTE] = vote & FINGERPRINT_MASK
-    results[to + DECIDED] = decided
-
-
-@kernel
-def match_lists(
-    data: Bytes, sizes: Ints, classes: Ints, facts: Ints, results: Ints, text_slots: Slots, texts_index: Ints,
-    texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints, graph: Ints, work: Ints,
-) -> None:  # fmt: skip
-    """Hold predictions against gold for many records.
-
-    Parameters
-    ----------
-    data
-        uint8: all texts, each ended by a newline: for each record its gold, then its predictions.
-    sizes
-        int64: for each record the number of its gold texts and of its predictions.
-    classes
-        int64, out: the class of each text, `UNKNOWN` or `INVALID`.
-    facts
-        int64, out: for each text its molecule's fingerprint and `SETTLED_BIT`; 0 where there is none.
-    results
-        int64, out: `RESULT_COLUMNS` a record: true positives, the vote, and whether they were decided, which
-        they are unless a text is unknown. The vote is a sum, so the order of predictions does not matter:
-        where each found its gold, or else its fingerprint.
-    """
-    _make_room(text_slots, texts_index, texts, code_slots, codes_index, codes, used)
-    start = 0
-    text = 0
-    for record in range(len(sizes) // 2):
-        n_gold, n_pred = sizes[2 * record], sizes[2 * record + 1]
-        first = text
-        for _ in range(n_gold + n_pred):
-            end = start
-            while data[end] != NEWLINE:
-                end += 1
-            classes[text] = _classify(
-                data, start, end, text_slots, texts_index, texts,
-                code_slots, codes_index, codes, used, graph, work,
-            )  # fmt: skip
-            text += 1
-            start = end + 1
-        _match(classes, facts, first, n_gold, n_pred, codes_index, results, RESULT_COLUMNS * record)
 
 
 @kernel
@@ -360,7 +341,7 @@ def learn(
     code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints,
 ) -> int:  # fmt: skip
     """Remember the code of a text (empty: that it is invalid); its class, or `UNKNOWN` without room."""
-    _make_room(text_slots, texts_index, texts, code_slots, codes_index, codes, used)
+    make_room(text_slots, texts_index, texts, code_slots, codes_index, codes, used)
     if len(data) > MAX_SMILES or len(data) == 0 or used[CODE_BYTES] + len(code) > len(codes):
         return UNKNOWN
     found = INVALID
@@ -373,7 +354,7 @@ def learn(
     hashed = _hash(data, 0, len(data))
     slot = _find(text_slots, texts_index, TEXT_COLUMNS, texts, data, 0, len(data), hashed)
     if text_slots[slot]:
-        texts_index[TEXT_COLUMNS * (int(text_slots[slot]) - 1) + 2] = found
+        texts_index[TEXT_COLUMNS * (int(text_slots[slot]) - 1) + TEXT_CLASS] = found
     else:
-        _add_text(data, 0, len(data), slot, found, text_slots, texts_index, texts, used)
+        _add_text(data, 0, len(data), slot, found, UNKNOWN, text_slots, texts_index, texts, used)
     return found

@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 from numba import carray
 
+from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     JOIN_COLUMNS,
     LINE_COLUMNS,
     MAX_TAXA,
     MAX_TOKENS,
+    MEMO_BYTES,
+    MEMO_COLUMNS,
+    MEMO_SLOTS,
+    PATTERN_WORK,
     PROMPTS_SIZE,
     RECORD_COLUMNS,
     SET_SIZE,
@@ -21,14 +26,49 @@ from relfast_kernels.layouts import (
     TEMPLATE_PARTS,
     TEMPLATE_SLOTS,
     TOKEN_COLUMNS,
+    WORD_SLOTS,
 )
 from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
 from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.rel_a_strict import Tables
+from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
 
 _ENTRY = N_FIELDS
 _GOLD = _ENTRY + ENTRY_SIZE
+
+
+@kernel
+def _tables(table: Any, memo: Any, memo_text: Any, missed: Any) -> Any:
+    return Tables(
+        carray(table, (WORD_SLOTS, 3), np.int64),
+        carray(memo, (MEMO_SLOTS, MEMO_COLUMNS), np.int64),
+        carray(memo_text, MEMO_BYTES, np.uint8),
+        carray(missed, 2, np.int64),
+    )
+
+
+def _read(
+    text: Any,
+    n: int,
+    task: int,
+    table: Any,
+    memo: Any,
+    memo_text: Any,
+    missed: Any,
+    work: Any,
+    size: int,
+    patterns: Any,
+) -> int:
+    return read_one(
+        carray(text, n, np.uint8),
+        n,
+        task,
+        _tables(table, memo, memo_text, missed),
+        carray(work, size, np.uint8),
+        carray(patterns, PATTERN_WORK, np.int64),
+    )
 
 
 def _scan(
@@ -56,6 +96,11 @@ def _scan(
     scratch: Any,
     scratch_size: int,
     state: Any,
+    table: Any,
+    memo: Any,
+    memo_text: Any,
+    missed: Any,
+    patterns: Any,
 ) -> Any:
     numbers = carray(small, SMALL_SIZE, np.int64)
     return scan_lines(
@@ -78,7 +123,9 @@ def _scan(
             carray(spans, (2, MAX_TAXA, 2), np.int64),
             carray(slots, (2, TAXA_SLOTS + 1), np.int64),
             carray(words, PROMPTS_SIZE, np.uint64),
+            carray(patterns, PATTERN_WORK, np.int64),
         ),
+        _tables(table, memo, memo_text, missed),
         carray(records, (max_records, RECORD_COLUMNS), np.int64),
         carray(scratch, scratch_size, np.uint8),
         carray(state, STATE_SIZE, np.int64),
@@ -140,7 +187,8 @@ def _write(
 
 
 ENTRIES = {
-    "scan": (_scan, "pipippipipipipppppppipip"),
+    "scan": (_scan, "pipippipipipipppppppipipppppp"),
+    "read": (_read, "piipppppip"),
     "index": (_index, "pipipi"),
     "add": (_add, "iipip"),
     "write": (_write, "pipipiiipipppipipipp"),

@@ -3,7 +3,7 @@ r"""Reading text records without decoding them: fields, gold and answers straigh
 `scan_lines` finds, in a block of JSON lines, the records of the text tasks (REL-A, B1, C1) in any dialect
 that `dialects` knows. A line is read in one structural pass that leaves tokens, and strings in one form,
 UTF-8 without JSON's escapes. In that, cut down to what was said after reasoning if asked for, the extractors
-of the ``reference`` policy read the answer. What comes out is a key per response;
+of the run's policy read the answer (`responses`). What comes out is a key per response;
 `relfast_kernels.text.rows` turns keys into rows by templates. Every other line is marked `SLOW` and takes the
 exact way. A line that is marked otherwise has been read exactly as the JSON parsers and `re` would read it,
 including what must not be valid JSON.
@@ -11,7 +11,7 @@ including what must not be valid JSON.
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,31 +19,34 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     B1,
     BLANK,
-    C1,
     ESCAPED,
     FAST,
     FLOAT,
+    GOLD_VALUE_SHIFT,
     IN_DATA,
     IN_SCRATCH,
     INTEGER,
     JOIN_ANSWER,
     JOIN_ANSWER_END,
     JOIN_TASK,
+    LEFT,
     LINE_END,
     LINE_KIND,
     LINE_RECORD,
     LINE_START,
-    NO_TASK,
     NOWHERE,
     OBJECT,
-    RECORD_GOLD,
-    RECORD_GOLD_END,
+    RECORD_BEFORE,
     RECORD_HASH,
     RECORD_ID,
     RECORD_ID_END,
     RECORD_ID_PLACE,
+    RECORD_KEY,
     RECORD_LINE,
     RECORD_SAMPLE,
+    RECORD_TEXT,
+    RECORD_TEXT_END,
+    RECORD_TEXT_PLACE,
     SCRATCH_PER_BYTE,
     SCRATCH_PER_LINE,
     SEEN_IN_GOLD,
@@ -51,10 +54,12 @@ from relfast_kernels.layouts import (
     SET_DIALECT,
     SET_FILTER,
     SET_JOIN,
-    SET_STRIP,
+    SET_LEAST,
+    SET_STRICT,
     SET_TASK,
     SLOW,
     STATE_AT,
+    STATE_LEFT,
     STATE_LINES,
     STATE_RECORDS,
     STATE_USED,
@@ -62,7 +67,6 @@ from relfast_kernels.layouts import (
     STRING,
     TOKEN_END,
     TOKEN_KIND,
-    TOKEN_NEXT,
     TOKEN_START,
     TOKEN_TEXT,
     TOKEN_TEXT_END,
@@ -71,7 +75,7 @@ from relfast_kernels.layouts import (
     WANTS_SCRATCH,
 )
 from relfast_kernels.text.canonical import put_json
-from relfast_kernels.text.characters import is_ascii, is_printable, is_tame, is_utf8
+from relfast_kernels.text.characters import is_printable, is_utf8
 from relfast_kernels.text.dialects import (
     ENTRY_ANSWER,
     ENTRY_ID,
@@ -81,14 +85,13 @@ from relfast_kernels.text.dialects import (
     LEFT_OUT,
     read_entry,
 )
-from relfast_kernels.text.find import begins_with, copy, find_byte, hash_text, same_as
+from relfast_kernels.text.find import copy, find_byte, hash_text
+from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
 from relfast_kernels.text.join import find_gold
-from relfast_kernels.text.json_scan import is_null, member, tokenise
+from relfast_kernels.text.json_scan import is_null, tokenise
 from relfast_kernels.text.prompt_ids import put_prompt_id
-from relfast_kernels.text.reasoning import cut_reasoning
-from relfast_kernels.text.rel_a import score_choice
-from relfast_kernels.text.rel_b import gold_label, gold_taxa, score_taxa
-from relfast_kernels.text.rel_c import gold_tag, score_tag
+from relfast_kernels.text.questions import may_show_taxa
+from relfast_kernels.text.responses import LEAVES_IT, NOT_DONE, score_as_published, score_strictly, shown_gold
 from relfast_kernels.text.vectors import WIDTH
 
 MAX_ID_DIGITS = 18
@@ -96,27 +99,14 @@ MAX_ID_DIGITS = 18
 
 _LF = 10
 
-_TARGET = np.frombuffer(b"target", np.uint8)
-_LABEL = np.frombuffer(b"label", np.uint8)
-_TAXA = np.frombuffer(b"taxa", np.uint8)
-_SMILES = np.frombuffer(b"smiles", np.uint8)
-_MISSING_SMILES = np.frombuffer(b"missing_smiles", np.uint8)
-_REL = np.frombuffer(b"rel-", np.uint8)
-_REALIGN = np.frombuffer(b"realign", np.uint8)
-_SEQBENCH = np.frombuffer(b"seqbench", np.uint8)
-
 _NO_ROOM, _NO_SCRATCH = -1, -2
 """Instead of a line's kind: its responses are more than there is room for, or its gold is longer."""
-
-GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END = range(4)
-GOLD_SIZE: Final = 4
-"""What is known of a line's gold: its panel or label, how many taxa, where in the scratch space they are."""
 
 
 class Work(NamedTuple):
     """Work space of a scan, all int64 but ``words``: tokens (MAX_TOKENS, TOKEN_COLUMNS), their numbers
     (MAX_TOKENS), fields of a row, its entry and its gold; for two sets of taxa, spans (2, MAX_TAXA, 2) and
-    slots (2, TAXA_SLOTS + 1); and ``words`` (PROMPTS_SIZE, uint64)."""
+    slots (2, TAXA_SLOTS + 1); ``words`` (PROMPTS_SIZE, uint64); and ``patterns`` (PATTERN_WORK)."""
 
     tape: Any
     samples: Any
@@ -126,6 +116,7 @@ class Work(NamedTuple):
     spans: Any
     slots: Any
     words: Any
+    patterns: Any
 
 
 class Joined(NamedTuple):
@@ -136,93 +127,6 @@ class Joined(NamedTuple):
     records: Any
     slots: Any
     chosen: Any
-
-
-@kernel
-def _task_number(data: Any, start: int, end: int) -> Any:
-    """Number of a task name in any case, or -1: ``REL-A1`` … ``REL-A7``, ``REL-B1``, ``REL-C1``."""
-    if end - start != 6 or data[start + 3] != 45:
-        return -1
-    if (data[start] | 32) != 114 or (data[start + 1] | 32) != 101 or (data[start + 2] | 32) != 108:
-        return -1
-    letter = data[start + 4] | 32
-    digit = np.int64(data[start + 5])
-    if letter == 97 and 49 <= digit <= 55:
-        return digit - 49
-    if digit == 49 and letter == 98:
-        return B1
-    if digit == 49 and letter == 99:
-        return C1
-    return -1
-
-
-@kernel
-def _may_be_task(data: Any, start: int, end: int) -> bool:
-    """Whether a name may be that of a task."""
-    if not is_ascii(data, start, end):
-        return True
-    return (
-        begins_with(data, start, end, _REL)
-        or begins_with(data, start, end, _REALIGN)
-        or begins_with(data, start, end, _SEQBENCH)
-    )
-
-
-@kernel
-def _task_of_gold(data: Any, tape: Any, token: int) -> int:
-    """The task whose gold an object is, as `relfast.tasks.infer_task` finds it, or `NO_TASK`."""
-    if not is_null(data, tape, member(data, tape, token, _LABEL)):
-        return C1 if is_null(data, tape, member(data, tape, token, _TAXA)) else B1
-    if not is_null(data, tape, member(data, tape, token, _SMILES)):
-        return NO_TASK
-    if not is_null(data, tape, member(data, tape, token, _MISSING_SMILES)):
-        return NO_TASK
-    return NO_TASK if is_null(data, tape, member(data, tape, token, _TARGET)) else 0
-
-
-@kernel
-def _read_gold(
-    data: Any, tape: Any, token: int, task: int, details: bool, work: Any, out: Any, to: int
-) -> int:
-    """Read what a task's gold says into ``work.gold``, taxa into the second set; where what is written for
-    details ends, or -1: the exact way must read it."""
-    value: Any = -1
-    n_taxa: Any = 0
-    first = to
-    at = token + 1
-    stop = tape[token, TOKEN_NEXT]
-    while at < stop:
-        name, name_end = tape[at, TOKEN_START], tape[at, TOKEN_END]
-        at += 1
-        kind, start, end = tape[at, TOKEN_KIND], tape[at, TOKEN_START], tape[at, TOKEN_END]
-        if task < B1:
-            if same_as(data, name, name_end, _TARGET):
-                if kind != INTEGER or end != start + 1:
-                    return -1
-                value = np.int64(data[start]) - 48
-        elif same_as(data, name, name_end, _LABEL):
-            if kind != STRING:
-                return -1
-            value = gold_tag(data, start, end) if task == C1 else gold_label(data, start, end)
-            if task == C1 and value < 0:
-                value = 2  # a label that nothing equals
-        elif task == B1 and same_as(data, name, name_end, _TAXA):
-            to = first
-            n_taxa, to = gold_taxa(data, tape, at, work.spans[1], work.slots[1], out, to if details else -1)
-            if n_taxa < 0:
-                return -1
-            if not details:
-                to = first
-        at = tape[at, TOKEN_NEXT]
-    if value < 0 or (task == B1 and value == 1 and n_taxa == 0):
-        return -1
-    if task == B1 and details and to == first:
-        out[to] = 91
-        out[to + 1] = 93
-        to += 2
-    gold = work.gold
-    gold[GOLD_VALUE], gold[GOLD_TAXA], gold[GOLD_TEXT], gold[GOLD_TEXT_END] = value, n_taxa, first, to
-    return to
 
 
 @kernel
@@ -242,8 +146,8 @@ def _is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end:
 
 @kernel
 def _scan_line(
-    data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, records: Any,
-    scratch: Any, state: Any,
+    data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, tables: Any,
+    records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
     """One line, its end excluded: its kind, or what there is no room for. Fills in a `FAST` one's records."""
     if end > start and data[end - 1] == 13:
@@ -279,22 +183,22 @@ def _scan_line(
     if state[STATE_RECORDS] + n > records.shape[0]:
         return _NO_ROOM
     used = state[STATE_USED]
-    details = settings[SET_DETAILS] != 0
+    details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
 
     # the id, as JSON
     token = entry[ENTRY_ID]
-    place = IN_DATA
+    id_place = IN_DATA
     id_start = id_end = 0
     if entry[ENTRY_INPUT]:
-        place, id_start = IN_SCRATCH, used
+        id_place, id_start = IN_SCRATCH, used
         id_end = put_prompt_id(data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used)
         used = id_end
     elif is_null(data, tape, token):
-        place = NOWHERE
+        id_place = NOWHERE
     elif tape[token, TOKEN_KIND] == STRING:
         id_start, id_end = tape[token, TOKEN_START] - 1, tape[token, TOKEN_END] + 1
     elif tape[token, TOKEN_KIND] == ESCAPED:
-        place, id_start = IN_SCRATCH, used
+        id_place, id_start = IN_SCRATCH, used
         id_end = put_json(data, tape[token, TOKEN_START], tape[token, TOKEN_END], scratch, used)
         used = id_end
     elif tape[token, TOKEN_KIND] == INTEGER:
@@ -303,7 +207,7 @@ def _scan_line(
             return SLOW
     else:
         return SLOW
-    id_text = data if place == IN_DATA else scratch
+    id_text = data if id_place == IN_DATA else scratch
     value: Any = np.int64(hash_text(id_text, id_start, id_end))
 
     # gold and task, of the row or of the record that it is joined with
@@ -313,7 +217,7 @@ def _scan_line(
     if has_task:
         if tape[token, TOKEN_KIND] != STRING:
             return SLOW
-        task = _task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
+        task = task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
         if task < 0:
             return SLOW
     token = entry[ENTRY_SOURCE]
@@ -321,16 +225,16 @@ def _scan_line(
         return SLOW
     if token and tape[token, TOKEN_KIND] == STRING:
         # the source of a trainer's own name is none
-        task = _task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
+        task = task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
         has_task = task >= 0
-        if not has_task and _may_be_task(data, tape[token, TOKEN_START], tape[token, TOKEN_END]):
+        if not has_task and may_be_task(data, tape[token, TOKEN_START], tape[token, TOKEN_END]):
             return SLOW
     answer: Any = entry[ENTRY_ANSWER]
     has_answer = not is_null(data, tape, answer)
-    in_scratch = False
+    in_scratch = joins = False
     answer_start = answer_end = beyond = used
     if not has_answer or (not has_task and settings[SET_JOIN] != 0):
-        if settings[SET_JOIN] == 0 or place == NOWHERE or has_answer:
+        if settings[SET_JOIN] == 0 or id_place == NOWHERE or has_answer:
             return SLOW
         known = find_gold(
             joined.text, joined.records, joined.slots, id_text, id_start, id_end, value, scratch, used
@@ -348,7 +252,7 @@ def _scan_line(
             return _NO_SCRATCH
         answer_end = copy(joined.text, gold_record[JOIN_ANSWER], gold_record[JOIN_ANSWER_END], scratch, used)
         used = beyond = answer_end
-        in_scratch = True
+        in_scratch = joins = True
     elif tape[answer, TOKEN_KIND] == ESCAPED:
         answer_start, answer_end = tape[answer, TOKEN_TEXT], tape[answer, TOKEN_TEXT_END]
         beyond = len(scratch) - 2 * (answer_end - answer_start) - 2 * WIDTH
@@ -365,48 +269,50 @@ def _scan_line(
     if task < 0:
         task = settings[SET_TASK]
         if task == SEEN_IN_GOLD:
-            task = _task_of_gold(gold_data, tape, answer)
+            task = task_of_gold(gold_data, tape, answer)
         if task < 0:
             return SLOW
-    used = _read_gold(gold_data, tape, answer, task, details, work, scratch, used)
+    used = read_gold(gold_data, tape, answer, task, details, strict, work, scratch, used)
     if used < 0:
         return SLOW
-    gold = work.gold
 
+    if strict and task == B1 and may_show_taxa(data, tape, samples, n, start, end, joins):
+        return SLOW  # gold may be places in the question's list
+    least = settings.view(np.float64)[SET_LEAST]
+    left: Any = state[STATE_LEFT]
     for sample in range(n):
         token = samples[sample]
         first, last = tape[token, TOKEN_START], tape[token, TOKEN_END]
-        beyond = used + 2 * (last - first) + 8 if details else used
+        beyond = used + 2 * (last - first) + 8 if details or strict else used
         escaped = tape[token, TOKEN_KIND] == ESCAPED
         if escaped:
             first, last = tape[token, TOKEN_TEXT], tape[token, TOKEN_TEXT_END]
         text = scratch if escaped else data
-        if not is_ascii(text, first, last) and not is_tame(text, first, last):
-            return SLOW
-        if settings[SET_STRIP] != 0:
-            first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
-            if first < 0:
-                return SLOW
-            if copied:
-                text = scratch
         row = records[state[STATE_RECORDS] + sample]
-        if task < B1:
-            done = score_choice(text, first, last, task, gold[GOLD_VALUE], details, row)
-        elif task == C1:
-            done = score_tag(text, first, last, gold[GOLD_VALUE], details, row)
+        if strict:
+            done, used = score_strictly(
+                text, first, last, task, details, least, gold_data, work, tables, scratch, used, beyond, row
+            )
+            if done == LEAVES_IT:
+                # what was decoded is gone with the line
+                place = IN_DATA
+                if escaped:
+                    place, last = IN_SCRATCH, copy(scratch, first, last, scratch, used)
+                    first, used = used, last
+                row[RECORD_TEXT], row[RECORD_TEXT_END], row[RECORD_TEXT_PLACE] = first, last, place
+                row[RECORD_KEY] = LEFT | task | shown_gold(task, work.gold) << GOLD_VALUE_SHIFT
+                row[RECORD_BEFORE] = left
+                left = state[STATE_RECORDS] + sample + 1
         else:
-            done, to = score_taxa(
-                text, first, last, gold[GOLD_VALUE], gold_data, gold[GOLD_TAXA], work.spans, work.slots,
-                scratch, used if details else -1, row,
-            )  # fmt: skip
-            if details:
-                used = to
-                row[RECORD_GOLD], row[RECORD_GOLD_END] = gold[GOLD_TEXT], gold[GOLD_TEXT_END]
-        if not done:
+            done, used = score_as_published(
+                text, first, last, task, settings, gold_data, work, scratch, used, beyond, row
+            )
+        if done == NOT_DONE:
             return SLOW
         row[RECORD_LINE], row[RECORD_SAMPLE] = number, sample
-        row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, place
+        row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, id_place
         row[RECORD_HASH] = value
+    state[STATE_LEFT] = left
     state[STATE_RECORDS] += n
     state[STATE_USED] = used
     return FAST
@@ -414,8 +320,8 @@ def _scan_line(
 
 @kernel
 def scan_lines(
-    data: Any, n: int, lines: Any, settings: Any, joined: Any, work: Any, records: Any, scratch: Any,
-    state: Any,
+    data: Any, n: int, lines: Any, settings: Any, joined: Any, work: Any, tables: Any, records: Any,
+    scratch: Any, state: Any,
 ) -> Any:  # fmt: skip
     """Read the lines of a block, from where ``state`` says on.
 
@@ -428,6 +334,8 @@ def scan_lines(
     settings : int64, shape (SET_SIZE,)
     joined : Joined
     work : Work
+    tables : Tables
+        What is known of words and texts, for ``strict``.
     records : int64, shape (r, RECORD_COLUMNS)
         Filled: a row per response of the lines that are `FAST`.
     scratch : uint8
@@ -450,7 +358,7 @@ def scan_lines(
         if state[STATE_USED] + SCRATCH_PER_BYTE * (end - at) + SCRATCH_PER_LINE > len(scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
-        kind = _scan_line(data, at, end, count, settings, joined, work, records, scratch, state)
+        kind = _scan_line(data, at, end, count, settings, joined, work, tables, records, scratch, state)
         if kind < 0:
             state[STATE_WANTS] = WANTS_RECORDS if kind == _NO_ROOM else WANTS_SCRATCH
             break

@@ -40,7 +40,8 @@ class Segment:
     """Rows of consecutive lines: all up to line ``stop`` (exclusive, within the block).
 
     ``n_fast`` and ``n_exact`` count the lines that the fast path read, and those that it left to the ordinary
-    way; neither where it was not asked.
+    way; neither where it was not asked. ``n_left`` counts those of ``n_fast`` of which the task's extractor
+    read a response.
     """
 
     stop: int
@@ -49,6 +50,7 @@ class Segment:
     tally: Tally
     n_fast: int = 0
     n_exact: int = 0
+    n_left: int = 0
 
 
 class _Loader:
@@ -218,6 +220,7 @@ class BlockScoring:
                 parts.tally.merge(tally)
                 parts.stop = end
                 parts.n_fast += end - first
+                parts.n_left += scanned.take_left()
                 continue
             at = first
             while at < end:

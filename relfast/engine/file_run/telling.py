@@ -34,10 +34,11 @@ def tell_nobody(line: str) -> None:
 
 
 class Ways:
-    """Counts the lines that took the fast path, and those that it left to the ordinary way."""
+    """Counts the lines that took the fast path, those that it left to the ordinary way, and those of which
+    it left a response to the task's extractor."""
 
     def __init__(self) -> None:
-        self.fast = self.exact = 0
+        self.fast = self.exact = self.left = 0
 
     def counted(self, score: Blocks) -> Blocks:
         """The same scoring, counted as it passes."""
@@ -46,6 +47,7 @@ class Ways:
             for block, segments in score(todo):
                 self.fast += sum(segment.n_fast for segment in segments)
                 self.exact += sum(segment.n_exact for segment in segments)
+                self.left += sum(segment.n_left for segment in segments)
                 yield block, segments
 
         return counting
@@ -55,7 +57,8 @@ class Ways:
         if not asked:
             return "text fast path: not taken"
         share = f"{self.exact:,} ({self.exact / asked:.2%})"
-        return f"text fast path: {asked:,} lines, {share} of them left to the ordinary way"
+        told = f"text fast path: {asked:,} lines, {share} of them left to the ordinary way"
+        return f"{told}, {self.left:,} ({self.left / asked:.2%}) to an extractor" if self.left else told
 
 
 def describe_setting(job: Job, sources: Sequence[Source], *, large: bool) -> Iterator[str]:

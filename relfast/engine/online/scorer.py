@@ -89,6 +89,7 @@ class Scorer:
     def _start_anew(self) -> None:
         """All that a fork or a pickle does not carry over."""
         self._counts = Counts()
+        self._scoring.reader = None  # its lock may be held by a thread of the parent
         self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts)
         scoring = self._scoring
         # an embedding model is fastest on many texts, and one call fills all cores
@@ -308,6 +309,10 @@ class Scorer:
             with self._isolated.pending_batch() as new:
                 return self._begin_on_workers(record, new)
         task = TASKS[record.task]
+        if self._scoring.reader is None and self.job.options.strict and task.text_kernel is not None:
+            from relfast.engine.strict_reader import StrictReader
+
+            self._scoring.reader = StrictReader(self.job.options)
         return self._embedding(record) if task.embeds else self._in_process(task, record)
 
     def _after_fork(self) -> None:

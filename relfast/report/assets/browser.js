@@ -137,6 +137,8 @@ class Browser {
   step(by) {
     const place = this.places.indexOf(this.open);
     const next = place < 0 ? 0 : place + by;
-    if (next >= 0 && next < this.places.length) location.hash = `record=${this.store.name(this.places[next])}`;
+    if (next < 0 || next >= this.places.length) return;
+    this.open = this.places[next]; // at once: the next key may come before the new address is followed
+    location.hash = `record=${this.store.name(this.open)}`;
   }
 }

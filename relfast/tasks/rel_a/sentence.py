@@ -31,6 +31,10 @@ SEVERAL: Final = 0
 """In place of a choice's number: several choices at once."""
 
 
+NEVER_PLAIN: Final = frozenset("WXJMDBN")
+"""Kinds of tokens that a sentence which is nothing but an answer does not have."""
+
+
 class Said(NamedTuple):
     """What is said of a choice.
 
@@ -122,7 +126,7 @@ def read(text: str) -> Sentence:
     first = next((t.kind for t in found if t.kind not in "F,-"), "")
     return Sentence(
         tuple(said),
-        bool(said) and not kinds & {"W", "X", "J", "M", "D", "B", "N"},
+        bool(said) and not kinds & NEVER_PLAIN,
         first in ("R", "Z"),
         bool(kinds & {"S"}) or any(t.text == "final" for t in found),
         asks,

@@ -35,7 +35,12 @@ TASK: Final = Task(
     ),
     strict_needs=("question",),
     text_kernel=TextKernel(
-        7, "relfast.tasks.rel_b.kernel_rows:details", "relfast.tasks.rel_b.score:metrics_of_counts"
+        7,
+        "relfast.tasks.rel_b.kernel_rows:details",
+        "relfast.tasks.rel_b.score:metrics_of_counts",
+        strict_gold="relfast.tasks.rel_b.kernel_rows:strict_gold",
+        value_of="relfast.tasks.rel_b.kernel_rows:value_of",
+        least="b1_min_f1",
     ),
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
+
+from relfast.tasks.rel_b.claim import Homoplasy
+from relfast.tasks.rel_b.names import gold_names, plain_name
 
 _LABELS: Final = (None, "no", "yes")
 
@@ -10,3 +14,17 @@ _LABELS: Final = (None, "no", "yes")
 def details(pred: int, gold: int) -> dict[str, Any]:
     """The texts of a row: labels, and lists of taxa that the kernel writes."""
     return {"pred_label": _LABELS[pred], "gold_label": _LABELS[gold], "pred_taxa": [], "gold_taxa": []}
+
+
+def strict_gold(answer: Mapping[str, Any], question: object) -> Mapping[str, Any]:
+    """Gold with its taxa as names, where ``strict`` reads them so."""
+    label, taxa = answer.get("label"), answer.get("taxa")
+    if not isinstance(label, str) or label.lower() != "yes" or not isinstance(taxa, list):
+        return answer
+    names = gold_names(taxa, question, answer.get("taxa_as"))
+    return answer if names == frozenset(map(plain_name, taxa)) else {**answer, "taxa": sorted(names)}
+
+
+def value_of(label: int | None, taxa: Sequence[int]) -> Homoplasy:
+    """The claim of a label and taxa that the kernel has numbered."""
+    return Homoplasy(_LABELS[label or 0], [str(taxon) for taxon in taxa])

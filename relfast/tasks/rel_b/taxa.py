@@ -77,7 +77,7 @@ def _of_a_no(text: str, line: int, end: int) -> list[str]:
 
 
 def _rest_of(line: str) -> str:
-    return re.sub(r"\b(?:no|answer|final|verdict|label)\b|\W+", "", line)
+    return patterns.BARE_NO.sub("", line)
 
 
 def _lines(statement: str) -> list[str]:
@@ -191,7 +191,7 @@ def _continued(lines: list[str]) -> list[str]:
     goes_on = lines[0].rstrip().endswith((",", " and", " or"))
     for line in lines[1:]:
         adds = patterns.ADDS.match(line) is not None
-        bare = not re.sub(rf"{patterns.LIST.pattern}|\W+|\band\b|\bor\b", "", line)
+        bare = not patterns.BARE_LIST.sub("", line)
         if not (adds or bare or goes_on):
             break
         found = [taxon for one in _lists(line) for taxon in one.taxa]

@@ -88,3 +88,5 @@ FINAL: Final = re.compile(
 )
 SENTENCE: Final = re.compile(rf"(?<=[.!?])\s+|(?<=;)\s+(?=[a-z])(?!(?:{CALLED}|and|or)\b)")
 PAIR: Final = re.compile(r"\bpairs?\b")
+BARE_NO: Final = re.compile(r"\b(?:no|answer|final|verdict|label)\b|\W+")
+BARE_LIST: Final = re.compile(rf"{LIST.pattern}|\W+|\band\b|\bor\b")

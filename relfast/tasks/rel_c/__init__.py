@@ -16,7 +16,7 @@ from relfast.tasks.rel_c.options import RelCOptions
 from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
 
 _CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
-_MOTIF_MODULES: Final = (*_CHEM_MODULES, "relfast.chem.common_motifs")
+_MOTIF_MODULES: Final = (*_CHEM_MODULES, "relfast.chem.shared_part")
 
 C1: Final = Task(
     name="REL-C1",
@@ -33,7 +33,12 @@ C1: Final = Task(
         domain="chemistry",
         check="relfast.tasks.rel_c.gold:check_isomer_set",
     ),
-    text_kernel=TextKernel(8, "relfast.tasks.rel_c.kernel_rows:details"),
+    text_kernel=TextKernel(
+        8,
+        "relfast.tasks.rel_c.kernel_rows:details",
+        number_of="relfast.tasks.rel_c.kernel_rows:number_of",
+        value_of="relfast.tasks.rel_c.kernel_rows:value_of",
+    ),
     generator="relfast.tasks.rel_c.generate",
     parameters=IsomerSetParameters,
     display=display.C1,
@@ -51,7 +56,7 @@ C2: Final = Task(
     ),
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
-    revision=3,
+    revision=4,  # strict: the true optimum, and votes with where hydrogens are
     blind="relfast.tasks.rel_c.blind_molecules:MOTIF",
     mock="relfast.tasks.rel_c.mock:motif",
     module="relfast.tasks.rel_c.motif",
@@ -80,7 +85,7 @@ C3: Final = Task(
         Metric("f1"),
     ),
     reward_metric="f1",
-    revision=3,
+    revision=4,  # strict votes with where hydrogens are, too
     blind="relfast.tasks.rel_c.blind_molecules:ISOMERS",
     mock="relfast.tasks.rel_c.mock:missing_isomers",
     module="relfast.tasks.rel_c.missing_isomers",

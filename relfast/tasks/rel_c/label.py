@@ -35,6 +35,8 @@ _PHRASE: Final = re.compile(
 _NO_PHRASE: Final = re.compile(
     r"\b(?:if|whether|when|is|are|unless|suppose|claim\w*|would|not all|none)\s+(?:\w+\s+){0,3}$"
 )
+_VERB: Final = re.compile(r"\b(?:are|is|forms?|constitutes?|represents?)\s")
+_REFUSES: Final = re.compile(r"isn|aren|do|cannot")
 
 
 def extract_label(response: object, options: Options) -> Extracted[str | None]:
@@ -84,9 +86,7 @@ def _phrases(text: str) -> Sequence[Verdict]:
         asks = "?" in text[match.end() : end if 0 <= end < match.end() + 80 else match.end() + 80]
         if _NO_PHRASE.search(before) or asks:
             continue
-        no = match["not"] is not None or not re.search(
-            r"\b(?:are|is|forms?|constitutes?|represents?)\s", match[0][:40]
-        )
-        no = no or re.match(r"isn|aren|do|cannot", match[0]) is not None
+        no = match["not"] is not None or not _VERB.search(match[0][:40])
+        no = no or _REFUSES.match(match[0]) is not None
         found.append(Verdict(match.start(), match.end(), not no, STATED))
     return found

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from relfast_kernels.layouts import FINGERPRINT_MASK, INVALID, INVALID_VOTE
+from relfast_kernels.layouts import FINGERPRINT_MASK, INVALID_VOTE
 
-from relfast.chem.formula import NO_ISOMER, formula_of_text
+from relfast.chem.formula import NO_ISOMER
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
 from relfast.tasks.rel_c.options import RelCOptions
 
 if TYPE_CHECKING:
-    from relfast.chem.smiles_table import Molecules, SmilesTable
+    from relfast.chem.smiles_table import SmilesTable
 
 
 def extract(record: Record, options: RelCOptions) -> Extracted[list[str]]:
@@ -48,49 +48,11 @@ def _strict_without_rdkit(table: SmilesTable, batch: Batch, options: RelCOptions
         return outcomes
     golds = [_gold(record.answer) for record, _ in batch]
     places = [at for at, gold in enumerate(golds) if isinstance(gold, list) and gold]
-    # the given molecules stand behind the predictions, so that all get their classes in one call
-    given = [_given(batch[at][0].answer) for at in places]
-    found = table.molecules(
-        [(golds[at], [*batch[at][1].value, *known]) for at, known in zip(places, given, strict=True)]
-    )
-    for at, molecules in zip(places, found, strict=True):
-        if molecules is not None:
-            outcomes[at] = _outcome_of_classes(golds[at], batch[at][1], molecules)
+    verdicts = table.judge([(golds[at], batch[at][1].value, _given(batch[at][0].answer)) for at in places])
+    for at, verdict in zip(places, verdicts, strict=True):
+        if verdict is not None:
+            outcomes[at] = _strict_outcome(golds[at], batch[at][1], *verdict)
     return outcomes
-
-
-def _outcome_of_classes(
-    gold: Sequence[Any], extracted: Extracted[list[str]], molecules: Molecules
-) -> Outcome | None:
-    """The outcome; None where the letters of a molecule do not tell its formula."""
-    n = len(extracted.value)
-    predictions, given = molecules.predictions[:n], molecules.predictions[n:]
-    named = dict(zip(predictions, molecules.fingerprints, strict=False))
-    named.pop(INVALID, None)
-    wanted = set(molecules.gold)
-    flaw = None
-    if len(named) < n:
-        seen: set[int] = set()
-        for kind in predictions:
-            if kind == INVALID or kind in seen:
-                flaw = "invalid_smiles" if kind == INVALID else "duplicate"
-                break
-            seen.add(kind)
-    right = wanted & named.keys()
-    other = named.keys() - right
-    neutral = 0
-    if other and given:
-        formula = _common(map(formula_of_text, gold))
-        if formula is None:
-            return None
-        other -= set(given)
-        texts = dict(zip(predictions, extracted.value, strict=True)) if formula and other else {}
-        for kind in other if texts else ():
-            theirs = formula_of_text(texts[kind])
-            if theirs is None:
-                return None
-            neutral += theirs == formula
-    return _strict_outcome(gold, extracted, len(right), len(wanted), flaw, sum(named.values()), neutral)
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
@@ -231,7 +193,7 @@ def _judge_strict(
         parsed = (parse_clean(smiles)[0] for smiles in given)
         shown = {clean_key(molecule, options.tautomers) for molecule in parsed if molecule is not None}
         neutral = sum(named[key] not in shown and ordinary_formula(texts[key]) == formula for key in other)
-    return _strict_outcome(gold, extracted, tp, len(wanted), first_flaw, vote, neutral)
+    return _strict_outcome(gold, extracted, tp, len(wanted), neutral, first_flaw, vote)
 
 
 def _strict_outcome(
@@ -239,9 +201,9 @@ def _strict_outcome(
     extracted: Extracted[list[str]],
     tp: int,
     n_wanted: int,
+    neutral: int,
     flaw: str | None,
     vote: int,
-    neutral: int,
 ) -> Outcome:
     """What predictions are worth of which ``tp`` are right and ``neutral`` isomers that gold does not know
     of. What is neither (given molecules, duplicates, unreadable ones) is a false positive."""

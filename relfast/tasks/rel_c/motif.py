@@ -18,28 +18,14 @@ def extract(record: Record, options: RelCOptions) -> Extracted[str | None]:
 
 
 def score_without_rdkit(batch: Batch, options: RelCOptions) -> list[Outcome | None]:
-    """The outcomes of pairs met before, and of simple molecules that are the same; None for the others."""
-    outcomes: list[Outcome | None] = [None] * len(batch)
-    if options.strict:
-        return [_recognise(record.answer, extracted) for record, extracted in batch]
-    for at, (record, extracted) in enumerate(batch):
+    """The outcomes of molecules that the kernels read, and of responses without one; None for the others."""
+    recall = motif_strict.recall if options.strict else motif_reference.recall
+    outcomes: list[Outcome | None] = []
+    for record, extracted in batch:
         gold = _gold(record.answer)
-        outcome = motif_reference.recall(gold, extracted, options)
-        if outcome is not None:
-            outcomes[at] = _complete(outcome, gold, extracted)
+        outcome = recall(gold, extracted, options)
+        outcomes.append(None if outcome is None else _complete(outcome, gold, extracted))
     return outcomes
-
-
-def _recognise(answer: object, extracted: Extracted[str | None]) -> Outcome | None:
-    """Strict: the outcome of a right answer that a kernel can tell; None for any other."""
-    from relfast.chem.simple import same_clean_molecule
-
-    gold, response = _gold(answer), extracted.value
-    if not (extracted.found and isinstance(gold, str) and isinstance(response, str)):
-        return None
-    if not same_clean_molecule(gold, response):
-        return None
-    return _complete(motif_strict.right(extracted.reason), gold, extracted)
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:

@@ -1,16 +1,17 @@
 """REL-C2 as published: what a pair (gold, response) is worth, found out once.
 
-A pair is looked up in the memo that the workers share; then kernels compare the two if they can read both,
-which is so for most answers; the rest is RDKit's.
+Kernels compare the two if they can read both, which is so for most answers; the rest is RDKit's. What takes
+long, by either, is looked up first in the memo that the workers share.
 """
 
 from __future__ import annotations
 
 from struct import Struct
-from typing import Any, Final, Literal
+from typing import Any, Final
 from zlib import crc32
 
-from relfast.chem.smiles_table import Comparison
+from relfast.chem.common_substructure import MAX_STEPS, SHORT_STEPS, Compared, Pair, Prepared, prepared
+from relfast.chem.common_substructure import judge as judge_pair
 from relfast.memo import memo
 from relfast.records import Extracted, Outcome
 from relfast.tasks.rel_c.options import RelCOptions
@@ -33,52 +34,49 @@ def metrics_of(in_gold: bool, in_response: bool, overlap: float) -> dict[str, An
 def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome | None:
     """The outcome of a pair, if it can be had without RDKit."""
     response = extracted.value
+    if gold is not None and not extracted.found:
+        return Outcome(False, metrics_of(False, False, 0.0))
     if not isinstance(gold, str) or not isinstance(response, str):
         return None
     key = _by_text(gold, response, options)
+    value = memo().get_near(key)
+    if value is not None:
+        return _unpack(value)
+    found = compare(gold, response, SHORT_STEPS)
+    if isinstance(found, Pair) or found == "invalid":
+        return _decide(found, response)
+    # what follows may take milliseconds: another process may have done it
     value = memo().get(key)
     if value is not None:
         return _unpack(value)
-    found = compare(gold, response)
-    outcome = _decide(found, gold, response)
-    if (
-        outcome is not None
-        and isinstance(found, Comparison)
-        and not (found.second_in_first or found.first_in_second)
-    ):
-        _remember(key, outcome)  # a search may have taken milliseconds
+    if found is None:
+        return None
+    outcome = _decide(compare(gold, response, MAX_STEPS), response)
+    if outcome is not None:
+        _remember(key, outcome)
     return outcome
 
 
-def compare(gold: object, response: object) -> Comparison | Literal["invalid"] | None:
+def compare(gold: object, response: object, steps: int) -> Compared:
     """What the kernel says of two texts."""
-    from relfast.chem.simple import simple_table
-
-    table = simple_table()
-    if table is None or not (isinstance(gold, str) and isinstance(response, str)):
+    if not (isinstance(gold, str) and isinstance(response, str)):
         return None
-    return table.compare(gold, response)
+    theirs = prepared(gold)
+    return judge_pair(theirs, response, steps=steps) if isinstance(theirs, Prepared) else theirs
 
 
-def _decide(found: Comparison | Literal["invalid"] | None, gold: str, response: str) -> Outcome | None:
-    """The outcome of two simple molecules, or of what is no molecule; None where only RDKit can say."""
-    if found is None:
+def _decide(found: Compared, response: str) -> Outcome | None:
+    """The outcome of two molecules that the kernel reads, or of what is no molecule; None where only RDKit
+    can say."""
+    if found is None or found == "unfinished":
         return None
     if found == "invalid":
         return Outcome(False, metrics_of(False, False, 0.0), vote=_vote_of_text(response))
-    in_gold, in_response, n_gold, n_response, fingerprint, _ = found
-    common = min(n_gold, n_response)
-    if not (in_gold or in_response):
-        from relfast.chem.common_substructure import largest_common
-
-        largest = largest_common(gold, response)
-        if largest is None:
-            return None
-        common = largest.atoms
-    metrics = metrics_of(in_gold, in_response, common / max(n_gold, n_response))
+    common = min(found.n_first, found.n_atoms) if found.in_first or found.in_second else found.atoms
+    metrics = metrics_of(found.in_first, found.in_second, common / max(found.n_first, found.n_atoms))
     # each in the other: then neither has an atom or a bond more
-    correct = in_gold and in_response
-    return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(fingerprint))
+    correct = found.in_first and found.in_second
+    return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(found.fingerprint))
 
 
 def judge(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
@@ -110,22 +108,20 @@ def _judge(gold: object, extracted: Extracted[str | None], options: RelCOptions)
     from relfast.chem.molecule import parse
 
     response = extracted.value
-    found = compare(gold, response)
-    outcome = _decide(found, str(gold), str(response))
+    found = compare(gold, response, MAX_STEPS)
+    outcome = _decide(found, str(response))
     if outcome is not None:
         return outcome
     ours, theirs = parse(response), parse(gold)
     if ours is None or theirs is None:
         vote = _vote_of_text(response) if extracted.found and response is not None else None
         return Outcome(False, metrics_of(False, False, 0.0), vote=vote)
-    if isinstance(found, Comparison):
-        # two searches less, and two canonical SMILES
+    if found == "unfinished":
+        # neither lies in the other: two searches less, and two canonical SMILES
         correct = in_gold = in_response = False
-        fingerprint = found.fingerprint
     else:
         correct = same_molecule(ours, theirs)
         in_gold, in_response = contains(theirs, ours), contains(ours, theirs)
-        fingerprint = RIGHT if correct else ours.fingerprint
     heavy = (ours.heavy_atoms, theirs.heavy_atoms)
     canceled = False
     if in_gold or in_response:
@@ -137,7 +133,7 @@ def _judge(gold: object, extracted: Extracted[str | None], options: RelCOptions)
     metrics = metrics_of(in_gold, in_response, common / max(heavy) if max(heavy) else 0.0)
     if canceled:
         metrics["mcs_canceled"] = True
-    return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(fingerprint))
+    return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(ours.fingerprint))
 
 
 def _by_text(gold: str, response: str, options: RelCOptions) -> bytes:

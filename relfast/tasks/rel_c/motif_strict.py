@@ -11,14 +11,19 @@ So ``overlap_skill`` is
 - 0 for anything else.
 
 No clock decides it. Only ``overlap_metric`` needs a search that can take long: it is for reading, not for
-rewards, and is 0 where the search did not come to its end.
+rewards. It is the true optimum where a kernel decides, which depends on the two texts only; RDKit, asked for
+the rest, can miss it by an atom or two, and where it does not come to its end either the metric is 0.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.chem.smiles_table import Comparison
+from relfast.chem.clean_text import flaw_of_text, is_clean_text
+from relfast.chem.common_motifs import constant_in
+from relfast.chem.common_substructure import MAX_STEPS, SHORT_STEPS, Pair, Prepared, prepared
+from relfast.chem.common_substructure import judge as judge_pair
+from relfast.chem.simple import same_clean_molecule
 from relfast.records import Extracted, Outcome
 from relfast.tasks.rel_c.motif_reference import RIGHT, compare, metrics_of
 from relfast.tasks.rel_c.options import RelCOptions
@@ -34,6 +39,58 @@ MAX_SEARCH_SECONDS: Final = 1
 """Time for that search, well within any deadline. Of 1,000 wrong answers none needs a tenth of it."""
 
 
+def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome | None:
+    """The outcome of a pair, if it can be had without RDKit."""
+    if options.tautomers != "apart" or not isinstance(gold, str):
+        return None
+    theirs = prepared(gold)
+    if not isinstance(theirs, Prepared) or not is_clean_text(gold):
+        return None
+    response = extracted.value
+    if not extracted.found or response is None:
+        return _nothing(extracted, None)
+    flaw = flaw_of_text(response)
+    if flaw is not None:
+        return _nothing(extracted, flaw)
+    if not is_clean_text(response):
+        return None
+    found = judge_pair(theirs, response, whole_rings=True)
+    if found == "unfinished":
+        found = judge_pair(theirs, response, whole_rings=True, steps=MAX_STEPS)
+    if found == "invalid":
+        return _nothing(extracted, "invalid_smiles")
+    if not isinstance(found, Pair):
+        return None
+    if found.in_first and found.in_second:
+        # without RDKit it is only known for certain that two are one molecule
+        same = (found.settled and theirs.settled) or same_clean_molecule(gold, response)
+        return right(extracted.reason) if same else None
+    return _decide(found, theirs, extracted.reason)
+
+
+def _nothing(extracted: Extracted[str | None], flaw: str | None) -> Outcome:
+    """The outcome of a response without a clean molecule."""
+    metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0, "reason": extracted.reason or flaw}
+    return Outcome(False, metrics, vote=extracted.value)
+
+
+def _decide(found: Pair, theirs: Prepared, reason: str | None) -> Outcome | None:
+    """The outcome of two clean molecules that are not the same; None where only RDKit can say."""
+    skill = 0.0
+    if found.part:
+        constant = constant_in(theirs)
+        if constant is None:
+            return None
+        skill = _skill(found.n_atoms, found.n_first, constant)
+    overlap = _share(found.atoms, found.n_atoms, found.n_first)
+    metrics = {
+        **metrics_of(found.in_first, found.in_second, overlap),
+        "overlap_skill": skill,
+        "reason": reason,
+    }
+    return Outcome(False, metrics, vote=max(RIGHT + 1, found.fingerprint))
+
+
 def right(reason: str | None) -> Outcome:
     """The outcome of the motif itself."""
     metrics = {**metrics_of(True, True, 1.0), "overlap_skill": 1.0, "reason": reason}
@@ -42,53 +99,65 @@ def right(reason: str | None) -> Outcome:
 
 def judge(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """The outcome of a pair."""
-    from relfast.chem.clean import parse_clean, same_clean_molecule
+    from relfast.chem import clean
 
-    theirs, flaw = parse_clean(gold)
+    theirs, flaw = clean.parse_clean(gold)
     if theirs is None:
         return Outcome(False, error=f"gold smiles is no clean molecule: {flaw}")
     ours = None
     if extracted.found:
-        ours, flaw = parse_clean(extracted.value)
-    metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0}
-    metrics["reason"] = extracted.reason or (flaw if ours is None else None)
+        ours, flaw = clean.parse_clean(extracted.value)
     if ours is None:
-        return Outcome(False, metrics, vote=extracted.value)
-    if same_clean_molecule(ours, theirs, options.tautomers):
+        return _nothing(extracted, flaw)
+    if clean.same_clean_molecule(ours, theirs, options.tautomers):
         outcome = right(extracted.reason)
         outcome.metrics.update(metrics_of(*_containment(gold, extracted.value, ours, theirs), 1.0))
         return outcome
     if ours.heavy_atoms > MAX_SEARCHED and ours.heavy_atoms > theirs.heavy_atoms:
-        metrics["reason"] = "too_large"
-        return Outcome(False, metrics, vote=ours.key)
-    metrics["overlap_skill"] = overlap_skill(ours, theirs)
+        metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0, "reason": "too_large"}
+        return Outcome(False, metrics, vote=_vote(ours))
     overlap, canceled = _overlap(ours, theirs, options)
-    metrics.update(metrics_of(*_containment(gold, extracted.value, ours, theirs), overlap))
+    metrics = metrics_of(*_containment(gold, extracted.value, ours, theirs), overlap)
+    metrics |= {"overlap_skill": overlap_skill(ours, theirs), "reason": extracted.reason}
     if canceled:
         metrics["mcs_canceled"] = True
-    return Outcome(False, metrics, vote=ours.key)
+    return Outcome(False, metrics, vote=_vote(ours))
 
 
 def overlap_skill(ours: Molecule, theirs: Molecule) -> float:
     """What a molecule that is not gold is worth, from 0 to less than 1."""
-    from relfast.chem.common_motifs import best_constant, shared_part
+    from relfast.chem.shared_part import best_constant, shared_part
 
-    most = theirs.heavy_atoms
+    skill = _skill(ours.heavy_atoms, theirs.heavy_atoms, best_constant(theirs.key))
+    return skill if skill and shared_part(theirs, ours) else 0.0
+
+
+def _skill(n: int, most: int, constant: int) -> float:
+    """What a part of n atoms is worth, of a gold of ``most``."""
     # with all atoms and another charge or bond it is still another molecule
-    n = min(ours.heavy_atoms, most - 1)
-    constant = best_constant(theirs.key)
-    if n <= constant or not shared_part(theirs, ours):
-        return 0.0
-    return (n - constant) / (most - constant)
+    return max(0.0, (min(n, most - 1) - constant) / (most - constant)) if constant < most else 0.0
+
+
+def _share(common: int, n: int, n_gold: int) -> float:
+    """The share of atoms in common. Tautomers share every atom and bond and are still two molecules: 1.0 is
+    for the same one only."""
+    most = max(n, n_gold)
+    return min(common, most - 1) / most
+
+
+def _vote(molecule: Molecule) -> int:
+    from relfast.chem.clean import vote_of
+
+    return max(RIGHT + 1, vote_of(molecule))
 
 
 def _containment(gold: str, response: str | None, ours: Molecule, theirs: Molecule) -> tuple[bool, bool]:
     """Whether the response lies in gold, and gold in the response."""
     from relfast.chem.matching import contains
 
-    found = compare(gold, response)
-    if isinstance(found, Comparison):
-        return found.second_in_first, found.first_in_second
+    found = compare(gold, response, SHORT_STEPS)
+    if isinstance(found, Pair):
+        return found.in_first, found.in_second
     # a molecule contains itself; a tautomer need not contain the other
     equal = ours.key == theirs.key
     return equal or contains(theirs, ours), equal or contains(ours, theirs)
@@ -96,10 +165,10 @@ def _containment(gold: str, response: str | None, ours: Molecule, theirs: Molecu
 
 def _overlap(ours: Molecule, theirs: Molecule, options: RelCOptions) -> tuple[float, bool]:
     """The share of atoms in common, and whether the search for them was cut short, which makes it 0."""
-    from relfast.chem.mcs import strict_common_substructure
+    from relfast.chem.mcs import exact_common_substructure, strict_common_substructure
 
-    most = max(ours.heavy_atoms, theirs.heavy_atoms)
-    seconds = min(options.mcs_timeout or MAX_SEARCH_SECONDS, MAX_SEARCH_SECONDS)
-    common, canceled = strict_common_substructure(ours, theirs, seconds)
-    # tautomers share every atom and bond and are still two molecules: 1.0 is for the same one only
-    return (0.0 if canceled else min(common, most - 1) / most), canceled
+    common, canceled = exact_common_substructure(ours, theirs, whole_rings=True), False
+    if common is None:
+        seconds = min(options.mcs_timeout or MAX_SEARCH_SECONDS, MAX_SEARCH_SECONDS)
+        common, canceled = strict_common_substructure(ours, theirs, seconds)
+    return (0.0 if canceled else _share(common, ours.heavy_atoms, theirs.heavy_atoms)), canceled

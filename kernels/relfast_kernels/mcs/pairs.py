@@ -1,0 +1,151 @@
+"""Two molecules held against each other: containment, identity, and the largest substructure in common."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    COMMON_ATOMS,
+    COMMON_BONDS,
+    COMMON_STEPS,
+    GRAPH_SIZE,
+    MATCH_SIZE,
+    PAIR_ATOMS,
+    PAIR_FINGERPRINT,
+    PAIR_IN_FIRST,
+    PAIR_IN_SECOND,
+    PAIR_PART,
+    PAIR_SETTLED,
+    PREPARED_ATOMS,
+    PREPARED_BONDS,
+    PREPARED_CLEAN_PRINT,
+    PREPARED_FINGERPRINT,
+    PREPARED_RADICALS,
+    PREPARED_SETTLED,
+    UNFINISHED,
+    UNKNOWN,
+)
+from relfast_kernels.mcs.packed import PACKED_SIZE
+from relfast_kernels.mcs.parts import PARTS_WORK, lies_in
+from relfast_kernels.mcs.prepared import GRAPH, LOOSE, WHOLE, prepare
+from relfast_kernels.mcs.roots import largest_common
+from relfast_kernels.mcs.state import BEST_ATOMS, BEST_BONDS, STATE_SIZE, STEPS
+from relfast_kernels.smiles.subgraph import contains
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
+
+_SECOND: Final = PACKED_SIZE
+_STATE: Final = 2 * PACKED_SIZE
+SEARCH_WORK: Final = _STATE + STATE_SIZE
+assert SEARCH_WORK >= MATCH_SIZE
+assert SEARCH_WORK >= PARTS_WORK
+
+
+@kernel
+def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints, result: Ints) -> int:
+    """The largest common substructure of two prepared molecules, as `relfast_kernels.mcs` defines it.
+
+    Parameters
+    ----------
+    first, second
+        int64, `PREPARED_SIZE`.
+    whole_rings
+        Whether rings count only as wholes, and charges and aromatic bonds as such.
+    limit
+        Steps that the search may take.
+    work
+        int64, `SEARCH_WORK`.
+    result
+        int64, `PAIR_SIZE`, out: `COMMON_BONDS`, `COMMON_ATOMS` and `COMMON_STEPS`.
+
+    Returns
+    -------
+    int
+        0; `UNKNOWN` where one of them has too many bonds; `UNFINISHED` where the steps did not suffice.
+    """
+    if first[PREPARED_BONDS] < 0 or second[PREPARED_BONDS] < 0:
+        return UNKNOWN
+    place = WHOLE if whole_rings else LOOSE
+    query, target, state = work[:PACKED_SIZE], work[_SECOND:_STATE], work[_STATE:SEARCH_WORK]
+    if first[PREPARED_BONDS] > second[PREPARED_BONDS]:
+        first, second = second, first
+    for at in range(PACKED_SIZE):
+        query[at] = first[place + at]
+        target[at] = second[place + at]
+    found = largest_common(query, target, state, limit)
+    result[COMMON_BONDS] = state[BEST_BONDS]
+    result[COMMON_ATOMS] = state[BEST_ATOMS]
+    result[COMMON_STEPS] = state[STEPS]
+    return UNFINISHED if found == UNKNOWN else 0
+
+
+@kernel
+def _is_within(target: Ints, query: Ints, work: Ints) -> int:
+    """Whether a molecule lies in another as RDKit has it: 1, 0 or `UNKNOWN`."""
+    n, n_target = query[PREPARED_ATOMS], target[PREPARED_ATOMS]
+    if query[PREPARED_BONDS] > target[PREPARED_BONDS] >= 0:
+        return 0
+    return contains(
+        target[GRAPH : GRAPH + GRAPH_SIZE], n_target, query[GRAPH : GRAPH + GRAPH_SIZE], n, work[:MATCH_SIZE]
+    )
+
+
+@kernel
+def judge(
+    first: Ints, text: Bytes, whole_rings: bool, limit: int, second: Ints, work: Ints, result: Ints
+) -> int:
+    """Hold a SMILES against a prepared molecule.
+
+    Parameters
+    ----------
+    first
+        int64, `PREPARED_SIZE`: the molecule.
+    text
+        uint8: the SMILES, as a model wrote it.
+    whole_rings, limit, work, result
+        As in `common`; of ``result`` all other places, too. What they have in common is sought only where
+        neither lies in the other or, with ``whole_rings``, where they are not the same; only then, too,
+        whether the second lies in the first with its rings in rings.
+    second
+        int64, `PREPARED_SIZE`: space for what is read.
+
+    Returns
+    -------
+    int
+        As `common` and `prepare` have it, 0 for a result.
+    """
+    n = prepare(text, False, not whole_rings, whole_rings, second)
+    if n <= 0:
+        return n
+    in_first = _is_within(first, second, work)
+    in_second = _is_within(second, first, work)
+    if UNKNOWN in (in_first, in_second):
+        return UNKNOWN
+    result[PAIR_ATOMS] = n
+    result[PAIR_FINGERPRINT] = second[PREPARED_CLEAN_PRINT if whole_rings else PREPARED_FINGERPRINT]
+    result[PAIR_SETTLED] = second[PREPARED_SETTLED]
+    result[PAIR_IN_FIRST] = in_first
+    result[PAIR_IN_SECOND] = in_second
+    result[PAIR_PART] = 0
+    if whole_rings:
+        if in_first and in_second:
+            return 0
+        if first[PREPARED_BONDS] < 0 or second[PREPARED_BONDS] < 0:
+            return UNKNOWN
+        part = 0
+        if in_first:
+            if second[PREPARED_RADICALS]:
+                # they are not packed
+                return UNKNOWN
+            part = lies_in(second[WHOLE : WHOLE + PACKED_SIZE], first[WHOLE : WHOLE + PACKED_SIZE], work)
+            if part == UNKNOWN:
+                return UNKNOWN
+        result[PAIR_PART] = part
+    elif in_first or in_second:
+        return 0
+    return common(first, second, whole_rings, limit, work, result)

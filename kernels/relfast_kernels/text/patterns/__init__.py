@@ -1,0 +1,1 @@
+"""Regular expressions for kernels: compiled from Python's own reading of them, run over symbols."""

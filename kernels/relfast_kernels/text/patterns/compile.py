@@ -1,0 +1,244 @@
+"""Patterns as programs for `relfast_kernels.text.patterns.machine`, from Python's own parse of them.
+
+Everything that is ordered stays in its order, so that the machine finds what `re` finds, groups included.
+What it does not know (backreferences, conditions) raises `ValueError` here.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from relfast_kernels.text.patterns.symbols import (
+    IS_BLANK,
+    IS_WORD,
+    KIND,
+    N_SYMBOLS,
+    SYMBOL_OF,
+)
+
+_parser: Final = importlib.import_module("re._parser")
+
+(
+    MATCH, CHAR, CLASS, JUMP, BRANCH, SPLIT, SAVE, AT, LOOK, LOOKED, ATOMIC, COMMIT, GREEDY, POSSESSIVE, LAZY,
+) = range(15)  # fmt: skip
+"""Operations; an instruction is one of them and three numbers."""
+
+AT_START, AT_LINE, AT_END, AT_LINE_END, AT_BOUNDARY, AT_NO_BOUNDARY, AT_VERY_END = range(7)
+WIDTH: Final = 4
+NO_LIMIT: Final = -1
+END: Final = N_SYMBOLS
+"""Beside the symbols, in a branch's table: the end of the text."""
+
+_EVERY: Final = frozenset(range(N_SYMBOLS))
+_CHARACTER: Final = {symbol: character for character, symbol in SYMBOL_OF.items()}
+_POSITIONS: Final = {
+    "AT_BEGINNING": (AT_START, AT_LINE),
+    "AT_BEGINNING_STRING": (AT_START, AT_START),
+    "AT_END": (AT_END, AT_LINE_END),
+    "AT_END_STRING": (AT_VERY_END, AT_VERY_END),
+    "AT_BOUNDARY": (AT_BOUNDARY, AT_BOUNDARY),
+    "AT_NON_BOUNDARY": (AT_NO_BOUNDARY, AT_NO_BOUNDARY),
+}
+
+
+class Programs:
+    """All programs in one table, with the sets of symbols and the tables of branches they share."""
+
+    def __init__(self) -> None:
+        self.code: list[int] = []
+        self.sets: dict[frozenset[int], int] = {}
+        self.tables: list[int] = []
+        """``N_SYMBOLS + 1`` numbers a branch: where in `lists` its ways for that symbol begin."""
+        self.lists: list[int] = [0]
+        """How many ways, then where each begins."""
+        self.starts: dict[str, tuple[int, int]] = {}
+        """Pattern → where its program begins, and the set of symbols that a match begins with."""
+        self._multiline = False
+
+    def add(self, name: str, source: str, flags: int) -> None:
+        parsed = _parser.parse(source, flags)
+        self._multiline = bool(parsed.state.flags & re.MULTILINE)
+        first, empty = self._first(list(parsed))
+        start = self._here()
+        self._sequence(list(parsed))
+        self._emit(MATCH)
+        self.starts[name] = (start, -1 if empty else self._set(first))
+
+    def _here(self) -> int:
+        return len(self.code) // WIDTH
+
+    def _emit(self, op: int, a: int = 0, b: int = 0, c: int = 0) -> int:
+        self.code += (op, a, b, c)
+        return self._here() - 1
+
+    def _patch(self, at: int, which: int, value: int) -> None:
+        self.code[at * WIDTH + which] = value
+
+    def _set(self, symbols: frozenset[int]) -> int:
+        return self.sets.setdefault(symbols, len(self.sets))
+
+    def _sequence(self, items: Sequence[tuple[Any, Any]]) -> None:
+        for op, value in items:
+            self._item(str(op), value)
+
+    def _item(self, op: str, value: Any) -> None:
+        one = _one(op, value)
+        if one is not None:
+            if len(one) == 1:
+                self._emit(CHAR, next(iter(one)))
+            else:
+                self._emit(CLASS, self._set(one))
+        elif op == "SUBPATTERN":
+            group, on, off, inner = value
+            if on or off:
+                raise ValueError("flags within a pattern")
+            if group is not None:
+                self._emit(SAVE, 2 * group)
+            self._sequence(list(inner))
+            if group is not None:
+                self._emit(SAVE, 2 * group + 1)
+        elif op == "BRANCH":
+            self._branch([list(way) for way in value[1]])
+        elif op in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            self._repeat(op, int(value[0]), value[1], list(value[2]))
+        elif op == "ATOMIC_GROUP":
+            self._emit(ATOMIC)
+            self._sequence(list(value))
+            self._emit(COMMIT)
+        elif op in ("ASSERT", "ASSERT_NOT"):
+            direction, inner = value
+            low, high = inner.getwidth()
+            if direction < 0 and low != high:
+                raise ValueError("look-behind of more than one width")
+            refuses = int(op == "ASSERT_NOT")
+            look = self._emit(LOOK, 0, refuses, int(low) if direction < 0 else 0)
+            self._sequence(list(inner))
+            self._emit(LOOKED, refuses)
+            self._patch(look, 1, self._here())
+        elif op == "AT":
+            self._emit(AT, _POSITIONS[str(value)][self._multiline])
+        else:
+            raise ValueError(f"{op} is not known here")
+
+    def _branch(self, ways: list[list[tuple[Any, Any]]]) -> None:
+        self._emit(BRANCH, len(self.tables) // (N_SYMBOLS + 1))
+        table = len(self.tables)
+        self.tables += [0] * (N_SYMBOLS + 1)
+        begins, jumps = [], []
+        for way in ways:
+            begins.append(self._here())
+            self._sequence(way)
+            jumps.append(self._emit(JUMP))
+        for jump in jumps:
+            self._patch(jump, 1, self._here())
+        firsts = [self._first(way) for way in ways]
+        known: dict[tuple[int, ...], int] = {(): 0}
+        for symbol in range(N_SYMBOLS + 1):
+            taken = tuple(
+                begin
+                for begin, (first, empty) in zip(begins, firsts, strict=True)
+                if empty or symbol in first
+            )
+            if taken not in known:
+                known[taken] = len(self.lists)
+                self.lists += (len(taken), *taken)
+            self.tables[table + symbol] = known[taken]
+
+    def _repeat(self, op: str, low: int, high: Any, inner: list[tuple[Any, Any]]) -> None:
+        limit = NO_LIMIT if high is _parser.MAXREPEAT else int(high)
+        one = _one(str(inner[0][0]), inner[0][1]) if len(inner) == 1 else None
+        if one is not None:
+            kind = {"MAX_REPEAT": GREEDY, "MIN_REPEAT": LAZY, "POSSESSIVE_REPEAT": POSSESSIVE}[op]
+            self._emit(kind, self._set(one), low, limit)
+            return
+        if op == "POSSESSIVE_REPEAT":
+            self._emit(ATOMIC)
+        for _ in range(low):
+            self._sequence(inner)
+        lazy = op == "MIN_REPEAT"
+        if limit == NO_LIMIT:
+            if self._first(inner)[1]:
+                raise ValueError("a repeated part that may be empty")
+            loop = self._emit(SPLIT, 0, 0, lazy)
+            self._patch(loop, 1, self._here())
+            self._sequence(inner)
+            self._emit(JUMP, loop)
+            self._patch(loop, 2, self._here())
+        else:
+            splits = []
+            for _ in range(limit - low):
+                split = self._emit(SPLIT, 0, 0, lazy)
+                self._patch(split, 1, self._here())
+                splits.append(split)
+                self._sequence(inner)
+            for split in splits:
+                self._patch(split, 2, self._here())
+        if op == "POSSESSIVE_REPEAT":
+            self._emit(COMMIT)
+
+    def _first(self, items: Sequence[tuple[Any, Any]]) -> tuple[frozenset[int], bool]:
+        """What a match of some items can begin with, and whether it can be empty: at least that much."""
+        first: frozenset[int] = frozenset()
+        for op, value in items:
+            more, empty = self._first_of(str(op), value)
+            first |= more
+            if not empty:
+                return first, False
+        return first, True
+
+    def _first_of(self, op: str, value: Any) -> tuple[frozenset[int], bool]:
+        one = _one(op, value)
+        if one is not None:
+            return one, False
+        if op == "SUBPATTERN":
+            return self._first(list(value[3]))
+        if op == "ATOMIC_GROUP":
+            return self._first(list(value))
+        if op == "BRANCH":
+            ways = [self._first(list(way)) for way in value[1]]
+            return frozenset().union(*(first for first, _ in ways)), any(empty for _, empty in ways)
+        if op.endswith("_REPEAT"):
+            first, empty = self._first(list(value[2]))
+            return first, empty or value[0] == 0
+        return frozenset(), True
+
+
+def _one(op: str, value: Any) -> frozenset[int] | None:
+    """The symbols of an item that is one character."""
+    if op == "LITERAL":
+        return frozenset([SYMBOL_OF[chr(value)]])
+    if op == "NOT_LITERAL":
+        return _EVERY - {SYMBOL_OF[chr(value)]}
+    if op == "ANY":
+        return _EVERY - {10}
+    if op == "IN":
+        refuses = str(value[0][0]) == "NEGATE"
+        found = frozenset().union(*(_members(str(kind), what) for kind, what in value[refuses:]))
+        return _EVERY - found if refuses else found
+    return None
+
+
+def _members(kind: str, what: Any) -> frozenset[int]:
+    if kind == "LITERAL":
+        return frozenset([SYMBOL_OF[chr(what)]])
+    if kind == "RANGE":
+        if what[1] >= 0x80:
+            raise ValueError("a range beyond ASCII")
+        return frozenset(range(what[0], what[1] + 1))
+    name = str(what)
+    bits = {"WORD": IS_WORD, "SPACE": IS_BLANK}
+    refuses = "_NOT_" in name
+    sort = name.rpartition("_")[2]
+    if sort == "DIGIT":
+        found = frozenset(range(48, 58))
+    else:
+        found = frozenset(symbol for symbol in range(N_SYMBOLS) if KIND[symbol] & bits[sort])
+    return _EVERY - found if refuses else found
+
+
+def class_of(text: str) -> frozenset[int]:
+    """The symbols of some characters."""
+    return frozenset(SYMBOL_OF[character] for character in text)

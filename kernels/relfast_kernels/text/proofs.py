@@ -1,0 +1,180 @@
+"""What the words and numbers of a sentence prove about it, for `relfast_kernels.text.rel_a_strict`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    WORD_ALARM,
+    WORD_KNOWN,
+    WORD_LINKS,
+    WORD_OF_PLAIN,
+    WORD_OFFERS,
+    WORD_OPENS,
+)
+from relfast_kernels.text.characters import SPACE, SYMBOL, classify, decode
+from relfast_kernels.text.json_scan import is_digit
+from relfast_kernels.text.word_table import flags_of
+
+_ENDINGS: Final = np.frombuffer(
+    b"one two three four five six seven eight nine "
+    b"first second third fourth fifth sixth seventh eighth ninth ",
+    np.uint8,
+)
+
+NAMELESS, QUIET, PLAIN_WORDS, WORDY, FAR = 1, 2, 4, 8, 16
+
+_LEFT_OF_WORD, _RIGHT_OF_WORD = 1, 2
+_SIDES: Final = np.zeros(256, np.uint8)
+"""Whether a word can stand right of a byte, or left of it, and is a word of its own to every rule."""
+for _byte in b' ($*"{-=+^|:;,':
+    _SIDES[_byte] |= _LEFT_OF_WORD
+for _byte in b' .,:;!?)}$*"=+-^|_':
+    _SIDES[_byte] |= _RIGHT_OF_WORD
+
+
+@kernel
+def _is_number_word(text: Any, start: int, end: int) -> bool:
+    """Whether letters end with a number word."""
+    if end - start < 3:
+        return False
+    # how they end
+    last, before = text[end - 1], text[end - 2]
+    may = False
+    if last == 101:
+        may = before == 110 or before == 101 or before == 118
+    elif last == 116:
+        may = before == 104 or before == 115
+    elif last == 100:
+        may = before == 110 or before == 114
+    else:
+        may = (
+            (last == 111 and before == 119)
+            or (last == 114 and before == 117)
+            or (last == 120 and before == 105)
+            or (last == 110 and before == 101)
+            or (last == 104 and before == 116)
+        )
+    if not may:
+        return False
+    at = 0
+    first = 0
+    while at < len(_ENDINGS):
+        if _ENDINGS[at] == 32:
+            size = at - first
+            if size <= end - start:
+                same = True
+                for k in range(size):
+                    if text[end - size + k] != _ENDINGS[first + k]:
+                        same = False
+                        break
+                if same:
+                    return True
+            first = at + 1
+        at += 1
+    return False
+
+
+@kernel
+def _is_letter(byte: Any) -> bool:
+    return bool(97 <= byte <= 122)
+
+
+@kernel
+def _skip_number(text: Any, at: int, end: int) -> int:
+    while at < end and is_digit(text[at]):
+        at += 1
+    return at
+
+
+@kernel
+def _goes_on(text: Any, at: int, end: int) -> bool:
+    """Whether a number that ends at ``at`` is part of a longer one or of a formula: "3.5", "2 + 3"."""
+    if at + 1 >= end:
+        return False
+    if (text[at] == 46 or text[at] == 44 or text[at] == 58) and is_digit(text[at + 1]):
+        return True
+    if text[at] == 32:
+        at += 1
+    if text[at] != 61 and text[at] != 43 and text[at] != 47 and text[at] != 94:
+        return False
+    at += 1
+    if at < end and text[at] == 32:
+        at += 1
+    return at < end and is_digit(text[at])
+
+
+@kernel
+def look(text: Any, start: int, end: int, words: Any) -> int:
+    """What words and numbers of a text prove about it.
+
+    `NAMELESS`: it names no choice. `QUIET`: if so, it neither takes anything back nor answers a question.
+    `PLAIN_WORDS`: it has no words but those of a bare answer. `WORDY`: it has a word, or a formula, that no
+    bare answer has. `FAR`: its one number is no choice's, and it offers no other.
+    """
+    proved = NAMELESS | QUIET | PLAIN_WORDS
+    at = start
+    first = True
+    links = tags = False
+    n_near = n_far = 0
+    while at < end:
+        byte = text[at]
+        if not _is_letter(byte):
+            if is_digit(byte):
+                proved &= ~NAMELESS
+                after = _skip_number(text, at, end)
+                left = 32 if at == start else text[at - 1]
+                if _SIDES[left] & _LEFT_OF_WORD and left != 44 and _goes_on(text, after, end):
+                    proved |= WORDY
+                if after - at > 1 and after - at < 9 and byte != 48:
+                    n_far += 1
+                else:
+                    n_near += 1
+                at = after
+                continue
+            elif byte >= 0x80:
+                point, length = decode(text, at, end)
+                kind = classify(point)
+                if kind != SYMBOL:
+                    proved &= ~(NAMELESS | QUIET)
+                    n_near += 1
+                    if kind != SPACE:
+                        proved &= ~PLAIN_WORDS
+                at += max(length, 1)
+                continue
+            elif byte == 39:
+                proved &= ~QUIET
+            elif byte == 60 and at + 1 < end and (text[at + 1] == 47 or _is_letter(text[at + 1])):
+                tags = True
+            at += 1
+            continue
+        begin = at
+        while at < end and _is_letter(text[at]):
+            at += 1
+        flags = flags_of(text, begin, at, words)
+        if flags & WORD_ALARM or (first and flags & WORD_OPENS):
+            proved &= ~QUIET
+        if not flags & WORD_OF_PLAIN:
+            proved &= ~PLAIN_WORDS
+        if flags & WORD_OFFERS:
+            n_near += 1
+        elif _is_number_word(text, begin, at):
+            proved &= ~NAMELESS
+            n_near += 1
+        if (
+            not flags & WORD_KNOWN
+            and not links
+            and (begin == start or _SIDES[text[begin - 1]] & _LEFT_OF_WORD)
+            and (at == end or _SIDES[text[at]] & _RIGHT_OF_WORD)
+        ):
+            proved |= WORDY
+        # "not … sure", "every … but" are phrases with any word between
+        links = flags & WORD_LINKS != 0
+        first = False
+    if n_far == 1 and n_near == 0:
+        proved |= FAR
+    # words within a tag are dropped
+    return proved & ~(WORDY | FAR) if tags else proved

@@ -1,0 +1,176 @@
+"""Lines and sentences of a response in lower case, as `relfast.tasks.rel_a.strict` cuts them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.text.characters import SYMBOL, classify, decode
+from relfast_kernels.text.json_scan import is_digit
+from relfast_kernels.text.words import is_blank, skip_white
+
+
+@kernel
+def lowered(text: Any, start: int, end: int, out: Any, to: int) -> int:
+    """Write a text in lower case, its curved apostrophes straight; where it ends."""
+    first, place = np.uint64(start), np.uint64(to)
+    curved = False
+    for k in range(np.uint64(end - start)):
+        byte = text[first + k]
+        curved |= byte == 0xE2
+        out[place + k] = byte | 32 if (byte >= 65) & (byte <= 90) else byte
+    if not curved:
+        return to + end - start
+    stop = to + end - start
+    at = to
+    while at < stop:
+        byte = out[at]
+        if byte == 0xE2 and at + 2 < stop and out[at + 1] == 0x80 and out[at + 2] == 0x99:
+            byte = np.uint8(39)
+            at += 2
+        out[to] = byte
+        to += 1
+        at += 1
+    return to
+
+
+@kernel
+def is_tame(text: Any, start: int, end: int) -> bool:
+    """Whether all is ASCII, or symbols that no rule knows: no letters, digits, blanks, ends of sentences."""
+    at = start
+    while at < end:
+        if text[at] < 0x80:
+            at += 1
+            continue
+        point, length = decode(text, at, end)
+        if length == 0 or classify(point) != SYMBOL:
+            return False
+        if point == 0x2026 or point == 0x3002 or point >= 0xFF00:
+            return False
+        at += length
+    return True
+
+
+@kernel
+def count(text: Any, start: int, end: int) -> int:
+    """Characters of UTF-8."""
+    n = 0
+    for at in range(start, end):
+        n += text[at] & 0xC0 != 0x80
+    return n
+
+
+@kernel
+def row_of(text: Any, start: int, end: int) -> Any:
+    """A line without blanks around it."""
+    while start < end and is_blank(text[start]):
+        start += 1
+    while end > start and is_blank(text[end - 1]):
+        end -= 1
+    return start, end
+
+
+@kernel
+def ends_blank(text: Any, start: int, end: int) -> bool:
+    """Whether a line that has no ASCII blanks around it has others."""
+    if text[start] >= 0x80 and skip_white(text, start, end) > start:
+        return True
+    at = end - 1
+    while text[at] & 0xC0 == 0x80 and at > start:
+        at -= 1
+    return text[at] >= 0x80 and skip_white(text, at, end) > at
+
+
+@kernel
+def without_bullet(text: Any, start: int, end: int) -> int:
+    """Where a line (without blanks around it) begins after its bullet or number; -1: only Python can say."""
+    if start >= end or text[start] == 43:
+        return start
+    at = start
+    while at < end and (text[at] == 32 or text[at] == 9 or text[at] == 62):
+        at += 1
+    after = at
+    if at < end:
+        byte = text[at]
+        if byte >= 0x80:
+            return -1
+        mark = -1
+        if byte == 45 or byte == 42 or byte == 43:
+            mark = at + 1
+        elif 97 <= byte <= 104:
+            if at + 1 < end and (text[at + 1] == 46 or text[at + 1] == 41):
+                mark = at + 2
+        else:
+            k = at + 1 if byte == 40 else at
+            digits = k
+            while k < end and k < digits + 2 and is_digit(text[k]):
+                k += 1
+            if k > digits and k < end and (text[k] == 46 or text[k] == 41):
+                mark = k + 1
+        if mark >= 0:
+            k = mark
+            while k < end and is_blank(text[k]):
+                k += 1
+            if k > mark and (k < end or byte == 45 or byte == 42 or byte == 43):
+                after = k
+    for k in range(after, end):
+        byte = text[k]
+        if byte != 42 and byte != 95 and byte != 96 and byte != 32:
+            return after
+    return start
+
+
+@kernel
+def can_be_cut(text: Any, start: int, end: int) -> bool:
+    """Whether a line has only characters that are followed here, and neither "no." nor "e.g."."""
+    for at in range(start, end - 2):
+        if text[at + 2] == 46 and text[at] == 110 and text[at + 1] == 111:
+            return False
+        if text[at + 1] == 46 and text[at] == 101 and text[at + 2] == 103:
+            return False
+    return bool(is_tame(text, start, end))
+
+
+@kernel
+def sentence_start(text: Any, start: int, end: int) -> Any:
+    """Where the last sentence of text[start:end] begins, ``end`` being the end of one; -1: a run of marks is
+    too long to follow."""
+    found = start
+    at = start
+    while at < end:
+        byte = text[at]
+        if byte != 46 and byte != 33 and byte != 63 and byte != 59:
+            at += 1
+            continue
+        first = at
+        while at < end and (text[at] == 46 or text[at] == 33 or text[at] == 63 or text[at] == 59):
+            at += 1
+        dots = at - first >= 3 and text[at - 1] == 46 and text[at - 2] == 46 and text[at - 3] == 46
+        k = at
+        while k < end and k < at + 4 and (
+            text[k] == 34 or text[k] == 39 or text[k] == 41 or text[k] == 93 or text[k] == 42
+            or text[k] == 95 or text[k] == 96 or text[k] == 126
+        ):  # fmt: skip
+            k += 1
+        if k < end and is_blank(text[k]):
+            at = k
+        elif not dots:
+            continue
+        while at < end and is_blank(text[at]):
+            at += 1
+        if at - first > 40:
+            return -1
+        if at < end:
+            found = at
+    return found
+
+
+@kernel
+def line_before(text: Any, start: int, end: int) -> int:
+    """Where the line begins that ends at ``end``."""
+    at = end
+    while at > start and text[at - 1] != 10:
+        at -= 1
+    return at

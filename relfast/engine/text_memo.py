@@ -1,0 +1,86 @@
+"""Tables that the text kernel reads ``strict`` responses by: words, and texts that it has asked about."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from relfast_kernels.layouts import (
+    MEMO_BITS,
+    MEMO_BYTES,
+    MEMO_COLUMNS,
+    MEMO_END,
+    MEMO_HASH,
+    MEMO_SLOTS,
+    MEMO_START,
+    MEMO_TEXTS,
+    STEM_MARK,
+    WORD_FACTOR,
+    WORD_SLOTS,
+)
+
+from relfast.stats.samples import hash_id
+
+_MASK: Final = (1 << 64) - 1
+_WORD_COLUMNS: Final = 3
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >> 63 else value
+
+
+def word_table(words: Mapping[str, int]) -> ctypes.Array[ctypes.c_int64]:
+    """Words with their flags as `relfast_kernels.text.word_table` finds them; a stem ends with a star."""
+    table = (ctypes.c_int64 * (_WORD_COLUMNS * WORD_SLOTS))()
+    assert 2 * len(words) < WORD_SLOTS
+    for word, flags in words.items():
+        letters = word.rstrip("*").encode().ljust(16, b"\0")
+        first = int.from_bytes(letters[:8], "little")
+        second = STEM_MARK & _MASK if word.endswith("*") else int.from_bytes(letters[8:16], "little")
+        assert len(letters) == 16
+        mixed = ((first * WORD_FACTOR & _MASK ^ second) * WORD_FACTOR & _MASK) >> 40
+        at = mixed % WORD_SLOTS
+        while table[_WORD_COLUMNS * at + 2]:
+            at = (at + 1) % WORD_SLOTS
+        table[_WORD_COLUMNS * at] = _signed(first)
+        table[_WORD_COLUMNS * at + 1] = _signed(second)
+        table[_WORD_COLUMNS * at + 2] = flags
+    return table
+
+
+class TextMemo:
+    """Texts with what a function says of them, where a kernel finds them. Full, it forgets all."""
+
+    def __init__(self, says: Callable[[str], int]) -> None:
+        self._says = says
+        self.slots = (ctypes.c_int64 * (MEMO_COLUMNS * MEMO_SLOTS)).from_buffer(
+            mmap.mmap(-1, 8 * MEMO_COLUMNS * MEMO_SLOTS)
+        )
+        self._bytes = mmap.mmap(-1, MEMO_BYTES)
+        self.texts = (ctypes.c_char * MEMO_BYTES).from_buffer(self._bytes)
+        self._n = self._used = 0
+
+    def learn(self, text: bytes) -> None:
+        """Have a text (UTF-8) looked at and kept."""
+        if self._n == MEMO_TEXTS or self._used + len(text) > MEMO_BYTES:
+            ctypes.memset(self.slots, 0, ctypes.sizeof(self.slots))
+            self._n = self._used = 0
+        value = hash_id(text)
+        signed = _signed(value)
+        at = (signed ^ (signed >> 32)) & (MEMO_SLOTS - 1)
+        while self.slots[at * MEMO_COLUMNS + MEMO_END]:
+            place = at * MEMO_COLUMNS
+            known = self._bytes[self.slots[place + MEMO_START] : self.slots[place + MEMO_END]]
+            if self.slots[place + MEMO_HASH] == signed and known == text:
+                return
+            at = (at + 1) % MEMO_SLOTS
+        bits = self._says(text.decode())
+        # an empty text would be an end of 0
+        start, self._used = max(self._used, 1), max(self._used, 1) + len(text)
+        self._bytes[start : self._used] = text
+        self._n += 1
+        place = at * MEMO_COLUMNS
+        self.slots[place + MEMO_HASH], self.slots[place + MEMO_START] = signed, start
+        self.slots[place + MEMO_END], self.slots[place + MEMO_BITS] = self._used, bits
