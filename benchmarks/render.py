@@ -1,6 +1,6 @@
-"""Saved benchmark runs → the README's table.
+"""Saved benchmark runs → the table of docs/benchmarks.md.
 
-``python -m benchmarks.render`` writes the newest saved run into README.md. Targets are for ratios to a floor or
+``python -m benchmarks.render`` writes the newest saved run into it. Targets are for ratios to a floor or
 rival measured in the same run, never for times; whether something became slower is for `benchmarks.gate` to say.
 """
 
@@ -88,12 +88,18 @@ def table(run: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def write_table(run: dict[str, Any], page: Path = ROOT / "docs" / "benchmarks.md") -> None:
+    """Put a run's table in the place of the page's."""
+    before, start, rest = page.read_text("utf-8").partition(START)
+    _, end, after = rest.partition(END)
+    if not (start and end):
+        sys.exit(f"{page}: no {START} … {END}")
+    page.write_text(f"{before}{START}\n{table(run)}\n{END}{after}", "utf-8")
+
+
 def main() -> int:
     run = newest_run()
-    readme = ROOT / "README.md"
-    before, _, rest = readme.read_text().partition(START)
-    _, _, after = rest.partition(END)
-    readme.write_text(f"{before}{START}\n{table(run)}\n{END}{after}")
+    write_table(run)
     return 0
 
 

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
-from patience import PATIENCE
-
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -49,7 +47,6 @@ class Watched:
         context = {"viewport": {"width": 1400, "height": 900}, **context}
         surroundings = browser.new_context(**context)
         try:
-            surroundings.set_default_timeout(1_000 * PATIENCE)
             watched = cls(surroundings.new_page(), path)
             watched.page.goto(watched._address)
             watched.page.wait_for_selector("html[data-ready]")

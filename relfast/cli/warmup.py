@@ -8,10 +8,12 @@ import pkgutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 
 import click
 
 from relfast import __version__
+from relfast.cores import usable_cores
 from relfast.engine.pool.launch import environment
 from relfast.engine.signature import version
 from relfast.errors import OutputError, install_command
@@ -20,7 +22,7 @@ _PACKAGES = ("numpy", "numba", "rdkit", "onnxruntime", "tokenizers", "orjson")
 _EXTRAS = {
     "parquet": ("pyarrow",),
     "zstd": ("zstandard",),
-    "report": ("matplotlib", "seaborn", "pandas", "jinja2", "scipy"),
+    "report": ("matplotlib", "pandas", "jinja2", "scipy"),
     "run": ("openai", "tenacity"),
     "hub": ("huggingface_hub", "datasets"),
     "convert": ("onnx", "safetensors"),
@@ -28,6 +30,9 @@ _EXTRAS = {
     "serve": ("fastapi", "uvicorn"),
     "ray": ("ray", "fsspec"),
 }
+
+_SECONDS = {"text": 80, "smiles": 45, "mcs": 30}
+"""What native units take to compile, about."""
 
 
 @click.command(name="warmup")
@@ -59,23 +64,38 @@ def compile_kernels() -> int:
         native.cache().check(make=True)
     except OSError as error:
         raise OutputError(native.cache().path, error.strerror or str(error)) from None
-    # the native units take as long as the others together: side by side, where there are two cores
-    beside = _build_native() if not all(map(native.is_built, native.UNITS)) else None
+    # native units take a minute each, the other kernels as long as one of them: side by side on all cores
+    beside = [_build_native(units) for units in _shares(usable_cores())]
     n = 0
     for module in pkgutil.walk_packages(relfast_kernels.__path__, "relfast_kernels."):
         loaded = importlib.import_module(module.name)
         if hasattr(loaded, "warm_up"):
             loaded.warm_up()
             n += 1
-    if beside is not None:
-        beside.wait()
+    for process in beside:
+        process.wait()
     for unit in native.UNITS:
         if native.load(unit) is None:
             native.build(unit)
     return n
 
 
-def _build_native() -> subprocess.Popen[bytes]:
-    """A process that builds the native units; it ends with this one."""
-    command = [sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid())]
+def _shares(processes: int) -> list[list[str]]:
+    """The native units that are missing, dealt out to processes: each to the one that has least to do."""
+    from relfast_kernels.compiled import native
+
+    shares: list[list[str]] = [[] for _ in range(processes)]
+    for unit in sorted(native.UNITS, key=_weight, reverse=True):
+        if not native.is_built(unit):
+            min(shares, key=lambda share: sum(map(_weight, share))).append(unit)
+    return [share for share in shares if share]
+
+
+def _weight(unit: str) -> int:
+    return _SECONDS.get(unit, 10)
+
+
+def _build_native(units: Sequence[str]) -> subprocess.Popen[bytes]:
+    """A process that builds native units; it ends with this one."""
+    command = [sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid()), *units]
     return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment())

@@ -129,9 +129,9 @@ def test_keys(opened: Watched) -> None:
     page.wait_for_selector("#record h3")
     first = page.url
     page.keyboard.press("j")
-    page.wait_for_function("place => location.href !== place", arg=first)
+    page.wait_for_url(lambda url: url != first)
     page.keyboard.press("k")
-    page.wait_for_function("place => location.href === place", arg=first)
+    page.wait_for_url(first)
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "find"
     page.keyboard.type("j")

@@ -1,4 +1,5 @@
-"""``python -m relfast_kernels.compiled [PARENT]``: build what is missing, and end with the process PARENT."""
+"""``python -m relfast_kernels.compiled [PARENT [UNIT...]]``: build what is missing of the units (of all, if none is
+named), and end with the process PARENT."""
 
 from __future__ import annotations
 
@@ -23,6 +24,6 @@ def _end_with(parent: int) -> None:
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         _end_with(int(sys.argv[1]))
-    for unit in native.UNITS:
+    for unit in sys.argv[2:] or native.UNITS:
         if not native.is_built(unit):
             native.build(unit)

@@ -1,0 +1,219 @@
+"""What README and docs show is what happens: commands run, their output is as printed, Python says what it says.
+
+A page is followed from top to bottom in a folder of its own. ``sh`` blocks are run; a ``text`` block after one holds
+lines of its output (``…`` stands for what is left out); a block with ``title="FILE"`` is written, or compared if a
+command has made that file; ``python`` blocks share their names, and ``# value`` beside an expression is compared. A
+comment before a block says otherwise: ``<!-- not run: why -->`` (its options are still held against the command's),
+``<!-- exit 2 -->``. ``<!-- before: COMMANDS -->`` makes what a block needs and no reader wants to see.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import pytest
+from corpora import ROOT
+
+from relfast.cli.main import cli, main
+from relfast.tasks import TASKS
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+NAMES = [str(path.relative_to(ROOT)) for path in PAGES]
+
+_BLOCK = re.compile(
+    r"(?:^<!-- (?P<say>not run: [^\n]+|exit \d+) -->\n\s*)?"
+    r"^(?P<indent> *)```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^(?P=indent)```$"
+    r"|^<!-- before:\n?(?P<before>.*?)-->$",
+    re.MULTILINE | re.DOTALL,
+)
+_SHELL = frozenset("|<>&;$*`")
+_VALUE = re.compile(r"[-\d{\[('\"]|(?:True|False|None|array\(.*)$")
+
+
+class Block(NamedTuple):
+    """A fenced block, or the commands of a ``before``."""
+
+    language: str
+    title: str | None
+    body: str
+    say: str
+
+    @property
+    def runs(self) -> bool:
+        return not self.say.startswith("not run")
+
+    def lines(self) -> list[str]:
+        """Commands: a line each, continued ones joined, comments left out."""
+        joined = re.sub(r"\\\n\s*", "", self.body)
+        return [line for line in joined.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def blocks(text: str) -> list[Block]:
+    found = []
+    for match in _BLOCK.finditer(text):
+        if match["before"] is not None:
+            found.append(Block("sh", None, match["before"], ""))
+            continue
+        body = re.sub(f"^{match['indent']}", "", match["body"], flags=re.MULTILINE)
+        found.append(Block(match["language"], match["title"], body, match["say"] or ""))
+    return found
+
+
+def commands_of(line: str) -> list[list[str]]:
+    """The words of each ``relfast …`` in a line of shell."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="|;&<>")
+    lexer.whitespace_split = True
+    found: list[list[str]] = []
+    inside = False
+    for word in lexer:
+        if word == "relfast":
+            found.append([])
+            inside = True
+        elif set(word) <= set("|;&<>"):
+            inside = False
+        elif inside:
+            found[-1].append(word)
+    return found
+
+
+def unknown_options(words: list[str]) -> set[str]:
+    """Options of a command line that its command does not have."""
+    command: click.Command = cli
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        below = command.get_command(click.Context(command), words[0])
+        assert below is not None, words
+        command, words = below, words[1:]
+    known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    return {
+        word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)
+    } - known - {"--help", "-h", "--version"}  # fmt: skip
+
+
+class Follower:
+    """Follows a page in a folder."""
+
+    def __init__(self, folder: Path, captured: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.captured = folder, captured
+        self.names: dict[str, Any] = {}
+        self.said = ""
+        shim = folder / ".bin" / "relfast"
+        shim.parent.mkdir()
+        shim.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m relfast "$@"\n')
+        shim.chmod(0o755)
+
+    def shell(self, line: str) -> int:
+        """Run a line, here where it is a plain command of ours, which takes a tenth of the time."""
+        if line.startswith("relfast ") and not _SHELL & set(line):
+            with pytest.raises(SystemExit) as left:
+                main(shlex.split(line, comments=True)[1:])
+            said = self.captured.readouterr()
+            self.said += said.out + said.err
+            return int(left.value.code or 0)
+        search = os.pathsep.join([str(self.folder / ".bin"), os.environ["PATH"]])
+        sources = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", line],
+            env={**os.environ, "PATH": search, "PYTHONPATH": sources},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.said += done.stdout + done.stderr
+        return done.returncode
+
+    def commands(self, block: Block) -> None:
+        self.said = ""
+        status = int(block.say.removeprefix("exit ") or 0)
+        for line in block.lines():
+            assert self.shell(line) == status, f"{line}\n{self.said}"
+
+    def output(self, block: Block) -> None:
+        said = " ".join(self.said.split())
+        for line in filter(None, map(str.strip, block.body.splitlines())):
+            for piece in line.split("…"):
+                assert " ".join(piece.split()) in said, f"{line}\nis not in\n{self.said}"
+
+    def file(self, block: Block) -> None:
+        path = self.folder / str(block.title)
+        if path.exists():
+            assert path.read_text("utf-8") == block.body, path.name
+        else:
+            path.write_text(block.body, "utf-8")
+
+    def python(self, block: Block) -> None:
+        lines = block.body.splitlines()
+        for node in ast.parse(block.body).body:
+            source = compile(ast.Module([node], []), "page", "exec")
+            if not isinstance(node, ast.Expr):
+                exec(source, self.names)
+                continue
+            value = eval(compile(ast.Expression(node.value), "page", "eval"), self.names)
+            beside = lines[(node.end_lineno or 1) - 1][node.end_col_offset or 0 :].strip()
+            below = lines[node.end_lineno or 0] if len(lines) > (node.end_lineno or 0) else ""
+            shown = next((text[2:] for text in (beside, below) if text.startswith("# ")), "")
+            if _VALUE.match(shown):
+                assert repr(value) == shown
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_is_what_happens(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RELFAST_WORKERS", "0")
+    for link in ("examples", "tests"):
+        (tmp_path / link).symlink_to(ROOT / link)
+    follower = Follower(tmp_path, capfd)
+    follows_commands = False
+    for block in blocks((ROOT / name).read_text("utf-8")):
+        if block.runs and block.title is not None:
+            follower.file(block)
+        elif block.runs and block.language == "sh":
+            follower.commands(block)
+        elif block.runs and block.language == "text" and follows_commands:
+            follower.output(block)
+        elif block.runs and block.language == "python":
+            follower.python(block)
+        follows_commands = block.runs and block.language == "sh"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_options_that_are_not_run_exist(name: str) -> None:
+    for block in blocks((ROOT / name).read_text("utf-8")):
+        if block.language == "sh":
+            for line in block.lines():
+                for words in commands_of(line):
+                    assert unknown_options(words) == set(), line
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_block_says_what_it_is(name: str) -> None:
+    """A block without a language is run by nothing, and hides."""
+    assert all(block.language for block in blocks((ROOT / name).read_text("utf-8")))
+
+
+def test_every_task_has_its_row() -> None:
+    text = "".join(path.read_text("utf-8") for path in sorted((ROOT / "docs" / "tasks").glob("*.md")))
+    for name, task in TASKS.items():
+        assert re.search(rf"^\| {name} \|.*`{task.reward_metric}`", text, re.MULTILINE), name
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    contents = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert {name.removeprefix("docs/") for name in NAMES[1:]} == set(
+        re.findall(r": (\S+\.md)$", contents, re.M)
+    )
+
+
+def test_the_site_fetches_nothing() -> None:
+    """What a page would load from elsewhere; links are the reader's to follow."""
+    text = "".join(path.read_text("utf-8") for path in PAGES)
+    assert re.findall(r"!\[[^\]]*\]\(https?:|<(?:script|img|link|iframe)\b", text) == []
