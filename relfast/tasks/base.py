@@ -363,8 +363,8 @@ class Task:
 
     def say(self, outcome: Outcome) -> str | None:
         """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""
-        if not outcome.found:
-            return None
+        if not outcome.found or not outcome.details:
+            return None  # nothing was read, or it is a row's template, which stands for many answers
         said = outcome.details.get("pred") if self._said is None else self._said(outcome.details)
         return said[:MAX_SAID] if isinstance(said, str) else None
 

@@ -1,5 +1,5 @@
-"""``python -m relfast_kernels.compiled [PARENT [UNIT...]]``: build what is missing of the units (of all, if none
-is named), and end with the process PARENT."""
+"""``python -m relfast_kernels.compiled [PARENT [UNIT...]]``: build what is missing of the units, of all if
+none is named, and end with the process PARENT."""
 
 from __future__ import annotations
 
