@@ -98,7 +98,7 @@ def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Sourc
         raise UsageError("stdin (-) can be read only once")
     found = [_source(path) for name in inputs for path in paths_of(name, output)]
     for source in found:
-        if source.regular and source.codec == "plain":
+        if source.regular and source.codec in ("plain", "zip"):
             refuse_foreign(source.path)
     return found
 
