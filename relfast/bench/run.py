@@ -1,7 +1,8 @@
 """Running a benchmark: each model is asked each part, its responses scored, its report written. Resumable.
 
 ``DIR/MODEL/PART.jsonl`` are the responses, with ``.run.json`` beside them; ``PART.scored.jsonl`` the rows,
-``PART.summary.json`` their summary, ``report/`` the page, ``DIR/results.json`` what the table shows.
+``PART.summary.json`` their summary, ``report/`` the page; of several models
+``DIR/report/`` has them side by side. ``DIR/results.json`` is what the table shows.
 """
 
 from __future__ import annotations
@@ -122,9 +123,20 @@ class Bench:
                 scored.append(str(_scored(folder, part)))
             watch.step(f"{model.name}: writing the report")
             generate_report(scored, folder / REPORT_DIR)
+        if len(self.models) > 1:
+            watch.step("writing the report of all models")
+            generate_report(self._named(), self.folder / REPORT_DIR)
         data = orjson.dumps([result.to_dict() for result in self.results], option=orjson.OPT_INDENT_2)
         _write(self.folder / RESULTS_FILE, data + b"\n")
         return self.results
+
+    def _named(self) -> list[str]:
+        """All scored files as ``NAME=FILE``."""
+        return [
+            f"{model.name}={_scored(self.folder / model.name, part)}"
+            for model in self.models
+            for part in self.parts
+        ]
 
     def _requests(self) -> dict[str, list[Request]]:
         wordings = Wordings(self.prompt)

@@ -115,6 +115,8 @@ def command(
     for model in bench.models:
         page = bench.folder / model.name / REPORT_DIR / "index.html"
         click.echo(f"{model.name}: report in {page}", err=True)
+    if len(bench.models) > 1:
+        click.echo(f"all models: report in {bench.folder / REPORT_DIR / 'index.html'}", err=True)
     failed = [result for result in results if result.counts.failed]
     for result in failed:
         click.echo(

@@ -74,8 +74,9 @@ def _reply(trace: Mapping[str, Any]) -> Any:
         return failure
     if isinstance(reply, str):
         return reply
-    nodes = trace.get("nodes")
-    for node in reversed(nodes if isinstance(nodes, list) else ()):
+    nodes: Any = trace.get("nodes")
+    listed: list[Any] = nodes if isinstance(nodes, list) else []
+    for node in reversed(listed):
         message = node.get("message") if isinstance(node, Mapping) else None
         if isinstance(message, Mapping) and node.get("sampled") and message.get("role") == "assistant":
             return said_in(message)

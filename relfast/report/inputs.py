@@ -79,7 +79,7 @@ def _of_folder(name: str) -> list[Input]:
 
 
 def _as_summary(source: Source) -> Summary | None:
-    if source.codec != "plain" or not source.path.endswith(".json"):
+    if source.codec not in ("plain", "json") or not source.path.endswith(".json"):
         return None
     try:
         return Summary.from_dict(orjson.loads(Path(source.path).read_bytes()))

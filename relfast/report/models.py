@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from relfast.errors import UsageError
+from relfast.inference.header import read_header
 from relfast.report.base import OnStep, ignore_step
 from relfast.report.scored_rows import Asked, Scored, read_apart, read_scored
 
@@ -79,7 +80,13 @@ def _name_and_path(given: str) -> tuple[str, str]:
 
 
 def _name(runs: Sequence[Scored]) -> None:
-    """Names from the files': as much of their paths as tells them apart."""
+    """The models that were asked, where headers say so and differ; else the files' names, with as much of
+    their paths as tells them apart."""
+    asked = [_model_of(run) for run in runs]
+    if all(asked) and len(set(asked)) == len(asked):
+        for run, model in zip(runs, asked, strict=True):
+            run.name = model
+        return
     names = [_SUFFIXES.sub("", Path(run.name).name) or "scores" for run in runs]
     if len(set(names)) < len(names):
         names = [
@@ -87,3 +94,9 @@ def _name(runs: Sequence[Scored]) -> None:
         ]
     for place, run in enumerate(runs):
         run.name = names[place] if names.count(names[place]) == 1 else f"{names[place]} ({place + 1})"
+
+
+def _model_of(run: Scored) -> str:
+    """The model that all files of a run were asked of; empty where headers do not say one."""
+    models = {str((read_header(path) or {}).get("model") or "") for path in run.paths}
+    return models.pop() if len(models) == 1 else ""

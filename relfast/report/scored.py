@@ -7,6 +7,7 @@ from pathlib import Path
 
 from relfast.engine.job import Job
 from relfast.errors import OutputError
+from relfast.inference.header import header_line, read_header
 from relfast.records import SCORED
 from relfast.report import by_size, overview, side_by_side
 from relfast.report.base import OnStep, Report, ignore_step
@@ -126,7 +127,10 @@ def _facts(runs: Sequence[Scored]) -> list[tuple[str, str]]:
     dumps = list(dict.fromkeys(name for run in runs for name in run.dumps))
     if dumps:
         facts.append(("questions and responses", ", ".join(dumps)))
-    return facts
+    asked = dict.fromkeys(
+        header_line(header) for run in runs for path in run.paths if (header := read_header(path))
+    )
+    return [*facts, *(("asked", line) for line in asked)]
 
 
 def _how(runs: Sequence[Scored]) -> Section | None:

@@ -73,6 +73,7 @@ def test_all_three_benchmarks_without_a_server(tmp_path: Path, capsys: pytest.Ca
     page = (tmp_path / MODEL / "report" / "index.html").read_text("utf-8")
     for name in tasks:
         assert name in page
+    assert f"model {MODEL}" in page, "the page says what was asked"
     before = files(tmp_path)
     assert bench("--mock", "-o", tmp_path) == 2
     assert "--resume continues it" in capsys.readouterr().err
@@ -107,6 +108,8 @@ def test_two_models_killed_and_resumed(tmp_path: Path, capsys: pytest.CaptureFix
         assert len(read(folder / name / "mazes.scored.jsonl")) == len(rows)
         assert (folder / name / "report" / "index.html").is_file()
         assert name in done.stderr
+    page = (folder / "report" / "index.html").read_text("utf-8")
+    assert all(name in page for name in ("org_one", "two")), "all models side by side"
 
 
 def test_what_cannot_be_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
