@@ -69,12 +69,12 @@ HANG: Final = ({"smiles": TORI[1]}, f"<smiles>{TORI[0]}</smiles>")
 
 
 def distinct_c2(n: int) -> list[tuple[dict[str, str], str]]:
-    """Gold and response of ``n`` cheap REL-C2 records with different answers. Gold is charged, which no kernel
+    """Gold and response of ``n`` cheap REL-C2 records with different answers. Gold has tellurium, which no kernel
     reads: they are for the workers."""
     endings = ["O", "N", "S", "F", "Cl", "Br", "=O", "#N", "C(=O)O", "C(=O)N"]
     shapes = itertools.product(range(1, 40), endings, endings)
     return [
-        ({"smiles": "CCCC[O-]"}, f"<smiles>{_head(left)}{'C' * length}{right}</smiles>")
+        ({"smiles": "CCCC[Te]"}, f"<smiles>{_head(left)}{'C' * length}{right}</smiles>")
         for length, left, right in itertools.islice(shapes, n)
     ]
 

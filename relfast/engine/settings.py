@@ -20,7 +20,7 @@ MAX_WORKERS: Final = 10_000
 
 
 _MAPS: Final = {
-    "rewards": "task names to metrics, such as {'REL-C3': 'recall'}",
+    "rewards": "task names to metrics, such as {'TASK': 'METRIC'}",
     "map": "fields to paths, such as {'response': 'choices.0.message.content'}",
 }
 

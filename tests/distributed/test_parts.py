@@ -40,7 +40,8 @@ def local(inputs: list[Path], tmp_path: Path, **options: Any) -> tuple[bytes, di
 
 
 def told(summary: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in summary.items() if key not in ("output", "seconds")}
+    # a cluster does not group unusable records by cause
+    return {key: value for key, value in summary.items() if key not in ("output", "seconds", "unusable")}
 
 
 def rows_in(folder: Path) -> bytes:

@@ -50,7 +50,7 @@ UNUSABLE: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"reward": "REL-C2=correct"},
-        "rewards must map task names to metrics, such as {'REL-C3': 'recall'}, not 'REL-C2=correct'",
+        "rewards must map task names to metrics, such as {'TASK': 'METRIC'}, not 'REL-C2=correct'",
     ),
     ({"data": 5}, "data must be a path or several, not 5"),
     ({"b1_min_f1": math.nan}, "b1_min_f1 must be a number from 0 to 1, not nan"),

@@ -44,8 +44,9 @@ FACTS = {
 OTHER_MEANINGS = {
     "reason": ("engine", "formats"),  # every task's under strict
     "completion": ("formats",),  # a response, in OpenAI's words
-    "label": ("stats",),  # a kind of metric
+    "label": ("stats", "formats"),  # a kind of metric; the gold, in other tools' words
     "target": ("formats",),  # the gold, in Inspect's words
+    "solution": ("formats",),  # the gold, in other tools' words
 }
 """Words that are no fact of a benchmark in some parts."""
 
