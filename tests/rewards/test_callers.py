@@ -160,7 +160,7 @@ import os, sys, threading, time
 import psutil, relfast
 
 scorer = relfast.Scorer(policy="strict", workers=2)
-row = ("REL-C2", {"smiles": "CCO"}, "<smiles>CC</smiles>")
+row = ("REL-C2", {"smiles": "CC[Te]O"}, "<smiles>CC[Te]</smiles>")  # tellurium is left to RDKit
 first = scorer.reward(*row)
 pids = sorted(p.pid for p in psutil.Process().children())
 child = os.fork()
@@ -223,7 +223,7 @@ def test_workers_die_with_a_host_that_is_killed() -> None:
     script = (
         "import relfast, psutil, time\n"
         "scorer = relfast.Scorer(workers=2)\n"
-        "scorer.reward('REL-C2', {'smiles': 'C[NH3+]'}, '<smiles>CC[NH2+]C</smiles>')\n"
+        "scorer.reward('REL-C2', {'smiles': 'C[Te]C'}, '<smiles>CC[Te]C</smiles>')\n"
         "print([p.pid for p in psutil.Process().children()], flush=True)\n"
         "time.sleep(3600)\n"
     )
