@@ -19,7 +19,7 @@ import relfast
 from relfast.records import Score
 from relfast.stats import prompts as by_prompt
 from relfast.stats import samples as kept
-from relfast.stats.estimates import clustered_mean, majority_score, pass_at_k
+from relfast.stats.estimates import clustered_mean, pass_at_k, winners
 from relfast.stats.prompts import count_kinds
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.sums import ExactSum, units_of
@@ -141,7 +141,8 @@ def test_majority(prompts: Prompts) -> None:
     ],
 )
 def test_majority_score(votes: list[int], correct: list[int], score: float) -> None:
-    assert majority_score(votes, correct) == score
+    chosen, right = winners(votes, correct)
+    assert (right / chosen if chosen else 0.0) == score
 
 
 @given(parts=st.lists(PROMPTS, min_size=1, max_size=4))

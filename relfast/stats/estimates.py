@@ -20,15 +20,6 @@ class AtK(NamedTuple):
     prompts: int
 
 
-def majority_score(votes: Sequence[int], correct: Sequence[int]) -> float:
-    """1 where the most frequent answer is right, 0 where it is wrong; ties share.
-
-    Samples without an answer (vote 0) do not vote; where nobody votes, the score is 0.
-    """
-    n, right = winners(votes, correct)
-    return right / n if n else 0.0
-
-
 def winners(votes: Sequence[int], correct: Sequence[int]) -> tuple[int, int]:
     """How many answers are the most frequent, and how many of them are right; (0, 0) where nobody votes."""
     counts = Counter(vote for vote in votes if vote)

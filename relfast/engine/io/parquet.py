@@ -141,12 +141,6 @@ def first_rows(path: str, n: int, *, columns: Sequence[str]) -> list[bytes]:
     with _file(path) as file:
         if not set(columns) <= set(file.schema_arrow.names):
             return []
-    return head_rows(path, n)
-
-
-def head_rows(path: str, n: int) -> list[bytes]:
-    """The first rows as lines of JSON; none where they cannot be read."""
-    with _file(path) as file:
         try:
             return [_line(row) for row in next(file.iter_batches(n, use_threads=False)).to_pylist()]
         except (StopIteration, OSError, ValueError):
