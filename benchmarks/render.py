@@ -1,6 +1,6 @@
-"""Saved benchmark runs → the table of docs/benchmarks.md.
+"""Saved benchmark runs → the table of docs/benchmarks.md, and the plot of what changed.
 
-``python -m benchmarks.render`` writes the newest saved run into it. Targets are for ratios to a floor or
+``python -m benchmarks.render`` writes the newest saved run into both. Targets are for ratios to a floor or
 rival measured in the same run, never for times; whether something became slower is for `benchmarks.gate` to say.
 """
 
@@ -12,7 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks import history
+
 ROOT = Path(__file__).parent.parent
+PLOT = ROOT / "docs" / "assets" / "benchmarks_history.svg"
 START, END = "<!-- benchmarks:start -->", "<!-- benchmarks:end -->"
 
 
@@ -63,12 +66,33 @@ def _latencies(info: dict[str, Any]) -> str:
     return ", ".join(_number(info[name]) for name in ("p50_us", "p99_us", "max_us")) + " µs"
 
 
+def processor(run: dict[str, Any]) -> str:
+    """The name of the processor that a run was made on."""
+    machine = run["machine_info"]
+    name: str = machine.get("cpu", {}).get("brand_raw", machine.get("machine", "unknown"))
+    return name
+
+
+def ratios(run: dict[str, Any]) -> dict[str, history.Ratio]:
+    """What the history keeps of a run."""
+    kept: dict[str, history.Ratio] = {}
+    for info in rows(run):
+        ratio = ratio_of(info)
+        if ratio is not None:
+            kept[info["task"]] = {"ratio": ratio}
+            if "limit" in info:
+                kept[info["task"]] |= {
+                    "limit": info["limit"],
+                    "limit_is": info.get("limit_is", "at most"),
+                }
+    return kept
+
+
 def table(run: dict[str, Any]) -> str:
     """The table in Markdown."""
     machine = run["machine_info"]
-    cpu = machine.get("cpu", {}).get("brand_raw", machine.get("machine", "unknown"))
     lines = [
-        f"{cpu}, {machine.get('cpu', {}).get('count', '?')} cores, Python {machine['python_version']},"
+        f"{processor(run)}, {machine.get('cpu', {}).get('count', '?')} cores, Python {machine['python_version']},"
         f" {run['datetime'][:10]}; ratios are medians of runs taken in turn with their floor or rival.",
         "",
         "| what | items/s | MB/s | a call: p50, p99, max | ratio | target |",
@@ -100,6 +124,8 @@ def write_table(run: dict[str, Any], page: Path = ROOT / "docs" / "benchmarks.md
 def main() -> int:
     run = newest_run()
     write_table(run)
+    history.remember(run["datetime"], processor(run), ratios(run))
+    history.draw(history.read(), PLOT)
     return 0
 
 
