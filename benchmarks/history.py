@@ -69,6 +69,7 @@ def draw(runs: list[Run], path: Path) -> bool:
     matplotlib.use("svg")
     # the same file from the same history
     matplotlib.rcParams["svg.hashsalt"] = "relfast"
+    matplotlib.rcParams["svg.fonttype"] = "none"
     from matplotlib import pyplot as plt
 
     kept = series(runs)
