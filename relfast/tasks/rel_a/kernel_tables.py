@@ -39,9 +39,12 @@ from relfast_kernels.layouts import (
     WORD_OPENS,
 )
 
-from relfast.tasks.rel_a import strict, words
-from relfast.tasks.rel_a.sentence import N_CHOICES, NEVER_PLAIN, PLACE, STATED, read
+from relfast.tasks.rel_a import walk as walking
+from relfast.tasks.rel_a import words
+from relfast.tasks.rel_a.said import N_CHOICES, PLACE, STATED
+from relfast.tasks.rel_a.sentence import NEVER_PLAIN, read
 from relfast.tasks.rel_a.skim import PLAIN, skim
+from relfast.tasks.rel_a.units import Unit
 
 _ANY: Final = "\0"
 """What stands for any word in the texts of a pattern."""
@@ -125,7 +128,7 @@ def says(text: str) -> int:
     plain = PLAIN.fullmatch(text)
     if plain is not None:
         bits |= int(plain[1]) << SAYS_PLAIN_SHIFT
-    if strict._OR.match(text) is not None:
+    if walking.OR.match(text) is not None:
         bits |= SAYS_OR
     names = words.names_a_choice(text)
     bits |= names * SAYS_NAMES
@@ -136,7 +139,7 @@ def says(text: str) -> int:
         return bits | SAYS_SKIMMED
     sentence = read(text)
     bits |= sentence.plain * SAYS_PLAIN | sentence.concludes * SAYS_CONCLUDES | sentence.asks * SAYS_NO_MORE
-    said = strict._resolved(sentence, set())
+    said = walking.resolved(sentence, set())
     if said is not None:
         bits |= (said.force >= STATED) * SAYS_STATED | (said.force == PLACE) * SAYS_PLACE
         bits |= said.described * SAYS_DESCRIBED | said.boxed * SAYS_BOXED
@@ -146,10 +149,10 @@ def says(text: str) -> int:
 
 def _as_last(text: str) -> int:
     """What a sentence does to a walk that has met nothing yet."""
-    if strict._LIST_ITEM.fullmatch(text) is not None or strict._WAIT.match(text) is not None:
+    if walking.LIST_ITEM.fullmatch(text) is not None or walking.WAIT.match(text) is not None:
         return 0
-    walk, fresh = strict._Walk(""), strict._Walk("")
-    walk.goes_on(strict._Unit(text, 1, True, False))
+    walk, fresh = walking.Walk(""), walking.Walk("")
+    walk.goes_on(Unit(text, 1, True, False))
     final = walk.final
     if final is None:
         walk.talk.clear()
