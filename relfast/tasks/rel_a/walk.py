@@ -1,7 +1,7 @@
 """What is known of the answer while sentences are read from the last one back.
 
-What comes after a statement is explanation, unless it takes the statement back; what comes before it is draft,
-unless it is still the same statement: two answers side by side with nothing that sets one above the other are none.
+What comes after a statement is explanation, unless it takes the statement back; what comes before it is
+draft, unless it is still the same statement: two answers side by side, neither set above the other, are none.
 """
 
 from __future__ import annotations
