@@ -89,8 +89,11 @@ class ProgressReporter:
             self._bar.say(f"relfast: {text}")
 
 
-def scoring_status(state: run.Progress, now: float) -> Status:
-    """How far a dump is scored: rows, speed, errors; what an earlier run did counts for no speed."""
+def scoring_status(state: run.Progress, now: float, idle: float = 0.0) -> Status:
+    """How far a dump is scored: rows, speed, errors; what an earlier run did counts for no speed.
+
+    ``idle``: seconds since input was last done. An end that is overdue by a second is no longer promised.
+    """
     seconds = max(now - state.started, 1e-9)
     rows = state.rows - state.resumed_rows
     done = state.done_bytes - state.resumed_bytes
@@ -111,7 +114,8 @@ def scoring_status(state: run.Progress, now: float) -> Status:
     if slow or not done:
         return Status(facts, state.done_bytes / state.total_bytes)
     left = (state.total_bytes - state.done_bytes) / max(done / seconds, 1e-9)
-    return Status(facts, state.done_bytes / state.total_bytes, left)
+    overdue = idle > left + 1
+    return Status(facts, state.done_bytes / state.total_bytes, None if overdue else left)
 
 
 class Counting:

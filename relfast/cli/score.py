@@ -107,18 +107,22 @@ def score(
     _check_summary_path(summary_path, output)
     _check_engine(engine, ray_address, part_bytes, limit, shard)
     latest: Progress | None = None
-    rows_before = 0
+    rows_before = bytes_before = 0
+    moved = time.monotonic()
 
     def report(state: Progress) -> None:
-        nonlocal latest, rows_before
+        nonlocal latest, rows_before, bytes_before, moved
         signals.check()
         latest = state
+        if state.done_bytes != bytes_before:
+            bytes_before, moved = state.done_bytes, time.monotonic()
         useless_so_far = not rows_before and 0 < state.rows == state.invalid
         rows_before = state.rows
         if useless_so_far and not quiet and state.done_bytes != state.total_bytes:
             # after the first block, and not when the hours of the whole dump are over
             reporter.say(describe(state.causes(), state.rows, "command", so_far=True))
-        reporter.update(lambda: scoring_status(state, time.monotonic()))
+        now = time.monotonic()
+        reporter.update(lambda: scoring_status(state, now, now - moved))
 
     try:
         with ProgressReporter(quiet=quiet) as reporter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,6 +53,8 @@ class Cause:
     def describe(self, side: Side) -> str:
         """``4 × field 'response' is missing (line 1 has: id, text; try --map response=text)``."""
         what = self.message.partition("; ")[0].strip()
+        if _is_exception(self.kind):
+            what = f"the scorer fails on the response: {self.kind}: {what}"
         details = []
         places = ", ".join(self.first) + (", …" if self.n > len(self.first) else "")
         if self.keys:
@@ -74,6 +77,12 @@ class Cause:
             "first": self.first,
             "advice": _advice(self.advice, "command") if self.advice else None,
         }
+
+
+def _is_exception(kind: str) -> bool:
+    """Whether an error is one that Python or a library raised, which says nothing to who reads it alone."""
+    known = getattr(builtins, kind, None)
+    return isinstance(known, type) and issubclass(known, Exception)
 
 
 def _advice(advice: Sequence[str], side: Side) -> str:
