@@ -100,7 +100,7 @@ class Unusable:
 
     def __init__(self) -> None:
         self.causes: dict[tuple[str, str], Cause] = {}
-        self.n = 0
+        self.n: int = 0
 
     def add(self, error: Mapping[str, Any] | None, place: str) -> Cause | None:
         """Count a row; the cause if it is a new one."""

@@ -278,6 +278,19 @@ def test_awaited_scores_are_those_of_the_plain_calls() -> None:
         assert scores == scorer.score([RECORD]) == asyncio.run(relfast.ascore([RECORD], workers=0))
 
 
+def test_a_reward_is_awaited_without_a_scorer_of_ones_own() -> None:
+    async def several(**options: Any) -> list[float | None]:
+        one = [relfast.areward("REL-A1", gold, "Answer: 4", workers=0, **options) for gold in (GOLD, None)]
+        return list(await asyncio.gather(*one))
+
+    assert asyncio.run(several()) == [1.0, None]
+    assert asyncio.run(several(on_error=-1.0, policy="strict")) == [1.0, -1.0]
+    with pytest.raises(relfast.UnscoredError, match="invalid_record"):
+        asyncio.run(several(on_error="raise"))
+    with pytest.raises(relfast.UsageError, match="did you mean 'timeout'"):
+        asyncio.run(several(timout=5))
+
+
 @pytest.mark.parametrize(("name", "line"), [(name, line) for name, two in EXAMPLES.items() for line in two])
 def test_an_example_of_help_is_a_command_that_is_understood(name: str, line: str) -> None:
     words = [word for word in line.split() if "=" not in word or not word.startswith("RELFAST_")]
