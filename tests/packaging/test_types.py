@@ -41,7 +41,7 @@ relfast.Scorer(wrokers=2)
 relfast.evaluate_response("", {}, "", polcy="strict")
 verl.make_compute_score(on_eror=0.0)
 relfast.scor([{}])
-number: int = relfast.score([{}])
+number: int = relfast.score([{}], workers=0)
 """
 
 
