@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import relfast
 from relfast.cli.examples import EXAMPLES
-from relfast.cli.main import cli, main
+from relfast.cli.main import COMMANDS, cli, main
 
 RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer: 3"}
 
@@ -299,6 +299,14 @@ def test_an_example_of_help_is_a_command_that_is_understood(name: str, line: str
     assert command is not None
     command.make_context(name, words[2:], resilient_parsing=False)
     assert line in CliRunner().invoke(cli, [name, "--help"], terminal_width=200).output
+
+
+def test_every_command_has_two_examples_and_one_group() -> None:
+    assert set(EXAMPLES) == set(COMMANDS)
+    said = CliRunner().invoke(cli, ["--help"], terminal_width=80).output
+    for name, command in COMMANDS.items():
+        (line,) = [line for line in said.splitlines() if line.startswith(f"  {name} ")]
+        assert command.summary.startswith(line.split(maxsplit=1)[1])
 
 
 def test_every_option_of_score_is_in_one_group_of_its_help() -> None:
