@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from relfast.bench.run import Model, Result
+    from relfast.engine.file_run.run import Progress
     from relfast.inference.request_log import RequestCounts
 
 
@@ -91,7 +92,7 @@ def command(
     """
     from relfast.bench.run import REPORT_DIR, Bench, Watch
     from relfast.bench.sets import built_in, from_files
-    from relfast.cli.progress import ProgressReporter
+    from relfast.cli.progress import ProgressReporter, Scoring
     from relfast.engine.job import make_job
 
     asking = {name: options.pop(name) for name in _asking_names() & options.keys()}
@@ -110,7 +111,10 @@ def command(
         def watch(name: str, total: int) -> Callable[[RequestCounts], None]:
             return Asking(reporter, total, name).update
 
-        results = bench.run(Watch(watch, reporter.step), resume=resume, overwrite=overwrite)
+        def scoring(name: str) -> Callable[[Progress], None]:
+            return Scoring(reporter, name).update
+
+        results = bench.run(Watch(watch, reporter.step, scoring), resume=resume, overwrite=overwrite)
     _print(results)
     for model in bench.models:
         page = bench.folder / model.name / REPORT_DIR / "index.html"

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
 if TYPE_CHECKING:
@@ -116,6 +116,32 @@ def scoring_status(state: run.Progress, now: float, idle: float = 0.0) -> Status
     left = (state.total_bytes - state.done_bytes) / max(done / seconds, 1e-9)
     overdue = idle > left + 1
     return Status(facts, state.done_bytes / state.total_bytes, None if overdue else left)
+
+
+class Scoring:
+    """How far a dump is scored: the status of each `Progress` that it is told.
+
+    Parameters
+    ----------
+    reporter
+        Shows it.
+    name
+        Of what is scored, where that is not plain.
+    """
+
+    def __init__(self, reporter: ProgressReporter, name: str = "") -> None:
+        self._reporter, self._name = reporter, name
+        self._done, self._moved = 0, time.monotonic()
+
+    def update(self, state: run.Progress) -> None:
+        now = time.monotonic()
+        if state.done_bytes != self._done:
+            self._done, self._moved = state.done_bytes, now
+        self._reporter.update(lambda: self._status(state, now))
+
+    def _status(self, state: run.Progress, now: float) -> Status:
+        status = scoring_status(state, now, now - self._moved)
+        return replace(status, facts=(self._name, *status.facts)) if self._name else status
 
 
 class Counting:

@@ -22,16 +22,21 @@ def ignore_step(text: str) -> None:
 
 @dataclass
 class Report:
-    """The files a report wrote, in order, and what it could not show and why; the model of its heatmaps."""
+    """The files a report wrote, in order, and what it could not show and why; the model of its heatmaps; and
+    who is told of each figure."""
 
     directory: Path
     files: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     embedder: str = "auto"
+    on_step: OnStep = ignore_step
+    n_figures: int = 0
 
     def drew(self, path: Path) -> None:
         """Note a figure: a PNG, with its SVG and PDF beside it."""
         self.files += [path.with_suffix(suffix) for suffix in FORMATS]
+        self.n_figures += 1
+        self.on_step(f"drawing figures: {self.n_figures} done")
 
     def write_texts(self, texts: Mapping[str, str]) -> None:
         """Write files by name and text, in the report's directory. Raises `OutputError`."""

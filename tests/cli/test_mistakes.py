@@ -151,6 +151,7 @@ TYPED = [
     ("scor good.jsonl", 2, "No such command 'scor'; did you mean 'score'?"),
     ("evaluate good.jsonl", 2, "did you mean 'score'?"),
     ("good.jsonl", 2, "to score this file: relfast score good.jsonl"),
+    ("generate seqbanch -n 3", 2, "No such command 'seqbanch'; did you mean 'seqbench'?"),
 ]  # fmt: skip
 
 
