@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -40,7 +41,7 @@ class Cause:
     keys
         Keys of the first record, where the cause is that one is missing.
     advice
-        What to do: option and value, such as ``("map", "response", "completion")``.
+        What to do: option and values, such as ``("map", "response", "completion")``, or more pairs of these.
     """
 
     kind: str
@@ -88,8 +89,11 @@ def _is_exception(kind: str) -> bool:
 def _advice(advice: Sequence[str], side: Side) -> str:
     option, *values = advice
     if option == "map":
-        name, path = values
-        return f"try --map {name}={path}" if side == "command" else f"try map={{{name!r}: {path!r}}}"
+        fields = dict(zip(values[::2], values[1::2], strict=True))
+        if side == "python":
+            return f"try map={fields!r}"
+        typed = (shlex.quote(f"{name}={path}") for name, path in fields.items())
+        return f"try {' '.join(f'--map {pair}' for pair in typed)}"
     if option == "data":
         return f"{'--data ' if side == 'command' else 'data='}FILE joins gold records on id"
     return values[0]

@@ -40,6 +40,29 @@ FILES: dict[str, list[Any] | bytes] = {
     "null.jsonl": [without("response", response=None)],
     "other_ids.jsonl": [{"id": "x", "response": "3"}],
     "gold.jsonl": [without("response", id="g")],
+    # other tools' files
+    "evaluated.json": json.dumps(
+        {"evalId": "e", "results": {"version": 3, "results": [{"id": "r0"}]}}, indent=2
+    ).encode(),
+    "evaluated.jsonl": [
+        {
+            "id": "r0",
+            "prompt": {"raw": "…"},
+            "vars": {"id": "a"},
+            "response": {"output": "3", "tokenUsage": {"total": 1}},
+        }
+    ],
+    "traced.jsonl": [
+        {
+            "id": "t0",
+            "inputs": {"messages": [[{"kwargs": {"content": "…", "text": "…"}}]]},
+            "outputs": {"generations": [[{"text": "3"}]]},
+            "reference_example_id": "a",
+        }
+    ],
+    "logged.table.json": b'{"columns": ["id", "model_response"], "data": [["a", "3"]], "ncols": 2, "nrows": 1}',
+    "sheet.jsonl": [{"record id": "a", "Model answer": "3"}],
+    "golds.jsonl": [without("response")],
     "mixed.jsonl": [
         RECORD,
         without("response", output="3"),
@@ -123,6 +146,15 @@ TYPED = [
     ("score good.jsonl --task REL-A11", 2, "did you mean 'REL-A1'?"),
     ("score good.jsonl --reward recall", 2, "--reward 'recall' is not of the form NAME=VALUE"),
     ("score good.jsonl --reward REL-A1=recal", 2, "recal"),
+    # what other tools write, and spreadsheets
+    ("score evaluated.json", 2, "jq -c '.results.results[]' makes lines of what is in it"),
+    ("score evaluated.jsonl --data golds.jsonl", 2, "no gold record with id 'r0' in --data (line 1; try --map id=vars.id)"),
+    ("score evaluated.jsonl --data golds.jsonl --map id=vars.id", 2, "try --map response=response.output"),
+    ("score evaluated.jsonl --data golds.jsonl --map id=vars.id --map response=response.output", 0, "1 rows in"),
+    ("score traced.jsonl --data golds.jsonl", 2, "try --map id=reference_example_id --map response=outputs.generations.0.0.text)"),
+    ("score logged.table.json --data golds.jsonl", 2, "try --map response=model_response"),
+    ("score logged.table.json --data golds.jsonl --map response=model_response", 0, "1 rows in"),
+    ("score sheet.jsonl --data golds.jsonl", 2, "field 'id' is missing, by which --data finds its gold record (line 1; try --map 'id=record id' --map 'response=Model answer')"),
     # formats
     ("score table.csv", 2, "csv.DictReader(sys.stdin)]\" < table.csv > table.jsonl"),
     ("score table.tsv", 2, "delimiter='\\t')]\" < table.tsv > table.jsonl"),
