@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import os
 import shlex
@@ -30,6 +31,8 @@ EXIT_FAILED: Final = 1
 EXIT_USAGE: Final = 2
 EXIT_ROWS_FAILED: Final = 3
 EXIT_SIGINT: Final = 130
+
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class _Command(NamedTuple):
@@ -152,6 +155,13 @@ def main(arguments: list[str] | None = None) -> None:
         # the reader of our stdout went away (`| head`): nobody is left to tell
         _discard_stdout()
         code = 0
+    except OSError as error:
+        # a full disk under a redirected stdout; files that are named say so themselves
+        if error.errno not in _NO_ROOM:
+            raise
+        say(f"relfast: {error.filename or 'the output'} cannot be written: {error.strerror}")
+        _discard_stdout()
+        code = EXIT_FAILED
     sys.exit(code)
 
 
@@ -160,6 +170,9 @@ def _run(arguments: list[str] | None) -> int:
         result: Any = cli.main(arguments, prog_name="relfast", standalone_mode=False)
     except click.exceptions.Exit as error:
         return error.exit_code
+    except SystemExit:
+        # how click and rich end a command whose reader went away; nothing of ours leaves in this way
+        raise BrokenPipeError from None
     except (click.Abort, KeyboardInterrupt) as error:
         say("relfast: interrupted")
         cause = error.__cause__ if isinstance(error, click.Abort) else error

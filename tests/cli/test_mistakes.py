@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -213,8 +214,6 @@ def test_what_was_unusable_is_known_after_a_resume(here: Path) -> None:
 
 def test_the_command_that_converts_a_table_does(here: Path) -> None:
     """The line that a CSV is refused with, typed as it stands."""
-    import subprocess
-
     command = typed("score table.csv")[1].split("read of it: ")[1]
     subprocess.run(command.replace("python ", f"{sys.executable} ", 1), shell=True, check=True, cwd=here)
     assert json.loads(Path("table.jsonl").read_bytes()) == {"id": "a", "task": "REL-A1", "response": "3"}
@@ -356,3 +355,31 @@ def test_every_option_of_score_is_in_one_group_of_its_help() -> None:
                     if line.strip()
                 )
                 assert names == 1, parameter.opts
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["tasks", "--help", "score --help", "generate REL-A1 -n 500", "score good.jsonl -o - -q --workers 0"],
+)
+def test_a_full_disk_under_stdout_is_one_line(line: str, here: Path) -> None:
+    command = [sys.executable, "-m", "relfast", *line.split()]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    (said,) = done.stderr.splitlines()
+    assert "No space left on device" in said
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["generate REL-A1 -n 2000", "tasks --json", "score many.jsonl -o - -q --workers 0"]
+)
+def test_a_reader_that_goes_away_is_no_error(line: str, here: Path) -> None:
+    Path("many.jsonl").write_text(f"{json.dumps(RECORD)}\n" * 2000)
+    command = [sys.executable, "-m", "relfast", *line.split()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.read(1)
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        assert running.wait() == 0
