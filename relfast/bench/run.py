@@ -24,6 +24,7 @@ from relfast.inference.header import read_header
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Plan, complete_records
+from relfast.report.base import check_packages
 from relfast.report.scored import generate_report
 from relfast.stats.summary import Summary
 from relfast.tasks import TASKS
@@ -164,7 +165,7 @@ class Bench:
             from relfast.embed import get_embedder
 
             get_embedder(self.job.options.embedder, self.job.options.device)
-        _check_report()
+        check_packages()
 
     def _part(
         self, model: Model, part: Part, requests: list[Request], folder: Path, watch: Watch, *, resume: bool
@@ -203,17 +204,6 @@ class Bench:
 
 def _scored(folder: Path, part: Part) -> Path:
     return folder / f"{part.name}.scored.jsonl"
-
-
-def _check_report() -> None:
-    """Raise `MissingExtraError` if a report cannot be drawn."""
-    from relfast.errors import MissingExtraError
-
-    try:
-        import jinja2  # noqa: F401
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("a report", "report") from error
 
 
 def _write(path: Path, data: bytes) -> None:

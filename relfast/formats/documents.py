@@ -68,6 +68,8 @@ def rows_of(document: Any) -> Iterator[Any]:
                     "the log holds no samples (a header only, or a run that failed before the first)"
                 )
             return iter(found)
+    if isinstance(document, Mapping) and "response" in document:
+        return iter((document,))
     if not isinstance(document, Mapping):
         raise NoRows("a JSON document that is neither an object nor a list")
     keys = ", ".join(map(repr, list(document)[:_SHOWN_KEYS])) + (", …" if len(document) > _SHOWN_KEYS else "")

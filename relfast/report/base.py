@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from relfast.errors import OutputError
+from relfast.errors import MissingExtraError, OutputError
 
 FORMATS: Final = (".png", ".svg", ".pdf")
 """What every figure is saved as."""
@@ -18,6 +19,14 @@ OnStep = Callable[[str], None]
 
 def ignore_step(text: str) -> None:
     """The `OnStep` of whoever does not want to know."""
+
+
+def check_packages(*more: str) -> None:
+    """Find out before the work whether a report of it can be drawn, with ``more`` packages than all reports
+    need. Raises `MissingExtraError`."""
+    for name in ("jinja2", "matplotlib", *more):
+        if importlib.util.find_spec(name) is None:
+            raise MissingExtraError("a report", "report")
 
 
 @dataclass

@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
 import relfast
 from relfast.cli.examples import EXAMPLES
 from relfast.cli.main import COMMANDS, cli, main
+from relfast.embed.resolving import resolve
 
 RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer: 3"}
 
@@ -64,6 +67,8 @@ FILES: dict[str, list[Any] | bytes] = {
     "logged.table.json": b'{"columns": ["id", "model_response"], "data": [["a", "3"]], "ncols": 2, "nrows": 1}',
     "sheet.jsonl": [{"record id": "a", "Model answer": "3"}],
     "golds.jsonl": [without("response")],
+    "listed.json": json.dumps([RECORD]).encode(),
+    "printed.json": json.dumps(RECORD, indent=2).encode(),
     "mixed.jsonl": [
         RECORD,
         without("response", output="3"),
@@ -95,6 +100,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             content = "".join(json.dumps(row) + "\n" for row in content).encode()
         Path(name).write_bytes(content)
     Path("folder").mkdir()
+    pyarrow.parquet.write_table(pyarrow.table({"id": ["a"], "task": ["REL-A1"], "n": [1]}), "bare.parquet")
     return tmp_path
 
 
@@ -180,6 +186,15 @@ TYPED = [
     ("score good.jsonl --shard 4/4", 2, "shard 4/4 does not exist"),
     ("score good.jsonl --resume --overwrite", 2, "--resume and --overwrite exclude each other"),
     ("score good.jsonl --sumary x.json", 2, "--summary"),
+    # what a command is not for, and what is there already
+    ("show good.jsonl:0", 2, "'a' is of REL-A1, and mazes of SeqBench are what is drawn here"),
+    ("show nothing.jsonl", 2, "nothing.jsonl: no such file"),
+    ("report good.jsonl -o report", 2, "is no scored row (no status and metrics); score the dump first"),
+    ("compare good.jsonl good.jsonl", 2, "good.jsonl"),
+    ("embedder add minilmm", 2, "none of the known names (bge-large, bge-base, bge-small, minilm)"),
+    ("score listed.json", 0, "1 rows in"),
+    ("score printed.json", 0, "1 rows in"),
+    ("score bare.parquet", 2, "line 1 has: id, task, n; --data FILE joins gold records on id"),
     # commands
     ("scor good.jsonl", 2, "No such command 'scor'; did you mean 'score'?"),
     ("evaluate good.jsonl", 2, "did you mean 'score'?"),
@@ -383,3 +398,23 @@ def test_a_reader_that_goes_away_is_no_error(line: str, here: Path) -> None:
         running.stdout.close()
         assert running.stderr.read() == b""
         assert running.wait() == 0
+
+
+def test_a_model_that_is_here_is_not_added_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make demo` brings it along: what a newcomer types next is no mistake. Another form of it is another model."""
+    source = resolve("minilm").path
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
+    shutil.copytree(source, tmp_path / "embedders" / "minilm")
+    (tmp_path / "embedders").chmod(0o700)
+    code, said = typed("embedder add minilm")
+    assert (code, said) == (0, "minilm is here already (--overwrite makes it anew)\n")
+
+
+def test_a_report_that_cannot_be_drawn_is_known_before_the_work(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    code, said = typed(f"realign --mock --limit 2 -o {tmp_path}")
+    assert code == 1
+    assert said.startswith("relfast: a report needs an optional package: pip install ")
+    assert not list(tmp_path.iterdir())
