@@ -155,7 +155,7 @@ TYPED = [
     ("score good.jsonl --reward REL-A1=recal", 2, "recal"),
     # what other tools write, and spreadsheets
     ("score evaluated.json", 2, "jq -c '.results.results[]' makes lines of what is in it"),
-    ("score evaluated.jsonl --data golds.jsonl", 2, "no gold record with id 'r0' in --data (line 1; try --map id=vars.id)"),
+    ("score evaluated.jsonl --data golds.jsonl", 2, "no gold record with id 'r0' in --data (line 1; try --map id=vars.id --map response=response.output)"),
     ("score evaluated.jsonl --data golds.jsonl --map id=vars.id", 2, "try --map response=response.output"),
     ("score evaluated.jsonl --data golds.jsonl --map id=vars.id --map response=response.output", 0, "1 rows in"),
     ("score traced.jsonl --data golds.jsonl", 2, "try --map id=reference_example_id --map response=outputs.generations.0.0.text)"),

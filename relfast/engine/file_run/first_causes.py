@@ -125,10 +125,9 @@ class FirstCauses:
         ]
         place = None if "id" in self._job.field_map else id_in(row, frozenset(ids))
         if place is not None:
-            # where the response is too: one more run saved
-            response = (
-                None if "response" in row or "response" in self._job.field_map else place_of("response", row)
-            )
+            # where the response is too, which saves a run; an object under its name holds it, and is none
+            known = isinstance(row.get("response"), str | list) or "response" in self._job.field_map
+            response = None if known else place_of("response", row)
             cause.advice = ("map", "id", place, *(("response", response) if response else ()))
         elif ids:
             cause.advice = ("say", f"--data has {', '.join(f'{each!r:.60}' for each in ids[:_GOLD_IDS])}, …")
