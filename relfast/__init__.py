@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from relfast.api import ascore, evaluate_response, read_rows, score, score_batch, score_file
+    from relfast.api import areward, ascore, evaluate_response, read_rows, score, score_batch, score_file
     from relfast.comparison import compare
     from relfast.comparison.model import Comparison
     from relfast.engine.online.scorer import Scorer
@@ -46,6 +46,7 @@ _HOMES: Final = {
     "UnscoredError": "relfast.errors",
     "UsageError": "relfast.errors",
     "WorkerError": "relfast.errors",
+    "areward": "relfast.api",
     "ascore": "relfast.api",
     "compare": "relfast.comparison",
     "evaluate_response": "relfast.api",
@@ -71,6 +72,7 @@ __all__ = [
     "UsageError",
     "WorkerError",
     "__version__",
+    "areward",
     "ascore",
     "compare",
     "evaluate_response",
@@ -81,13 +83,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'relfast' has no attribute {name!r}")
-    value = getattr(importlib.import_module(home), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # type checkers would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        home = _HOMES.get(name)
+        if home is None:
+            raise AttributeError(f"module 'relfast' has no attribute {name!r}")
+        value = getattr(importlib.import_module(home), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

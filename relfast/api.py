@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from relfast.engine.job import DEFAULT_TIMEOUT, make_job, make_options
 from relfast.errors import UsageError, said_in_python
-from relfast.keywords import JobKeywords, Policy, ScorerKeywords, TaskKeywords
+from relfast.keywords import AdapterKeywords, JobKeywords, Policy, ScorerKeywords, TaskKeywords
 from relfast.records import Record, Score
 from relfast.stats.summary import Summary
 from relfast.tasks import find_task, infer_task
@@ -92,8 +92,38 @@ def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords
 
 async def ascore(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords]) -> list[Score]:
     """`score` for an event loop, which goes on meanwhile. Many calls share a `relfast.Scorer` better: its
-    ``ascore`` and ``areward`` keep workers and what was scored before."""
+    ``ascore`` keeps workers and what was scored before."""
     return await asyncio.to_thread(score, records, **options)
+
+
+async def areward(
+    task: str | None,
+    answer: object,
+    response: object,
+    /,
+    question: object = None,
+    **options: Unpack[ScorerKeywords],
+) -> float | None:
+    """The reward of one response for an event loop, which goes on meanwhile.
+
+    Calls with the same options share a `relfast.Scorer`: one worker process, unless ``RELFAST_WORKERS`` or
+    ``workers`` says otherwise, kept until the process or `relfast.rewards.close` ends it. Without a score the
+    reward is what ``on_error`` says (default: None).
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        An option that cannot be used.
+    UnscoredError
+        The response has no score, and ``on_error`` is ``"raise"``.
+    """
+    from relfast.engine.online.shared import shared_scorer
+    from relfast.engine.online.worth import checked_on_error, value_of
+
+    on_error = checked_on_error(options.pop("on_error", None))
+    scorer = shared_scorer(cast(AdapterKeywords, options))
+    score = await asyncio.wrap_future(scorer.submit(task, answer, response, question))
+    return value_of(score, on_error, scorer.job.options.policy)
 
 
 def read_rows(path: str | Path | Sequence[str | Path]) -> ScoreBatch:

@@ -52,7 +52,7 @@ class OutputExistsError(UsageError):
     """An output is there already, and nobody said whether to resume or to replace it. Nothing was touched."""
 
     def __init__(self, path: object, *, resumable: bool = False) -> None:
-        self.path = str(path)
+        self.path: str = str(path)
         ways = "--resume continues it, --overwrite starts over" if resumable else "--overwrite replaces it"
         super().__init__(f"{path} exists; {ways}")
 
@@ -66,7 +66,9 @@ class InputError(RelfastError):
     def __init__(
         self, message: str, *, file: str | None = None, line: int | None = None, field: str | None = None
     ) -> None:
-        self.file, self.line, self.field = file, line, field
+        self.file: str | None = file
+        self.line: int | None = line
+        self.field: str | None = field
         place = ":".join(str(part) for part in (file, line) if part is not None)
         prefix = f"{place}: " if place else ""
         where = f" (field {field!r})" if field else ""
@@ -113,7 +115,7 @@ class OutputError(RelfastError):
     """The output cannot be written."""
 
     def __init__(self, path: object, reason: str) -> None:
-        self.path = str(path)
+        self.path: str = str(path)
         super().__init__(f"{path}: {reason}")
 
 
@@ -140,7 +142,8 @@ class UnscoredError(RelfastError):
     """A response could not be scored, and ``on_error="raise"`` was asked for."""
 
     def __init__(self, task: str | None, status: str, message: str) -> None:
-        self.task, self.status = task, status
+        self.task: str | None = task
+        self.status: str = status
         super().__init__(f"{task or 'response'} has no reward ({status}): {message}")
 
 

@@ -17,12 +17,14 @@ import orjson
 
 from relfast.bench.sets import Part
 from relfast.engine.file_run.files import score_files
+from relfast.engine.file_run.run import Progress
 from relfast.engine.job import Job
 from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
 from relfast.inference.header import read_header
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Plan, complete_records
+from relfast.report.base import check_packages
 from relfast.report.scored import generate_report
 from relfast.stats.summary import Summary
 from relfast.tasks import TASKS
@@ -84,10 +86,11 @@ class Result:
 
 @dataclass
 class Watch:
-    """Who is told of what: the requests of a part, as they come; and steps that take long."""
+    """Who is told of what: a part's requests as they come, steps that take long, rows as they are scored."""
 
     asking: Callable[[str, int], Callable[[RequestCounts], None]]
     step: Callable[[str], None]
+    scoring: Callable[[str], Callable[[Progress], None]]
 
 
 @dataclass
@@ -162,7 +165,7 @@ class Bench:
             from relfast.embed import get_embedder
 
             get_embedder(self.job.options.embedder, self.job.options.device)
-        _check_report()
+        check_packages()
 
     def _part(
         self, model: Model, part: Part, requests: list[Request], folder: Path, watch: Watch, *, resume: bool
@@ -181,33 +184,26 @@ class Bench:
             # compiled once and here, on a fresh machine: the workers would each do it, at the same time
             if name is not None and TASKS[name].kernels:
                 TASKS[name].load()
-        summary = self._score(responses, _scored(folder, part), resume=resume)
+        watch_rows = watch.scoring(f"{model.name} {part.name}: scoring")
+        summary = self._score(responses, _scored(folder, part), watch_rows, resume=resume)
         shown = orjson.dumps(summary.to_dict() | {"seconds": None}, option=orjson.OPT_INDENT_2)
         _write(folder / f"{part.name}.summary.json", shown + b"\n")
         return Result(model.name, part, counts, summary, read_header(responses))
 
-    def _score(self, responses: Path, scored: Path, *, resume: bool) -> Summary:
+    def _score(
+        self, responses: Path, scored: Path, progress: Callable[[Progress], None], *, resume: bool
+    ) -> Summary:
+        files = [str(responses)], str(scored), self.job
         if resume and scored.exists():
             try:
-                return score_files([str(responses)], str(scored), self.job, workers=self.workers, resume=True)
+                return score_files(*files, workers=self.workers, progress=progress, resume=True)
             except ResumeMismatchError:
                 pass  # responses that had failed are there now
-        return score_files([str(responses)], str(scored), self.job, workers=self.workers, overwrite=True)
+        return score_files(*files, workers=self.workers, progress=progress, overwrite=True)
 
 
 def _scored(folder: Path, part: Part) -> Path:
     return folder / f"{part.name}.scored.jsonl"
-
-
-def _check_report() -> None:
-    """Raise `MissingExtraError` if a report cannot be drawn."""
-    from relfast.errors import MissingExtraError
-
-    try:
-        import jinja2  # noqa: F401
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("a report", "report") from error
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -50,21 +50,20 @@ def command(files: tuple[str, ...], limit: int, seed: int, workers: int | None, 
         click.echo(orjson.dumps([dataclasses.asdict(finding) for finding in findings]).decode())
         return 0
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(pad_edge=False, box=None, header_style="bold")
-    table.add_column("task", no_wrap=True)
-    table.add_column("strategy", overflow="fold")
-    for name in ("n", "correct", "reward", "strict"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for finding in findings:
-        table.add_row(
+    from relfast.cli.layout import show_table
+
+    rows_shown = [
+        [
             finding.task,
             finding.strategy,
             f"{finding.n:,}",
             f"{finding.correct['reference']:.3f}",
             f"{finding.rewards['reference']:.3f}",
             f"{finding.rewards['strict']:.3f}",
-        )
-    Console(highlight=False).print(table)
+        ]
+        for finding in findings
+    ]
+    header = ["task", "strategy", "n", "correct", "reward", "strict"]
+    show_table(Console(highlight=False), header, rows_shown, words=2)
     return 0

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from relfast.bench.run import Model, Result
+    from relfast.engine.file_run.run import Progress
     from relfast.inference.request_log import RequestCounts
 
 
@@ -91,7 +92,7 @@ def command(
     """
     from relfast.bench.run import REPORT_DIR, Bench, Watch
     from relfast.bench.sets import built_in, from_files
-    from relfast.cli.progress import ProgressReporter
+    from relfast.cli.progress import ProgressReporter, Scoring
     from relfast.engine.job import make_job
 
     asking = {name: options.pop(name) for name in _asking_names() & options.keys()}
@@ -110,7 +111,10 @@ def command(
         def watch(name: str, total: int) -> Callable[[RequestCounts], None]:
             return Asking(reporter, total, name).update
 
-        results = bench.run(Watch(watch, reporter.step), resume=resume, overwrite=overwrite)
+        def scoring(name: str) -> Callable[[Progress], None]:
+            return Scoring(reporter, name).update
+
+        results = bench.run(Watch(watch, reporter.step, scoring), resume=resume, overwrite=overwrite)
     _print(results)
     for model in bench.models:
         page = bench.folder / model.name / REPORT_DIR / "index.html"
@@ -177,23 +181,24 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
 def _print(results: Sequence[Result]) -> None:
     """The table on stderr: a line for each model and task."""
     from rich.console import Console
-    from rich.table import Table
 
-    from relfast.cli.table import cells
+    from relfast.cli.layout import show_table
+    from relfast.cli.table import COLUMNS, UNSCORED, cells
 
     if sys.stderr is None:
         return
-    table = Table(pad_edge=False, box=None, header_style="bold")
-    for name in ("set", "model", "task"):
-        table.add_column(name, overflow="fold")
-    for name in ("prompts", "responses", "correct", "± se", "reward", "parsed", "unscored"):
-        table.add_column(name, justify="right", no_wrap=True)
     # models of one set below each other
     order = list(dict.fromkeys(result.part.name for result in results))
-    for result in sorted(results, key=lambda result: order.index(result.part.name)):
+    results = sorted(results, key=lambda result: order.index(result.part.name))
+    columns = [*COLUMNS] if any(result.summary.count(*UNSCORED) for result in results) else [*COLUMNS[:-1]]
+    several = len({result.model for result in results}) > 1
+    words = ["set", "model", "task"] if several else ["set", "task"]
+    rows = []
+    for result in results:
         for name, task in result.summary.tasks.items():
-            table.add_row(result.part.name, result.model, name, *cells(task))
+            said = [result.part.name, result.model, name] if several else [result.part.name, name]
+            rows.append([*said, *cells(task)[: len(columns)]])
     console = Console(file=sys.stderr, highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, 120)
-    console.print(table)
+    show_table(console, [*words, *columns], rows, words=len(words))

@@ -156,23 +156,16 @@ def _print(comparison: Comparison) -> None:
 
 def _show(comparison: Comparison, console: Any) -> None:
     """The table, 80 columns wide; what needs more room stands below it."""
-    from rich.table import Table
-
+    from relfast.cli.layout import show_table
     from relfast.comparison.tables import header_of, methods, names_in_columns, pair_of, rows_of, text_columns
 
     called = names_in_columns(comparison)
     for name, letter in called.items():
         if name != letter:
             console.print(_plain(f"{letter} = {name}"))
-    table = Table(pad_edge=False, box=None, header_style="bold")
-    for place, name in enumerate(header_of(comparison, called)):
-        if place < text_columns(comparison):
-            table.add_column(_plain(name), overflow="fold")
-        else:
-            table.add_column(_plain(name), justify="right", no_wrap=True)
-    for row in rows_of(comparison, called):
-        table.add_row(*map(_plain, row))
-    console.print(table)
+    show_table(
+        console, header_of(comparison, called), rows_of(comparison, called), words=text_columns(comparison)
+    )
     plain = " before correction" if len(comparison) > 1 else ""
     for item in comparison:
         runs = "" if len(comparison.runs) == 2 else f" {pair_of(item, called)}"

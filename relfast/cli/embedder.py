@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from relfast.errors import OutputExistsError
+
 
 @click.group(name="embedder")
 def command() -> None:
@@ -39,9 +41,18 @@ def list_models() -> None:
 @click.option("--overwrite", is_flag=True, help="Replace a model of that name.")
 def add(source: str, name: str | None, take: str, precision: str, overwrite: bool) -> None:
     """Make a model known: a known NAME (from an installed package or the hub), or a checkpoint's DIR."""
-    from relfast.embed import adding
+    from relfast.embed import adding, models
 
-    model = adding.add(source, name, take=take, precision=precision, overwrite=overwrite)  # type: ignore[arg-type]
+    try:
+        model = adding.add(source, name, take=take, precision=precision, overwrite=overwrite)  # type: ignore[arg-type]
+    except OutputExistsError as error:
+        # asked for by its name and in no other form than it has: there is nothing left to do
+        known = models.canonical_name(source) in models.KNOWN and not Path(source).is_dir()
+        if not known or (name, take, precision) != (None, "auto", "fp32"):
+            raise
+        click.echo(f"{source} is here already (--overwrite makes it anew)", err=True)
+        _describe(error.path)
+        return
     _describe(model.path)
 
 

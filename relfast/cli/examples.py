@@ -27,11 +27,16 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = {
         "relfast compare a.scored.jsonl b.scored.jsonl",
         "relfast compare old=a.scored.jsonl new=b.scored.jsonl --flips flips.csv",
     ),
+    "bench": (
+        "relfast bench --mock",
+        "relfast bench NAME@http://127.0.0.1:8000/v1 --set rel --samples 4",
+    ),
     "run": (
         "relfast run records.jsonl --api http://127.0.0.1:8000/v1 --model NAME -o run.jsonl",
         "relfast run records.jsonl --api http://127.0.0.1:8000/v1 --model NAME --samples 8 -o run.jsonl --resume",
     ),
     "realign": ("relfast realign --mock --limit 2", "relfast realign --model NAME --api http://127.0.0.1:8000/v1"),
+    "embedder": ("relfast embedder list", "relfast embedder add minilm"),
     "serve": ("relfast serve", "relfast serve --port 8080"),
     "tasks": ("relfast tasks", "relfast tasks --json"),
     "warmup": ("relfast warmup", "RELFAST_CACHE_DIR=/scratch/cache relfast warmup"),
@@ -50,7 +55,7 @@ _GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
             "max_line_bytes",
         ),
         "What is written": ("output", "resume", "overwrite", "summary_path", "details", "lengths"),
-        "How it runs": ("workers", "timeout", "fail_on_error"),
+        "How it runs": ("workers", "timeout", "fail_on_error", "engine", "ray_address", "part_bytes"),
         "What is said": ("show", "quiet", "verbose", "help"),
     },
 }

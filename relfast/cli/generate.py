@@ -15,7 +15,7 @@ import orjson
 from relfast.cli.parameters import options_of
 from relfast.cli.progress import Counting, ProgressReporter, Status
 from relfast.cores import default_workers, usable_cores
-from relfast.errors import MissingExtraError, UsageError
+from relfast.errors import MissingExtraError, UsageError, did_you_mean
 from relfast.outputs import STDOUT, whole_file
 from relfast.parameters import parameters_of
 from relfast.tasks import TASKS, Task, find_task
@@ -120,6 +120,14 @@ class _Group(click.Group):
                 f"{task.name} has no published generator; its records can be scored, not generated"
             )
         return None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            meant = did_you_mean(args[0], _GENERATED) or "; relfast generate --help lists them"
+            ctx.fail(f"No such command {args[0]!r}{meant}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import os
 import shlex
@@ -31,6 +32,8 @@ EXIT_USAGE: Final = 2
 EXIT_ROWS_FAILED: Final = 3
 EXIT_SIGINT: Final = 130
 
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
 
 class _Command(NamedTuple):
     """Where a command lives, and its line in ``relfast --help``: asking for help loads none of them."""
@@ -41,29 +44,38 @@ class _Command(NamedTuple):
 
 COMMANDS: Final = {
     "score": _Command("relfast.cli.score", "Score a run dump: one row per response, whatever happens."),
-    "generate": _Command("relfast.cli.generate", "Make new records of a benchmark, with gold answers."),
-    "validate": _Command(
-        "relfast.cli.validate", "Check records against the REL record format, line by line."
-    ),
-    "audit": _Command("relfast.cli.audit", "What blind strategies earn on records: constants and leaks."),
-    "show": _Command("relfast.cli.show", "Draw a maze of SeqBench with the gold plan and the model's."),
-    "report": _Command("relfast.cli.report", "Figures, tables and one HTML page from scored rows."),
     "compare": _Command(
         "relfast.cli.compare", "Is A better than B? Scored rows of the same records, paired."
     ),
+    "report": _Command("relfast.cli.report", "Figures, tables and one HTML page from scored rows."),
+    "show": _Command("relfast.cli.show", "Draw a maze of SeqBench with the gold plan and the model's."),
     "bench": _Command(
         "relfast.cli.bench", "Ask models, score and report: all three benchmarks in one command."
     ),
     "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),
     "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
-    "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),
-    "serve": _Command("relfast.cli.serve", "Serve rewards over HTTP: OpenRLHF, slime, batches of records."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
+    "generate": _Command("relfast.cli.generate", "Make new records of a benchmark, with gold answers."),
+    "validate": _Command(
+        "relfast.cli.validate", "Check records against the REL record format, line by line."
+    ),
+    "audit": _Command("relfast.cli.audit", "What blind strategies earn on records: constants and leaks."),
+    "serve": _Command("relfast.cli.serve", "Serve rewards over HTTP: OpenRLHF, slime, batches of records."),
+    "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
     ),
 }
 
+_GROUPS: Final = {
+    "Score": ("score", "compare", "report", "show"),
+    "Ask models": ("bench", "run", "realign"),
+    "Records": ("tasks", "generate", "validate", "audit"),
+    "Machines": ("serve", "embedder", "warmup"),
+}
+
+
+_WIDEST: Final = max(map(len, COMMANDS))
 
 _OTHER_WORDS: Final = {
     "eval": "score",
@@ -106,13 +118,24 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+        for title, names in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:{_WIDEST}}", COMMANDS[name].summary) for name in names])
+
+
+_EPILOG: Final = """\b
+Examples:
+  relfast score run.jsonl
+  relfast COMMAND --help
+\b
+Completion in bash (zsh, fish alike):
+  eval "$(_RELFAST_COMPLETE=bash_source relfast)"
+"""
 
 
 @click.group(
     cls=_LazyGroup,
-    epilog='Completion in bash (zsh, fish alike): eval "$(_RELFAST_COMPLETE=bash_source relfast)"',
+    epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(__version__, prog_name="relfast")
@@ -132,6 +155,13 @@ def main(arguments: list[str] | None = None) -> None:
         # the reader of our stdout went away (`| head`): nobody is left to tell
         _discard_stdout()
         code = 0
+    except OSError as error:
+        # a full disk under a redirected stdout; files that are named say so themselves
+        if error.errno not in _NO_ROOM:
+            raise
+        say(f"relfast: {error.filename or 'the output'} cannot be written: {error.strerror}")
+        _discard_stdout()
+        code = EXIT_FAILED
     sys.exit(code)
 
 
@@ -140,6 +170,9 @@ def _run(arguments: list[str] | None) -> int:
         result: Any = cli.main(arguments, prog_name="relfast", standalone_mode=False)
     except click.exceptions.Exit as error:
         return error.exit_code
+    except SystemExit:
+        # how click and rich end a command whose reader went away; nothing of ours leaves in this way
+        raise BrokenPipeError from None
     except (click.Abort, KeyboardInterrupt) as error:
         say("relfast: interrupted")
         cause = error.__cause__ if isinstance(error, click.Abort) else error

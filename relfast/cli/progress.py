@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TextIO, cast
 
 if TYPE_CHECKING:
@@ -89,8 +89,11 @@ class ProgressReporter:
             self._bar.say(f"relfast: {text}")
 
 
-def scoring_status(state: run.Progress, now: float) -> Status:
-    """How far a dump is scored: rows, speed, errors; what an earlier run did counts for no speed."""
+def scoring_status(state: run.Progress, now: float, idle: float = 0.0) -> Status:
+    """How far a dump is scored: rows, speed, errors; what an earlier run did counts for no speed.
+
+    ``idle``: seconds since input was last done. An end that is overdue by a second is no longer promised.
+    """
     seconds = max(now - state.started, 1e-9)
     rows = state.rows - state.resumed_rows
     done = state.done_bytes - state.resumed_bytes
@@ -111,7 +114,34 @@ def scoring_status(state: run.Progress, now: float) -> Status:
     if slow or not done:
         return Status(facts, state.done_bytes / state.total_bytes)
     left = (state.total_bytes - state.done_bytes) / max(done / seconds, 1e-9)
-    return Status(facts, state.done_bytes / state.total_bytes, left)
+    overdue = idle > left + 1
+    return Status(facts, state.done_bytes / state.total_bytes, None if overdue else left)
+
+
+class Scoring:
+    """How far a dump is scored: the status of each `Progress` that it is told.
+
+    Parameters
+    ----------
+    reporter
+        Shows it.
+    name
+        Of what is scored, where that is not plain.
+    """
+
+    def __init__(self, reporter: ProgressReporter, name: str = "") -> None:
+        self._reporter, self._name = reporter, name
+        self._done, self._moved = 0, time.monotonic()
+
+    def update(self, state: run.Progress) -> None:
+        now = time.monotonic()
+        if state.done_bytes != self._done:
+            self._done, self._moved = state.done_bytes, now
+        self._reporter.update(lambda: self._status(state, now))
+
+    def _status(self, state: run.Progress, now: float) -> Status:
+        status = scoring_status(state, now, now - self._moved)
+        return replace(status, facts=(self._name, *status.facts)) if self._name else status
 
 
 class Counting:

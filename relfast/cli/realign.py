@@ -83,12 +83,15 @@ def command(
     from relfast.inference.settings import Settings
     from relfast.realign.aligner import StepAligner
     from relfast.realign.benchmark import Judge, Plan
+    from relfast.report.base import check_packages
     from relfast.report.realign import REPORT_DIR, RESULTS_FILE, generate_analysis_report
     from relfast.tasks.realign.options import RealignOptions
 
     if more_subsets and not subsets:
         raise UsageError(f"unexpected argument {more_subsets[0]!r}")
     named = [name for text in (*subsets, *more_subsets) for name in text.split(",") if name]
+    if not no_report:
+        check_packages("pandas", "scipy")
     problems, source = _problems(named, limit, mock, data, dataset)
     settings = Settings(
         model=model,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +92,7 @@ def score(
     **job_options: Any,
 ) -> int:
     from relfast.cli.listing import how_to_list, rows_with
-    from relfast.cli.progress import ProgressReporter, scoring_status
+    from relfast.cli.progress import ProgressReporter, Scoring
     from relfast.engine.file_run.files import score_files
     from relfast.engine.file_run.telling import tell_nobody
     from relfast.engine.io.writer import ConsumerGone
@@ -118,10 +117,11 @@ def score(
         if useless_so_far and not quiet and state.done_bytes != state.total_bytes:
             # after the first block, and not when the hours of the whole dump are over
             reporter.say(describe(state.causes(), state.rows, "command", so_far=True))
-        reporter.update(lambda: scoring_status(state, time.monotonic()))
+        scoring.update(state)
 
     try:
         with ProgressReporter(quiet=quiet) as reporter:
+            scoring = Scoring(reporter)
             how: dict[str, Any] = {
                 "workers": workers,
                 "resume": resume,

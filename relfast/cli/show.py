@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from relfast.errors import InputError, UsageError
 from relfast.outputs import refuse_existing
+
+DRAWN: Final = "SeqBench"
 
 
 @click.command(name="show")
@@ -24,6 +26,7 @@ def command(
     """Draw a maze of SeqBench: doors, keys, the gold plan, and the model's where there is a response."""
     from relfast.formats import read_row
     from relfast.formats.entry import MISSING
+    from relfast.tasks import find_task, infer_task
     from relfast.tasks.seqbench.picture import draw_text, picture_of
 
     if output is not None:
@@ -33,6 +36,14 @@ def command(
     question, answer, response = (
         None if part is MISSING else part for part in (entry.question, entry.answer, entry.response)
     )
+    task = find_task(entry.task) or (infer_task(answer) if isinstance(answer, Mapping) else None)
+    if task is not None and task.name != DRAWN:
+        which = row.get("id", "the record")
+        raise InputError(
+            f"{which!r} is of {task.name}, and mazes of {DRAWN} are what is drawn here; `relfast report` shows every"
+            " record on its page",
+            file=path,
+        )
     if isinstance(response, list) and response:
         response = response[0]
     try:

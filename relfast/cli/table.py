@@ -6,15 +6,15 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING, Final
 
+from relfast.cli.layout import show_list, show_table
 from relfast.records import SCORED, STATUSES
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import Summary, TaskSummary
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
-
-    from relfast.tasks.breakdown import ShownTable
+COLUMNS: Final = ("prompts", "responses", "correct", "± se", "reward", "parsed", "unscored")
+"""What the table has of a task: the headings of `cells`."""
 
 UNSCORED: Final = tuple(status for status in STATUSES if status not in SCORED)
 
@@ -35,58 +35,24 @@ def print_summary(summary: Summary) -> None:
 
 
 def _print(summary: Summary, console: Console) -> None:
-    from rich.table import Table
-
-    table = Table(pad_edge=False, box=None, header_style="bold")
-    table.add_column("task", no_wrap=True)
-    columns = ["prompts", "responses", "correct", "± se", "reward", "parsed"]
-    if summary.count(*UNSCORED):
-        columns.append("unscored")
-    for name in columns:
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ["task", *COLUMNS] if summary.count(*UNSCORED) else ["task", *COLUMNS[:-1]]
+    rows = [[name, *cells(task)][: len(columns)] for name, task in summary.tasks.items()]
+    show_table(console, columns, rows)
     for name, task in summary.tasks.items():
-        table.add_row(name, *cells(task)[: len(columns)])
-    if console.measure(table, options=console.options.update(width=1_000)).maximum <= console.width:
-        console.print(table)
-    else:  # a line a task, folded: a table would cut its headings and numbers
-        for name, task in summary.tasks.items():
-            pairs = zip(columns, cells(task), strict=False)
-            console.print(
-                f"{name}: {' · '.join(f'{column} {cell}' for column, cell in pairs)}", overflow="fold"
-            )
-    for name, task in summary.tasks.items():
-        for line in (_metrics(task), _at_k(task), _lengths(task), _unscored(task)):
-            if line:
-                console.print(f"{name}: {line}", overflow="fold")
+        for parts in (_metrics(task), _at_k(task), _lengths(task), _unscored(task)):
+            if parts:
+                show_list(console, name, parts)
         for shown in task.tables():
-            console.print(_own_table(name, shown))
+            console.print(f"{name} {shown.title}", markup=False)
+            show_table(console, shown.columns, shown.rows)
     # one line whatever the width: it is there to be copied and compared
     console.print(summary.signature, style="dim", soft_wrap=True)
     for note in summary.notes:
         console.print(f"note: {note}", overflow="fold")
 
 
-def _own_table(task: str, shown: ShownTable) -> Table:
-    """A table of a task's own aggregates, its title the first line."""
-    from rich.table import Table
-
-    table = Table(
-        title=f"{task} {shown.title}",
-        title_justify="left",
-        title_style="",
-        pad_edge=False,
-        box=None,
-        header_style="bold",
-    )
-    for place, name in enumerate(shown.columns):
-        table.add_column(name, justify="right" if place else "left", no_wrap=True)
-    for row in shown.rows:
-        table.add_row(*row)
-    return table
-
-
 def cells(task: TaskSummary) -> list[str]:
-    """What the table shows of a task: prompts, responses, correct, its error, reward, parsed, unscored."""
+    """What the table shows of a task, under `COLUMNS`."""
     mean, error = clustered_mean(task.histogram)
     return [
         f"{task.prompts:,}",
@@ -103,11 +69,11 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
-def _metrics(task: TaskSummary) -> str:
-    return " · ".join(f"{name} {total / n:.3g}" for name, (n, total) in task.sums.items() if n)
+def _metrics(task: TaskSummary) -> list[str]:
+    return [f"{name} {total / n:.3g}" for name, (n, total) in task.sums.items() if n]
 
 
-def _at_k(task: TaskSummary) -> str:
+def _at_k(task: TaskSummary) -> list[str]:
     """pass@k for powers of two and the largest k, maj@k for all; each with the prompts it rests on. avg@k is
     pass@1 of the same prompts, and in the JSON."""
     lines = []
@@ -118,13 +84,13 @@ def _at_k(task: TaskSummary) -> str:
         lines += [
             f"{name[:-1]}{k} {points[k].value:.3f} ({points[k].prompts:,}/{task.prompts:,})" for k in shown
         ]
-    return " · ".join(lines).replace(")", " prompts)", 1)
+    return [line.replace(")", " prompts)") if not at else line for at, line in enumerate(lines)]
 
 
-def _lengths(task: TaskSummary) -> str:
+def _lengths(task: TaskSummary) -> list[str]:
     """Medians and 95th percentiles, and the share of responses that were cut off."""
     if task.lengths is None:
-        return ""
+        return []
     names = ("characters", "reasoning_characters", "tokens", "reasoning_tokens")
     spreads = [(name.replace("_", " "), getattr(task.lengths, name)) for name in names]
     parts = [
@@ -135,11 +101,11 @@ def _lengths(task: TaskSummary) -> str:
     cut, known = task.lengths.truncated
     if known:
         parts.append(f"cut off {100 * cut / known:.1f}% of {known:,}")
-    return " · ".join(parts)
+    return parts
 
 
-def _unscored(task: TaskSummary) -> str:
+def _unscored(task: TaskSummary) -> list[str]:
     failed = [(status, task.statuses[status]) for status in UNSCORED if task.statuses[status]]
     if not failed:
-        return ""
-    return "without a score: " + ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in failed)
+        return []
+    return ["without a score: " + ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in failed)]

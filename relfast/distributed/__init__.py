@@ -23,14 +23,16 @@ if TYPE_CHECKING:
 __all__ = ["RayScorer", "score_on_ray"]
 
 
-def __getattr__(name: str) -> Any:
-    # the command line asks for the one without paying for the other
-    if name == "RayScorer":
-        from relfast.distributed.ray_scorer import RayScorer
+if not TYPE_CHECKING:  # type checkers would take any name for one of ours
 
-        return RayScorer
-    if name == "score_on_ray":
-        from relfast.distributed.run import score_on_ray
+    def __getattr__(name: str) -> Any:
+        # the command line asks for the one without paying for the other
+        if name == "RayScorer":
+            from relfast.distributed.ray_scorer import RayScorer
 
-        return score_on_ray
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return RayScorer
+        if name == "score_on_ray":
+            from relfast.distributed.run import score_on_ray
+
+            return score_on_ray
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

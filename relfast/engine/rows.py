@@ -146,6 +146,8 @@ def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
 
 
 def _no_gold(entry: Entry) -> str:
+    if not entry.numbered and entry.id is MISSING:
+        return "field 'id' is missing, by which --data finds its gold record"
     if not entry.numbered:
         return f"no gold record with id {entry.id!r:.80} in --data"
     asked = "" if entry.id is MISSING else f", and none with id {entry.id!r:.80}"

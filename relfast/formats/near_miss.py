@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -21,7 +21,10 @@ _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Keys under which other tools write our fields, the likeliest first."""
 
-_DEPTH: Final = 4
+_GIVEN: Final = frozenset({"input", "prompt", "request", "question", "message", "var", "testcase", "doc"})
+"""Keys, less a plural's s, of what goes into a model."""
+
+_DEPTH: Final = 6
 _NEAR: Final = 0.75
 """Least similarity (difflib's ratio) of a misspelt name."""
 
@@ -39,18 +42,37 @@ def place_of(field: str, row: Mapping[str, Any]) -> str | None:
     for key in top:
         if key.lower() in near:
             return key
+    plain = {key: key.lower().replace("-", "_").replace(" ", "_") for key in top}
     names = _OTHER_NAMES[field]
     for name in names:
-        found = next((key for key in top if key.lower() == name), None)
+        found = next((key for key in top if plain[key] == name), None)
         if found is not None:
             return found
     # keys made of several words, such as raw_completion or completion_str
     for key in top:
-        if set(key.lower().replace("-", "_").split("_")) & {field, *names[:4]}:
+        if set(plain[key].split("_")) & {field, *names[:4]}:
             return key
     if field != "response":
         return None
     return next((path for name in names for path in _inside(row, name, _DEPTH)), None)
+
+
+def id_in(row: Mapping[str, Any], ids: Collection[str]) -> str | None:
+    """The path to a value of a row that is one of these ids, or None."""
+    return next((path for path, value in _scalars(row, _DEPTH) if str(value) in ids), None)
+
+
+def _scalars(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The texts and whole numbers of a row with their paths, the outermost first."""
+    if not depth or not isinstance(value, Mapping):
+        return
+    named = {key: item for key, item in value.items() if isinstance(key, str) and "." not in key}
+    prefix = f"{path}." if path else ""
+    for key, item in named.items():
+        if isinstance(item, str | int) and not isinstance(item, bool):
+            yield prefix + key, item
+    for key, item in named.items():
+        yield from _scalars(item, depth - 1, prefix + key)
 
 
 def misspelt(name: str) -> str | None:
@@ -78,7 +100,8 @@ def _inside(value: Any, name: str, depth: int, path: str = "") -> Iterator[str]:
         pairs = [(key, item) for key, item in value.items() if isinstance(key, str) and "." not in key]
     elif isinstance(value, list) and value:
         pairs = [("0", value[0])]
-    for key, item in pairs:
+    # what a model was given holds texts too
+    for key, item in sorted(pairs, key=lambda pair: pair[0].lower().rstrip("s") in _GIVEN):
         here = f"{path}.{key}" if path else key
         if key == name and _is_text(item):
             yield here

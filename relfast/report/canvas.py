@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from pathlib import Path
 from typing import Any, Final
@@ -95,8 +96,12 @@ class Canvas:
             self.figure.draw_without_rendering()
             self.figure.set_layout_engine("none")
             for target in paths:
+                drawn = io.BytesIO()  # a backend whose file is full trips over its own feet
+                self.figure.savefig(
+                    drawn, format=target.suffix[1:], dpi=DPI, metadata=_WITHOUT_DATE.get(target.suffix)
+                )
                 try:
-                    self.figure.savefig(target, dpi=DPI, metadata=_WITHOUT_DATE.get(target.suffix))
+                    target.write_bytes(drawn.getbuffer())
                 except OSError as error:
                     raise OutputError(target, error.strerror or str(error)) from error
 

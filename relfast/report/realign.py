@@ -98,7 +98,7 @@ def generate_analysis_report(
     """
     on_step("reading results")
     solved = read_entries(_entries(str(results_file)))
-    report = Report(Path(output_dir))
+    report = Report(Path(output_dir), on_step=on_step)
     try:
         report.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

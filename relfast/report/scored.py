@@ -65,7 +65,7 @@ def generate_report(
     asked = Asked(job=job or Job(), records=records)
     runs = read_models(inputs, shards=shards, dump=dump, asked=asked, on_step=on_step)
     on_step("drawing figures")
-    report = Report(Path(output_dir), embedder=embedder)
+    report = Report(Path(output_dir), embedder=embedder, on_step=on_step)
     try:
         report.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

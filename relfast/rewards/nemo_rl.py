@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
@@ -49,8 +49,10 @@ class _Environment(Adapter):
         The same as keywords; they win.
     """
 
-    wants_number = "NeMo-RL averages over the group: a NaN spoils the advantages of all its samples"
-    question_at = "as the message log's message of the user, or as 'question' in metadata"
+    wants_number: ClassVar[str | None] = (
+        "NeMo-RL averages over the group: a NaN spoils the advantages of all its samples"
+    )
+    question_at: ClassVar[str] = "as the message log's message of the user, or as 'question' in metadata"
 
     def __init__(self, cfg: Mapping[str, Any] | None = None, **options: Unpack[ScorerKeywords]) -> None:
         given: dict[str, Any] = {**(cfg or {}), **options}

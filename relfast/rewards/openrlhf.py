@@ -19,7 +19,7 @@ and forgotten (``on_error="raise"`` is refused). Say what a response without a s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from relfast.errors import UsageError
 from relfast.keywords import AdapterKeywords, OnError, ScorerKeywords
@@ -34,8 +34,10 @@ class RewardFunc(Adapter):
     """OpenRLHF's reward function. Thread-safe and picklable."""
 
     __name__ = "reward_func"
-    question_at = "as prompts, or as 'question' in the label"
-    wants_number = "OpenRLHF filters a NaN nowhere: it spoils the advantages of its batch"
+    question_at: ClassVar[str] = "as prompts, or as 'question' in the label"
+    wants_number: ClassVar[str | None] = (
+        "OpenRLHF filters a NaN nowhere: it spoils the advantages of its batch"
+    )
 
     def __init__(self, *, on_error: OnError = None, **options: Unpack[AdapterKeywords]) -> None:
         worths = on_error.values() if isinstance(on_error, Mapping) else (on_error,)
@@ -89,5 +91,5 @@ def make_reward(**options: Unpack[ScorerKeywords]) -> RewardFunc:
     return RewardFunc(**options)
 
 
-reward_func = RewardFunc.default()
+reward_func: RewardFunc = RewardFunc.default()
 """The reward function with the default options."""

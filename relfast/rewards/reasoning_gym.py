@@ -18,7 +18,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field as default
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.rewards.problems import SEEDS, generated
@@ -33,8 +33,10 @@ class ScoreAnswer(Adapter):
     """reasoning-gym's scoring function. Thread-safe and picklable."""
 
     __name__ = "score_answer"
-    question_at = "as the entry's 'question'"
-    wants_number = "reasoning-gym's callers compare and add scores: None is a TypeError there"
+    question_at: ClassVar[str] = "as the entry's 'question'"
+    wants_number: ClassVar[str | None] = (
+        "reasoning-gym's callers compare and add scores: None is a TypeError there"
+    )
 
     def __call__(self, answer: object, entry: Mapping[str, Any]) -> float:
         """The reward of an answer, partial credit included.
@@ -57,7 +59,7 @@ class ScoreAnswer(Adapter):
         return self.number(self.score_one(task, gold, answer, question))
 
 
-score_answer = ScoreAnswer.default()
+score_answer: ScoreAnswer = ScoreAnswer.default()
 """The scoring function with the default options."""
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-import threading
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Self, Unpack
 
 import orjson
 
-from relfast.cores import default_workers
 from relfast.engine.online.needs import Needs
 from relfast.engine.online.scorer import Scorer
+from relfast.engine.online.shared import close, shared_scorer, stats
 from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.errors import UnscoredError
 from relfast.formats.entry import text_of
@@ -23,57 +20,9 @@ from relfast.json_text import decode_text
 from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
 
-WORKERS: Final = 1
-"""Workers of a process's reward functions where neither ``workers`` nor ``RELFAST_WORKERS`` says how many.
-
-Trainers run many processes that score (verl eight, by default) on one machine, and kernels decide nearly all
-of chemistry without a worker: one, started at the first need, is enough for the rest."""
+__all__ = ["close", "stats"]
 
 _log: Final = logging.getLogger("relfast")
-
-_scorers: dict[str, Scorer] = {}
-_lock = threading.Lock()
-
-
-def _forget_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_lock)
-
-
-def shared_scorer(options: AdapterKeywords) -> Scorer:
-    """This process's scorer with these options, made at the first call.
-
-    Raises
-    ------
-    UsageError, UnknownTaskError
-        An option that cannot be used.
-    """
-    key = repr(sorted(options.items()))
-    scorer = _scorers.get(key)
-    if scorer is None:
-        with _lock:
-            scorer = _scorers.get(key)
-            if scorer is None:
-                settled: AdapterKeywords = {"workers": default_workers(WORKERS), **options}
-                scorer = _scorers[key] = Scorer(**settled)
-    return scorer
-
-
-def stats() -> dict[str, int]:
-    """`relfast.Scorer.stats` summed over the scorers behind this process's reward functions."""
-    total: Counter[str] = Counter()
-    for scorer in list(_scorers.values()):
-        total.update(scorer.stats())
-    return dict(total)
-
-
-def close() -> None:
-    """End the workers behind this process's reward functions; they start anew when called again."""
-    for scorer in list(_scorers.values()):
-        scorer.close()
 
 
 class Adapter:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, field, question_of, read_label, response_of
@@ -26,8 +26,8 @@ class CustomRM(Adapter):
     """slime's reward function: awaited, for one sample or a list of them. Picklable."""
 
     __name__ = "custom_rm"
-    question_at = "as sample.prompt, or as 'question' in sample.metadata or in the label"
-    wants_number = "slime adds rewards up: None is a TypeError in its rollout"
+    question_at: ClassVar[str] = "as sample.prompt, or as 'question' in sample.metadata or in the label"
+    wants_number: ClassVar[str | None] = "slime adds rewards up: None is a TypeError in its rollout"
 
     async def __call__(self, args: object, sample: object, **kwargs: object) -> Any:
         """The reward of a sample, or the list of rewards of a list of samples, in order.

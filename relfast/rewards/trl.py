@@ -10,7 +10,7 @@ mixed, ``task``. Strict by default: what a policy is rewarded for must not be ch
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import AdapterKeywords, OnError
 from relfast.rewards.shared import Adapter, question_of, response_of, tallies
@@ -26,7 +26,7 @@ class Reward(Adapter):
     policy's reason to the table of completions by ``log_extra``.
     """
 
-    question_at = "in the column 'prompt' or 'question' of the data set"
+    question_at: ClassVar[str] = "in the column 'prompt' or 'question' of the data set"
 
     def __init__(
         self,
@@ -118,5 +118,5 @@ def make_reward(
     )
 
 
-reward = Reward()
+reward: Reward = Reward()
 """The reward function with the default options."""

@@ -23,7 +23,7 @@ without a score is worth.
 
 from __future__ import annotations
 
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, field, gold_of, question_of, response_of
@@ -51,7 +51,7 @@ class Reward(Adapter):
         Give an awaitable: rollouts that end at the same time are then scored side by side.
     """
 
-    question_at = "in the prompt, or as info['question']"
+    question_at: ClassVar[str] = "in the prompt, or as info['question']"
 
     def __init__(
         self, *, name: str = "reward", asynchronous: bool = False, **options: Unpack[ScorerKeywords]
@@ -83,7 +83,7 @@ class TraceReward(Adapter):
     """A reward of v1: awaited with a task's data and a trace. Picklable."""
 
     __name__ = "relfast"
-    question_at = "as 'question' in the task's data"
+    question_at: ClassVar[str] = "as 'question' in the task's data"
 
     async def __call__(self, task: object, trace: object) -> float:
         """The reward of the trace's last reply.

@@ -24,7 +24,7 @@ its scoring is worth the lowest reward of its task in any case; ``on_error`` is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Unpack
+from typing import Any, ClassVar, Final, Unpack
 
 from relfast.keywords import OptionKeywords, ScorerKeywords
 from relfast.records import Score
@@ -53,8 +53,12 @@ class ComputeScore(Adapter):
         False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
     """
 
-    wants_number = "verl makes a tensor of the scores: None is a TypeError at the end of the batch"
-    question_at = "as extra_info['question'] of the data set's rows (or 'prompt', 'raw_prompt')"
+    wants_number: ClassVar[str | None] = (
+        "verl makes a tensor of the scores: None is a TypeError at the end of the batch"
+    )
+    question_at: ClassVar[str] = (
+        "as extra_info['question'] of the data set's rows (or 'prompt', 'raw_prompt')"
+    )
 
     def __init__(self, *, metrics: bool = True, **options: Unpack[ScorerKeywords]) -> None:
         super().__init__(**options)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -39,7 +41,7 @@ class Cause:
     keys
         Keys of the first record, where the cause is that one is missing.
     advice
-        What to do: option and value, such as ``("map", "response", "completion")``.
+        What to do: option and values, such as ``("map", "response", "completion")``, or more pairs of these.
     """
 
     kind: str
@@ -52,6 +54,8 @@ class Cause:
     def describe(self, side: Side) -> str:
         """``4 × field 'response' is missing (line 1 has: id, text; try --map response=text)``."""
         what = self.message.partition("; ")[0].strip()
+        if _is_exception(self.kind):
+            what = f"the scorer fails on the response: {self.kind}: {what}"
         details = []
         places = ", ".join(self.first) + (", …" if self.n > len(self.first) else "")
         if self.keys:
@@ -76,11 +80,20 @@ class Cause:
         }
 
 
+def _is_exception(kind: str) -> bool:
+    """Whether an error is one that Python or a library raised, which says nothing to who reads it alone."""
+    known = getattr(builtins, kind, None)
+    return isinstance(known, type) and issubclass(known, Exception)
+
+
 def _advice(advice: Sequence[str], side: Side) -> str:
     option, *values = advice
     if option == "map":
-        name, path = values
-        return f"try --map {name}={path}" if side == "command" else f"try map={{{name!r}: {path!r}}}"
+        fields = dict(zip(values[::2], values[1::2], strict=True))
+        if side == "python":
+            return f"try map={fields!r}"
+        typed = (shlex.quote(f"{name}={path}") for name, path in fields.items())
+        return f"try {' '.join(f'--map {pair}' for pair in typed)}"
     if option == "data":
         return f"{'--data ' if side == 'command' else 'data='}FILE joins gold records on id"
     return values[0]
@@ -91,7 +104,7 @@ class Unusable:
 
     def __init__(self) -> None:
         self.causes: dict[tuple[str, str], Cause] = {}
-        self.n = 0
+        self.n: int = 0
 
     def add(self, error: Mapping[str, Any] | None, place: str) -> Cause | None:
         """Count a row; the cause if it is a new one."""

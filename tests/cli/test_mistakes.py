@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
 import relfast
 from relfast.cli.examples import EXAMPLES
-from relfast.cli.main import cli, main
+from relfast.cli.main import COMMANDS, cli, main
+from relfast.embed.resolving import resolve
 
 RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer: 3"}
 
@@ -40,6 +44,31 @@ FILES: dict[str, list[Any] | bytes] = {
     "null.jsonl": [without("response", response=None)],
     "other_ids.jsonl": [{"id": "x", "response": "3"}],
     "gold.jsonl": [without("response", id="g")],
+    # other tools' files
+    "evaluated.json": json.dumps(
+        {"evalId": "e", "results": {"version": 3, "results": [{"id": "r0"}]}}, indent=2
+    ).encode(),
+    "evaluated.jsonl": [
+        {
+            "id": "r0",
+            "prompt": {"raw": "…"},
+            "vars": {"id": "a"},
+            "response": {"output": "3", "tokenUsage": {"total": 1}},
+        }
+    ],
+    "traced.jsonl": [
+        {
+            "id": "t0",
+            "inputs": {"messages": [[{"kwargs": {"content": "…", "text": "…"}}]]},
+            "outputs": {"generations": [[{"text": "3"}]]},
+            "reference_example_id": "a",
+        }
+    ],
+    "logged.table.json": b'{"columns": ["id", "model_response"], "data": [["a", "3"]], "ncols": 2, "nrows": 1}',
+    "sheet.jsonl": [{"record id": "a", "Model answer": "3"}],
+    "golds.jsonl": [without("response")],
+    "listed.json": json.dumps([RECORD]).encode(),
+    "printed.json": json.dumps(RECORD, indent=2).encode(),
     "mixed.jsonl": [
         RECORD,
         without("response", output="3"),
@@ -71,6 +100,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             content = "".join(json.dumps(row) + "\n" for row in content).encode()
         Path(name).write_bytes(content)
     Path("folder").mkdir()
+    pyarrow.parquet.write_table(pyarrow.table({"id": ["a"], "task": ["REL-A1"], "n": [1]}), "bare.parquet")
     return tmp_path
 
 
@@ -123,6 +153,15 @@ TYPED = [
     ("score good.jsonl --task REL-A11", 2, "did you mean 'REL-A1'?"),
     ("score good.jsonl --reward recall", 2, "--reward 'recall' is not of the form NAME=VALUE"),
     ("score good.jsonl --reward REL-A1=recal", 2, "recal"),
+    # what other tools write, and spreadsheets
+    ("score evaluated.json", 2, "jq -c '.results.results[]' makes lines of what is in it"),
+    ("score evaluated.jsonl --data golds.jsonl", 2, "no gold record with id 'r0' in --data (line 1; try --map id=vars.id --map response=response.output)"),
+    ("score evaluated.jsonl --data golds.jsonl --map id=vars.id", 2, "try --map response=response.output"),
+    ("score evaluated.jsonl --data golds.jsonl --map id=vars.id --map response=response.output", 0, "1 rows in"),
+    ("score traced.jsonl --data golds.jsonl", 2, "try --map id=reference_example_id --map response=outputs.generations.0.0.text)"),
+    ("score logged.table.json --data golds.jsonl", 2, "try --map response=model_response"),
+    ("score logged.table.json --data golds.jsonl --map response=model_response", 0, "1 rows in"),
+    ("score sheet.jsonl --data golds.jsonl", 2, "field 'id' is missing, by which --data finds its gold record (line 1; try --map 'id=record id' --map 'response=Model answer')"),
     # formats
     ("score table.csv", 2, "csv.DictReader(sys.stdin)]\" < table.csv > table.jsonl"),
     ("score table.tsv", 2, "delimiter='\\t')]\" < table.tsv > table.jsonl"),
@@ -147,10 +186,20 @@ TYPED = [
     ("score good.jsonl --shard 4/4", 2, "shard 4/4 does not exist"),
     ("score good.jsonl --resume --overwrite", 2, "--resume and --overwrite exclude each other"),
     ("score good.jsonl --sumary x.json", 2, "--summary"),
+    # what a command is not for, and what is there already
+    ("show good.jsonl:0", 2, "'a' is of REL-A1, and mazes of SeqBench are what is drawn here"),
+    ("show nothing.jsonl", 2, "nothing.jsonl: no such file"),
+    ("report good.jsonl -o report", 2, "is no scored row (no status and metrics); score the dump first"),
+    ("compare good.jsonl good.jsonl", 2, "good.jsonl"),
+    ("embedder add minilmm", 2, "none of the known names (bge-large, bge-base, bge-small, minilm)"),
+    ("score listed.json", 0, "1 rows in"),
+    ("score printed.json", 0, "1 rows in"),
+    ("score bare.parquet", 2, "line 1 has: id, task, n; --data FILE joins gold records on id"),
     # commands
     ("scor good.jsonl", 2, "No such command 'scor'; did you mean 'score'?"),
     ("evaluate good.jsonl", 2, "did you mean 'score'?"),
     ("good.jsonl", 2, "to score this file: relfast score good.jsonl"),
+    ("generate seqbanch -n 3", 2, "No such command 'seqbanch'; did you mean 'seqbench'?"),
 ]  # fmt: skip
 
 
@@ -180,8 +229,6 @@ def test_what_was_unusable_is_known_after_a_resume(here: Path) -> None:
 
 def test_the_command_that_converts_a_table_does(here: Path) -> None:
     """The line that a CSV is refused with, typed as it stands."""
-    import subprocess
-
     command = typed("score table.csv")[1].split("read of it: ")[1]
     subprocess.run(command.replace("python ", f"{sys.executable} ", 1), shell=True, check=True, cwd=here)
     assert json.loads(Path("table.jsonl").read_bytes()) == {"id": "a", "task": "REL-A1", "response": "3"}
@@ -278,6 +325,19 @@ def test_awaited_scores_are_those_of_the_plain_calls() -> None:
         assert scores == scorer.score([RECORD]) == asyncio.run(relfast.ascore([RECORD], workers=0))
 
 
+def test_a_reward_is_awaited_without_a_scorer_of_ones_own() -> None:
+    async def several(**options: Any) -> list[float | None]:
+        one = [relfast.areward("REL-A1", gold, "Answer: 4", workers=0, **options) for gold in (GOLD, None)]
+        return list(await asyncio.gather(*one))
+
+    assert asyncio.run(several()) == [1.0, None]
+    assert asyncio.run(several(on_error=-1.0, policy="strict")) == [1.0, -1.0]
+    with pytest.raises(relfast.UnscoredError, match="invalid_record"):
+        asyncio.run(several(on_error="raise"))
+    with pytest.raises(relfast.UsageError, match="did you mean 'timeout'"):
+        asyncio.run(several(timout=5))
+
+
 @pytest.mark.parametrize(("name", "line"), [(name, line) for name, two in EXAMPLES.items() for line in two])
 def test_an_example_of_help_is_a_command_that_is_understood(name: str, line: str) -> None:
     words = [word for word in line.split() if "=" not in word or not word.startswith("RELFAST_")]
@@ -286,6 +346,14 @@ def test_an_example_of_help_is_a_command_that_is_understood(name: str, line: str
     assert command is not None
     command.make_context(name, words[2:], resilient_parsing=False)
     assert line in CliRunner().invoke(cli, [name, "--help"], terminal_width=200).output
+
+
+def test_every_command_has_two_examples_and_one_group() -> None:
+    assert set(EXAMPLES) == set(COMMANDS)
+    said = CliRunner().invoke(cli, ["--help"], terminal_width=80).output
+    for name, command in COMMANDS.items():
+        (line,) = [line for line in said.splitlines() if line.startswith(f"  {name} ")]
+        assert command.summary.startswith(line.split(maxsplit=1)[1])
 
 
 def test_every_option_of_score_is_in_one_group_of_its_help() -> None:
@@ -302,3 +370,51 @@ def test_every_option_of_score_is_in_one_group_of_its_help() -> None:
                     if line.strip()
                 )
                 assert names == 1, parameter.opts
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["tasks", "--help", "score --help", "generate REL-A1 -n 500", "score good.jsonl -o - -q --workers 0"],
+)
+def test_a_full_disk_under_stdout_is_one_line(line: str, here: Path) -> None:
+    command = [sys.executable, "-m", "relfast", *line.split()]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    (said,) = done.stderr.splitlines()
+    assert "No space left on device" in said
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "line", ["generate REL-A1 -n 2000", "tasks --json", "score many.jsonl -o - -q --workers 0"]
+)
+def test_a_reader_that_goes_away_is_no_error(line: str, here: Path) -> None:
+    Path("many.jsonl").write_text(f"{json.dumps(RECORD)}\n" * 2000)
+    command = [sys.executable, "-m", "relfast", *line.split()]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.read(1)
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        assert running.wait() == 0
+
+
+def test_a_model_that_is_here_is_not_added_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make demo` brings it along: what a newcomer types next is no mistake. Another form of it is another model."""
+    source = resolve("minilm").path
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
+    shutil.copytree(source, tmp_path / "embedders" / "minilm")
+    (tmp_path / "embedders").chmod(0o700)
+    code, said = typed("embedder add minilm")
+    assert (code, said) == (0, "minilm is here already (--overwrite makes it anew)\n")
+
+
+def test_a_report_that_cannot_be_drawn_is_known_before_the_work(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    code, said = typed(f"realign --mock --limit 2 -o {tmp_path}")
+    assert code == 1
+    assert said.startswith("relfast: a report needs an optional package: pip install ")
+    assert not list(tmp_path.iterdir())

@@ -9,13 +9,14 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Callable
 
 import pytest
 from corpora import ROOT
 
 from relfast.cli import progress
 from relfast.cli.asking import Asking
-from relfast.cli.progress import Counting, ProgressReporter, Status, scoring_status
+from relfast.cli.progress import Counting, ProgressReporter, Scoring, Status, scoring_status
 from relfast.engine.file_run.run import Progress
 from relfast.inference.request_log import RequestCounts
 
@@ -147,7 +148,31 @@ def test_no_end_is_promised_while_records_hang() -> None:
     assert scoring_status(state, 10.0).text(40) == "97% · 1 slow record · 970 rows"
     state.slow = 0
     assert scoring_status(state, 10.0).text(32) == "97% · ETA 0:00:00 · 970 rows"
+    assert scoring_status(state, 10.0, idle=1.2).text(32) == "97% · ETA 0:00:00 · 970 rows"
+    assert scoring_status(state, 10.0, idle=1.4).text(32) == "97% · 970 rows · 97 rows/s"
     assert scoring_status(Progress(total_bytes=100), 10.0).text(20) == "0% · 0 rows"
+
+
+def test_an_end_that_is_overdue_is_not_promised_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the pace so far all had been done; what comes is slower, and the pace says nothing of it."""
+    clock = iter([0.0, 0.0, 10.0, 10.5, 30.0, 31.0, 90.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    seen: list[str] = []
+
+    class Heard(ProgressReporter):
+        def update(self, status: Callable[[], Status], *, at_once: bool = False) -> None:
+            seen.append(status().text(40))
+
+    scoring = Scoring(Heard(quiet=False), "rel")
+    state = Progress(done_bytes=90, total_bytes=100, rows=9, started=0.0)
+    scoring.update(state)
+    scoring.update(state)
+    scoring.update(state)
+    state.done_bytes = 95
+    scoring.update(state)
+    scoring.update(state)
+    assert ["ETA" in text for text in seen] == [True, True, False, True, False]
+    assert seen[0] == "90% · ETA 0:00:01 · rel · 9 rows · 1 rows/s"[:40].rpartition(" · ")[0]
 
 
 def test_text() -> None:

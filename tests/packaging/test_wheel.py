@@ -82,3 +82,15 @@ def test_no_package_called_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     found = importlib.util.find_spec("kernels")
     # without Hugging Face's there may be a namespace of folders: it has no code and yields to any package
     assert found is None or found.origin is None or ROOT not in Path(found.origin).parents
+
+
+def test_an_editable_install_is_plain_paths(tmp_path: Path) -> None:
+    """Which type checkers follow; and none of them offers the repository's other folders as packages."""
+    with zipfile.ZipFile(build("editable", tmp_path)) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".pth")]
+        folders = [Path(line) for line in archive.read(name).decode().splitlines()]
+        assert not [name for name in archive.namelist() if name.endswith(".py")]
+    offered = {path.name: path for folder in folders for path in folder.iterdir() if path.name[0] not in "._"}
+    assert set(offered) == {"relfast", "relfast_kernels"}
+    assert (offered["relfast"] / "py.typed").is_file()
+    assert offered["relfast"].resolve() == ROOT / "relfast"

@@ -14,7 +14,7 @@ from relfast.engine.io.lines import iterate_lines, lines_of
 from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
 from relfast.errors import RelfastError
-from relfast.formats.near_miss import place_of
+from relfast.formats.near_miss import id_in, place_of
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Score
 from relfast.stats.unusable import Cause, Unusable
@@ -79,7 +79,7 @@ class FirstCauses:
 
     def _explain(self, cause: Cause, source: int, line: int) -> None:
         if cause.kind == "MissingGold":
-            cause.advice = ("say", self._gold_ids())
+            self._explain_gold(cause, self._row(source, line))
         elif cause.kind == "UnknownTask":
             row = self._row(source, line)
             near = difflib.get_close_matches(str(row.get("task", "")).upper(), list(TASKS), 1)
@@ -97,6 +97,12 @@ class FirstCauses:
                 cause.advice = ("map", missing, place)
             elif missing == "answer" and not self._job.data:
                 cause.advice = ("data",)
+        elif cause.message.startswith("response is "):
+            row = self._row(source, line)
+            cause.keys = _keys(row)
+            place = place_of("response", row)
+            if place is not None and "response" not in self._job.field_map:
+                cause.advice = ("map", "response", place)
         elif cause.kind == "InvalidField" and "'answer'" in cause.message and not self._job.data:
             cause.keys = _keys(self._row(source, line))
             cause.advice = ("data",)
@@ -110,13 +116,23 @@ class FirstCauses:
             return {}
         return decode_object(next(islice(lines, line, None), b"{}"))
 
-    def _gold_ids(self) -> str:
-        found = []
-        for path in self._job.data:
-            for line in islice(iterate_lines(path), _GOLD_IDS):
-                row = decode_object(line)
-                found.append(repr(row.get("id", row.get("instance_id")))[:60])
-        return f"--data has {', '.join(found[:_GOLD_IDS])}, …" if found else "--data holds no record"
+    def _explain_gold(self, cause: Cause, row: Mapping[str, Any]) -> None:
+        """Say where the row has an id that is in gold, or else what ids gold has."""
+        ids = [
+            str(record.get("id", record.get("instance_id")))
+            for path in self._job.data
+            for record in map(decode_object, islice(iterate_lines(path), _FAR))
+        ]
+        place = None if "id" in self._job.field_map else id_in(row, frozenset(ids))
+        if place is not None:
+            # where the response is too, which saves a run; an object under its name holds it, and is none
+            known = isinstance(row.get("response"), str | list) or "response" in self._job.field_map
+            response = None if known else place_of("response", row)
+            cause.advice = ("map", "id", place, *(("response", response) if response else ()))
+        elif ids:
+            cause.advice = ("say", f"--data has {', '.join(f'{each!r:.60}' for each in ids[:_GOLD_IDS])}, …")
+        else:
+            cause.advice = ("say", "--data holds no record")
 
 
 def _keys(row: Mapping[str, Any]) -> list[str]:

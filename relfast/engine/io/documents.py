@@ -66,14 +66,15 @@ def _raising(error: Damaged) -> Iterator[bytes]:
 
 
 def is_document(head: bytes) -> bool:
-    """Whether a file that begins like this is one indented JSON document, or a list on one line."""
+    """Whether a file that begins like this is one indented JSON document, or a list or table on one line."""
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first, end, rest = head.partition(b"\n")
     if end and first.rstrip() in _DOCUMENT_LINES:
         second, ended, _ = rest.partition(b"\n")
         # indented, or a list with one object a line; a line of JSON lines is neither
         return rest[:1] in b' \t"\r]}' or second.rstrip()[-1:] in (b",", b"{") or not ended
-    return first.startswith((b"[{", b"[ {")) and not rest.strip()
+    # the last: a table of Weights & Biases
+    return first.startswith((b"[{", b"[ {", b'{"columns":')) and not rest.strip()
 
 
 def open_json(path: str) -> Stream:

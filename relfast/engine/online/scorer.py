@@ -78,7 +78,7 @@ class Scorer:
         self, *, workers: int | None = None, on_error: OnError = None, **options: Unpack[JobKeywords]
     ) -> None:
         self.job: Job = make_job(**options)
-        self.workers = workers_of(workers)
+        self.workers: int | None = workers_of(workers)
         self.on_error: OnError = checked_on_error(on_error)
         self._prepare()
 
@@ -100,7 +100,8 @@ class Scorer:
         return {"job": self.job, "workers": self.workers, "on_error": self.on_error}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self.job, self.workers, self.on_error = state["job"], state["workers"], state["on_error"]
+        self.job, self.on_error = state["job"], state["on_error"]
+        self.workers = state["workers"]
         self._prepare()
 
     def __enter__(self) -> Scorer:
