@@ -19,8 +19,8 @@ MIN_ATOMS: Final = 8
 TANIMOTO: Final = (0.35, 0.90)
 """Bounds of the published records."""
 
-MCS_STEPS: Final = 500
-"""Steps of a motif search before its group is given up, some 10 ms. Groups that take longer are mostly large
+MCS_STEPS: Final = 100_000
+"""Steps of a motif search before its group is given up, some 2 ms. Groups that take longer are mostly large
 fused ring systems."""
 
 GOLD_SHARE: Final = 0.02
