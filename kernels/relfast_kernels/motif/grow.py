@@ -197,6 +197,7 @@ def _take_in(
     before: Images,
     after: Images,
     turns: Ints,
+    rarity: Ints,
     work: Ints,
     limit: int,
 ) -> int:
@@ -214,7 +215,7 @@ def _take_in(
             if extend(packed, rows[at], after[at], bond):
                 continue
         if not is_ordered:
-            order_atoms(packed, motif | 1 << bond, packed[FIRST + bond], work)
+            order_atoms(packed, motif | 1 << bond, rarity, work)
             is_ordered = True
         taken = place(packed, motif | 1 << bond, rows[at], after[at], work, limit - steps)
         if taken < 0:
@@ -257,6 +258,7 @@ def _from_root(
     root: int,
     images: Images,
     turns: Ints,
+    rarity: Ints,
     frames: Ints,
     work: Ints,
     found: Ints,
@@ -265,7 +267,7 @@ def _from_root(
 ) -> int:
     """List the largest motifs that have a bond, of the ones in ``is_open``; ``1 << root`` where it cannot be
     placed. Stops at ``limit`` steps."""
-    taken = _take_in(packed, rows, 0, root, images[0], images[0], turns, work, limit)
+    taken = _take_in(packed, rows, 0, root, images[0], images[0], turns, rarity, work, limit)
     if taken < 0:
         found[FOUND_STEPS] += -1 - taken
         return 1 << root
@@ -318,6 +320,7 @@ def _from_root(
             images[depth],
             images[depth + 1],
             turns,
+            rarity,
             work,
             limit - found[FOUND_STEPS],
         )
@@ -379,6 +382,8 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
     images = np.empty((_MAX_DEPTH + 1, k, _SECTION), np.int8)
     turns = np.arange(k)
     frames = np.zeros((_MAX_DEPTH + 1, 3), np.int64)
+    rarity = np.zeros(_SECTION, np.int64)
+    _rarities(packed, rows, rarity)
     work = np.zeros(PLACE_WORK, np.int64)
     while is_open:
         is_open &= ~without_ring(packed, is_open & packed[CYCLIC])
@@ -408,6 +413,7 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
             root,
             images,
             turns,
+            rarity,
             frames,
             work,
             found,
@@ -418,6 +424,16 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
             return False
         is_open &= ~gone
     return True
+
+
+@kernel
+def _rarities(packed: Ints, rows: Rows, rarity: Ints) -> None:
+    """For each query atom, how often its label occurs in a molecule, about."""
+    for atom in range(packed[N_ATOMS]):
+        for at in range(rows.shape[0]):
+            for there in range(rows[at, 0]):
+                rarity[atom] += rows[at, ATOMS + ATOM_SIZE * there + ATOM_LABEL] == packed[LABELS + atom]
+        rarity[atom] //= rows.shape[0]
 
 
 @kernel

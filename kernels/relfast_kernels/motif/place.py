@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.mcs.bits import place_of
+from relfast_kernels.mcs.bits import n_bits, place_of
+from relfast_kernels.mcs.count import ends_of
 from relfast_kernels.mcs.packed import ENDS, FIRST, INCIDENT, LABELS, ORDERS
 from relfast_kernels.motif.rows import ATOM_BONDS, ATOM_DEGREE, ATOM_LABEL, ATOM_SIZE, ATOMS, MAX_ATOMS
 
@@ -29,23 +30,41 @@ PLACE_WORK: Final = 3 * _SECTION + 1
 
 
 @kernel
-def order_atoms(query: Ints, bonds: int, first: int, work: Ints) -> None:
-    """Put the atoms of a connected set of bonds in the order in which `place` takes them, breadth first."""
+def order_atoms(query: Ints, bonds: int, rarity: Ints, work: Ints) -> None:
+    """Put the atoms of a connected set of bonds in the order in which `place` takes them.
+
+    The rarest one first; then always one with as many bonds to earlier ones as can be, the rarest of these,
+    and of these the one whose neighbour came last.
+    """
+    atoms = ends_of(query, bonds)
+    first, least = 0, 1 << 30
+    rest = atoms
+    while rest:
+        atom = place_of(rest & -rest)
+        rest &= rest - 1
+        if rarity[atom] < least:
+            least = rarity[atom]
+            first = atom
     work[_ORDER] = first
-    placed, done, seen = 1, 0, 1 << first
-    while done < placed:
-        atom = work[_ORDER + done]
-        done += 1
-        around = query[INCIDENT + atom] & bonds
-        while around:
-            low = around & -around
-            around ^= low
-            other = query[ENDS + place_of(low)] ^ atom
-            if not seen >> other & 1:
-                seen |= 1 << other
-                work[_ORDER + placed] = other
-                work[_ANCHOR + placed] = atom
-                placed += 1
+    placed, seen, touched = 1, 1 << first, query[INCIDENT + first] & bonds
+    while seen != atoms:
+        chosen, most = -1, -1
+        for at in range(placed - 1, -1, -1):
+            anchor = work[_ORDER + at]
+            around = query[INCIDENT + anchor] & bonds
+            while around:
+                bond = place_of(around & -around)
+                around &= around - 1
+                other = query[ENDS + bond] ^ anchor
+                if not seen >> other & 1:
+                    worth = 1_000 * n_bits(query[INCIDENT + other] & touched) - rarity[other]
+                    if worth > most:
+                        chosen, most = other, worth
+                        work[_ANCHOR + placed] = anchor
+        work[_ORDER + placed] = chosen
+        placed += 1
+        seen |= 1 << chosen
+        touched |= query[INCIDENT + chosen] & bonds
     work[_N_PLACED] = placed
 
 
@@ -66,6 +85,8 @@ def _fits(query: Ints, bonds: int, row: Rows, image: Images, atom: int, there: i
     if row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] != query[LABELS + atom]:
         return False
     around = query[INCIDENT + atom] & bonds
+    if n_bits(around) > row[ATOMS + ATOM_SIZE * there + ATOM_DEGREE]:
+        return False
     while around:
         low = around & -around
         around ^= low
