@@ -43,7 +43,7 @@ from relfast_kernels.mcs.packed import (
     bridges,
     reach,
 )
-from relfast_kernels.motif.place import PLACE_WORK, extend, order_atoms, place
+from relfast_kernels.motif.place import PLACE_WORK, add_bond, extend, order_atoms, place
 from relfast_kernels.motif.rows import (
     ATOM_BONDS,
     ATOM_DEGREE,
@@ -55,6 +55,7 @@ from relfast_kernels.motif.rows import (
     FOUND_BONDS,
     FOUND_MOTIFS,
     FOUND_STEPS,
+    MAX_ATOMS,
     MAX_MOTIFS,
     MAX_QUERY_BONDS,
     RING_BOND,
@@ -112,9 +113,10 @@ def _pack(row: Rows, packed: Ints, kinds: Ints) -> int:
 
 
 @kernel
-def _least(row: Rows, kinds: Ints, n_kinds: int, least: Ints, counts: Ints) -> None:
-    """Lower the numbers of bonds of each kind to those that a molecule has."""
+def _least(row: Rows, kinds: Ints, n_kinds: int, least: Ints, counts: Ints, has: Ints) -> None:
+    """Count the bonds of each kind at each atom of a molecule, and lower the numbers of bonds of each kind to those that a molecule has."""
     counts[:n_kinds] = 0
+    has[:] = 0
     for atom in range(row[0]):
         start = ATOMS + ATOM_SIZE * atom
         for at in range(row[start + ATOM_DEGREE]):
@@ -129,6 +131,8 @@ def _least(row: Rows, kinds: Ints, n_kinds: int, least: Ints, counts: Ints) -> N
             for found in range(n_kinds):
                 if kinds[found] == kind:
                     counts[found] += 1
+                    has[atom] = add_bond(has[atom], found)
+                    has[other] = add_bond(has[other], found)
                     break
     for found in range(n_kinds):
         least[found] = min(least[found], counts[found])
@@ -192,6 +196,7 @@ def _choose(packed: Ints, atoms: int, front: int, loose: int) -> int:
 def _take_in(
     packed: Ints,
     rows: Rows,
+    has: Ints,
     motif: int,
     bond: int,
     before: Images,
@@ -217,7 +222,7 @@ def _take_in(
         if not is_ordered:
             order_atoms(packed, motif | 1 << bond, rarity, work)
             is_ordered = True
-        taken = place(packed, motif | 1 << bond, rows[at], after[at], work, limit - steps)
+        taken = place(packed, motif | 1 << bond, rows[at], has[at], after[at], work, limit - steps)
         if taken < 0:
             for earlier in range(turn, 0, -1):
                 turns[earlier] = turns[earlier - 1]
@@ -252,6 +257,7 @@ def _from_root(
     packed: Ints,
     query: Rows,
     rows: Rows,
+    has: Ints,
     n_kinds: int,
     least: Ints,
     is_open: int,
@@ -267,7 +273,7 @@ def _from_root(
 ) -> int:
     """List the largest motifs that have a bond, of the ones in ``is_open``; ``1 << root`` where it cannot be
     placed. Stops at ``limit`` steps."""
-    taken = _take_in(packed, rows, 0, root, images[0], images[0], turns, rarity, work, limit)
+    taken = _take_in(packed, rows, has, 0, root, images[0], images[0], turns, rarity, work, limit)
     if taken < 0:
         found[FOUND_STEPS] += -1 - taken
         return 1 << root
@@ -315,6 +321,7 @@ def _from_root(
         taken = _take_in(
             packed,
             rows,
+            has,
             motif,
             bond,
             images[depth],
@@ -369,8 +376,9 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
     n_bonds = packed[N_BONDS]
     least = np.full(_SECTION, n_bonds, np.int64)
     k = rows.shape[0]
+    has = np.empty((k, MAX_ATOMS), np.int64)
     for at in range(k):
-        _least(rows[at], kinds, n_kinds, least, counts)
+        _least(rows[at], kinds, n_kinds, least, counts, has[at])
     is_open = 0
     for kind in range(n_kinds):
         if least[kind]:
@@ -407,6 +415,7 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
             packed,
             query,
             rows,
+            has,
             n_kinds,
             least,
             part,
@@ -428,12 +437,10 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
 
 @kernel
 def _rarities(packed: Ints, rows: Rows, rarity: Ints) -> None:
-    """For each query atom, how often its label occurs in a molecule, about."""
+    """For each query atom, how often its label occurs in a molecule."""
     for atom in range(packed[N_ATOMS]):
-        for at in range(rows.shape[0]):
-            for there in range(rows[at, 0]):
-                rarity[atom] += rows[at, ATOMS + ATOM_SIZE * there + ATOM_LABEL] == packed[LABELS + atom]
-        rarity[atom] //= rows.shape[0]
+        for there in range(rows[0, 0]):
+            rarity[atom] += rows[0, ATOMS + ATOM_SIZE * there + ATOM_LABEL] == packed[LABELS + atom]
 
 
 @kernel

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.count import ends_of
-from relfast_kernels.mcs.packed import ENDS, FIRST, INCIDENT, LABELS, ORDERS
+from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, LABELS, ORDERS
 from relfast_kernels.motif.rows import ATOM_BONDS, ATOM_DEGREE, ATOM_LABEL, ATOM_SIZE, ATOMS, MAX_ATOMS
 
 Ints = npt.NDArray[np.int64]
@@ -25,8 +25,20 @@ _ANCHOR: Final = _SECTION
 """For each place in the order an earlier neighbour of its atom."""
 _NEXT: Final = 2 * _SECTION
 """For each place the candidate that comes next."""
-_N_PLACED: Final = 3 * _SECTION
-PLACE_WORK: Final = 3 * _SECTION + 1
+_NEEDS: Final = 3 * _SECTION
+"""For each atom how many of its bonds are of each kind, as `add_bond` counts them."""
+_N_PLACED: Final = 4 * _SECTION
+PLACE_WORK: Final = 4 * _SECTION + 1
+
+_KINDS: Final = 15
+"""Kinds of bonds that are counted: four bits each of an int64. Atoms have fewer than 8 bonds."""
+_EIGHTS: Final = 0x888_8888_8888_8888
+
+
+@kernel
+def add_bond(count: int, kind: int) -> int:
+    """Count one more bond of a kind."""
+    return count + (1 << 4 * kind) if kind < _KINDS else count
 
 
 @kernel
@@ -42,6 +54,12 @@ def order_atoms(query: Ints, bonds: int, rarity: Ints, work: Ints) -> None:
     while rest:
         atom = place_of(rest & -rest)
         rest &= rest - 1
+        need = 0
+        around = query[INCIDENT + atom] & bonds
+        while around:
+            need = add_bond(need, query[CLASS + place_of(around & -around)])
+            around &= around - 1
+        work[_NEEDS + atom] = need
         if rarity[atom] < least:
             least = rarity[atom]
             first = atom
@@ -80,17 +98,11 @@ def order_between(row: Rows, a: int, b: int) -> int:
 
 
 @kernel
-def _fits(query: Ints, bonds: int, row: Rows, image: Images, atom: int, there: int) -> bool:
-    """Whether an atom can have an image, given those of the atoms before it."""
-    if row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] != query[LABELS + atom]:
-        return False
-    around = query[INCIDENT + atom] & bonds
-    if n_bits(around) > row[ATOMS + ATOM_SIZE * there + ATOM_DEGREE]:
-        return False
+def _bonds_fit(query: Ints, around: int, row: Rows, image: Images, atom: int, there: int) -> bool:
+    """Whether an atom's bonds to those with images are bonds of the molecule."""
     while around:
-        low = around & -around
-        around ^= low
-        bond = place_of(low)
+        bond = place_of(around & -around)
+        around &= around - 1
         other = image[query[ENDS + bond] ^ atom]
         if other >= 0 and order_between(row, there, other) != query[ORDERS + bond]:
             return False
@@ -98,10 +110,10 @@ def _fits(query: Ints, bonds: int, row: Rows, image: Images, atom: int, there: i
 
 
 @kernel
-def place(query: Ints, bonds: int, row: Rows, image: Images, work: Ints, limit: int) -> int:
+def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: Ints, limit: int) -> int:
     """Find a place in a molecule for a set of bonds whose atoms are in order.
 
-    ``image`` (int8, one for each query atom) receives the images, -1 elsewhere. Returns the steps that were
+    ``has``: for each atom of the molecule its bonds of each kind (`add_bond`). ``image`` (int8, one for each query atom) receives the images, -1 elsewhere. Returns the steps that were
     taken (candidates looked at); ``-1 - steps`` where there is no place, or ``limit`` steps did not tell.
     """
     image[:] = -1
@@ -122,12 +134,19 @@ def place(query: Ints, bonds: int, row: Rows, image: Images, work: Ints, limit: 
         else:
             start = ATOMS + ATOM_SIZE * image[work[_ANCHOR + at]]
             n_options = row[start + ATOM_DEGREE]
+        label, need = query[LABELS + atom], work[_NEEDS + atom]
+        around = query[INCIDENT + atom] & bonds
         option = work[_NEXT + at]
         while option < n_options and found < 0:
             there = option if at == 0 else row[start + ATOM_BONDS + option] >> 4
             option += 1
             steps += 1
-            if not taken[there] and _fits(query, bonds, row, image, atom, there):
+            if taken[there] or row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] != label:
+                continue
+            # a count that is less than needed borrows the highest of its four bits
+            if ((has[there] | _EIGHTS) - need) & _EIGHTS != _EIGHTS:
+                continue
+            if _bonds_fit(query, around, row, image, atom, there):
                 found = there
         work[_NEXT + at] = option
         if found < 0:
