@@ -65,8 +65,16 @@ Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 Images = npt.NDArray[np.int8]
 
+FIRST_TURNS: Final = 3
+"""Molecules that a motif is placed in from the beginning."""
+
 _SECTION: Final = 64
 _MAX_DEPTH: Final = MAX_QUERY_BONDS + 1
+
+_MOTIF, _LEFT, _TAKEN, _IS_NEW, _FRAME_SIZE = range(5)
+"""Of each state on the way to the present one: the bonds of the motif, those that may be taken in, the ones that
+are gone when the one taken in next has been, and 0 if it was decided whether the motif is listed, 2 if now is
+the time."""
 
 
 @kernel
@@ -202,18 +210,19 @@ def _take_in(
     before: Images,
     after: Images,
     turns: Ints,
+    n_turns: int,
     rarity: Ints,
     work: Ints,
     limit: int,
 ) -> int:
-    """Place a motif and one more bond in every molecule; the steps taken, ``-1 - steps`` if that cannot be.
+    """Place a motif and one more bond in the molecules whose turn it is; the steps taken, ``-1 - steps`` if that
+    cannot be.
 
     The molecule that lacks it comes first the next time.
     """
-    n = rows.shape[0]
     steps = 1
     is_ordered = False
-    for turn in range(n):
+    for turn in range(n_turns):
         at = turns[turn]
         if motif:
             after[at] = before[at]
@@ -235,21 +244,85 @@ def _take_in(
 
 
 @kernel
-def _keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
-    """List a motif if none that is known is larger."""
+def _is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
+    """Whether no motif that is known is larger than a set of bonds, and that is one."""
     bonds = n_bits(motif)
     if bonds < found[FOUND_BONDS]:
-        return
-    atoms = n_bits(ends_of(packed, motif))
-    if bonds == found[FOUND_BONDS] and atoms < found[FOUND_ATOMS]:
-        return
-    if motif & packed[CYCLIC] and bridges(packed, motif) & packed[CYCLIC]:
-        return
+        return False
+    if bonds == found[FOUND_BONDS] and n_bits(ends_of(packed, motif)) < found[FOUND_ATOMS]:
+        return False
+    return motif & packed[CYCLIC] == 0 or bridges(packed, motif) & packed[CYCLIC] == 0
+
+
+@kernel
+def _lacking(
+    packed: Ints,
+    rows: Rows,
+    has: Ints,
+    motif: int,
+    placed: Images,
+    image: Images,
+    turns: Ints,
+    rarity: Ints,
+    work: Ints,
+    found: Ints,
+    limit: int,
+) -> int:
+    """The turn of a molecule that lacks a motif, -1 if none does. Those in which it is ``placed`` do not."""
+    order_atoms(packed, motif, rarity, work)
+    first = packed[FIRST + place_of(motif & -motif)]
+    for turn in range(len(turns)):
+        at = turns[turn]
+        if placed[at, first] >= 0:
+            continue
+        taken = place(packed, motif, rows[at], has[at], image, work, limit - found[FOUND_STEPS])
+        found[FOUND_STEPS] += taken if taken >= 0 else -1 - taken
+        if taken < 0:
+            return turn
+    return -1
+
+
+@kernel
+def _keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
+    """List a motif that is wanted."""
+    bonds, atoms = n_bits(motif), n_bits(ends_of(packed, motif))
     if bonds > found[FOUND_BONDS] or atoms > found[FOUND_ATOMS]:
         found[FOUND_BONDS], found[FOUND_ATOMS], found[FOUND_MOTIFS] = bonds, atoms, 0
     if found[FOUND_MOTIFS] < MAX_MOTIFS:
         motifs[found[FOUND_MOTIFS]] = motif
     found[FOUND_MOTIFS] += 1
+
+
+@kernel
+def _within_reach(
+    packed: Ints, n_kinds: int, least: Ints, motif: int, left: int, atoms: int, found: Ints
+) -> int:
+    """The bonds that may still be taken in, none where no larger or equal motif can come of it."""
+    if packed[CYCLIC]:
+        gone = without_ring(packed, (motif | left) & packed[CYCLIC])
+        if gone & motif:
+            return 0
+        left &= ~gone
+    left, reached = reach(packed, atoms, left)
+    best = found[FOUND_BONDS]
+    at_most = _at_most(packed, n_kinds, least, motif | left)
+    if at_most < best:
+        return 0
+    if at_most == best:
+        rings = n_bits(motif) + 1 - n_bits(atoms)
+        if min(n_bits(reached | atoms), at_most + 1 - rings) < found[FOUND_ATOMS]:
+            return 0
+    return left
+
+
+@kernel
+def _front(packed: Ints, atoms: int, left: int) -> int:
+    """The bonds at these atoms."""
+    front = 0
+    while atoms:
+        front |= packed[INCIDENT + place_of(atoms & -atoms)] & left
+        atoms &= atoms - 1
+    return front
 
 
 @kernel
@@ -264,6 +337,7 @@ def _from_root(
     root: int,
     images: Images,
     turns: Ints,
+    n_turns: int,
     rarity: Ints,
     frames: Ints,
     work: Ints,
@@ -271,53 +345,58 @@ def _from_root(
     motifs: Ints,
     limit: int,
 ) -> int:
-    """List the largest motifs that have a bond, of the ones in ``is_open``; ``1 << root`` where it cannot be
-    placed. Stops at ``limit`` steps."""
-    taken = _take_in(packed, rows, has, 0, root, images[0], images[0], turns, rarity, work, limit)
+    """List the largest motifs that have a bond, of the ones in ``is_open``; the number of molecules whose turn
+    it is. Stops at ``limit`` steps."""
+    depth = 0
+    taken = _take_in(
+        packed, rows, has, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit
+    )
     if taken < 0:
         found[FOUND_STEPS] += -1 - taken
-        return 1 << root
+        return n_turns
     found[FOUND_STEPS] += taken
-    frames[0, 0], frames[0, 1] = 1 << root, is_open & ~(1 << root)
-    _keep(packed, 1 << root, found, motifs)
-    depth = 0
+    frames[0, _MOTIF], frames[0, _LEFT], frames[0, _IS_NEW] = 1 << root, is_open & ~(1 << root), 1
     while depth >= 0 and found[FOUND_STEPS] < limit:
-        motif, left = frames[depth, 0], frames[depth, 1]
+        motif, left = frames[depth, _MOTIF], frames[depth, _LEFT]
         found[FOUND_STEPS] += 1
-        best = found[FOUND_BONDS]
-        keep_going = True
-        loose = 0
         atoms = ends_of(packed, motif)
-        if packed[CYCLIC]:
-            gone = without_ring(packed, (motif | left) & packed[CYCLIC])
-            keep_going = not gone & motif
-            left &= ~gone
-        if keep_going:
-            left, reached = reach(packed, atoms, left)
-            at_most = _at_most(packed, n_kinds, least, motif | left)
-            keep_going = left != 0 and at_most >= best
-            if keep_going and at_most == best:
-                rings = n_bits(motif) + 1 - n_bits(atoms)
-                most = min(n_bits(reached | atoms), at_most + 1 - rings)
-                keep_going = most >= found[FOUND_ATOMS]
-        if not keep_going:
+        left = _within_reach(packed, n_kinds, least, motif, left, atoms, found)
+        # looked at after what is larger: on the way to the first motif nothing is placed in all molecules
+        is_back = frames[depth, _IS_NEW] and (left == 0 or frames[depth, _IS_NEW] == 2)
+        if is_back and _is_wanted(packed, motif, found):
+            frames[depth, _IS_NEW] = 0
+            turn = _lacking(
+                packed,
+                rows,
+                has,
+                motif,
+                images[depth],
+                images[_MAX_DEPTH, 0],
+                turns,
+                rarity,
+                work,
+                found,
+                limit,
+            )
+            if turn < 0:
+                _keep(packed, motif, found, motifs)
+            elif found[FOUND_STEPS] < limit:
+                # from now on it is that molecule's turn, too; what is larger than this lacks it as well
+                left = 0
+                if turn >= n_turns:
+                    turns[n_turns], turns[turn] = turns[turn], turns[n_turns]
+                    n_turns += 1
+        if left == 0:
             depth -= 1
             if depth >= 0:
                 # without the bond that was taken in
-                frames[depth, 1] &= ~frames[depth, 2]
+                frames[depth, _LEFT] &= ~frames[depth, _TAKEN]
+                if frames[depth, _IS_NEW]:
+                    frames[depth, _IS_NEW] = 2
             continue
-        if motif & packed[CYCLIC]:
-            loose = bridges(packed, motif) & packed[CYCLIC]
-        front = 0
-        rest = left
-        while rest:
-            low = rest & -rest
-            rest ^= low
-            bond = place_of(low)
-            first = packed[FIRST + bond]
-            if (atoms >> first | atoms >> (first ^ packed[ENDS + bond])) & 1:
-                front |= low
-        bond = _choose(packed, atoms, front, loose)
+        loose = bridges(packed, motif) & packed[CYCLIC] if motif & packed[CYCLIC] else 0
+        bond = _choose(packed, atoms, _front(packed, atoms, left), loose)
+        gone = 1 << bond | _twins(packed, query, bond, left, motif)
         taken = _take_in(
             packed,
             rows,
@@ -327,21 +406,21 @@ def _from_root(
             images[depth],
             images[depth + 1],
             turns,
+            n_turns,
             rarity,
             work,
             limit - found[FOUND_STEPS],
         )
-        gone = 1 << bond | _twins(packed, query, bond, left, motif)
         if taken < 0:
             found[FOUND_STEPS] += -1 - taken
-            frames[depth, 1] = left & ~gone
+            frames[depth, _LEFT] = left & ~gone
             continue
         found[FOUND_STEPS] += taken
-        frames[depth, 1], frames[depth, 2] = left, gone
+        frames[depth, _LEFT], frames[depth, _TAKEN] = left, gone
         depth += 1
-        frames[depth, 0], frames[depth, 1] = motif | 1 << bond, left & ~(1 << bond)
-        _keep(packed, frames[depth, 0], found, motifs)
-    return 0
+        frames[depth, _MOTIF], frames[depth, _LEFT] = motif | 1 << bond, left & ~(1 << bond)
+        frames[depth, _IS_NEW] = 1
+    return n_turns
 
 
 @kernel
@@ -389,7 +468,9 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
         return True
     images = np.empty((_MAX_DEPTH + 1, k, _SECTION), np.int8)
     turns = np.arange(k)
-    frames = np.zeros((_MAX_DEPTH + 1, 3), np.int64)
+    n_turns = min(k, FIRST_TURNS)
+    images[:] = -1
+    frames = np.zeros((_MAX_DEPTH + 1, _FRAME_SIZE), np.int64)
     rarity = np.zeros(_SECTION, np.int64)
     _rarities(packed, rows, rarity)
     work = np.zeros(PLACE_WORK, np.int64)
@@ -410,8 +491,7 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
         if not part:
             break
         root = _root(packed, n_kinds, least, part)
-        gone = 1 << root
-        gone |= _from_root(
+        n_turns = _from_root(
             packed,
             query,
             rows,
@@ -422,6 +502,7 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
             root,
             images,
             turns,
+            n_turns,
             rarity,
             frames,
             work,
@@ -431,7 +512,7 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
         )
         if found[FOUND_STEPS] >= limit:
             return False
-        is_open &= ~gone
+        is_open &= ~(1 << root)
     return True
 
 

@@ -165,7 +165,8 @@ def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: In
 
 @kernel
 def extend(query: Ints, row: Rows, image: Images, bond: int) -> bool:
-    """Place one more bond without moving an atom, if that can be: ``image`` is that of the bonds before."""
+    """Place one more bond without moving an atom, if that can be: ``image`` is that of the bonds before, or all
+    -1."""
     a = query[FIRST + bond]
     b = query[ENDS + bond] ^ a
     order = query[ORDERS + bond]
@@ -173,6 +174,8 @@ def extend(query: Ints, row: Rows, image: Images, bond: int) -> bool:
         return order_between(row, image[a], image[b]) == order
     if image[a] < 0:
         a, b = b, a
+        if image[a] < 0:
+            return False
     start = ATOMS + ATOM_SIZE * image[a]
     for at in range(row[start + ATOM_DEGREE]):
         option = row[start + ATOM_BONDS + at]
