@@ -9,8 +9,9 @@ cut short gives nothing: its result is never gold.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from rdkit import Chem
 
@@ -18,8 +19,10 @@ from relfast.chem.clean import parse_clean
 from relfast.chem.matching import contains
 from relfast.chem.molecule import Molecule, parse
 from relfast.chem.motif_rdkit import motifs_by_rdkit
-from relfast.chem.motif_rows import Place, largest_motifs
+from relfast.chem.motif_rows import Motifs, Place, largest_motifs
 from relfast.interrupts import uninterrupted
+
+_CHARGED: Final = re.compile(r"\[[^\]]*[+-]")
 
 
 class Motif(NamedTuple):
@@ -57,9 +60,28 @@ def _largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int
     motif = parse(smiles)
     if motif is None or parse_clean(smiles)[0] is None or motif.heavy_atoms != len(places[0][0]):
         return None
-    if not all(contains(molecule, motif) for molecule in molecules):
+    if not (found and _is_as_cut(motif, found)) and not all(contains(one, motif) for one in molecules):
         return None
     return Motif(smiles, motif.heavy_atoms, motif.n_bonds)
+
+
+def _is_as_cut(motif: Molecule, found: Motifs) -> bool:
+    """Whether a motif certainly lies where the kernel found one, and so in all molecules of its group.
+
+    Bonds have the orders there that they have in the motif. An atom without charge, isotope and unpaired
+    electrons is found wherever its element is. False says nothing.
+    """
+    if _CHARGED.search(motif.key) or motif.has_radicals:
+        return False
+    mol = found.query.mol
+    atoms = mol.GetSubstructMatch(motif.mol)
+    if not atoms:
+        return False
+    bonds = [
+        mol.GetBondBetweenAtoms(atoms[bond.GetBeginAtomIdx()], atoms[bond.GetEndAtomIdx()]).GetIdx()
+        for bond in motif.mol.GetBonds()
+    ]
+    return any(sorted(bonds) == sorted(there) for _, there in found.places)
 
 
 def _cut_out(molecule: Molecule, places: Iterable[Place]) -> set[str]:

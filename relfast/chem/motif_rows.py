@@ -117,7 +117,7 @@ def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int
 
     found = np.zeros(FOUND_SIZE, np.int64)
     masks = np.zeros(MAX_MOTIFS, np.int64)
-    is_whole = search(query.row, np.stack(others), min_atoms, max_steps, found, masks)
+    is_whole = search(query.row, np.concatenate(others).reshape(-1, ROW_SIZE), min_atoms, max_steps, found, masks)
     n = int(found[FOUND_MOTIFS]) if is_whole else 0
     if n > MAX_MOTIFS:
         n = 0

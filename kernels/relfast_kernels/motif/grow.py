@@ -54,11 +54,13 @@ from relfast_kernels.motif.rows import (
     FOUND_ATOMS,
     FOUND_BONDS,
     FOUND_MOTIFS,
+    FOUND_SIZE,
     FOUND_STEPS,
     MAX_ATOMS,
     MAX_MOTIFS,
     MAX_QUERY_BONDS,
     RING_BOND,
+    ROW_SIZE,
 )
 
 Ints = npt.NDArray[np.int64]
@@ -540,3 +542,9 @@ def _root(packed: Ints, n_kinds: int, least: Ints, part: int) -> int:
             lowest = cost
             chosen = bond
     return chosen
+
+
+def warm_up() -> None:
+    """Compile for the types that `relfast.chem.motif_rows` passes."""
+    row = np.zeros((2, ROW_SIZE), np.int32)
+    largest_motifs(row[0], row[1:], 1, 1, np.zeros(FOUND_SIZE, np.int64), np.zeros(MAX_MOTIFS, np.int64))

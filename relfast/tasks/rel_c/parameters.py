@@ -19,7 +19,7 @@ MIN_ATOMS: Final = 8
 TANIMOTO: Final = (0.35, 0.90)
 """Bounds of the published records."""
 
-MCS_STEPS: Final = 100_000
+MCS_STEPS: Final = 200_000
 """Steps of a motif search before its group is given up, some 2 ms. Groups that take longer are mostly large
 fused ring systems."""
 
