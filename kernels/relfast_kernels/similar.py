@@ -13,7 +13,7 @@ Shares = npt.NDArray[np.float64]
 
 
 @kernel
-def n_bits(word: int) -> int:
+def _n_bits(word: np.uint64) -> int:
     n = 0
     while word != 0:
         word &= word - np.uint64(1)
@@ -51,7 +51,7 @@ def similar(
             continue
         common = 0
         for word in range(prints.shape[1]):
-            common += n_bits(prints[index, word] & prints[at, word])
+            common += _n_bits(prints[index, word] & prints[at, word])
         either = ours + theirs - common
         share = common / either if either else 0.0
         if lowest <= share <= highest:

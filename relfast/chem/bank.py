@@ -109,8 +109,10 @@ class Bank:
         return dict(found)
 
     def near(self, index: int, lowest: float, highest: float) -> Near:
-        """The others whose similarity to a molecule is in the bounds (Tanimoto, of Morgan fingerprints, radius
-        2, 2,048 bits)."""
+        """The others whose similarity to a molecule is in the bounds.
+
+        Tanimoto's, of Morgan fingerprints (radius 2, 2,048 bits).
+        """
         key = (index, lowest, highest)
         found = self._neighbours.get(key)
         if found is None:
@@ -136,9 +138,9 @@ class Bank:
         places, shares = self.near(first, lowest, highest)
         if len(places) < size - 1:
             return None
-        chosen = numbers.sample(range(len(places)), size - 1)
-        chosen = np.array(chosen)[np.argsort(shares[chosen], kind="stable")]
-        return [self.molecules[i] for i in (first, *places[chosen].tolist())]
+        chosen = np.array(numbers.sample(range(len(places)), size - 1))
+        by_share = chosen[np.argsort(shares[chosen], kind="stable")]
+        return [self.molecules[i] for i in (first, *places[by_share].tolist())]
 
     def scaffold_group(self, numbers: random.Random, size: int) -> list[Molecule] | None:
         """``size`` random molecules of the scaffold of a random molecule; None if no scaffold has so many."""

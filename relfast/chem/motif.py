@@ -2,9 +2,9 @@
 
 Elements and bond orders are compared, rings match rings only and whole rings only; the motif with the most
 bonds is meant, of those the one with the most atoms. All that are largest are listed by a kernel
-(`relfast_kernels.motif`), wherever they lie in one of the molecules: a group of which they are not one and the
-same molecule has no clear motif, so that nothing depends on an order in which anybody searches. A search that is
-cut short gives nothing: its result is never gold.
+(`relfast_kernels.motif`), wherever they lie in one of the molecules. Where they are not all one and the same
+the group has no clear motif, so that nothing depends on the order of a search. A search that is cut short
+gives nothing: its result is never gold.
 """
 
 from __future__ import annotations

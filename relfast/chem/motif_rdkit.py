@@ -48,9 +48,7 @@ def _search(molecules: Sequence[Molecule], limit: _StepLimit) -> Any:
     return rdFMCS.FindMCS([m.mol for m in molecules], parameters)
 
 
-def motifs_by_rdkit(
-    molecules: Sequence[Molecule], min_atoms: int, max_steps: int
-) -> list[Place]:
+def motifs_by_rdkit(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> list[Place]:
     """Atoms and bonds of the first molecule: one place of each of the largest motifs.
 
     Empty where they are smaller than ``min_atoms``, or the search took more than ``max_steps`` steps of the

@@ -15,7 +15,6 @@ from relfast_kernels.motif.rows import (
     ATOM_LABEL,
     ATOM_SIZE,
     ATOM_TWIN,
-    ATOMS,
     FOUND_MOTIFS,
     FOUND_SIZE,
     MAX_ATOMS,
@@ -61,9 +60,10 @@ def packed(molecule: Molecule) -> Packed | None:
         return None
     orders = Chem.GetAdjacencyMatrix(mol, useBO=True)
     codes = np.where(orders == _AROMATIC, 4, orders).astype(np.int32)
-    rings = [pair for ring in mol.GetRingInfo().AtomRings() for pair in zip(ring, (*ring[1:], ring[0]))]
-    if rings:
-        a, b = np.array(rings).T
+    rings = mol.GetRingInfo().AtomRings()
+    in_rings = [pair for ring in rings for pair in zip(ring, (*ring[1:], ring[0]), strict=True)]
+    if in_rings:
+        a, b = np.array(in_rings).T
         codes[a, b] |= RING_BOND
         codes[b, a] = codes[a, b]
     here, there = np.nonzero(codes)
@@ -95,8 +95,9 @@ class Motifs(NamedTuple):
     query
         The molecule with the fewest bonds, the first of these.
     places
-        The atoms and bonds of each (RDKit's numbers): all places of all motifs, but for interchangeable leaves.
-        Empty where the search was given up, all motifs are smaller than asked for, or there are too many.
+        The atoms and bonds of each (RDKit's numbers): all places of all motifs, but for interchangeable
+        leaves. Empty where the search was given up, all motifs are smaller than asked for, or there are too
+        many.
     """
 
     query: Molecule
@@ -117,7 +118,9 @@ def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int
 
     found = np.zeros(FOUND_SIZE, np.int64)
     masks = np.zeros(MAX_MOTIFS, np.int64)
-    is_whole = search(query.row, np.concatenate(others).reshape(-1, ROW_SIZE), min_atoms, max_steps, found, masks)
+    is_whole = search(
+        query.row, np.concatenate(others).reshape(-1, ROW_SIZE), min_atoms, max_steps, found, masks
+    )
     n = int(found[FOUND_MOTIFS]) if is_whole else 0
     if n > MAX_MOTIFS:
         n = 0

@@ -24,33 +24,22 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.count import ends_of, without_ring
 from relfast_kernels.mcs.packed import (
-    CLASS,
     CYCLIC,
-    ENDS,
     FIRST,
-    INCIDENT,
-    LABELS,
-    N_ATOMS,
     N_BONDS,
     OF_CLASS,
-    ORDERS,
     PACKED_SIZE,
     bridges,
     reach,
 )
-from relfast_kernels.motif.place import PLACE_WORK, add_bond, extend, order_atoms, place
+from relfast_kernels.motif.place import PLACE_WORK, extend, order_atoms, place
+from relfast_kernels.motif.query import SECTION, count_kinds, count_labels, pack, twins
+from relfast_kernels.motif.reach import bonds_in_common, choose, choose_root, front_of, within_reach
 from relfast_kernels.motif.rows import (
-    ATOM_BONDS,
-    ATOM_DEGREE,
-    ATOM_LABEL,
-    ATOM_SIZE,
-    ATOM_TWIN,
-    ATOMS,
     FOUND_ATOMS,
     FOUND_BONDS,
     FOUND_MOTIFS,
@@ -59,7 +48,6 @@ from relfast_kernels.motif.rows import (
     MAX_ATOMS,
     MAX_MOTIFS,
     MAX_QUERY_BONDS,
-    RING_BOND,
     ROW_SIZE,
 )
 
@@ -70,136 +58,12 @@ Images = npt.NDArray[np.int8]
 FIRST_TURNS: Final = 3
 """Molecules that a motif is placed in from the beginning."""
 
-_SECTION: Final = 64
 _MAX_DEPTH: Final = MAX_QUERY_BONDS + 1
 
 _MOTIF, _LEFT, _TAKEN, _IS_NEW, _FRAME_SIZE = range(5)
-"""Of each state on the way to the present one: the bonds of the motif, those that may be taken in, the ones that
-are gone when the one taken in next has been, and 0 if it was decided whether the motif is listed, 2 if now is
-the time."""
-
-
-@kernel
-def _kind(label: int, other: int, order: int) -> int:
-    return (min(label, other) * 1_024 + max(label, other)) * 16 + order
-
-
-@kernel
-def _pack(row: Rows, packed: Ints, kinds: Ints) -> int:
-    """The query's bonds as bits; the number of their kinds."""
-    n = row[0]
-    bonds, n_kinds, cyclic = 0, 0, 0
-    packed[INCIDENT : INCIDENT + _SECTION] = 0
-    packed[OF_CLASS : OF_CLASS + _SECTION] = 0
-    for atom in range(n):
-        start = ATOMS + ATOM_SIZE * atom
-        packed[LABELS + atom] = row[start + ATOM_LABEL]
-        for at in range(row[start + ATOM_DEGREE]):
-            other = row[start + ATOM_BONDS + at] >> 4
-            order = row[start + ATOM_BONDS + at] & 15
-            if other < atom:
-                continue
-            kind = _kind(row[start + ATOM_LABEL], row[ATOMS + ATOM_SIZE * other + ATOM_LABEL], order)
-            found = 0
-            while found < n_kinds and kinds[found] != kind:
-                found += 1
-            if found == n_kinds:
-                kinds[found] = kind
-                n_kinds += 1
-            packed[FIRST + bonds] = atom
-            packed[ENDS + bonds] = atom ^ other
-            packed[ORDERS + bonds] = order
-            packed[CLASS + bonds] = found
-            packed[OF_CLASS + found] |= 1 << bonds
-            packed[INCIDENT + atom] |= 1 << bonds
-            packed[INCIDENT + other] |= 1 << bonds
-            if order & RING_BOND:
-                cyclic |= 1 << bonds
-            bonds += 1
-    packed[N_ATOMS] = n
-    packed[N_BONDS] = bonds
-    packed[CYCLIC] = cyclic
-    return n_kinds
-
-
-@kernel
-def _least(row: Rows, kinds: Ints, n_kinds: int, least: Ints, counts: Ints, has: Ints) -> None:
-    """Count the bonds of each kind at each atom of a molecule, and lower the numbers of bonds of each kind to those that a molecule has."""
-    counts[:n_kinds] = 0
-    has[:] = 0
-    for atom in range(row[0]):
-        start = ATOMS + ATOM_SIZE * atom
-        for at in range(row[start + ATOM_DEGREE]):
-            other = row[start + ATOM_BONDS + at] >> 4
-            if other < atom:
-                continue
-            kind = _kind(
-                row[start + ATOM_LABEL],
-                row[ATOMS + ATOM_SIZE * other + ATOM_LABEL],
-                row[start + ATOM_BONDS + at] & 15,
-            )
-            for found in range(n_kinds):
-                if kinds[found] == kind:
-                    counts[found] += 1
-                    has[atom] = add_bond(has[atom], found)
-                    has[other] = add_bond(has[other], found)
-                    break
-    for found in range(n_kinds):
-        least[found] = min(least[found], counts[found])
-
-
-@kernel
-def _at_most(packed: Ints, n_kinds: int, least: Ints, bonds: int) -> int:
-    total = 0
-    for kind in range(n_kinds):
-        total += min(n_bits(bonds & packed[OF_CLASS + kind]), least[kind])
-    return total
-
-
-@kernel
-def _twins(packed: Ints, row: Rows, bond: int, is_open: int, motif: int) -> int:
-    """Open bonds to leaves that are like this one, where this one is to a leaf; else none."""
-    atoms = ends_of(packed, motif) if motif else 0
-    first = packed[FIRST + bond]
-    other = packed[ENDS + bond] ^ first
-    anchor = first if atoms >> first & 1 else other
-    leaf = anchor ^ first ^ other
-    alike = 0
-    if packed[INCIDENT + leaf] == 1 << bond and atoms >> anchor & 1:
-        left = packed[INCIDENT + anchor] & is_open & packed[OF_CLASS + packed[CLASS + bond]]
-        twin = row[ATOMS + ATOM_SIZE * leaf + ATOM_TWIN]
-        while left:
-            low = left & -left
-            left ^= low
-            there = packed[ENDS + place_of(low)] ^ anchor
-            if packed[INCIDENT + there] == low and row[ATOMS + ATOM_SIZE * there + ATOM_TWIN] == twin:
-                alike |= low
-    return alike
-
-
-@kernel
-def _choose(packed: Ints, atoms: int, front: int, loose: int) -> int:
-    """The bond to take in next: one that closes a ring, else one of a ring that is begun, else any."""
-    chosen, most = -1, -1
-    while front:
-        low = front & -front
-        front ^= low
-        bond = place_of(low)
-        first = packed[FIRST + bond]
-        other = packed[ENDS + bond] ^ first
-        worth = 0
-        if atoms >> first & 1 and atoms >> other & 1:
-            worth = 4
-        elif packed[CYCLIC] & low and packed[INCIDENT + (first if atoms >> first & 1 else other)] & loose:
-            worth = 3
-        elif packed[CYCLIC] & low:
-            worth = 1
-        else:
-            worth = 2 if packed[INCIDENT + first] & packed[INCIDENT + other] == low else 1
-        if worth > most:
-            most = worth
-            chosen = bond
-    return chosen
+"""Of each state on the way to the present one: the bonds of the motif, those that may be taken in, the ones
+that are gone when the one taken in next has been, and whether it is still to be decided if the motif is
+listed (2: now is the time)."""
 
 
 @kernel
@@ -217,8 +81,9 @@ def _take_in(
     work: Ints,
     limit: int,
 ) -> int:
-    """Place a motif and one more bond in the molecules whose turn it is; the steps taken, ``-1 - steps`` if that
-    cannot be.
+    """Place a motif and one more bond in the molecules whose turn it is.
+
+    Returns the steps taken, ``-1 - steps`` if that cannot be.
 
     The molecule that lacks it comes first the next time.
     """
@@ -253,7 +118,7 @@ def _is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
         return False
     if bonds == found[FOUND_BONDS] and n_bits(ends_of(packed, motif)) < found[FOUND_ATOMS]:
         return False
-    return motif & packed[CYCLIC] == 0 or bridges(packed, motif) & packed[CYCLIC] == 0
+    return not motif & packed[CYCLIC] or not bridges(packed, motif) & packed[CYCLIC]
 
 
 @kernel
@@ -296,38 +161,6 @@ def _keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
 
 
 @kernel
-def _within_reach(
-    packed: Ints, n_kinds: int, least: Ints, motif: int, left: int, atoms: int, found: Ints
-) -> int:
-    """The bonds that may still be taken in, none where no larger or equal motif can come of it."""
-    if packed[CYCLIC]:
-        gone = without_ring(packed, (motif | left) & packed[CYCLIC])
-        if gone & motif:
-            return 0
-        left &= ~gone
-    left, reached = reach(packed, atoms, left)
-    best = found[FOUND_BONDS]
-    at_most = _at_most(packed, n_kinds, least, motif | left)
-    if at_most < best:
-        return 0
-    if at_most == best:
-        rings = n_bits(motif) + 1 - n_bits(atoms)
-        if min(n_bits(reached | atoms), at_most + 1 - rings) < found[FOUND_ATOMS]:
-            return 0
-    return left
-
-
-@kernel
-def _front(packed: Ints, atoms: int, left: int) -> int:
-    """The bonds at these atoms."""
-    front = 0
-    while atoms:
-        front |= packed[INCIDENT + place_of(atoms & -atoms)] & left
-        atoms &= atoms - 1
-    return front
-
-
-@kernel
 def _from_root(
     packed: Ints,
     query: Rows,
@@ -347,12 +180,12 @@ def _from_root(
     motifs: Ints,
     limit: int,
 ) -> int:
-    """List the largest motifs that have a bond, of the ones in ``is_open``; the number of molecules whose turn
-    it is. Stops at ``limit`` steps."""
+    """List the largest motifs that have a bond, of the ones in ``is_open``; stops at ``limit`` steps.
+
+    Returns the number of molecules whose turn it is now.
+    """
     depth = 0
-    taken = _take_in(
-        packed, rows, has, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit
-    )
+    taken = _take_in(packed, rows, has, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit)
     if taken < 0:
         found[FOUND_STEPS] += -1 - taken
         return n_turns
@@ -362,7 +195,7 @@ def _from_root(
         motif, left = frames[depth, _MOTIF], frames[depth, _LEFT]
         found[FOUND_STEPS] += 1
         atoms = ends_of(packed, motif)
-        left = _within_reach(packed, n_kinds, least, motif, left, atoms, found)
+        left = within_reach(packed, n_kinds, least, motif, left, atoms, found)
         # looked at after what is larger: on the way to the first motif nothing is placed in all molecules
         is_back = frames[depth, _IS_NEW] and (left == 0 or frames[depth, _IS_NEW] == 2)
         if is_back and _is_wanted(packed, motif, found):
@@ -397,8 +230,8 @@ def _from_root(
                     frames[depth, _IS_NEW] = 2
             continue
         loose = bridges(packed, motif) & packed[CYCLIC] if motif & packed[CYCLIC] else 0
-        bond = _choose(packed, atoms, _front(packed, atoms, left), loose)
-        gone = 1 << bond | _twins(packed, query, bond, left, motif)
+        bond = choose(packed, atoms, front_of(packed, atoms, left), loose)
+        gone = 1 << bond | twins(packed, query, bond, left, motif)
         taken = _take_in(
             packed,
             rows,
@@ -451,30 +284,30 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
         Whether the search came to its end.
     """
     packed = np.zeros(PACKED_SIZE, np.int64)
-    kinds = np.zeros(_SECTION, np.int64)
-    counts = np.zeros(_SECTION, np.int64)
-    n_kinds = _pack(query, packed, kinds)
+    kinds = np.zeros(SECTION, np.int64)
+    counts = np.zeros(SECTION, np.int64)
+    n_kinds = pack(query, packed, kinds)
     n_bonds = packed[N_BONDS]
-    least = np.full(_SECTION, n_bonds, np.int64)
+    least = np.full(SECTION, n_bonds, np.int64)
     k = rows.shape[0]
     has = np.empty((k, MAX_ATOMS), np.int64)
     for at in range(k):
-        _least(rows[at], kinds, n_kinds, least, counts, has[at])
+        count_kinds(rows[at], kinds, n_kinds, least, counts, has[at])
     is_open = 0
     for kind in range(n_kinds):
         if least[kind]:
             is_open |= packed[OF_CLASS + kind]
     found[:] = 0
     found[FOUND_BONDS], found[FOUND_ATOMS] = max(1, min_atoms - 1), min_atoms
-    if _at_most(packed, n_kinds, least, is_open) < found[FOUND_BONDS]:
+    if bonds_in_common(packed, n_kinds, least, is_open) < found[FOUND_BONDS]:
         return True
-    images = np.empty((_MAX_DEPTH + 1, k, _SECTION), np.int8)
+    images = np.empty((_MAX_DEPTH + 1, k, SECTION), np.int8)
     turns = np.arange(k)
     n_turns = min(k, FIRST_TURNS)
     images[:] = -1
     frames = np.zeros((_MAX_DEPTH + 1, _FRAME_SIZE), np.int64)
-    rarity = np.zeros(_SECTION, np.int64)
-    _rarities(packed, rows, rarity)
+    rarity = np.zeros(SECTION, np.int64)
+    count_labels(packed, rows, rarity)
     work = np.zeros(PLACE_WORK, np.int64)
     while is_open:
         is_open &= ~without_ring(packed, is_open & packed[CYCLIC])
@@ -485,14 +318,14 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
         while rest:
             one, _ = reach(packed, 1 << packed[FIRST + place_of(rest & -rest)], rest)
             rest &= ~one
-            at_most = _at_most(packed, n_kinds, least, one)
+            at_most = bonds_in_common(packed, n_kinds, least, one)
             if at_most < found[FOUND_BONDS]:
                 is_open &= ~one
             elif at_most > most:
                 part, most = one, at_most
         if not part:
             break
-        root = _root(packed, n_kinds, least, part)
+        root = choose_root(packed, part)
         n_turns = _from_root(
             packed,
             query,
@@ -516,32 +349,6 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
             return False
         is_open &= ~(1 << root)
     return True
-
-
-@kernel
-def _rarities(packed: Ints, rows: Rows, rarity: Ints) -> None:
-    """For each query atom, how often its label occurs in a molecule."""
-    for atom in range(packed[N_ATOMS]):
-        for there in range(rows[0, 0]):
-            rarity[atom] += rows[0, ATOMS + ATOM_SIZE * there + ATOM_LABEL] == packed[LABELS + atom]
-
-
-@kernel
-def _root(packed: Ints, n_kinds: int, least: Ints, part: int) -> int:
-    """A bond of the kind that is rarest in the molecules; ring bonds come first, which many solutions have."""
-    chosen, lowest = 0, 1 << 30
-    rest = part
-    while rest:
-        low = rest & -rest
-        rest ^= low
-        bond = place_of(low)
-        first = packed[FIRST + bond]
-        around = packed[INCIDENT + first] | packed[INCIDENT + (packed[ENDS + bond] ^ first)]
-        cost = 16 * n_bits(part & packed[OF_CLASS + packed[CLASS + bond]]) - n_bits(around & part)
-        if cost < lowest:
-            lowest = cost
-            chosen = bond
-    return chosen
 
 
 def warm_up() -> None:

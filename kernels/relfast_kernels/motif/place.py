@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.count import ends_of
@@ -113,8 +112,9 @@ def _bonds_fit(query: Ints, around: int, row: Rows, image: Images, atom: int, th
 def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: Ints, limit: int) -> int:
     """Find a place in a molecule for a set of bonds whose atoms are in order.
 
-    ``has``: for each atom of the molecule its bonds of each kind (`add_bond`). ``image`` (int8, one for each query atom) receives the images, -1 elsewhere. Returns the steps that were
-    taken (candidates looked at); ``-1 - steps`` where there is no place, or ``limit`` steps did not tell.
+    ``has``: for each atom of the molecule its bonds of each kind (`add_bond`). ``image`` (int8, one for each
+    query atom) receives the images, -1 elsewhere. Returns the steps that were taken (candidates looked at);
+    ``-1 - steps`` where there is no place, or ``limit`` steps did not tell.
     """
     image[:] = -1
     n = work[_N_PLACED]
@@ -165,13 +165,15 @@ def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: In
 
 @kernel
 def extend(query: Ints, row: Rows, image: Images, bond: int) -> bool:
-    """Place one more bond without moving an atom, if that can be: ``image`` is that of the bonds before, or all
-    -1."""
+    """Place one more bond without moving an atom, if that can be.
+
+    ``image`` is that of the bonds before, or all -1.
+    """
     a = query[FIRST + bond]
     b = query[ENDS + bond] ^ a
     order = query[ORDERS + bond]
     if image[a] >= 0 and image[b] >= 0:
-        return order_between(row, image[a], image[b]) == order
+        return bool(order_between(row, image[a], image[b]) == order)
     if image[a] < 0:
         a, b = b, a
         if image[a] < 0:

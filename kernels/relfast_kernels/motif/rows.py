@@ -26,5 +26,5 @@ MAX_MOTIFS: Final = 256
 """Largest motifs that are listed; a group with more has no clear one."""
 
 FOUND_BONDS, FOUND_ATOMS, FOUND_MOTIFS, FOUND_STEPS, FOUND_SIZE = range(5)
-"""What a search says: bonds and atoms of the largest motifs (none: no motifs), how many of them there are, and
-the steps that it took."""
+"""What a search says: bonds and atoms of the largest motifs, how many of them there are (of none the former
+say nothing), and the steps that it took."""
