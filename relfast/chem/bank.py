@@ -85,7 +85,8 @@ class Bank:
         molecule, _ = parse_clean(smiles)
         if molecule is None or not min_atoms <= molecule.heavy_atoms <= MAX_HEAVY_ATOMS:
             return None
-        return molecule.flat
+        # what is written as its key is flat already: no need to parse it again
+        return molecule if molecule.key == smiles else molecule.flat
 
     def __len__(self) -> int:
         return len(self.molecules)
