@@ -1,7 +1,7 @@
 """The largest motif of molecules that the kernel does not take, by RDKit's search.
 
 RDKit tests whether rings are whole on one molecule and on its best candidate so far only: now and then a
-larger motif is missed.
+larger motif is missed, or what it tells is none.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from rdkit import Chem
 from rdkit.Chem import rdFMCS
 
 from relfast.chem.molecule import Molecule
@@ -59,12 +60,14 @@ def motifs_by_rdkit(molecules: Sequence[Molecule], min_atoms: int, max_steps: in
     limit = _StepLimit(max(1, max_steps // STEPS_OF_OURS))
     while True:
         result = _search(chosen, limit)
-        if result.canceled or limit.left <= 0 or result.numAtoms < min_atoms:
-            return []
         patterns = list(result.degenerateSmartsQueryMolDict.values())
+        if result.canceled or limit.left <= 0 or result.numAtoms < min_atoms or not patterns:
+            return []
         shared = [p for p in patterns if all(m.mol.HasSubstructMatch(p) for m in others)]
         if shared:
-            return [_place(molecules[0], pattern) for pattern in shared]
+            # of some groups it tells patterns of which a ring is cut open, and no others
+            places = [_place(molecules[0], pattern) for pattern in shared]
+            return places if all(_has_whole_rings(molecules[0], bonds) for _, bonds in places) else []
         lacking = next(m for m in others if not m.mol.HasSubstructMatch(patterns[0]))
         others.remove(lacking)
         chosen.append(lacking)
@@ -77,3 +80,11 @@ def _place(molecule: Molecule, pattern: Any) -> Place:
         for b in pattern.GetBonds()
     ]
     return atoms, bonds
+
+
+def _has_whole_rings(molecule: Molecule, bonds: list[int]) -> bool:
+    """Whether each of these bonds that is in a ring is in a ring of them."""
+    part = Chem.PathToSubmol(molecule.mol, bonds)
+    Chem.FastFindRings(part)
+    in_ring = sum(bond.IsInRing() for bond in part.GetBonds())
+    return in_ring == sum(molecule.mol.GetBondWithIdx(bond).IsInRing() for bond in bonds)

@@ -244,7 +244,8 @@ def whole_search(smiles: list[str]) -> Any:
     parameters.BondCompareParameters.CompleteRingsOnly = True
     parameters.ProgressCallback = limit = FewSteps()
     result = rdFMCS.FindMCS([Chem.MolFromSmiles(s) for s in smiles], parameters)
-    return None if result.canceled or limit.left <= 0 else result
+    # sometimes it says a size without a motif: that of one whose rings are cut open
+    return None if result.canceled or limit.left <= 0 or not result.smartsString else result
 
 
 def check_motif(record: Rec) -> None:
