@@ -87,4 +87,4 @@ def _has_whole_rings(molecule: Molecule, bonds: list[int]) -> bool:
     part = Chem.PathToSubmol(molecule.mol, bonds)
     Chem.FastFindRings(part)
     in_ring = sum(bond.IsInRing() for bond in part.GetBonds())
-    return in_ring == sum(molecule.mol.GetBondWithIdx(bond).IsInRing() for bond in bonds)
+    return bool(in_ring == sum(molecule.mol.GetBondWithIdx(bond).IsInRing() for bond in bonds))
