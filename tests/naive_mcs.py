@@ -74,3 +74,17 @@ def largest_common(query: nx.Graph, target: nx.Graph, *, whole_rings: bool = Fal
             return len(bonds), len(query.edge_subgraph(bonds))
     ours, theirs = (set(_kinds(graph, whole_rings)[0].values()) for graph in (query, target))
     return 0, 1 if any(not whole_rings or not kind[1] for kind in ours & theirs) else 0
+
+
+def largest_motifs(query: nx.Graph, others: list[nx.Graph]) -> tuple[tuple[int, int], list[nx.Graph]]:
+    """Bonds and atoms of the largest connected substructures that all have in common, whole rings in rings, and
+    all sets of the query's bonds that are one."""
+    size, found = (0, 0), []
+    for bonds in _connected_sets(query, whole_rings=True):
+        part = query.edge_subgraph(bonds)
+        if found and (len(bonds), len(part)) != size:
+            break
+        if all(_can_place(query, bonds, other, whole_rings=True) for other in others):
+            size = len(bonds), len(part)
+            found.append(part)
+    return size, found

@@ -10,8 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from rdkit import DataStructs
 from rdkit.Chem import rdFingerprintGenerator
 from rdkit.Chem.Scaffolds import MurckoScaffold
@@ -37,6 +39,13 @@ KEPT_NEIGHBOURS: Final = 5_000
 """Molecules whose similar ones are kept, with some hundred each."""
 
 
+class Near(NamedTuple):
+    """Molecules similar to one: their places in the bank, ascending, and their similarities."""
+
+    places: npt.NDArray[np.int64]
+    shares: npt.NDArray[np.float64]
+
+
 class Bank:
     """Molecules of one fragment, without stereo, each once, in the order of the file.
 
@@ -52,7 +61,7 @@ class Bank:
         self.source = source
         self.n_unusable = 0
         self.molecules: list[Molecule] = []
-        self._neighbours: dict[tuple[int, float, float], dict[int, float]] = {}
+        self._neighbours: dict[tuple[int, float, float], Near] = {}
         seen: set[str] = set()
         for line in lines:
             words = line.split(None, 1)
@@ -76,15 +85,19 @@ class Bank:
         molecule, _ = parse_clean(smiles)
         if molecule is None or not min_atoms <= molecule.heavy_atoms <= MAX_HEAVY_ATOMS:
             return None
-        return molecule.flat
+        # what is written as its key is flat already: no need to parse it again
+        return molecule if molecule.key == smiles else molecule.flat
 
     def __len__(self) -> int:
         return len(self.molecules)
 
     @cached_property
-    def _fingerprints(self) -> list[Any]:
+    def _fingerprints(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+        """Morgan fingerprints, ``(n, N_BITS / 64)``, and how many bits of each are set."""
         morgan = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=N_BITS)
-        return [morgan.GetFingerprint(m.mol) for m in self.molecules]
+        prints = [morgan.GetFingerprint(m.mol) for m in self.molecules]
+        words = np.frombuffer(b"".join(map(DataStructs.BitVectToBinaryText, prints)), np.uint64)
+        return words.reshape(len(prints), -1), np.array([p.GetNumOnBits() for p in prints], np.int64)
 
     @cached_property
     def scaffolds(self) -> dict[str, list[int]]:
@@ -96,18 +109,20 @@ class Bank:
                 found[scaffold].append(index)
         return dict(found)
 
-    def similarities(self, index: int) -> list[float]:
-        """Tanimoto similarity of one molecule to all (Morgan fingerprints, radius 2, 2,048 bits)."""
-        bits = self._fingerprints
-        return list(DataStructs.BulkTanimotoSimilarity(bits[index], bits))
+    def near(self, index: int, lowest: float, highest: float) -> Near:
+        """The others whose similarity to a molecule is in the bounds.
 
-    def _near(self, index: int, lowest: float, highest: float) -> dict[int, float]:
-        """The others whose similarity to a molecule is in the bounds, with it."""
+        Tanimoto's, of Morgan fingerprints (radius 2, 2,048 bits).
+        """
         key = (index, lowest, highest)
         found = self._neighbours.get(key)
         if found is None:
-            found = {i: s for i, s in enumerate(self.similarities(index)) if lowest <= s <= highest}
-            found.pop(index, None)
+            from relfast_kernels.similar import similar
+
+            prints, counts = self._fingerprints
+            places, shares = np.empty(len(counts), np.int64), np.empty(len(counts))
+            n = similar(prints, counts, index, lowest, highest, places, shares)
+            found = Near(places[:n].copy(), shares[:n].copy())
             if len(self._neighbours) >= KEPT_NEIGHBOURS:
                 self._neighbours.clear()
             self._neighbours[key] = found
@@ -121,11 +136,12 @@ class Bank:
         None if the molecule drawn has too few such others.
         """
         first = numbers.randrange(len(self.molecules))
-        near = self._near(first, lowest, highest)
-        if len(near) < size - 1:
+        places, shares = self.near(first, lowest, highest)
+        if len(places) < size - 1:
             return None
-        group = sorted(numbers.sample(list(near), size - 1), key=near.__getitem__)
-        return [self.molecules[i] for i in (first, *group)]
+        chosen = np.array(numbers.sample(range(len(places)), size - 1))
+        by_share = chosen[np.argsort(shares[chosen], kind="stable")]
+        return [self.molecules[i] for i in (first, *places[by_share].tolist())]
 
     def scaffold_group(self, numbers: random.Random, size: int) -> list[Molecule] | None:
         """``size`` random molecules of the scaffold of a random molecule; None if no scaffold has so many."""

@@ -21,6 +21,9 @@ def two_hydrogens_apart(smiles: str) -> tuple[str, ...]:
     mol = Chem.MolFromSmiles(smiles)
     Chem.Kekulize(mol, clearAromaticFlags=True)
     hydrogens = [atom.GetTotalNumHs() for atom in mol.GetAtoms()]
+    for atom in mol.GetAtoms():
+        atom.SetNoImplicit(False)
+        atom.SetNumExplicitHs(0)
     found: set[str | None] = set()
     for bond in mol.GetBonds():
         ends = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
@@ -44,9 +47,6 @@ def two_hydrogens_apart(smiles: str) -> tuple[str, ...]:
 
 
 def _written(mol: Any) -> str | None:
-    for atom in mol.GetAtoms():
-        atom.SetNoImplicit(False)
-        atom.SetNumExplicitHs(0)
     if Chem.SanitizeMol(mol, catchErrors=True) != Chem.SanitizeFlags.SANITIZE_NONE:
         return None
     return str(Chem.MolToSmiles(mol, isomericSmiles=False))

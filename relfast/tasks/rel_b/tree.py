@@ -113,12 +113,11 @@ def evolve(numbers: random.Random, tree: Tree, seq_len: int) -> npt.NDArray[np.u
     # 30 bits decide whether a site is drawn anew, 2 bits its new base
     words = np.frombuffer(numbers.randbytes(4 * n * seq_len), dtype="<u4").reshape(n, seq_len)
     bases = (words & 3).astype(np.uint8)
-    chance = words >> 2
+    limits = np.array([round(-math.expm1(-4 / 3 * length) * 2**30) for length in tree.length], np.uint32)
+    kept = words >> 2 >= limits[:, None]
     for node in tree.preorder():
         if node != ROOT:
-            limit = round(-math.expm1(-4 / 3 * tree.length[node]) * 2**30)
-            kept = chance[node] >= limit
-            bases[node, kept] = bases[tree.parent[node], kept]
+            np.copyto(bases[node], bases[tree.parent[node]], where=kept[node])
     return bases
 
 

@@ -48,19 +48,33 @@ def _check_smiles_list(name: str, value: Any) -> Iterator[Problem]:
     elif not value:
         yield Problem(name, "must not be empty")
     else:
-        for i, smiles in enumerate(value):
-            yield from _check_smiles(f"{name}[{i}]", smiles)
+        yield from _check_each({f"{name}[{i}]": smiles for i, smiles in enumerate(value)})
 
 
 def _check_smiles(name: str, value: Any) -> Iterator[Problem]:
-    if not isinstance(value, str):
-        yield Problem(name, f"must be a SMILES string, not {kind_of(value)}")
-    elif not value.strip():
-        yield Problem(name, "is empty")
-    elif len(value) > MAX_SMILES_CHARS:
-        yield Problem(name, f"has {len(value):,} characters; {MAX_SMILES_CHARS:,} are read")
-    else:
-        from relfast.chem.molecule import parse
+    yield from _check_each({name: value})
 
-        if parse(value) is None:
-            yield Problem(name, f"is no readable SMILES: {shown(value)}")
+
+def _check_each(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with SMILES, by what they are called, in their order."""
+    from relfast.chem.readable import readable
+
+    flaws = {name: flaw for name, value in values.items() if (flaw := _flaw_of_text(value)) is not None}
+    texts = {name: value for name, value in values.items() if name not in flaws}
+    for (name, value), is_read in zip(texts.items(), readable([*texts.values()]), strict=True):
+        if not is_read:
+            flaws[name] = f"is no readable SMILES: {shown(value)}"
+    for name in values if flaws else ():
+        if name in flaws:
+            yield Problem(name, flaws[name])
+
+
+def _flaw_of_text(value: Any) -> str | None:
+    """Why a value is not even looked at."""
+    if not isinstance(value, str):
+        return f"must be a SMILES string, not {kind_of(value)}"
+    if not value.strip():
+        return "is empty"
+    if len(value) > MAX_SMILES_CHARS:
+        return f"has {len(value):,} characters; {MAX_SMILES_CHARS:,} are read"
+    return None

@@ -1,0 +1,357 @@
+"""The largest motifs that all molecules of a group have in common.
+
+A motif is a connected set of bonds of one molecule, the query, that can be placed in each of the others:
+atoms on atoms with the same label, bonds on bonds with the same order, ring bonds among them (`rows`; the
+others may have more bonds between the images), and each of its ring bonds lies on a ring of the motif. Sought
+are all sets with the most bonds and, of those, the most atoms.
+
+How: all motifs with a first bond, then all without it. A bond next to the motif is taken in, or left out for
+good, so that no set is met twice. A bond that cannot be placed together with the present set in one of the
+molecules cannot be with any larger set: it is left out at once. A molecule's place of the set is kept, and
+mostly has room for the next bond; else it is sought anew (`place`).
+
+The bound: bonds of one kind (order and labels) in the motif and in reach are no more than the least number of
+them in any molecule; ring bonds at dead ends of what is there and in reach do not count, and a motif of b
+bonds has b + 1 atoms less one for each ring that it has closed.
+
+Leaves at one atom that are alike are interchangeable in the motif and as it is written: where one is left out
+the ones after it are, too.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.mcs.bits import n_bits, place_of
+from relfast_kernels.mcs.count import ends_of, without_ring
+from relfast_kernels.mcs.packed import (
+    CYCLIC,
+    FIRST,
+    N_BONDS,
+    OF_CLASS,
+    PACKED_SIZE,
+    bridges,
+    reach,
+)
+from relfast_kernels.motif.place import PLACE_WORK, extend, order_atoms, place
+from relfast_kernels.motif.query import SECTION, count_kinds, count_labels, pack, twins
+from relfast_kernels.motif.reach import bonds_in_common, choose, choose_root, front_of, within_reach
+from relfast_kernels.motif.rows import (
+    FOUND_ATOMS,
+    FOUND_BONDS,
+    FOUND_MOTIFS,
+    FOUND_SIZE,
+    FOUND_STEPS,
+    MAX_ATOMS,
+    MAX_MOTIFS,
+    MAX_QUERY_BONDS,
+    ROW_SIZE,
+)
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+Images = npt.NDArray[np.int8]
+
+FIRST_TURNS: Final = 3
+"""Molecules that a motif is placed in from the beginning."""
+
+_MAX_DEPTH: Final = MAX_QUERY_BONDS + 1
+
+_MOTIF, _LEFT, _TAKEN, _IS_NEW, _FRAME_SIZE = range(5)
+"""Of each state on the way to the present one: the bonds of the motif, those that may be taken in, the ones
+that are gone when the one taken in next has been, and whether it is still to be decided if the motif is
+listed (2: now is the time)."""
+
+
+@kernel
+def _take_in(
+    packed: Ints,
+    rows: Rows,
+    has: Ints,
+    motif: int,
+    bond: int,
+    before: Images,
+    after: Images,
+    turns: Ints,
+    n_turns: int,
+    rarity: Ints,
+    work: Ints,
+    limit: int,
+) -> int:
+    """Place a motif and one more bond in the molecules whose turn it is.
+
+    Returns the steps taken, ``-1 - steps`` if that cannot be.
+
+    The molecule that lacks it comes first the next time.
+    """
+    steps = 1
+    is_ordered = False
+    for turn in range(n_turns):
+        at = turns[turn]
+        if motif:
+            after[at] = before[at]
+            if extend(packed, rows[at], after[at], bond):
+                continue
+        if not is_ordered:
+            order_atoms(packed, motif | 1 << bond, rarity, work)
+            is_ordered = True
+        taken = place(packed, motif | 1 << bond, rows[at], has[at], after[at], work, limit - steps)
+        if taken < 0:
+            for earlier in range(turn, 0, -1):
+                turns[earlier] = turns[earlier - 1]
+            turns[0] = at
+            return taken - steps
+        steps += taken
+        if steps >= limit:
+            return -1 - steps
+    return steps
+
+
+@kernel
+def _is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
+    """Whether no motif that is known is larger than a set of bonds, and that is one."""
+    bonds = n_bits(motif)
+    if bonds < found[FOUND_BONDS]:
+        return False
+    if bonds == found[FOUND_BONDS] and n_bits(ends_of(packed, motif)) < found[FOUND_ATOMS]:
+        return False
+    return not motif & packed[CYCLIC] or not bridges(packed, motif) & packed[CYCLIC]
+
+
+@kernel
+def _lacking(
+    packed: Ints,
+    rows: Rows,
+    has: Ints,
+    motif: int,
+    placed: Images,
+    image: Images,
+    turns: Ints,
+    rarity: Ints,
+    work: Ints,
+    found: Ints,
+    limit: int,
+) -> int:
+    """The turn of a molecule that lacks a motif, -1 if none does. Those in which it is ``placed`` do not."""
+    order_atoms(packed, motif, rarity, work)
+    first = packed[FIRST + place_of(motif & -motif)]
+    for turn in range(len(turns)):
+        at = turns[turn]
+        if placed[at, first] >= 0:
+            continue
+        taken = place(packed, motif, rows[at], has[at], image, work, limit - found[FOUND_STEPS])
+        found[FOUND_STEPS] += taken if taken >= 0 else -1 - taken
+        if taken < 0:
+            return turn
+    return -1
+
+
+@kernel
+def _keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
+    """List a motif that is wanted."""
+    bonds, atoms = n_bits(motif), n_bits(ends_of(packed, motif))
+    if bonds > found[FOUND_BONDS] or atoms > found[FOUND_ATOMS]:
+        found[FOUND_BONDS], found[FOUND_ATOMS], found[FOUND_MOTIFS] = bonds, atoms, 0
+    if found[FOUND_MOTIFS] < MAX_MOTIFS:
+        motifs[found[FOUND_MOTIFS]] = motif
+    found[FOUND_MOTIFS] += 1
+
+
+@kernel
+def _from_root(
+    packed: Ints,
+    query: Rows,
+    rows: Rows,
+    has: Ints,
+    n_kinds: int,
+    least: Ints,
+    is_open: int,
+    root: int,
+    images: Images,
+    turns: Ints,
+    n_turns: int,
+    rarity: Ints,
+    frames: Ints,
+    work: Ints,
+    found: Ints,
+    motifs: Ints,
+    limit: int,
+) -> int:
+    """List the largest motifs that have a bond, of the ones in ``is_open``; stops at ``limit`` steps.
+
+    Returns the number of molecules whose turn it is now.
+    """
+    depth = 0
+    taken = _take_in(packed, rows, has, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit)
+    if taken < 0:
+        found[FOUND_STEPS] += -1 - taken
+        return n_turns
+    found[FOUND_STEPS] += taken
+    frames[0, _MOTIF], frames[0, _LEFT], frames[0, _IS_NEW] = 1 << root, is_open & ~(1 << root), 1
+    while depth >= 0 and found[FOUND_STEPS] < limit:
+        motif, left = frames[depth, _MOTIF], frames[depth, _LEFT]
+        found[FOUND_STEPS] += 1
+        atoms = ends_of(packed, motif)
+        left = within_reach(packed, n_kinds, least, motif, left, atoms, found)
+        # looked at after what is larger: on the way to the first motif nothing is placed in all molecules
+        is_back = frames[depth, _IS_NEW] and (left == 0 or frames[depth, _IS_NEW] == 2)
+        if is_back and _is_wanted(packed, motif, found):
+            frames[depth, _IS_NEW] = 0
+            turn = _lacking(
+                packed,
+                rows,
+                has,
+                motif,
+                images[depth],
+                images[_MAX_DEPTH, 0],
+                turns,
+                rarity,
+                work,
+                found,
+                limit,
+            )
+            if turn < 0:
+                _keep(packed, motif, found, motifs)
+            elif found[FOUND_STEPS] < limit:
+                # from now on it is that molecule's turn, too; what is larger than this lacks it as well
+                left = 0
+                if turn >= n_turns:
+                    turns[n_turns], turns[turn] = turns[turn], turns[n_turns]
+                    n_turns += 1
+        if left == 0:
+            depth -= 1
+            if depth >= 0:
+                # without the bond that was taken in
+                frames[depth, _LEFT] &= ~frames[depth, _TAKEN]
+                if frames[depth, _IS_NEW]:
+                    frames[depth, _IS_NEW] = 2
+            continue
+        loose = bridges(packed, motif) & packed[CYCLIC] if motif & packed[CYCLIC] else 0
+        bond = choose(packed, atoms, front_of(packed, atoms, left), loose)
+        gone = 1 << bond | twins(packed, query, bond, left, motif)
+        taken = _take_in(
+            packed,
+            rows,
+            has,
+            motif,
+            bond,
+            images[depth],
+            images[depth + 1],
+            turns,
+            n_turns,
+            rarity,
+            work,
+            limit - found[FOUND_STEPS],
+        )
+        if taken < 0:
+            found[FOUND_STEPS] += -1 - taken
+            frames[depth, _LEFT] = left & ~gone
+            continue
+        found[FOUND_STEPS] += taken
+        frames[depth, _LEFT], frames[depth, _TAKEN] = left, gone
+        depth += 1
+        frames[depth, _MOTIF], frames[depth, _LEFT] = motif | 1 << bond, left & ~(1 << bond)
+        frames[depth, _IS_NEW] = 1
+    return n_turns
+
+
+@kernel
+def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: Ints, motifs: Ints) -> bool:
+    """List the largest motifs that a molecule and the others of its group have in common.
+
+    Parameters
+    ----------
+    query
+        ``(ROW_SIZE,)`` int32: the molecule that they are cut out of, of at most `MAX_QUERY_BONDS` bonds.
+    rows
+        ``(k, ROW_SIZE)`` int32: the others.
+    min_atoms
+        Smaller ones are not sought: a motif of most bonds that has fewer atoms may or may not be found.
+    limit
+        Steps after which the search is given up.
+    found
+        ``(FOUND_SIZE,)`` int64, out: `FOUND_BONDS`, … as `relfast_kernels.motif.rows` has them.
+    motifs
+        ``(MAX_MOTIFS,)`` int64, out: their bonds as bits, numbered by their first atoms and, at one atom, in
+        the order of the row.
+
+    Returns
+    -------
+    bool
+        Whether the search came to its end.
+    """
+    packed = np.zeros(PACKED_SIZE, np.int64)
+    kinds = np.zeros(SECTION, np.int64)
+    counts = np.zeros(SECTION, np.int64)
+    n_kinds = pack(query, packed, kinds)
+    n_bonds = packed[N_BONDS]
+    least = np.full(SECTION, n_bonds, np.int64)
+    k = rows.shape[0]
+    has = np.empty((k, MAX_ATOMS), np.int64)
+    for at in range(k):
+        count_kinds(rows[at], kinds, n_kinds, least, counts, has[at])
+    is_open = 0
+    for kind in range(n_kinds):
+        if least[kind]:
+            is_open |= packed[OF_CLASS + kind]
+    found[:] = 0
+    found[FOUND_BONDS], found[FOUND_ATOMS] = max(1, min_atoms - 1), min_atoms
+    if bonds_in_common(packed, n_kinds, least, is_open) < found[FOUND_BONDS]:
+        return True
+    images = np.empty((_MAX_DEPTH + 1, k, SECTION), np.int8)
+    turns = np.arange(k)
+    n_turns = min(k, FIRST_TURNS)
+    images[:] = -1
+    frames = np.zeros((_MAX_DEPTH + 1, _FRAME_SIZE), np.int64)
+    rarity = np.zeros(SECTION, np.int64)
+    count_labels(packed, rows, rarity)
+    work = np.zeros(PLACE_WORK, np.int64)
+    while is_open:
+        is_open &= ~without_ring(packed, is_open & packed[CYCLIC])
+        if not is_open:
+            break
+        # the part with the most bonds in it
+        part, rest, most = 0, is_open, -1
+        while rest:
+            one, _ = reach(packed, 1 << packed[FIRST + place_of(rest & -rest)], rest)
+            rest &= ~one
+            at_most = bonds_in_common(packed, n_kinds, least, one)
+            if at_most < found[FOUND_BONDS]:
+                is_open &= ~one
+            elif at_most > most:
+                part, most = one, at_most
+        if not part:
+            break
+        root = choose_root(packed, part)
+        n_turns = _from_root(
+            packed,
+            query,
+            rows,
+            has,
+            n_kinds,
+            least,
+            part,
+            root,
+            images,
+            turns,
+            n_turns,
+            rarity,
+            frames,
+            work,
+            found,
+            motifs,
+            limit,
+        )
+        if found[FOUND_STEPS] >= limit:
+            return False
+        is_open &= ~(1 << root)
+    return True
+
+
+def warm_up() -> None:
+    """Compile for the types that `relfast.chem.motif_rows` passes."""
+    row = np.zeros((2, ROW_SIZE), np.int32)
+    largest_motifs(row[0], row[1:], 1, 1, np.zeros(FOUND_SIZE, np.int64), np.zeros(MAX_MOTIFS, np.int64))

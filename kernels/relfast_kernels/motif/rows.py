@@ -1,0 +1,30 @@
+"""A molecule as one row of int32, as the search for what many molecules share reads it. Imports nothing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_ATOMS: Final = 100
+"""Atoms of a molecule."""
+MAX_DEGREE: Final = 6
+"""Bonds of an atom."""
+MAX_QUERY_BONDS: Final = 62
+"""Bonds of the molecule that motifs are cut out of: bits of a non-negative int64."""
+
+ATOMS: Final = 1
+"""Where the atoms begin, after their number."""
+ATOM_LABEL, ATOM_TWIN, ATOM_DEGREE, ATOM_BONDS = range(4)
+ATOM_SIZE: Final = ATOM_BONDS + MAX_DEGREE
+"""Places of an atom: what it must have in common with its image, what with atoms that can stand for it in the
+motif as it is written, its number of bonds, and for each of those ``16 * neighbour + order``."""
+ROW_SIZE: Final = ATOMS + MAX_ATOMS * ATOM_SIZE
+
+RING_BOND: Final = 8
+"""An order's bit for a bond in a ring; orders are 1, 2, 3, and 4 for aromatic ones."""
+
+MAX_MOTIFS: Final = 256
+"""Largest motifs that are listed; a group with more has no clear one."""
+
+FOUND_BONDS, FOUND_ATOMS, FOUND_MOTIFS, FOUND_STEPS, FOUND_SIZE = range(5)
+"""What a search says: bonds and atoms of the largest motifs, how many of them there are (of none the former
+say nothing), and the steps that it took."""

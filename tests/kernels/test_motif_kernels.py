@@ -1,0 +1,147 @@
+"""The largest motifs of groups of graphs, against a textbook twin; and similar fingerprints, against RDKit's."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from molecular_graphs import graphs, relabelled
+from naive_mcs import largest_motifs as naive_largest_motifs
+from numba import config
+from rdkit import DataStructs
+from relfast_kernels.motif import rows as layout
+from relfast_kernels.motif.grow import largest_motifs, warm_up
+from relfast_kernels.similar import similar
+from relfast_kernels.similar import warm_up as warm_up_similar
+
+EXAMPLES: Final = 20 if config.DISABLE_JIT else 300
+ENOUGH: Final = 1_000_000
+
+
+def row(graph: nx.Graph) -> np.ndarray:
+    """A graph of atoms 0 to n - 1 as the kernel has it, rings by networkx."""
+    bridges = set(map(frozenset, nx.bridges(graph)))
+    made = np.zeros(layout.ROW_SIZE, np.int32)
+    made[0] = len(graph)
+    for atom, element in graph.nodes(data="element"):
+        start = layout.ATOMS + layout.ATOM_SIZE * atom
+        in_ring = any(frozenset((atom, other)) not in bridges for other in graph[atom])
+        made[start + layout.ATOM_LABEL] = 2 * ord(element) + in_ring
+        for other in sorted(graph[atom]):
+            order = graph.edges[atom, other]["order"]
+            order += 0 if frozenset((atom, other)) in bridges else layout.RING_BOND
+            made[start + layout.ATOM_BONDS + made[start + layout.ATOM_DEGREE]] = 16 * other + order
+            made[start + layout.ATOM_DEGREE] += 1
+    return made
+
+
+def search(
+    group: list[nx.Graph], least: int = 2, limit: int = ENOUGH
+) -> tuple[tuple[int, int], list[nx.Graph]] | None:
+    """Bonds and atoms of the largest motifs of a group, and all of them as parts of the first graph; None where
+    the search was given up."""
+    found, masks = np.zeros(layout.FOUND_SIZE, np.int64), np.zeros(layout.MAX_MOTIFS, np.int64)
+    made = [row(graph) for graph in group]
+    is_whole = largest_motifs(made[0], np.stack(made[1:]), least, limit, found, masks)
+    assert is_whole == (found[layout.FOUND_STEPS] < limit)
+    if not is_whole:
+        return None
+    n = int(found[layout.FOUND_MOTIFS])
+    bonds = [(a, b) for a in group[0] for b in sorted(group[0][a]) if a < b]
+    parts = [
+        group[0].edge_subgraph([bond for at, bond in enumerate(bonds) if mask >> at & 1])
+        for mask in masks[:n].tolist()
+    ]
+    if not n:
+        return (0, 0), []
+    return (int(found[layout.FOUND_BONDS]), int(found[layout.FOUND_ATOMS])), parts
+
+
+def alike(one: nx.Graph, other: nx.Graph) -> bool:
+    return bool(
+        nx.is_isomorphic(
+            one, other, lambda a, b: a["element"] == b["element"], lambda a, b: a["order"] == b["order"]
+        )
+    )
+
+
+def same_kinds(some: list[nx.Graph], others: list[nx.Graph]) -> bool:
+    """Whether each of the graphs is like one of the others, and the other way round."""
+    return all(any(alike(one, other) for other in others) for one in some) and all(
+        any(alike(one, other) for one in some) for other in others
+    )
+
+
+@pytest.mark.slow
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(group=st.lists(graphs(8), min_size=2, max_size=5))
+def test_what_brute_force_finds(group: list[nx.Graph]) -> None:
+    size, naive = naive_largest_motifs(group[0], group[1:])
+    found = search(group)
+    assert found is not None
+    assert found[0] == size
+    assert len({frozenset(map(frozenset, part.edges)) for part in found[1]}) == len(found[1])
+    assert same_kinds(found[1], naive)
+
+
+@settings(max_examples=EXAMPLES // 4, deadline=None)
+@given(group=st.lists(graphs(12), min_size=2, max_size=6), data=st.data())
+def test_neither_the_order_of_molecules_nor_of_atoms_matters(
+    group: list[nx.Graph], data: st.DataObject
+) -> None:
+    others = data.draw(st.permutations(group[1:]))
+    moved = [relabelled(graph, data.draw(st.permutations(range(len(graph))))) for graph in others]
+    found, again = search(group), search([group[0], *moved])
+    assert found is not None
+    assert again is not None
+    assert found[0] == again[0]
+    assert same_kinds(found[1], again[1])
+
+
+@settings(max_examples=EXAMPLES // 4, deadline=None)
+@given(group=st.lists(graphs(12), min_size=2, max_size=4))
+def test_a_search_that_is_cut_short_says_so(group: list[nx.Graph]) -> None:
+    whole = search(group)
+    assert whole is not None
+    for limit in (1, 2, 5, 20, 100):
+        found = search(group, limit=limit)
+        assert found is None or (found[0] == whole[0] and same_kinds(found[1], whole[1]))
+
+
+def test_a_bound_of_atoms_leaves_smaller_ones_out() -> None:
+    path, longer = nx.path_graph(6), nx.path_graph(9)
+    for graph in (path, longer):
+        nx.set_node_attributes(graph, "C", "element")
+        nx.set_edge_attributes(graph, 1, "order")
+    assert search([path, longer], 6)[0] == (5, 6)  # type: ignore[index]
+    assert search([path, longer], 7) == ((0, 0), [])
+    # one place of six in the shorter one, four in the longer
+    assert len(search([path, longer])[1]) == 1  # type: ignore[index]
+    assert len(search([longer, path])[1]) == 4  # type: ignore[index]
+
+
+@given(
+    st.lists(st.sets(st.integers(0, 127), max_size=40), min_size=2, max_size=12),
+    st.floats(0, 1),
+    st.floats(0, 1),
+)
+def test_similar_fingerprints(sets: list[set[int]], lowest: float, highest: float) -> None:
+    prints = [DataStructs.ExplicitBitVect(128) for _ in sets]
+    for one, bits in zip(prints, sets, strict=True):
+        one.SetBitsFromList(sorted(bits))
+    words = np.frombuffer(b"".join(map(DataStructs.BitVectToBinaryText, prints)), np.uint64).reshape(-1, 2)
+    counts = np.array([one.GetNumOnBits() for one in prints], np.int64)
+    places, shares = np.zeros(len(sets), np.int64), np.zeros(len(sets))
+    n = similar(words, counts, 1, lowest, highest, places, shares)
+    theirs = DataStructs.BulkTanimotoSimilarity(prints[1], prints)
+    expected = [(at, share) for at, share in enumerate(theirs) if at != 1 and lowest <= share <= highest]
+    assert list(zip(places[:n].tolist(), shares[:n].tolist(), strict=True)) == expected
+
+
+def test_warm_up_compiles() -> None:
+    warm_up()
+    warm_up_similar()
