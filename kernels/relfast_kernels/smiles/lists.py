@@ -18,11 +18,21 @@ from relfast_kernels.layouts import (
     DUPLICATE,
     FINGERPRINT_MASK,
     FLAW,
+    GENERATION,
     INVALID_VOTE,
+    KEPT_FACTS,
+    KEPT_GENERATION,
+    KEPT_GIVEN_BYTES,
+    KEPT_GOLD_BYTES,
     N_NEUTRAL,
     N_WANTED,
     PLACE_FACTOR,
     RESULT_COLUMNS,
+    SIZE_COLUMNS,
+    SIZE_GIVEN,
+    SIZE_GOLD,
+    SIZE_KEPT,
+    SIZE_PREDICTED,
     TRUE_POSITIVES,
     UNKNOWN,
     VOTE,
@@ -162,10 +172,19 @@ def _judge(
 
 
 @kernel
+def _recall(
+    kept: Ints, place: int, start: int, end: int, first: int, strict: bool, classes: Ints
+) -> None:  # fmt: skip
+    """Take the classes of a record's texts ``start`` to ``end`` from what is kept of them."""
+    for text in range(start, end):
+        classes[first + text - start] = kept[place + KEPT_FACTS + 2 * text + (1 if strict else 0)]
+
+
+@kernel
 def match_lists(
-    data: Bytes, sizes: Ints, strict: bool, classes: Ints, links: Ints, results: Ints, text_slots: Slots,
-    texts_index: Ints, texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints,
-    graph: Ints, work: Ints,
+    data: Bytes, sizes: Ints, strict: bool, classes: Ints, links: Ints, results: Ints, kept: Ints,
+    text_slots: Slots, texts_index: Ints, texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes,
+    used: Ints, graph: Ints, work: Ints,
 ) -> None:  # fmt: skip
     """Hold predictions against gold for many records.
 
@@ -175,7 +194,7 @@ def match_lists(
         uint8: all texts, each ended by a newline: for each record its gold, its predictions, and what the
         question gave.
     sizes
-        int64: for each record the number of each of the three.
+        int64: `SIZE_COLUMNS` a record.
     strict
         Whether molecules are the same as strict has it, and other isomers are counted.
     classes
@@ -186,14 +205,34 @@ def match_lists(
         int64, out: `RESULT_COLUMNS` a record. Decided is what has no text that is unknown. The vote is a sum,
         so the order of predictions does not matter: as published of where each found its gold, or else its
         fingerprint; strict of the fingerprints of different molecules.
+    kept
+        int64: the classes of gold and given texts that come with many answers, from the place on that a
+        record's sizes name; zeros at first. They are looked up anew once the table has been emptied.
     """
     make_room(text_slots, texts_index, texts, code_slots, codes_index, codes, used)
+    generation = used[GENERATION] + 1
     start = 0
-    text = 0
-    for record in range(len(sizes) // 3):
-        n_gold, n_pred, n_given = sizes[3 * record], sizes[3 * record + 1], sizes[3 * record + 2]
-        first = text
-        for _ in range(n_gold + n_pred + n_given):
+    first = 0
+    for record in range(len(sizes) // SIZE_COLUMNS):
+        at = SIZE_COLUMNS * record
+        n_gold, n_pred, n_given = sizes[at + SIZE_GOLD], sizes[at + SIZE_PREDICTED], sizes[at + SIZE_GIVEN]
+        place = sizes[at + SIZE_KEPT]
+        known = place >= 0 and kept[place + KEPT_GENERATION] == generation
+        end_of_pred = n_gold + n_pred
+        n_texts = end_of_pred + n_given
+        began = start
+        all_said = True
+        text = 0
+        while text < n_texts:
+            if known and text == 0 and n_gold:
+                _recall(kept, place, 0, n_gold, first, strict, classes)
+                start += kept[place + KEPT_GOLD_BYTES]
+                text = n_gold
+                continue
+            if known and text == end_of_pred:
+                _recall(kept, place, n_gold, n_gold + n_given, first + end_of_pred, strict, classes)
+                start += kept[place + KEPT_GIVEN_BYTES]
+                break
             end = start
             while data[end] != NEWLINE:
                 end += 1
@@ -201,11 +240,26 @@ def match_lists(
                 data, start, end, text_slots, texts_index, texts,
                 code_slots, codes_index, codes, used, graph, work,
             )  # fmt: skip
-            classes[text] = clean if strict else published
-            text += 1
+            classes[first + text] = clean if strict else published
             start = end + 1
+            if place >= 0 and not known and (text < n_gold or text >= end_of_pred):
+                all_said = all_said and published != UNKNOWN and clean != UNKNOWN
+                to = place + KEPT_FACTS + 2 * (text if text < n_gold else text - n_pred)
+                kept[to] = published
+                kept[to + 1] = clean
+                if text == n_gold - 1:
+                    kept[place + KEPT_GOLD_BYTES] = start - began
+            text += 1
+            if text == end_of_pred:
+                began = start
+        if place >= 0 and not known and all_said:
+            if n_gold == 0:
+                kept[place + KEPT_GOLD_BYTES] = 0
+            kept[place + KEPT_GIVEN_BYTES] = start - began if n_given else 0
+            kept[place + KEPT_GENERATION] = generation
         to = RESULT_COLUMNS * record
         if strict:
             _judge(classes, first, n_gold, n_pred, n_given, codes_index, results, to)
         else:
             _match(classes, links, first, n_gold, n_pred, codes_index, results, to)
+        first += n_texts

@@ -27,6 +27,7 @@ from relfast_kernels.layouts import (
     EMPTY,
     FINGERPRINT_MASK,
     FLAGS,
+    GENERATION,
     GRAPH_SIZE,
     HAS_ISOTOPE,
     HYDROGENS,
@@ -311,8 +312,10 @@ def make_room(
         text_slots[at] = 0
     for at in range(len(code_slots)):
         code_slots[at] = 0
+    emptied = used[GENERATION] + 1
     for counter in range(N_COUNTERS):
         used[counter] = 0
+    used[GENERATION] = emptied
 
 
 @kernel
