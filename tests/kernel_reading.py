@@ -72,7 +72,8 @@ def read(table: SmilesTable, text: str) -> list[Any] | Literal["invalid"] | None
     if not 0 < len(text) <= layouts.MAX_SMILES or not text.isascii():
         return None
     table.code_of(text, by_rdkit=False)
-    graph = (ctypes.c_int64 * layouts.GRAPH_SIZE).from_address(table._graph)
+    assert table._graph.value is not None
+    graph = (ctypes.c_int64 * layouts.GRAPH_SIZE).from_address(table._graph.value)
     n = graph[layouts.N_FOUND]
     if n < 0:
         return "invalid" if n == layouts.INVALID else None

@@ -147,19 +147,21 @@ class SmilesTable:
         zeros = partial(zeros_at, keep=self._memory)
         self._graph, self._work = zeros(8 * GRAPH_SIZE), zeros(8 * WORK_SIZE)
         self._second, self._search = zeros(8 * GRAPH_SIZE), zeros(8 * MATCH_SIZE)
+        n_texts, n_codes, n_bytes = map(ctypes.c_int64, (CACHED_TEXTS, CACHED_CODES, CACHED_BYTES))
         self._table = (
             zeros(4 * 2 * CACHED_TEXTS),
             zeros(8 * TEXT_COLUMNS * CACHED_TEXTS),
             zeros(CACHED_BYTES),
-            CACHED_TEXTS,
-            CACHED_BYTES,
+            n_texts,
+            n_bytes,
             zeros(4 * 2 * CACHED_CODES),
             zeros(8 * CODE_COLUMNS * CACHED_CODES),
             zeros(CACHED_BYTES),
-            CACHED_CODES,
-            CACHED_BYTES,
+            n_codes,
+            n_bytes,
             zeros(8 * N_COUNTERS),
         )
+        self._call_space = (ctypes.c_int64(KEPT_NUMBERS), *self._table, self._graph, self._work)
         self._golds = KeptGolds()
 
     def match(self, records: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> list[Match]:
@@ -191,7 +193,7 @@ class SmilesTable:
 
     def _look_up(
         self, records: Sequence[Lists], strict: bool
-    ) -> Iterator[tuple[Lists, ctypes.Array[ctypes.c_int64] | None, int, int]]:
+    ) -> Iterator[tuple[Lists, array[int] | None, int, int]]:
         """For each record what the kernel told of several, and where in that its `RESULT_COLUMNS` numbers and
         the classes of its texts are; None where one of its texts is none, or none that can be looked at."""
         first = 0
@@ -219,11 +221,11 @@ class SmilesTable:
                 last += 1
             data = b"".join(parts)
             n = len(sizes) // SIZE_COLUMNS
-            told = (ctypes.c_int64 * (2 * n_texts + RESULT_COLUMNS * n + 1))()
-            at = ctypes.addressof(told)
+            told = array("q", bytes(8 * (2 * n_texts + RESULT_COLUMNS * n + 1)))
+            at = told.buffer_info()[0]
             self._match(
                 data, len(data), sizes.buffer_info()[0], n, strict, at, at + 8 * n_texts, n_texts,
-                at + 16 * n_texts, golds.address, KEPT_NUMBERS, *self._table, self._graph, self._work,
+                at + 16 * n_texts, golds.address, *self._call_space,
             )  # fmt: skip
             result = 2 * n_texts
             for record, texts_at in zip(records[first:last], read, strict=True):
