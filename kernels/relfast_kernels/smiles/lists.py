@@ -24,6 +24,7 @@ from relfast_kernels.layouts import (
     KEPT_GENERATION,
     KEPT_GIVEN_BYTES,
     KEPT_GOLD_BYTES,
+    MAX_SMILES,
     N_NEUTRAL,
     N_WANTED,
     PLACE_FACTOR,
@@ -37,7 +38,7 @@ from relfast_kernels.layouts import (
     UNKNOWN,
     VOTE,
 )
-from relfast_kernels.smiles.table import classify, make_room
+from relfast_kernels.smiles.table import classify, glance, hash_of, make_room
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -172,12 +173,16 @@ def _judge(
 
 
 @kernel
-def _recall(
-    kept: Ints, place: int, start: int, end: int, first: int, strict: bool, classes: Ints
-) -> None:  # fmt: skip
-    """Take the classes of a record's texts ``start`` to ``end`` from what is kept of them."""
-    for text in range(start, end):
-        classes[first + text - start] = kept[place + KEPT_FACTS + 2 * text + (1 if strict else 0)]
+def _hash_texts(data: Bytes, start: int, first: int, last: int, starts: Ints, hashes: Ints) -> int:
+    """Note where texts ``first`` to ``last`` begin and their hashes; where the one behind them begins."""
+    for text in range(first, last):
+        end = start
+        while data[end] != NEWLINE:
+            end += 1
+        starts[text] = start
+        hashes[text] = hash_of(data, start, end) if end - start <= MAX_SMILES else 0
+        start = end + 1
+    return start
 
 
 @kernel
@@ -217,49 +222,49 @@ def match_lists(
         at = SIZE_COLUMNS * record
         n_gold, n_pred, n_given = sizes[at + SIZE_GOLD], sizes[at + SIZE_PREDICTED], sizes[at + SIZE_GIVEN]
         place = sizes[at + SIZE_KEPT]
+        end_of_gold = first + n_gold
+        end_of_pred = end_of_gold + n_pred
+        end_of_texts = end_of_pred + n_given
         known = place >= 0 and kept[place + KEPT_GENERATION] == generation
-        end_of_pred = n_gold + n_pred
-        n_texts = end_of_pred + n_given
-        began = start
+        text, last = first, end_of_texts
+        if known:
+            text, last = end_of_gold, end_of_pred
+            start = _hash_texts(data, start + kept[place + KEPT_GOLD_BYTES], text, last, classes, links)
+            end_of_bytes = start
+            start += kept[place + KEPT_GIVEN_BYTES]
+        else:
+            pred_at = _hash_texts(data, start, first, end_of_gold, classes, links)
+            given_at = _hash_texts(data, pred_at, end_of_gold, end_of_pred, classes, links)
+            end_of_bytes = _hash_texts(data, given_at, end_of_pred, end_of_texts, classes, links)
+            if place >= 0:
+                kept[place + KEPT_GOLD_BYTES] = pred_at - start
+                kept[place + KEPT_GIVEN_BYTES] = end_of_bytes - given_at
+            start = end_of_bytes
+        glance(links, text, last, text_slots, texts_index, texts, work)
         all_said = True
-        text = 0
-        while text < n_texts:
-            if known and text == 0 and n_gold:
-                _recall(kept, place, 0, n_gold, first, strict, classes)
-                start += kept[place + KEPT_GOLD_BYTES]
-                text = n_gold
-                continue
-            if known and text == end_of_pred:
-                _recall(kept, place, n_gold, n_gold + n_given, first + end_of_pred, strict, classes)
-                start += kept[place + KEPT_GIVEN_BYTES]
-                break
-            end = start
-            while data[end] != NEWLINE:
-                end += 1
+        for other in range(text, last):
+            end = (classes[other + 1] if other + 1 < last else end_of_bytes) - 1
             published, clean = classify(
-                data, start, end, text_slots, texts_index, texts,
+                data, classes[other], end, links[other], text_slots, texts_index, texts,
                 code_slots, codes_index, codes, used, graph, work,
             )  # fmt: skip
-            classes[first + text] = clean if strict else published
-            start = end + 1
-            if place >= 0 and not known and (text < n_gold or text >= end_of_pred):
+            classes[other] = clean if strict else published
+            if place >= 0 and not known and not end_of_gold <= other < end_of_pred:
                 all_said = all_said and published != UNKNOWN and clean != UNKNOWN
-                to = place + KEPT_FACTS + 2 * (text if text < n_gold else text - n_pred)
+                to = place + KEPT_FACTS + 2 * (other - first - (n_pred if other >= end_of_pred else 0))
                 kept[to] = published
                 kept[to + 1] = clean
-                if text == n_gold - 1:
-                    kept[place + KEPT_GOLD_BYTES] = start - began
-            text += 1
-            if text == end_of_pred:
-                began = start
-        if place >= 0 and not known and all_said:
-            if n_gold == 0:
-                kept[place + KEPT_GOLD_BYTES] = 0
-            kept[place + KEPT_GIVEN_BYTES] = start - began if n_given else 0
+        if known:
+            column = place + KEPT_FACTS + (1 if strict else 0)
+            for other in range(first, end_of_gold):
+                classes[other] = kept[column + 2 * (other - first)]
+            for other in range(end_of_pred, end_of_texts):
+                classes[other] = kept[column + 2 * (other - first - n_pred)]
+        elif place >= 0 and all_said:
             kept[place + KEPT_GENERATION] = generation
         to = RESULT_COLUMNS * record
         if strict:
             _judge(classes, first, n_gold, n_pred, n_given, codes_index, results, to)
         else:
             _match(classes, links, first, n_gold, n_pred, codes_index, results, to)
-        first += n_texts
+        first = end_of_texts
