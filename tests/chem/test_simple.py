@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -21,6 +23,7 @@ from spellings import spell
 
 from relfast.chem import identity, simple, smiles_table
 from relfast.chem.clean import parse_clean, same_clean_molecule
+from relfast.chem.common_substructure import UNIT
 from relfast.chem.matching import same_molecule
 from relfast.chem.molecule import parse
 from relfast.chem.simple import simple_table
@@ -371,3 +374,25 @@ def test_a_full_table_is_emptied(monkeypatch: pytest.MonkeyPatch, table: SmilesT
         ours, theirs = small.match([(gold, pred)])[0], table.match([(gold, pred)])[0]
         if not ours.unknown:
             assert ours == theirs
+
+
+def test_rdkit_is_not_loaded_for_what_kernels_decide(table: SmilesTable) -> None:
+    if native.load(UNIT) is None:
+        native.build(UNIT)
+    program = """
+import sys
+from relfast.engine.job import make_job
+from relfast.engine.scoring import Scoring
+for policy in ("reference", "strict"):
+    scoring = Scoring(make_job(policy=policy))
+    rows = [
+        {"task": "REL-C2", "answer": {"smiles": "CCO"}, "response": "<smiles>OCCN</smiles>"},
+        {"task": "REL-C3", "answer": {"missing_smiles": ["CCO"]}, "response": "<smiles>OCC</smiles>"},
+    ]
+    scores = list(scoring.entries([entry for at, row in enumerate(rows) for entry in scoring.row(row, at)]))
+    print(*(score.correct for score in scores), "rdkit" in sys.modules)
+rows[1]["response"] = "<smiles>C~C</smiles>"
+print(*(s.correct for s in Scoring(make_job()).entries(scoring.row(rows[1], 0))), "rdkit" in sys.modules)
+"""
+    said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert said.stdout.split("\n") == ["False True False", "False True False", "False True", ""]

@@ -113,7 +113,7 @@ def test_the_search_is_given_up_and_the_graph_is_what_decides() -> None:
 def test_ways_of_writing_that_are_left_to_rdkit() -> None:
     for text in (
         "", "C~C", "C*", "C$C", "CC |x|", " CC", "C\tC", "[H][H]", "[2H]C", "[H+]", "[H]/C=C/F", "C\u00e9", "OCl(=O)=O", "C[Fe]C", "[#6]",
-        "C(C.[H])C",
+        "C(C.[H])C", "c1ccccc1Cn1c2c3n1C23", "C1=C2C=C1O2",
     ):  # fmt: skip
         result = code_of(text) if text.isascii() else UNKNOWN
         assert result == UNKNOWN, text
@@ -135,6 +135,9 @@ AROMATIC = (
     ("c1ccc2c(c1)Cc1ccccc12", "c1ccc2c(c1)-c1ccccc1C2"),
     ("C1=CC2=CC=CC2=CC=C1", "C=1C=CC=C2C=CC=C2C=1"),
     ("O=c1ccoc2ccccc12", "O=C1C=COC2=CC=CC=C12"),
+    # a ring of four that another atom caps, and a small ring with sulfur
+    ("[nH]1c2c3n1C23", "C12c3[nH]n1c32", "N1C2=C3N1C23", "C12c3n1[nH]c32"),
+    ("c1cc2sc1-2", "c12-c(s1)cc2"),
 )
 
 
