@@ -9,7 +9,7 @@ PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 MINUTES ?= 20
 
-.PHONY: chromium demo test test-quick test-trainers test-ray fuzz check bench bench-quick bench-torch gate render docs clean
+.PHONY: chromium demo test test-quick test-trainers test-ray fuzz fuzz-chemistry check bench bench-quick bench-torch gate render docs clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -74,6 +74,10 @@ test-ray: $(VENV)/.ray
 ## the tests that make up their inputs, with fresh seeds, for MINUTES
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/fuzz.py $(MINUTES) $(SPREAD)
+
+## the chemistry kernels against RDKit for MINUTES: parse, identity, containment, overlap; for a night
+fuzz-chemistry: $(VENV)/.test
+	$(BIN)/python tests/fuzz_chemistry.py $(MINUTES)
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -287,9 +287,9 @@ CODE_COLUMNS: Final = 6
 """Columns of ``codes_index``: where a code is, its length, its fingerprint as published and as strict has it,
 a place for marks while a record is looked at, and the number of its formula, counted from one; 0 for
 molecules that are isomers of none."""
-N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES = range(4)
-N_COUNTERS: Final = 4
-"""Counters of a table."""
+N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES, GENERATION = range(5)
+N_COUNTERS: Final = 5
+"""Counters of a table; the last one says how often it was emptied."""
 
 SEVERAL_FRAGMENTS, NOT_PLAIN, ISOTOPE, TOO_LONG, EMPTY = -3, -4, -5, -6, -7
 """Instead of a class of strict, beside `UNKNOWN` and `INVALID`: why a text is no clean molecule."""
@@ -299,6 +299,15 @@ DECIDED, TRUE_POSITIVES, VOTE, N_WANTED, N_NEUTRAL, FLAW = range(6)
 RESULT_COLUMNS: Final = 6
 """Columns of a record's result. The last three are those of strict: different gold molecules, isomers that
 gold lacks, and what is wrong with the first prediction that counts for nothing (0: there is none)."""
+
+SIZE_GOLD, SIZE_PREDICTED, SIZE_GIVEN, SIZE_KEPT = range(4)
+SIZE_COLUMNS: Final = 4
+"""Columns of a record's sizes: its texts of each kind, and where the classes of its gold and given ones are
+kept, -1 for nowhere."""
+KEPT_GENERATION, KEPT_GOLD_BYTES, KEPT_GIVEN_BYTES = range(3)
+KEPT_FACTS: Final = 3
+"""What is kept with classes: the table's generation that they are of, counted from one (0: of none), and the
+bytes of the texts. For each text follow its class as published and as strict has it."""
 
 INVALID_VOTE: Final = 0x2545F491
 """What a text that is no molecule adds to a vote."""
@@ -351,11 +360,12 @@ PAIR_WORK_SIZE: Final = 3_300
     PREPARED_SETTLED,
     PREPARED_CHARGED,
     PREPARED_RADICALS,
-) = range(7)
+    PREPARED_COUNTS,
+) = range(8)
 PREPARED_FACTS: Final = 8
 """What is known of a molecule once it is read: atoms, bonds, fingerprint as published and as strict has it,
-whether its graph decides where its hydrogens are, whether it has charges, whether unpaired electrons;
-its graph and the two ways it is packed follow."""
+whether its graph decides where its hydrogens are, whether it has charges, whether unpaired electrons, and
+how many it has of the commonest atoms and bonds; its graph and the two ways it is packed follow."""
 PREPARED_SIZE: Final = PREPARED_FACTS + GRAPH_SIZE + 2 * 960
 
 # Alignments (`relfast_kernels.align`)

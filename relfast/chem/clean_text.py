@@ -28,7 +28,12 @@ def flaw_of_text(smiles: str) -> str | None:
     return None
 
 
+def has_isotope(smiles: str) -> bool:
+    """Whether its letters say that an atom is an isotope, be it of mass 0."""
+    return "[" in smiles and _ISOTOPE.search(smiles) is not None
+
+
 def is_clean_text(smiles: str) -> bool:
     """Whether a text is a clean molecule if a kernel reads it as one, which reads neither wildcards nor atoms
     of hydrogen."""
-    return flaw_of_text(smiles) is None and _ISOTOPE.search(smiles) is None
+    return flaw_of_text(smiles) is None and not has_isotope(smiles)

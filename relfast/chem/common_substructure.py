@@ -22,12 +22,6 @@ from relfast_kernels.layouts import (
     COMMON_BONDS,
     INVALID,
     MAX_SMILES,
-    PAIR_ATOMS,
-    PAIR_FINGERPRINT,
-    PAIR_IN_FIRST,
-    PAIR_IN_SECOND,
-    PAIR_PART,
-    PAIR_SETTLED,
     PAIR_SIZE,
     PAIR_WORK_SIZE,
     PREPARED_ATOMS,
@@ -37,6 +31,7 @@ from relfast_kernels.layouts import (
     UNFINISHED,
 )
 
+from relfast.chem.clean_text import is_clean_text
 from relfast.chem.smiles_table import MAX_CANONICAL
 
 UNIT: Final = "mcs"
@@ -102,9 +97,13 @@ _Work = ctypes.c_int64 * PAIR_WORK_SIZE
 _Result = ctypes.c_int64 * PAIR_SIZE
 _Prepared = ctypes.c_int64 * PREPARED_SIZE
 
-_shared_work = _Work()
-_shared_second = _Prepared()
+_shared_memory = _Work(), _Prepared()
+_shared_work, _shared_second = (ctypes.c_void_p(ctypes.addressof(memory)) for memory in _shared_memory)
 """For calls that hold the interpreter's lock from beginning to end; what they find is elsewhere."""
+
+_SHORT_LIMIT: Final = ctypes.c_int64(SHORT_STEPS)
+_YES, _NO = ctypes.c_int64(1), ctypes.c_int64(0)
+"""Arguments as functions take them without ado."""
 
 
 def _start_anew() -> None:
@@ -132,16 +131,20 @@ class Prepared:
 
     Attributes
     ----------
-    memory
-        What comparisons need of it; they only read it.
+    memory, address
+        What comparisons need of it, and where that is; they only read it.
     n_atoms, settled, charged
         Its atoms, whether its graph decides where its hydrogens are, whether an atom has a charge.
+    is_clean
+        Whether its text is what ``strict`` takes for a clean molecule.
     """
 
-    __slots__ = ("charged", "memory", "n_atoms", "settled")
+    __slots__ = ("address", "charged", "is_clean", "memory", "n_atoms", "settled")
 
-    def __init__(self, memory: ctypes.Array[ctypes.c_int64]) -> None:
+    def __init__(self, memory: ctypes.Array[ctypes.c_int64], text: str) -> None:
         self.memory = memory
+        self.address = ctypes.c_void_p(ctypes.addressof(memory))
+        self.is_clean = is_clean_text(text)
         self.n_atoms = memory[PREPARED_ATOMS]
         self.settled = bool(memory[PREPARED_SETTLED])
         self.charged = bool(memory[PREPARED_CHARGED])
@@ -155,7 +158,7 @@ def _prepared(text: str, by_rdkit: bool) -> Prepared | Literal["invalid"] | None
         return None
     memory = _Prepared()
     n = functions["prepare"](text.encode(), len(text), by_rdkit, memory)
-    return Prepared(memory) if n > 0 else "invalid" if n == INVALID else None
+    return Prepared(memory, text) if n > 0 else "invalid" if n == INVALID else None
 
 
 def prepared(text: str, *, by_rdkit: bool = False) -> Prepared | Literal["invalid"] | None:
@@ -195,10 +198,10 @@ def largest_common_of(
     assert functions is not None
     result = _Result()
     status = functions["short"](
-        first.memory, second.memory, whole_rings, min(SHORT_STEPS, max_steps), _shared_work, result
+        first.address, second.address, whole_rings, min(SHORT_STEPS, max_steps), _shared_work, result
     )
     if status == UNFINISHED and max_steps > SHORT_STEPS:
-        status = functions["long"](first.memory, second.memory, whole_rings, max_steps, _Work(), result)
+        status = functions["long"](first.address, second.address, whole_rings, max_steps, _Work(), result)
     return LargestCommon(result[COMMON_BONDS], result[COMMON_ATOMS]) if status == 0 else None
 
 
@@ -206,27 +209,26 @@ def judge(first: Prepared, text: str, *, whole_rings: bool = False, steps: int =
     """Hold a SMILES by a model against a molecule.
 
     ``invalid`` where it certainly is no molecule; ``unfinished`` where ``steps`` do not suffice; None where
-    only RDKit can say. More than `SHORT_STEPS` let go of the interpreter's lock.
+    only RDKit can say. Other than `SHORT_STEPS` let go of the interpreter's lock.
     """
-    functions = _loaded()
+    functions = _functions or _loaded()
     if functions is None or not 0 < len(text) <= MAX_SMILES or not text.isascii():
         return None
     result = _Result()
-    second, work = (_shared_second, _shared_work) if steps <= SHORT_STEPS else (_Prepared(), _Work())
-    status = functions["judge" if steps <= SHORT_STEPS else "judge_long"](
-        first.memory, text.encode(), len(text), whole_rings, steps, second, work, result
-    )
+    whole = _YES if whole_rings else _NO
+    if steps == SHORT_STEPS:
+        status = functions["judge"](
+            first.address, text.encode(), len(text), whole, _SHORT_LIMIT, _shared_second, _shared_work, result
+        )
+    else:
+        status = functions["judge_long"](
+            first.address, text.encode(), len(text), whole, steps, _Prepared(), _Work(), result
+        )
     if status:
         return "invalid" if status == INVALID else "unfinished" if status == UNFINISHED else None
+    _, atoms, _, in_first, in_second, part, n_atoms, fingerprint, settled = result
     return Pair(
-        bool(result[PAIR_IN_FIRST]),
-        bool(result[PAIR_IN_SECOND]),
-        bool(result[PAIR_PART]),
-        result[COMMON_ATOMS],
-        first.n_atoms,
-        result[PAIR_ATOMS],
-        result[PAIR_FINGERPRINT],
-        bool(result[PAIR_SETTLED]),
+        in_first == 1, in_second == 1, part == 1, atoms, first.n_atoms, n_atoms, fingerprint, settled == 1
     )
 
 
@@ -253,5 +255,5 @@ class Parts:
         can say."""
         functions = _loaded()
         assert functions is not None
-        found = functions["part"](whole.memory, self._memory, self._n, _shared_work)
+        found = functions["part"](whole.address, self._memory, self._n, _shared_work)
         return found if found >= 0 else None

@@ -9,10 +9,9 @@ the answer.
 from __future__ import annotations
 
 import ctypes
-import mmap
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels.layouts import (
@@ -33,6 +32,7 @@ from relfast_kernels.layouts import (
     PLACE_FACTOR,
     RESULT_COLUMNS,
     SEVERAL_FRAGMENTS,
+    SIZE_COLUMNS,
     TEXT_COLUMNS,
     TOO_LONG,
     TRUE_POSITIVES,
@@ -40,6 +40,8 @@ from relfast_kernels.layouts import (
     VOTE,
     WORK_SIZE,
 )
+
+from relfast.chem.smiles_golds import KEPT_NUMBERS, KeptGolds, joined, zeros_at
 
 CACHED_TEXTS: Final = 1 << 18
 CACHED_CODES: Final = 1 << 17
@@ -128,19 +130,6 @@ Lists = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]
 _TEXTS_A_CALL: Final = 400
 """Texts that are looked at before the interpreter's lock may change hands: 1 ms."""
 
-_JOINED_GOLDS: Final = 2_000
-"""Distinct golds of which the text is kept per process, at some 2 kB each."""
-
-
-def _zeros(n_bytes: int, keep: list[object]) -> int:
-    """The address of zeros that take no memory until they are written over (ctypes' own would be written at
-    once); they are there as long as ``keep``."""
-    # private: a process that is forked has a table of its own
-    memory = mmap.mmap(-1, n_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    held = (ctypes.c_char * n_bytes).from_buffer(memory)
-    keep.append(held)
-    return ctypes.addressof(held)
-
 
 class SmilesTable:
     """Texts and molecules seen so far.
@@ -155,37 +144,37 @@ class SmilesTable:
         self._code, self._fingerprint = functions["code"], functions["fingerprint"]
         self._compare = functions["compare"]
         self._memory: list[object] = []
-        zeros = partial(_zeros, keep=self._memory)
+        zeros = partial(zeros_at, keep=self._memory)
         self._graph, self._work = zeros(8 * GRAPH_SIZE), zeros(8 * WORK_SIZE)
         self._second, self._search = zeros(8 * GRAPH_SIZE), zeros(8 * MATCH_SIZE)
+        n_texts, n_codes, n_bytes = map(ctypes.c_int64, (CACHED_TEXTS, CACHED_CODES, CACHED_BYTES))
         self._table = (
             zeros(4 * 2 * CACHED_TEXTS),
             zeros(8 * TEXT_COLUMNS * CACHED_TEXTS),
             zeros(CACHED_BYTES),
-            CACHED_TEXTS,
-            CACHED_BYTES,
+            n_texts,
+            n_bytes,
             zeros(4 * 2 * CACHED_CODES),
             zeros(8 * CODE_COLUMNS * CACHED_CODES),
             zeros(CACHED_BYTES),
-            CACHED_CODES,
-            CACHED_BYTES,
+            n_codes,
+            n_bytes,
             zeros(8 * N_COUNTERS),
         )
+        self._call_space = (ctypes.c_int64(KEPT_NUMBERS), *self._table, self._graph, self._work)
+        self._golds = KeptGolds()
 
     def match(self, records: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> list[Match]:
         """Hold predictions against gold, for many records (gold, predictions)."""
         matches = []
-        for (gold, predictions), decided in zip(
-            records, self._look_up(_with_none(records), False), strict=True
-        ):
-            if decided is None:
-                matches.append(Match(0, 0, (*gold, *predictions)))
-                continue
-            classes, result = decided
-            if result[DECIDED]:
-                matches.append(Match(result[TRUE_POSITIVES], result[VOTE]))
+        for record, told, at, texts_at in self._look_up([(*record, ()) for record in records], False):
+            if told is None:
+                matches.append(Match(0, 0, (*record[0], *record[1])))
+            elif told[at + DECIDED]:
+                matches.append(Match(told[at + TRUE_POSITIVES], told[at + VOTE]))
             else:
-                texts = (*gold, *predictions)
+                texts = (*record[0], *record[1])
+                classes = told[texts_at : texts_at + len(texts)]
                 unknown = [text for text, kind in zip(texts, classes, strict=True) if kind == UNKNOWN]
                 matches.append(Match(0, 0, tuple(unknown)))
         return matches
@@ -194,11 +183,11 @@ class SmilesTable:
         """Hold predictions against gold as strict has it, for many records (gold, predictions, given); None
         where a text is unknown or a gold molecule unclean."""
         verdicts: list[Verdict | None] = []
-        for decided in self._look_up(records, True):
-            if decided is None or not decided[1][DECIDED]:
+        for _, told, at, _ in self._look_up(records, True):
+            if told is None or not told[at + DECIDED]:
                 verdicts.append(None)
                 continue
-            _, right, vote, wanted, neutral, flaw = decided[1]
+            _, right, vote, wanted, neutral, flaw = told[at : at + RESULT_COLUMNS]
             verdicts.append(Verdict(right, wanted, neutral, _FLAWS[flaw], vote))
         return verdicts
 
@@ -213,39 +202,47 @@ class SmilesTable:
 
     def _look_up(
         self, records: Sequence[Lists], strict: bool
-    ) -> Iterator[tuple[Sequence[int], Sequence[int]] | None]:
-        """For each record the classes of its texts, and `RESULT_COLUMNS` numbers; None where one of its texts
-        is none, or none that can be looked at."""
+    ) -> Iterator[tuple[Lists, array[int] | None, int, int]]:
+        """For each record what the kernel told of several, and where in that its `RESULT_COLUMNS` numbers and
+        the classes of its texts are; None where one of its texts is none, or none that can be looked at."""
         first = 0
         while first < len(records):
+            if self._golds.is_full:
+                # who is at work with the old ones goes on with them
+                self._golds = KeptGolds()
+            golds = self._golds
             sizes = array("q")
-            parts: list[bytes | None] = []
+            parts: list[bytes] = []
+            read: list[int] = []
             n_texts = 0
             last = first
             while last < len(records) and n_texts < _TEXTS_A_CALL:
                 gold, predictions, given = records[last]
-                part = _joined(gold, predictions, given)
-                parts.append(part)
-                if part is not None:
-                    sizes.extend((len(gold), len(predictions), len(given)))
+                kept = golds.keep(gold, given)
+                said = None if kept is None else joined(predictions)
+                if kept is None or said is None:
+                    read.append(-1)
+                else:
+                    parts += (kept.gold, said, kept.given)
+                    sizes.extend((len(gold), len(predictions), len(given), kept.place))
+                    read.append(n_texts)
                     n_texts += len(gold) + len(predictions) + len(given)
                 last += 1
-            data = b"".join(part for part in parts if part)
-            n = len(sizes) // 3
-            told = (ctypes.c_int64 * (2 * n_texts + RESULT_COLUMNS * n + 1))()
-            at = ctypes.addressof(told)
+            data = b"".join(parts)
+            n = len(sizes) // SIZE_COLUMNS
+            told = array("q", bytes(8 * (2 * n_texts + RESULT_COLUMNS * n + 1)))
+            at = told.buffer_info()[0]
             self._match(
                 data, len(data), sizes.buffer_info()[0], n, strict, at, at + 8 * n_texts, n_texts,
-                at + 16 * n_texts, *self._table, self._graph, self._work,
+                at + 16 * n_texts, golds.address, *self._call_space,
             )  # fmt: skip
-            start, result = 0, 2 * n_texts
-            for record, part in zip(records[first:last], parts, strict=True):
-                if part is None:
-                    yield None
-                    continue
-                end = start + sum(map(len, record))
-                yield told[start:end], told[result : result + RESULT_COLUMNS]
-                start, result = end, result + RESULT_COLUMNS
+            result = 2 * n_texts
+            for record, texts_at in zip(records[first:last], read, strict=True):
+                if texts_at < 0:
+                    yield record, None, 0, 0
+                else:
+                    yield record, told, result, texts_at
+                    result += RESULT_COLUMNS
             first = last
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
@@ -288,31 +285,3 @@ class SmilesTable:
             return "invalid" if status == INVALID else None
         in_first, in_second, n_first, n_second, fingerprint, settled = result
         return Comparison(bool(in_first), bool(in_second), n_first, n_second, fingerprint, bool(settled))
-
-
-def _with_none(records: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> list[Lists]:
-    return [(gold, predictions, ()) for gold, predictions in records]
-
-
-def _bytes(texts: Sequence[str]) -> bytes | None:
-    """The texts as bytes, each ended by a newline; None if one is no text or cannot stand like that."""
-    if not texts:
-        return b""
-    try:
-        data = "\n".join(texts).encode("utf-8", "surrogatepass")
-    except TypeError:
-        return None
-    return data + b"\n" if data.count(b"\n") == len(texts) - 1 else None
-
-
-_kept_bytes = lru_cache(maxsize=_JOINED_GOLDS)(_bytes)
-
-
-def _joined(gold: Sequence[Any], predictions: Sequence[Any], given: Sequence[Any]) -> bytes | None:
-    """All texts of a record; those that come with every answer to a question are joined once."""
-    try:
-        parts = _kept_bytes(tuple(gold)), _bytes(predictions), _kept_bytes(tuple(given))
-    except TypeError:  # not hashable, so no text
-        return None
-    first, second, third = parts
-    return None if first is None or second is None or third is None else first + second + third

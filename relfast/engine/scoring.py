@@ -212,10 +212,11 @@ class Scoring:
         """Those that the task's fast path can judge at once, the others one by one or, where none can hang,
         together."""
         slow = self._singly if task.can_hang else self._together
-        score_fast = task.score_fast
-        if score_fast is None:
+        if task.fast_path is None:
             return slow(task, records)
-        self._make_ready(task)
+        self._load(task, lambda: task.score_fast, part=" fast")
+        score_fast = task.score_fast
+        assert score_fast is not None
         try:
             with self._guarding(None):
                 batch = [(record, task.scorer.extract(record, self.options)) for record in records]
@@ -252,14 +253,19 @@ class Scoring:
 
     def _make_ready(self, task: Task) -> None:
         """Load what a task runs on before any record's time runs."""
-        if task.name in self._ready:
+        self._load(task, task.load)
+
+    def _load(self, task: Task, load: Callable[[], object], part: str = "") -> None:
+        """Load all of what a task runs on or a part of it, once. Where a fast path decides everything, what
+        only the others need (RDKit) is never loaded."""
+        if task.name + part in self._ready:
             return
         self.guard.enter(None, self.job.timeout and LOAD_SECONDS)
         try:
-            task.load()
+            load()
         finally:
             self.guard.leave()
-        self._ready.add(task.name)
+        self._ready.add(task.name + part)
 
     def extract(self, task: Task, response: str) -> Extracted[Any]:
         """What a text task's extractor says of a response; raises what it raises."""

@@ -133,6 +133,9 @@ class Tally:
         return sum(task.statuses[status] for task in self.tasks.values() for status in statuses)
 
 
+_NUMBERS: Final = (int, float)  # a union would be made anew for each value
+
+
 def _add_metrics(
     task: TaskTally, known: Mapping[str, Metric], metrics: Mapping[str, Any], times: int
 ) -> None:
@@ -144,7 +147,7 @@ def _add_metrics(
         if metric.kind == "label":
             counts = task.labels.setdefault(name, {})
             counts[value] = counts.get(value, 0) + times
-        elif isinstance(value, int | float) and value != metric.undefined:
+        elif isinstance(value, _NUMBERS) and value != metric.undefined:
             units = units_of(value)
             if units is None:
                 continue

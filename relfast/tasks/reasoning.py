@@ -7,7 +7,7 @@ at the end of a turn where special tokens were kept. One scanner reads both.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -75,10 +75,32 @@ TURN_ENDS: Final = (
     "<|user|>",  # GLM
 )
 
-_SECOND: Final = frozenset(
-    word[1] for word in (*_MEANING, *TURN_ENDS, _CHANNEL, *_FINAL_CHANNELS, _RESPONSE_OPENS)
-)
-"""What their second characters are."""
+_BEGINNING: Final = 4
+"""Letters of a mark that are looked for first: formulas have brackets, and answers tags, that are none."""
+
+
+def _any_of(beginnings: Set[str]) -> str:
+    """A pattern for what `lower` makes one of several texts of, none of them longer than the others."""
+    following: dict[str, set[str]] = {}
+    for text in sorted(beginnings):
+        if text:
+            following.setdefault(text[0], set()).add(text[1:])
+    branches = [_in_any_case(character) + _any_of(rest) for character, rest in following.items()]
+    return f"(?:{'|'.join(branches)})" if len(branches) > 1 else "".join(branches)
+
+
+def _in_any_case(character: str) -> str:
+    odd = {"i": "İ", "k": "\u212a"}
+    if character.isalpha():
+        return f"[{character}{character.upper()}{odd.get(character, '')}]"
+    return re.escape(character)
+
+
+_WORDS: Final = (*_MEANING, *TURN_ENDS, _CHANNEL, *_FINAL_CHANNELS, _RESPONSE_OPENS)
+_BEGINNINGS: Final = {
+    first: re.compile(re.escape(first) + _any_of({word[1:_BEGINNING] for word in _WORDS if word[0] == first}))
+    for first in _FIRST
+}
 
 _LAST_OF_ENDS: Final = frozenset(end[-1] for end in TURN_ENDS)
 
@@ -149,17 +171,10 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
 
 
 def _may_have_marks(text: str, first: Sequence[str]) -> bool:
-    """Whether some mark's first two characters are there, or gpt-oss's word at the beginning: formulas have
-    brackets too."""
+    """Whether some mark's first letters are there, or gpt-oss's word at the beginning."""
     if lower(text[: len(_BARE_ANALYSIS)]) == _BARE_ANALYSIS:
         return True
-    for character in first:
-        at = text.find(character)
-        while at >= 0:
-            if lower(text[at + 1 : at + 2]) in _SECOND:
-                return True
-            at = text.find(character, at + 1)
-    return False
+    return any(_BEGINNINGS[character].search(text) is not None for character in first)
 
 
 def _events(

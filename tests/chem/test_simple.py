@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import ctypes
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import aromatics
 import pytest
 from corpora import rel_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kernel_reading import PIECES, check, mutations
 from rdkit import Chem
-from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from seeds import fresh, rounds
 from spellings import spell
 
 from relfast.chem import identity, simple, smiles_table
 from relfast.chem.clean import parse_clean, same_clean_molecule
+from relfast.chem.common_substructure import UNIT
 from relfast.chem.matching import same_molecule
-from relfast.chem.molecule import _label, parse
+from relfast.chem.molecule import parse
 from relfast.chem.simple import simple_table
 from relfast.chem.smiles_table import SmilesTable
 from relfast.engine.job import Job
@@ -38,15 +40,6 @@ GOLDS = (
     "CN(C)C=O", "CSC(C)=NC", "OB(O)C1CC1", "CP(C)C", "IC1CCC1", "O=CC1CCC(=O)N1", "CCC1(C)C(=O)NCNC1=O", "C1CC1.CO",
 )  # fmt: skip
 """Golds and molecules of REL-C3 and C2 (MIT; tests/data/rel), and some with the rarer elements."""
-
-PIECES = (
-    *"CCCCNOSFPBI()()=#-123456[]H@/\\.%:+*~cnos09", "Cl", "Br", "[CH3]", "[CH2]", "[CH]", "[C]", "[C@H]", "[C@@H]", "[NH]",
-    "[O]", "[SH]", "[N]", "%12", "%1", "%01", "=C", "(C)", "C1", "C=C", "N=N", "S(=O)", "[H]", "/C=C/", "[CH0]", "N(=O)=O",
-    "C#N", "[nH]", "C=1", "=1", "[BH2]", "[PH2]", "[H][H]", "@@", "[C", "H]", "[13C]", "[O-]", "[NH3+]", " ", "|",
-    "[13CH3]", "[CH3:1]", "[N+]", "[O+]", "[S+]", "[P+]", "[C-]", "[C+]", "[B-]", "[n+]", "[nH+]", "[n-]", "[o+]", "[c-]", "[cH-]", "[NH-]", "[Si]",
-    "[se]", "[Na+]", "[Cl-]", "[CH2]", "[SH3]", "[pH]", "[bH]", "[cH2]", "N(=O)=O", "N=[N+]=[N-]", "[N+](=O)[O-]", "([H])", "[2H]", "\\\\",
-    "c", "c", "n", "c1", "n1", "c2", "c(", "=O", "(=O)", "c1ccccc1", "c:c", "=c", "cc", "cn", "[cH]", "[n]", "[c]", "[n@H]",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -73,89 +66,6 @@ def molecules() -> list[str]:
 def aromatic() -> list[str]:
     """Those of them with lower-case letters, and the pieces of `aromatics`."""
     return [*aromatics.PIECES, *(smiles for smiles in molecules() if any(c in smiles for c in "cnos"))]
-
-
-def check(table: SmilesTable, text: str) -> bool:
-    """Hold what the kernel says of a text against RDKit, atom for atom; whether it says anything."""
-    graph = read(table, text)
-    if graph is None:
-        return False
-    mol = Chem.MolFromSmiles(text)
-    if graph == "invalid":
-        assert mol is None, f"{text!r} is called invalid"
-        return True
-    assert mol is not None, f"{text!r} is read"
-    assert graph == [
-        (
-            _label(atom),
-            atom.GetTotalNumHs(),
-            atom.GetNumRadicalElectrons(),
-            sorted(
-                (bond.GetOtherAtomIdx(atom.GetIdx()), ORDERS[bond.GetBondType()]) for bond in atom.GetBonds()
-            ),
-        )
-        for atom in mol.GetAtoms()
-    ], text
-    code = table.code_of(text, by_rdkit=False)
-    molecule = parse(text)
-    assert molecule is not None
-    flat = molecule.flat
-    assert flat is not None
-    # what RDKit writes of it is the same graph, and read as RDKit's text too
-    assert table.code_of(molecule.key, by_rdkit=False) in (code, None), text
-    if code is not None and not molecule.has_radicals:
-        assert table.code_of(flat.key, by_rdkit=True) == code, text
-    if not table.match([([text], [text])])[0].unknown:
-        # a record whose only prediction is wrong votes with the fingerprint
-        assert table.match([([], [text])])[0].vote == flat.fingerprint == molecule._walked_fingerprint(), text
-    return True
-
-
-ORDERS = {
-    Chem.BondType.SINGLE: 1,
-    Chem.BondType.DOUBLE: 2,
-    Chem.BondType.TRIPLE: 3,
-    Chem.BondType.AROMATIC: layouts.AROMATIC_BOND,
-}
-
-
-def read(table: SmilesTable, text: str) -> list[Any] | Literal["invalid"] | None:
-    """The graph that the kernel reads: element and charge, hydrogens, unpaired electrons and bonds of each
-    atom; None where it leaves the text to RDKit."""
-    if not 0 < len(text) <= layouts.MAX_SMILES or not text.isascii():
-        return None
-    table.code_of(text, by_rdkit=False)
-    graph = (ctypes.c_int64 * layouts.GRAPH_SIZE).from_address(table._graph)
-    n = graph[layouts.N_FOUND]
-    if n < 0:
-        return "invalid" if n == layouts.INVALID else None
-    found = []
-    for atom in range(n):
-        start = layouts.BONDS + layouts.MAX_DEGREE * atom
-        bonds = graph[start : start + graph[layouts.DEGREE + atom]]
-        found.append(
-            (
-                graph[layouts.LABEL + atom],
-                graph[layouts.HYDROGENS + atom],
-                graph[layouts.RADICALS + atom],
-                sorted((bond >> 3, bond & 7) for bond in bonds),
-            )
-        )
-    return found
-
-
-def mutations(rng: random.Random, smiles: str) -> str:
-    letters = list(smiles)
-    for _ in range(rng.choice((0, 1, 1, 1, 2, 3))):
-        at = rng.randrange(len(letters) + 1)
-        kind = rng.random()
-        if kind < 0.35 and letters:
-            del letters[min(at, len(letters) - 1)]
-        elif kind < 0.75 or not letters:
-            letters.insert(at, rng.choice(PIECES))
-        else:
-            letters[min(at, len(letters) - 1)] = rng.choice(PIECES)
-    return "".join(letters)
 
 
 @pytest.mark.slow
@@ -464,3 +374,25 @@ def test_a_full_table_is_emptied(monkeypatch: pytest.MonkeyPatch, table: SmilesT
         ours, theirs = small.match([(gold, pred)])[0], table.match([(gold, pred)])[0]
         if not ours.unknown:
             assert ours == theirs
+
+
+def test_rdkit_is_not_loaded_for_what_kernels_decide(table: SmilesTable) -> None:
+    if native.load(UNIT) is None:
+        native.build(UNIT)
+    program = """
+import sys
+from relfast.engine.job import make_job
+from relfast.engine.scoring import Scoring
+for policy in ("reference", "strict"):
+    scoring = Scoring(make_job(policy=policy))
+    rows = [
+        {"task": "REL-C2", "answer": {"smiles": "CCO"}, "response": "<smiles>OCCN</smiles>"},
+        {"task": "REL-C3", "answer": {"missing_smiles": ["CCO"]}, "response": "<smiles>OCC</smiles>"},
+    ]
+    scores = list(scoring.entries([entry for at, row in enumerate(rows) for entry in scoring.row(row, at)]))
+    print(*(score.correct for score in scores), "rdkit" in sys.modules)
+rows[1]["response"] = "<smiles>C~C</smiles>"
+print(*(s.correct for s in Scoring(make_job()).entries(scoring.row(rows[1], 0))), "rdkit" in sys.modules)
+"""
+    said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert said.stdout.split("\n") == ["False True False", "False True False", "False True", ""]

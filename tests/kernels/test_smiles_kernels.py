@@ -113,7 +113,7 @@ def test_the_search_is_given_up_and_the_graph_is_what_decides() -> None:
 def test_ways_of_writing_that_are_left_to_rdkit() -> None:
     for text in (
         "", "C~C", "C*", "C$C", "CC |x|", " CC", "C\tC", "[H][H]", "[2H]C", "[H+]", "[H]/C=C/F", "C\u00e9", "OCl(=O)=O", "C[Fe]C", "[#6]",
-        "C(C.[H])C",
+        "C(C.[H])C", "c1ccccc1Cn1c2c3n1C23", "C1=C2C=C1O2",
     ):  # fmt: skip
         result = code_of(text) if text.isascii() else UNKNOWN
         assert result == UNKNOWN, text
@@ -135,6 +135,9 @@ AROMATIC = (
     ("c1ccc2c(c1)Cc1ccccc12", "c1ccc2c(c1)-c1ccccc1C2"),
     ("C1=CC2=CC=CC2=CC=C1", "C=1C=CC=C2C=CC=C2C=1"),
     ("O=c1ccoc2ccccc12", "O=C1C=COC2=CC=CC=C12"),
+    # a ring of four that another atom caps, and a small ring with sulfur
+    ("[nH]1c2c3n1C23", "C12c3[nH]n1c32", "N1C2=C3N1C23", "C12c3n1[nH]c32"),
+    ("c1cc2sc1-2", "c12-c(s1)cc2"),
 )
 
 
@@ -193,17 +196,32 @@ def test_any_text_is_read(text: str, by_rdkit: bool) -> None:
     assert isinstance(result, bytes) or result in (UNKNOWN, INVALID)
 
 
-def match(table: Any, records: list[tuple[list[str], list[str]]]) -> list[list[int]]:
+def match(
+    table: Any,
+    records: list[tuple[list[str], list[str]]],
+    kept: tuple[np.ndarray, list[int]] | None = None,
+    strict: bool = False,
+) -> list[list[int]]:
+    """What is told of records; ``kept`` is memory for classes of golds, and each record's place in it."""
+    memory, places = kept or (np.zeros(1, np.int64), [-1] * len(records))
     data = "".join(text + "\n" for gold, pred in records for text in [*gold, *pred])
     n = data.count("\n")
     results = np.zeros(layouts.RESULT_COLUMNS * len(records), np.int64)
     lists.match_lists(
         np.frombuffer(data.encode(), np.uint8),
-        np.array([n for gold, pred in records for n in (len(gold), len(pred), 0)], np.int64),
-        False,
+        np.array(
+            [
+                n
+                for (gold, pred), place in zip(records, places, strict=True)
+                for n in (len(gold), len(pred), 0, place)
+            ],
+            np.int64,
+        ),
+        strict,
         np.zeros(n, np.int64),
         np.zeros(n, np.int64),
         results,
+        memory,
         *table,
     )
     wanted = [layouts.TRUE_POSITIVES, layouts.VOTE, layouts.DECIDED]
@@ -227,6 +245,33 @@ WORDS = [
     "C1=CC=CC=C1",
     "C*",
 ]
+
+
+GOLD_AND_PREDICTIONS = st.tuples(
+    st.lists(st.sampled_from(WORDS), max_size=5), st.lists(st.sampled_from(WORDS), max_size=6)
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=200, deadline=None)
+@given(
+    records=st.lists(GOLD_AND_PREDICTIONS, max_size=6),
+    size=st.sampled_from([1, 4, 64]),
+    strict=st.booleans(),
+)
+def test_golds_that_are_kept_give_what_they_did(
+    records: list[tuple[list[str], list[str]]], size: int, strict: bool
+) -> None:
+    """One memory through many calls, while the table is emptied now and then."""
+    table = tables.new_table(size, 16 * size, 4 * size, 4 * layouts.MAX_CODE + 64 * size)
+    other = tables.new_table(size, 16 * size, 4 * size, 4 * layouts.MAX_CODE + 64 * size)
+    memory = np.zeros(1_000, np.int64)
+    known: dict[tuple[str, ...], int] = {}
+    for _ in range(3):
+        for gold, pred in records:
+            place = known.setdefault(tuple(gold), 20 * len(known))
+            told = match(table, [(gold, pred)], (memory, [place]), strict)
+            assert told == match(other, [(gold, pred)], strict=strict)
 
 
 @pytest.mark.slow

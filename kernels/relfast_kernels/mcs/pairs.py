@@ -22,7 +22,9 @@ from relfast_kernels.layouts import (
     PAIR_SETTLED,
     PREPARED_ATOMS,
     PREPARED_BONDS,
+    PREPARED_CHARGED,
     PREPARED_CLEAN_PRINT,
+    PREPARED_COUNTS,
     PREPARED_FINGERPRINT,
     PREPARED_RADICALS,
     PREPARED_SETTLED,
@@ -31,7 +33,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.mcs.packed import PACKED_SIZE
 from relfast_kernels.mcs.parts import PARTS_WORK, lies_in
-from relfast_kernels.mcs.prepared import GRAPH, LOOSE, WHOLE, prepare
+from relfast_kernels.mcs.prepared import GRAPH, LOOSE, WHOLE, may_contain, prepare
 from relfast_kernels.mcs.roots import largest_common
 from relfast_kernels.mcs.state import BEST_ATOMS, BEST_BONDS, STATE_SIZE, STEPS
 from relfast_kernels.smiles.subgraph import contains
@@ -88,11 +90,23 @@ def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints,
 def _is_within(target: Ints, query: Ints, work: Ints) -> int:
     """Whether a molecule lies in another as RDKit has it: 1, 0 or `UNKNOWN`."""
     n, n_target = query[PREPARED_ATOMS], target[PREPARED_ATOMS]
-    if query[PREPARED_BONDS] > target[PREPARED_BONDS] >= 0:
+    if query[PREPARED_BONDS] > target[PREPARED_BONDS] >= 0 or not may_contain(target, query):
         return 0
     return contains(
         target[GRAPH : GRAPH + GRAPH_SIZE], n_target, query[GRAPH : GRAPH + GRAPH_SIZE], n, work[:MATCH_SIZE]
     )
+
+
+@kernel
+def _is_equal_in_size(first: Ints, second: Ints) -> bool:
+    """Whether of two molecules, one of which lies in the other, the other lies in the one, too."""
+    if first[PREPARED_BONDS] < 0 or second[PREPARED_BONDS] < 0:
+        return False
+    if first[PREPARED_CHARGED] or second[PREPARED_CHARGED]:
+        return False
+    if first[PREPARED_RADICALS] or second[PREPARED_RADICALS]:
+        return False
+    return bool(first[PREPARED_COUNTS] == second[PREPARED_COUNTS])
 
 
 @kernel
@@ -123,7 +137,9 @@ def judge(
     if n <= 0:
         return n
     in_first = _is_within(first, second, work)
-    in_second = _is_within(second, first, work)
+    in_second = in_first
+    if in_first == 0 or not _is_equal_in_size(first, second):
+        in_second = _is_within(second, first, work)
     if UNKNOWN in (in_first, in_second):
         return UNKNOWN
     result[PAIR_ATOMS] = n

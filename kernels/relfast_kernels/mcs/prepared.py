@@ -13,17 +13,23 @@ import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
+    AROMATIC_BOND,
+    BONDS,
     CHARGES,
+    DEGREE,
     FINGERPRINT_MASK,
     FLAGS,
     GRAPH_SIZE,
     HAS_ISOTOPE,
     LABEL,
+    LETTERS,
+    MAX_DEGREE,
     NEUTRAL,
     PREPARED_ATOMS,
     PREPARED_BONDS,
     PREPARED_CHARGED,
     PREPARED_CLEAN_PRINT,
+    PREPARED_COUNTS,
     PREPARED_FACTS,
     PREPARED_FINGERPRINT,
     PREPARED_RADICALS,
@@ -47,6 +53,36 @@ LOOSE: Final = GRAPH + GRAPH_SIZE
 WHOLE: Final = LOOSE + PACKED_SIZE
 """Packed for whole rings."""
 assert WHOLE + PACKED_SIZE <= PREPARED_SIZE
+
+
+_CARBON, _NITROGEN, _OXYGEN = 3 * LETTERS, 14 * LETTERS, 15 * LETTERS
+_GUARDS: Final = 0x80_8080_8080_8080
+
+
+@kernel
+def _counts(graph: Ints, n: int) -> int:
+    """The atoms of carbon, nitrogen, oxygen and others, and the aromatic, double and other bonds, a byte
+    each; of no use where there are more bonds than are packed."""
+    counts = 0
+    for atom in range(n):
+        element = graph[LABEL + atom] // CHARGES
+        place = 0 if element == _CARBON else 8 if element == _NITROGEN else 16 if element == _OXYGEN else 24
+        counts += 1 << place
+        for at in range(graph[DEGREE + atom]):
+            bond = graph[BONDS + MAX_DEGREE * atom + at]
+            if bond >> 3 > atom:
+                order = bond & 7
+                counts += 1 << (32 if order == AROMATIC_BOND else 40 if order == 2 else 48)
+    return counts
+
+
+@kernel
+def may_contain(target: Ints, query: Ints) -> bool:
+    """Whether one prepared molecule has as many of each as another, without which it cannot contain it."""
+    if target[PREPARED_BONDS] < 0 or query[PREPARED_BONDS] < 0:
+        return True
+    left = (target[PREPARED_COUNTS] | _GUARDS) - query[PREPARED_COUNTS]
+    return bool(left & _GUARDS == _GUARDS)
 
 
 @kernel
@@ -95,4 +131,5 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
     prepared[PREPARED_SETTLED] = 1 if not by_rdkit and is_settled(graph, n) else 0
     prepared[PREPARED_CHARGED] = 1 if charged else 0
     prepared[PREPARED_RADICALS] = 1 if radical else 0
+    prepared[PREPARED_COUNTS] = _counts(graph, n)
     return n

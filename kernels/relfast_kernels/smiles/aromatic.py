@@ -262,7 +262,7 @@ def _find_rings(graph: Ints, n: int, core: int) -> int:
 @kernel
 def _is_in_a_large_ring(graph: Ints, atom: int, ring: int, n: int) -> bool:
     """Whether an oxygen or sulfur of a ring may be in one of nine or more atoms, too."""
-    if number_of(graph[LABEL + atom]) not in (8, 16, 34):
+    if n <= MAX_RING or number_of(graph[LABEL + atom]) not in (8, 16, 34):
         return False
     a, b = -1, -1
     for at in range(graph[DEGREE + atom]):
@@ -270,6 +270,29 @@ def _is_in_a_large_ring(graph: Ints, atom: int, ring: int, n: int) -> bool:
         if ring >> other & 1:
             a, b = b, other
     return a >= 0 and _reach(graph, a, b, ring & ~(1 << a) & ~(1 << b), n, n) > 0
+
+
+@kernel
+def _is_square_with_a_cap(graph: Ints, n: int, core: int) -> bool:
+    """Whether the core is a ring of four that RDKit takes for one although another atom caps it.
+
+    In ``[nH]1c2c3n1C23`` an atom beside the core is bonded to three of its atoms, and no other bond of the
+    molecule is in a ring. Both rings of four through the fourth atom are as small as any, so RDKit's search
+    finds both; each has no bond that neither the other nor a ring of three has, and of such it keeps all.
+    """
+    if _n_bits(core) != 4:
+        return False
+    cap = -1
+    threes = 0
+    for atom in range(n):
+        ring_bonds = _n_bits(graph[RING_BONDS + atom])
+        if core >> atom & 1:
+            threes += ring_bonds == 3
+        elif ring_bonds:
+            if ring_bonds != 3 or cap >= 0:
+                return False
+            cap = atom
+    return cap >= 0 and threes == 3
 
 
 @kernel
@@ -364,6 +387,7 @@ def perceive(graph: Ints, n: int, ring_bonds: bool) -> int:
         # a single cycle, which RDKit may or may not take for a ring: it may be too long, or bridged
         graph[_RING] = core
         found = 1
+        certain = _is_square_with_a_cap(graph, n, core)
     in_rings = 0
     for ring in range(found):
         atoms = graph[_RING + ring]

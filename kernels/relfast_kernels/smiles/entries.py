@@ -15,6 +15,7 @@ from relfast_kernels.layouts import (
     MAX_CODE,
     N_COUNTERS,
     RESULT_COLUMNS,
+    SIZE_COLUMNS,
     TEXT_COLUMNS,
     WORK_SIZE,
 )
@@ -33,6 +34,8 @@ def _match(
     links: Any,
     n_texts: int,
     results: Any,
+    kept: Any,
+    n_kept: int,
     text_slots: Any,
     texts_index: Any,
     texts: Any,
@@ -49,11 +52,12 @@ def _match(
 ) -> int:
     match_lists(
         carray(data, n_bytes, np.uint8),
-        carray(sizes, 3 * n_records, np.int64),
+        carray(sizes, SIZE_COLUMNS * n_records, np.int64),
         strict != 0,
         carray(classes, n_texts, np.int64),
         carray(links, n_texts, np.int64),
         carray(results, RESULT_COLUMNS * n_records, np.int64),
+        carray(kept, n_kept, np.int64),
         carray(text_slots, 2 * max_texts, np.int32),
         carray(texts_index, TEXT_COLUMNS * max_texts, np.int64),
         carray(texts, text_bytes, np.uint8),
@@ -125,7 +129,7 @@ def _compare(data: Any, n_bytes: int, n_first: int, first: Any, second: Any, wor
 
 
 ENTRIES = {
-    "match": (_match, "pipiippippppiipppiippp"),
+    "match": (_match, "pipiippippipppiipppiippp"),
     "learn": (_learn, "pipiipppiipppiip"),
     "code": (_code, "piippp"),
     "fingerprint": (_fingerprint, "pip"),

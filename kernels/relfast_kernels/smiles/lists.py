@@ -18,16 +18,27 @@ from relfast_kernels.layouts import (
     DUPLICATE,
     FINGERPRINT_MASK,
     FLAW,
+    GENERATION,
     INVALID_VOTE,
+    KEPT_FACTS,
+    KEPT_GENERATION,
+    KEPT_GIVEN_BYTES,
+    KEPT_GOLD_BYTES,
+    MAX_SMILES,
     N_NEUTRAL,
     N_WANTED,
     PLACE_FACTOR,
     RESULT_COLUMNS,
+    SIZE_COLUMNS,
+    SIZE_GIVEN,
+    SIZE_GOLD,
+    SIZE_KEPT,
+    SIZE_PREDICTED,
     TRUE_POSITIVES,
     UNKNOWN,
     VOTE,
 )
-from relfast_kernels.smiles.table import classify, make_room
+from relfast_kernels.smiles.table import classify, glance, hash_of, make_room
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -162,10 +173,23 @@ def _judge(
 
 
 @kernel
+def _hash_texts(data: Bytes, start: int, first: int, last: int, starts: Ints, hashes: Ints) -> int:
+    """Note where texts ``first`` to ``last`` begin and their hashes; where the one behind them begins."""
+    for text in range(first, last):
+        end = start
+        while data[end] != NEWLINE:
+            end += 1
+        starts[text] = start
+        hashes[text] = hash_of(data, start, end) if end - start <= MAX_SMILES else 0
+        start = end + 1
+    return start
+
+
+@kernel
 def match_lists(
-    data: Bytes, sizes: Ints, strict: bool, classes: Ints, links: Ints, results: Ints, text_slots: Slots,
-    texts_index: Ints, texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints,
-    graph: Ints, work: Ints,
+    data: Bytes, sizes: Ints, strict: bool, classes: Ints, links: Ints, results: Ints, kept: Ints,
+    text_slots: Slots, texts_index: Ints, texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes,
+    used: Ints, graph: Ints, work: Ints,
 ) -> None:  # fmt: skip
     """Hold predictions against gold for many records.
 
@@ -175,7 +199,7 @@ def match_lists(
         uint8: all texts, each ended by a newline: for each record its gold, its predictions, and what the
         question gave.
     sizes
-        int64: for each record the number of each of the three.
+        int64: `SIZE_COLUMNS` a record.
     strict
         Whether molecules are the same as strict has it, and other isomers are counted.
     classes
@@ -186,26 +210,61 @@ def match_lists(
         int64, out: `RESULT_COLUMNS` a record. Decided is what has no text that is unknown. The vote is a sum,
         so the order of predictions does not matter: as published of where each found its gold, or else its
         fingerprint; strict of the fingerprints of different molecules.
+    kept
+        int64: the classes of gold and given texts that come with many answers, from the place on that a
+        record's sizes name; zeros at first. They are looked up anew once the table has been emptied.
     """
     make_room(text_slots, texts_index, texts, code_slots, codes_index, codes, used)
+    generation = used[GENERATION] + 1
     start = 0
-    text = 0
-    for record in range(len(sizes) // 3):
-        n_gold, n_pred, n_given = sizes[3 * record], sizes[3 * record + 1], sizes[3 * record + 2]
-        first = text
-        for _ in range(n_gold + n_pred + n_given):
-            end = start
-            while data[end] != NEWLINE:
-                end += 1
+    first = 0
+    for record in range(len(sizes) // SIZE_COLUMNS):
+        at = SIZE_COLUMNS * record
+        n_gold, n_pred, n_given = sizes[at + SIZE_GOLD], sizes[at + SIZE_PREDICTED], sizes[at + SIZE_GIVEN]
+        place = sizes[at + SIZE_KEPT]
+        end_of_gold = first + n_gold
+        end_of_pred = end_of_gold + n_pred
+        end_of_texts = end_of_pred + n_given
+        known = place >= 0 and kept[place + KEPT_GENERATION] == generation
+        text, last = first, end_of_texts
+        if known:
+            text, last = end_of_gold, end_of_pred
+            start = _hash_texts(data, start + kept[place + KEPT_GOLD_BYTES], text, last, classes, links)
+            end_of_bytes = start
+            start += kept[place + KEPT_GIVEN_BYTES]
+        else:
+            pred_at = _hash_texts(data, start, first, end_of_gold, classes, links)
+            given_at = _hash_texts(data, pred_at, end_of_gold, end_of_pred, classes, links)
+            end_of_bytes = _hash_texts(data, given_at, end_of_pred, end_of_texts, classes, links)
+            if place >= 0:
+                kept[place + KEPT_GOLD_BYTES] = pred_at - start
+                kept[place + KEPT_GIVEN_BYTES] = end_of_bytes - given_at
+            start = end_of_bytes
+        glance(links, text, last, text_slots, texts_index, texts, work)
+        all_said = True
+        for other in range(text, last):
+            end = (classes[other + 1] if other + 1 < last else end_of_bytes) - 1
             published, clean = classify(
-                data, start, end, text_slots, texts_index, texts,
+                data, classes[other], end, links[other], text_slots, texts_index, texts,
                 code_slots, codes_index, codes, used, graph, work,
             )  # fmt: skip
-            classes[text] = clean if strict else published
-            text += 1
-            start = end + 1
+            classes[other] = clean if strict else published
+            if place >= 0 and not known and not end_of_gold <= other < end_of_pred:
+                all_said = all_said and published != UNKNOWN and clean != UNKNOWN
+                to = place + KEPT_FACTS + 2 * (other - first - (n_pred if other >= end_of_pred else 0))
+                kept[to] = published
+                kept[to + 1] = clean
+        if known:
+            column = place + KEPT_FACTS + (1 if strict else 0)
+            for other in range(first, end_of_gold):
+                classes[other] = kept[column + 2 * (other - first)]
+            for other in range(end_of_pred, end_of_texts):
+                classes[other] = kept[column + 2 * (other - first - n_pred)]
+        elif place >= 0 and all_said:
+            kept[place + KEPT_GENERATION] = generation
         to = RESULT_COLUMNS * record
         if strict:
             _judge(classes, first, n_gold, n_pred, n_given, codes_index, results, to)
         else:
             _match(classes, links, first, n_gold, n_pred, codes_index, results, to)
+        first = end_of_texts

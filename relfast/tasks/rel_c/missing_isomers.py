@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 from relfast_kernels.layouts import FINGERPRINT_MASK, INVALID_VOTE
@@ -17,6 +17,9 @@ from relfast.tasks.rel_c.options import RelCOptions
 
 if TYPE_CHECKING:
     from relfast.chem.smiles_table import SmilesTable
+
+
+_TEXT: Final = frozenset((str,))
 
 
 def extract(record: Record, options: RelCOptions) -> Extracted[list[str]]:
@@ -70,7 +73,9 @@ def _given(answer: Any) -> list[str]:
     Not the question's text: a door that has no question must give the same reward.
     """
     given = answer.get("molecules") if isinstance(answer, Mapping) else None
-    return given if isinstance(given, list) and all(isinstance(one, str) for one in given) else []
+    if not isinstance(given, list):
+        return []
+    return given if set(map(type, given)) <= _TEXT or all(isinstance(one, str) for one in given) else []
 
 
 def _common(formulas: Iterable[str | None]) -> str | None:

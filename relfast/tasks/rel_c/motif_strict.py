@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.chem.clean_text import flaw_of_text, is_clean_text
+from relfast.chem.clean_text import flaw_of_text, has_isotope
 from relfast.chem.common_motifs import constant_in
 from relfast.chem.common_substructure import MAX_STEPS, SHORT_STEPS, Pair, Prepared, prepared
 from relfast.chem.common_substructure import judge as judge_pair
@@ -44,7 +44,7 @@ def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions)
     if options.tautomers != "apart" or not isinstance(gold, str):
         return None
     theirs = prepared(gold)
-    if not isinstance(theirs, Prepared) or not is_clean_text(gold):
+    if not isinstance(theirs, Prepared) or not theirs.is_clean:
         return None
     response = extracted.value
     if not extracted.found or response is None:
@@ -52,7 +52,7 @@ def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions)
     flaw = flaw_of_text(response)
     if flaw is not None:
         return _nothing(extracted, flaw)
-    if not is_clean_text(response):
+    if has_isotope(response):
         return None
     found = judge_pair(theirs, response, whole_rings=True)
     if found == "unfinished":

@@ -191,12 +191,18 @@ def denied_after(tail: str) -> bool:
     )
 
 
+@lru_cache(1024)
+def _asks_nothing(line: str) -> bool:
+    lowered = line.lower()
+    return _plain(lowered) or _QUESTION.match(lowered) is not None
+
+
 def asked(line: str, tail: str, behind: str) -> bool:
     """Whether a tag is only asked about or put to the test.
 
     ``line`` ends at it, ``tail`` follows on its line, ``behind`` is the text that follows."""
     here = "?" in tail or "？" in tail
-    if not here and (_plain(line.lower()) or _QUESTION.match(line.lower())):
+    if not here and (not line or _asks_nothing(line)):
         return False
     if here and _ASKED_HERE.match(tail):
         return not _confirmed(behind)
