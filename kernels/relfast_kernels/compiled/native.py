@@ -43,6 +43,8 @@ UNITS: Final = {
         "text/blake2b.py",
         "text/words.py",
         "text/reasoning.py",
+        "text/digest.py",
+        "text/paths.py",
         "text/dialects.py",
         "text/join.py",
         "text/prompt_ids.py",
