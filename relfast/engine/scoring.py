@@ -147,6 +147,19 @@ class Scoring:
                 results[at] = score
         return (score for score in results if score is not None)
 
+    def read_by(
+        self,
+        reader: Reader,
+        entries: Sequence[Record | Score],
+        verdicts: Mapping[Place, Verdict] | None = None,
+    ) -> list[Score]:
+        """`entries` with a reader that is asked before extractors."""
+        before, self.reader = self.reader, reader
+        try:
+            return list(self.entries(entries, verdicts))
+        finally:
+            self.reader = before
+
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
         self._make_ready(task)
         try:

@@ -70,7 +70,7 @@ from relfast.engine.job import Job
 from relfast.engine.pool.launch import environment
 from relfast.engine.scoring import Scoring
 from relfast.engine.strict_reader import StrictReader
-from relfast.engine.text_fields import KnownGold, Taken
+from relfast.engine.text_fields import CountingReader, KnownGold, Taken
 from relfast.engine.text_gold import JoinedGold, least_measure, task_number
 from relfast.engine.text_paths import can_hold, paths_of
 from relfast.engine.text_rows import RowWriter
@@ -148,6 +148,8 @@ class TextFastPath:
         )
         self._state = numbers(STATE_SIZE)
         self._reader = StrictReader(job.options, functions)
+        self.one_by_one = CountingReader(self._reader)
+        """Reads responses of lines whose fields were found, as rewards have theirs read."""
         self._patterns = lazy_buffer(8 * PATTERN_WORK)
         self._records = numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = lazy_buffer(SCRATCH_BYTES)
@@ -288,6 +290,11 @@ class ScannedBlock:
                 end = len(slow)
             yield start + at, start + end, slow[at]
             at = end
+
+    @property
+    def reader(self) -> CountingReader:
+        """For records of lines that are slow."""
+        return self._fast_path.one_by_one
 
     def take(self, numbers: range, first_index: int, chosen: str | None) -> Taken:
         """The records of lines that are slow; their indices count from the block's ``first_index``."""

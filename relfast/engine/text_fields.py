@@ -12,7 +12,7 @@ import ctypes
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 from relfast_kernels.layouts import (
@@ -33,9 +33,10 @@ from relfast_kernels.layouts import (
     RECORD_TEXT_PLACE,
 )
 
-from relfast.engine.scoring import Scoring
-from relfast.records import Record, Score, SharedGold
+from relfast.engine.scoring import Reader, Scoring
+from relfast.records import Extracted, Record, Score, SharedGold
 from relfast.tasks import TASKS
+from relfast.tasks.base import Task
 
 if TYPE_CHECKING:
     from relfast.engine.text_fast_path import ScannedBlock
@@ -48,12 +49,24 @@ _LARGE_INTEGER: Final = re.compile(rb"(?<![.0-9])[0-9]{19}")
 
 
 class Taken(NamedTuple):
-    """What lines hold, how many of them were decoded, and how many have a response that a text task's
-    extractor reads though its kernel reads such lines."""
+    """What lines hold, how many of them were decoded, and how many of the others are of a text task."""
 
     entries: list[Record | Score]
     n_exact: int
-    n_left: int
+    n_text: int
+
+
+class CountingReader:
+    """A reader that counts the responses which it leaves to extractors."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._read = reader.read
+        self.n_left = 0
+
+    def read(self, task: Task, response: object) -> Extracted[Any] | None:
+        found = self._read(task, response)
+        self.n_left += found is None
+        return found
 
 
 class KnownGold:
@@ -87,7 +100,7 @@ class KnownGold:
         """
         entries: list[Record | Score] = []
         lines = block.lines
-        n_exact = n_left = 0
+        n_exact = n_text = 0
         texts = memoryview(block.data), memoryview(scratch).cast("B")
         for number in numbers:
             place = number * LINE_COLUMNS
@@ -103,7 +116,7 @@ class KnownGold:
                 entries += found
                 n_exact += 1
                 continue
-            n_left += TASKS[known.task].text_kernel is not None
+            n_text += TASKS[known.task].text_kernel is not None
             for sample in range(end - at):
                 row = records[(at + sample) * RECORD_COLUMNS : (at + sample + 1) * RECORD_COLUMNS]
                 if sample == 0:
@@ -126,7 +139,7 @@ class KnownGold:
                         known.shared,
                     )
                 )
-        return Taken(entries, n_exact, n_left)
+        return Taken(entries, n_exact, n_text)
 
     def _learn(self, digest: int, line: bytes, found: Sequence[Record | Score], n: int) -> None:
         """Keep the gold of a line that was decoded, unless it can be another's with the same digest."""
