@@ -269,8 +269,11 @@ def _score_line(
     if used < 0:
         return SLOW
 
-    if strict and task == B1 and may_show_taxa(data, tape, samples, n, start, end, joins):
-        return SLOW  # gold may be places in the question's list
+    if strict and task == B1:
+        # gold may be places in the question's list, which a record that is joined can have too
+        from_elsewhere = settings[SET_JOIN] != 0 and not joins
+        if from_elsewhere or may_show_taxa(data, tape, samples, n, start, end, joins):
+            return SLOW
     least = settings.view(np.float64)[SET_LEAST]
     left: Any = state[STATE_LEFT]
     for sample in range(n):
