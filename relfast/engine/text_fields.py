@@ -45,7 +45,13 @@ MAX_BYTES: Final = 32 << 20
 """Lines of which the gold is kept, in bytes: 1,300 of SeqBench's with 10 × 10 rooms."""
 
 _LARGE_INTEGER: Final = re.compile(rb"(?<![.0-9])[0-9]{19}")
-"""A number that parsers may read differently, depending on what else stands in a line."""
+_DIGITS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
+_MANY: Final = b"0" * 19
+
+
+def _has_large_integer(line: bytes) -> bool:
+    """Whether there may be a number that parsers read differently, depending on what else a line has."""
+    return _MANY in line.translate(_DIGITS) and _LARGE_INTEGER.search(line) is not None
 
 
 class Taken(NamedTuple):
@@ -144,7 +150,7 @@ class KnownGold:
     def _learn(self, digest: int, line: bytes, found: Sequence[Record | Score], n: int) -> None:
         """Keep the gold of a line that was decoded, unless it can be another's with the same digest."""
         first = found[0] if found else None
-        if len(found) != n or not isinstance(first, Record) or _LARGE_INTEGER.search(line):
+        if len(found) != n or not isinstance(first, Record) or _has_large_integer(line):
             return
         if not all(isinstance(entry, Record) and isinstance(entry.response, str) for entry in found):
             return
