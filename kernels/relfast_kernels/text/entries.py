@@ -29,9 +29,10 @@ from relfast_kernels.layouts import (
     TOKEN_COLUMNS,
     WORD_SLOTS,
 )
-from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
+from relfast_kernels.text.dialects import ENTRY_SIZE
 from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.members import N_FIELDS
 from relfast_kernels.text.rel_a_strict import Tables
 from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows

@@ -23,12 +23,10 @@ from relfast_kernels.layouts import (
     BLANK,
     ESCAPED,
     FAST,
-    FIELDS,
     FLOAT,
     GOLD_VALUE_SHIFT,
     IN_DATA,
     IN_SCRATCH,
-    INTEGER,
     JOIN_ANSWER,
     JOIN_ANSWER_END,
     JOIN_TASK,
@@ -37,11 +35,9 @@ from relfast_kernels.layouts import (
     LINE_KIND,
     LINE_RECORD,
     LINE_START,
-    MAX_TOKENS,
     NOWHERE,
     OBJECT,
     RECORD_BEFORE,
-    RECORD_GOLD,
     RECORD_HASH,
     RECORD_ID,
     RECORD_ID_END,
@@ -62,7 +58,6 @@ from relfast_kernels.layouts import (
     SET_FILTER,
     SET_JOIN,
     SET_LEAST,
-    SET_SEED,
     SET_STRICT,
     SET_TASK,
     SLOW,
@@ -80,32 +75,24 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
-from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.characters import is_printable, is_utf8
 from relfast_kernels.text.dialects import (
     ENTRY_ANSWER,
     ENTRY_DIALECT,
-    ENTRY_ID,
-    ENTRY_INPUT,
     ENTRY_SOURCE,
     ENTRY_TASK,
     LEFT_OUT,
-    UNSURE,
-    digest_entry,
-    put_parts,
     read_entry,
 )
+from relfast_kernels.text.fields import leave_fields, put_id, put_response
 from relfast_kernels.text.find import copy, find_byte, hash_text
 from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
 from relfast_kernels.text.join import find_gold
 from relfast_kernels.text.json_scan import is_null, put_text, tokenise
-from relfast_kernels.text.prompt_ids import put_prompt_id
+from relfast_kernels.text.messages import UNSURE
 from relfast_kernels.text.questions import may_show_taxa
 from relfast_kernels.text.responses import LEAVES_IT, NOT_DONE, score_as_published, score_strictly, shown_gold
 from relfast_kernels.text.vectors import WIDTH
-
-MAX_ID_DIGITS = 18
-"""Digits of a number that every JSON parser keeps exactly."""
 
 _LF = 10
 
@@ -154,40 +141,6 @@ def _is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end:
         if tape[token, TOKEN_KIND] == FLOAT:
             return False
     return True
-
-
-@kernel
-def _put_id(data: Any, tape: Any, entry: Any, work: Any, scratch: Any, used: int) -> Any:
-    """The JSON of a line's id: its place, start and end there, and what is used of the scratch space; a place
-    of `UNSURE` for one that the exact way must read."""
-    token = entry[ENTRY_ID]
-    kind = tape[token, TOKEN_KIND]
-    if entry[ENTRY_INPUT]:
-        end = put_prompt_id(data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used)
-        return IN_SCRATCH, used, end, end
-    if is_null(data, tape, token):
-        return NOWHERE, 0, 0, used
-    start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
-    if kind == STRING:
-        return IN_DATA, start - 1, end + 1, used
-    if kind == ESCAPED:
-        end = put_json(data, start, end, scratch, used)
-        return IN_SCRATCH, used, end, end
-    if kind == INTEGER and end - start <= MAX_ID_DIGITS and data[start] != 45:
-        return IN_DATA, start, end, used
-    return UNSURE, 0, 0, used
-
-
-@kernel
-def _put_response(data: Any, tape: Any, token: int, scratch: Any, to: int) -> Any:
-    """Text of a response without its escapes: whether it was written to ``scratch``, where it begins and
-    ends."""
-    if token < MAX_TOKENS:
-        first, last = tape[token, TOKEN_START], tape[token, TOKEN_END]
-        if tape[token, TOKEN_KIND] == STRING:
-            return False, first, last
-        return True, to, put_text(data, first, last, scratch, to)
-    return True, to, put_parts(data, tape, token - MAX_TOKENS, scratch, to)
 
 
 @kernel
@@ -277,7 +230,7 @@ def _score_line(
     least = settings.view(np.float64)[SET_LEAST]
     left: Any = state[STATE_LEFT]
     for sample in range(n):
-        escaped, first, last = _put_response(data, tape, samples[sample], scratch, decoded)
+        escaped, first, last = put_response(data, tape, samples[sample], scratch, decoded)
         beyond = used + 2 * (last - first) + 8 if details or strict else used
         text = scratch if escaped else data
         row = records[state[STATE_RECORDS] + sample]
@@ -308,30 +261,6 @@ def _score_line(
     state[STATE_RECORDS] += n
     state[STATE_USED] = used
     return FAST
-
-
-@kernel
-def _leave_fields(
-    data: Any, n: int, number: int, settings: Any, mapped: bool, work: Any, id_place: int, id_start: int,
-    id_end: int, used: Any, records: Any, scratch: Any, state: Any,
-) -> int:  # fmt: skip
-    """Keep the responses of a line for Python, with a digest of all that its records have beside them and
-    their id: `FIELDS`."""
-    seed = np.uint64(settings[SET_SEED])
-    digest = digest_entry(data, work.tape, work.entry, seed, settings[SET_JOIN] != 0, mapped)
-    for sample in range(n):
-        row = records[state[STATE_RECORDS] + sample]
-        escaped, first, last = _put_response(data, work.tape, work.samples[sample], scratch, used)
-        if escaped:
-            used = last
-        row[RECORD_TEXT], row[RECORD_TEXT_END] = first, last
-        row[RECORD_TEXT_PLACE] = IN_SCRATCH if escaped else IN_DATA
-        row[RECORD_LINE], row[RECORD_SAMPLE] = number, sample
-        row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, id_place
-        row[RECORD_GOLD] = digest
-    state[STATE_RECORDS] += n
-    state[STATE_USED] = used
-    return FIELDS
 
 
 @kernel
@@ -371,7 +300,7 @@ def _scan_line(
         return BLANK if n == LEFT_OUT else SLOW
     if state[STATE_RECORDS] + n > records.shape[0]:
         return _NO_ROOM
-    place, id_start, id_end, used = _put_id(data, work.tape, work.entry, work, scratch, state[STATE_USED])
+    place, id_start, id_end, used = put_id(data, work.tape, work.entry, work, scratch, state[STATE_USED])
     if place == UNSURE:
         return SLOW
     value: Any = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
@@ -382,7 +311,7 @@ def _scan_line(
         used, decoded, records, scratch, state,
     )  # fmt: skip
     if kind == SLOW:
-        kind = _leave_fields(
+        kind = leave_fields(
             data, n, number, settings, len(joined.paths) > 0, work, place, id_start, id_end, used, records,
             scratch, state,
         )  # fmt: skip
