@@ -66,6 +66,14 @@ class Options:
         return self.with_(**decided)
 
 
+@dataclass(slots=True, eq=False)
+class SharedGold:
+    """What records of equal gold, question and row have in common; ``made`` is what their task has made of
+    that, for the next one."""
+
+    made: Any = None
+
+
 @dataclass(slots=True)
 class Record:
     """One response to score.
@@ -73,7 +81,8 @@ class Record:
     ``index`` is the 0-based line number in the run, ``sample`` the place among the samples of one prompt.
     ``task`` is a canonical name of `relfast.tasks.TASKS`. ``answer`` is the record's gold, ``response``
     whatever stood in the dump (text if all is well), ``row`` the whole input row for tasks whose gold
-    is spread over it (SeqBench, ReAlign), or None.
+    is spread over it (SeqBench, ReAlign), or None. ``shared`` is one object for records whose gold, question
+    and row are known to be equal.
     """
 
     index: int
@@ -84,6 +93,7 @@ class Record:
     question: Any = None
     sample: int = 0
     row: Mapping[str, Any] | None = None
+    shared: SharedGold | None = field(default=None, compare=False, repr=False)
 
 
 T = TypeVar("T")

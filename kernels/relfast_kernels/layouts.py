@@ -10,8 +10,9 @@ from typing import Final
 
 # Text: lines of REL-A, B1 and C1 (`relfast_kernels.text.lines`)
 
-SLOW, BLANK, FAST = 0, 1, 2
-"""Kinds of lines: one that takes the exact way, one without a row, one that has been read."""
+SLOW, BLANK, FAST, FIELDS = 0, 1, 2, 3
+"""Kinds of lines: one that takes the exact way, one without a row, one that has been read, and one whose
+responses and gold have been found, which Python scores."""
 
 LINE_START, LINE_END, LINE_KIND, LINE_RECORD = range(4)
 LINE_COLUMNS: Final = 4
@@ -39,7 +40,9 @@ first record is the number of all."""
 RECORD_COLUMNS: Final = 16
 """Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote,
 and where in the scratch space the JSON of predicted and gold taxa is, for details. Of one that is left to
-Python (its key has `LEFT`): where its response is, as UTF-8, and the number of the one left before it."""
+Python (its key has `LEFT`): where its response is, as UTF-8, and the number of the one left before it. Of one
+of a line that has `FIELDS`: where its response is, and instead of gold taxa a digest of what it is held
+against."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
 """Where an id or a response is: in the line, in the scratch space, or there is none."""
 
@@ -53,21 +56,55 @@ SCRATCH_PER_BYTE: Final = 16
 SCRATCH_PER_LINE: Final = 512
 """Scratch space that a line can take at most, for each of its bytes and besides."""
 
-SET_DIALECT, SET_STRIP, SET_DETAILS, SET_JOIN, SET_TASK, SET_FILTER, SET_STRICT, SET_LEAST = range(8)
-SET_SIZE: Final = 8
+(
+    SET_DIALECT,
+    SET_STRIP,
+    SET_DETAILS,
+    SET_JOIN,
+    SET_TASK,
+    SET_FILTER,
+    SET_STRICT,
+    SET_LEAST,
+    SET_FIELDS,
+    SET_SEED,
+) = range(10)
+SET_SIZE: Final = 10
 """What a scan is told: the dialect (0: each row's own), whether reasoning is cut, whether details are wanted,
 whether gold is joined, the task of rows that name none, whether a filter of lm-evaluation-harness is chosen,
-whether the policy is ``strict``, and, as the bits of a float, the smallest F1 of a right REL-B1 yes."""
+whether the policy is ``strict``, as the bits of a float, the smallest F1 of a right REL-B1 yes, whether only
+fields are looked for, and a number that nobody can guess, for digests."""
 NO_TASK, SEEN_IN_GOLD = -1, -2
 """Instead of the number of a task: none that is read here; whose gold it is."""
 
-DIALECT_NUMBERS: Final = {"auto": 0, "native": 1, "openai-batch": 2, "lm-eval": 3, "verl": 4}
-AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL = range(5)
+DIALECT_NUMBERS: Final = {"auto": 0, "native": 1, "openai-batch": 2, "lm-eval": 3, "verl": 4, "seqbench": 5}
+AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL, SEQBENCH = range(6)
 
-TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT, TOKEN_TEXT, TOKEN_TEXT_END = range(6)
-TOKEN_COLUMNS: Final = 6
-"""Columns of a JSON value's token: its kind, where it stands (a string: its inside), the token after it, and
-where a string that has escapes is written without them."""
+GOLD_MEMBERS: Final = (
+    "task",
+    "question",
+    "answer",
+    "context",
+    "completion",
+    "structural_details",
+    "instance_metadata",
+    "complexity_parameters",
+)
+"""Members of a row that a record without its id and response can depend on, in any dialect."""
+
+MAPPED_FIELDS: Final = ("id", "task", "question", "answer", "response")
+MAX_STEPS: Final = 8
+STEP_START, STEP_END, STEP_INDEX = range(3)
+STEP_COLUMNS: Final = 3
+NO_INDEX: Final = -(1 << 40)
+EACH_ITEM: Final = 1 << 40
+"""Fields whose place ``--map`` can say, and a path: at most so many steps, each with where its name is in the
+text of all of them, and which item of a list it is, `NO_INDEX` or `EACH_ITEM`. Before them stands how many
+there are, -1 where a field is not mapped."""
+PATH_COLUMNS: Final = 1 + MAX_STEPS * STEP_COLUMNS
+
+TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT = range(4)
+TOKEN_COLUMNS: Final = 4
+"""Columns of a JSON value's token: its kind, where it stands (a string: its inside), the token after it."""
 STRING, ESCAPED, INTEGER, FLOAT, LITERAL, OBJECT, LIST = range(7)
 """Kinds of tokens: a string, one with escapes, a whole number, a number that not every parser can hold, any
 other word or number, containers."""

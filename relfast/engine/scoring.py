@@ -100,15 +100,18 @@ class Scoring:
         """
         entries: list[Record | Score] = []
         for index, line in enumerate(lines, first_index):
-            if line.isspace() or not line:
-                continue
-            try:
-                row = decode_object(line, EXACT_FIELDS)
-            except Undecodable as error:
-                entries.append(unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error)))
-                continue
-            entries.extend(self.row(row, index, chosen))
+            entries += self.line(line, index, chosen)
         return self.entries(entries, verdicts, one_by_one=one_by_one)
+
+    def line(self, line: bytes, index: int, chosen: str | None = None) -> list[Record | Score]:
+        """The records of one line, none where it is blank."""
+        if line.isspace() or not line:
+            return []
+        try:
+            row = decode_object(line, EXACT_FIELDS)
+        except Undecodable as error:
+            return [unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error))]
+        return self.row(row, index, chosen)
 
     def row(self, row: Mapping[str, Any], index: int, chosen: str | None = None) -> list[Record | Score]:
         """The records of one decoded input row."""
@@ -143,6 +146,19 @@ class Scoring:
             for at, score in zip(places, scores, strict=True):
                 results[at] = score
         return (score for score in results if score is not None)
+
+    def read_by(
+        self,
+        reader: Reader,
+        entries: Sequence[Record | Score],
+        verdicts: Mapping[Place, Verdict] | None = None,
+    ) -> list[Score]:
+        """`entries` with a reader that is asked before extractors."""
+        before, self.reader = self.reader, reader
+        try:
+            return list(self.entries(entries, verdicts))
+        finally:
+            self.reader = before
 
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
         self._make_ready(task)

@@ -4,13 +4,15 @@
 tasks, and writes their rows by template; a template is made here, by the ordinary way from outcome to row, so
 both ways write the same bytes. Under ``strict`` a response that the kernel cannot read exactly is left to the
 task's own extractor, its line with it only where that fails. All other lines take the ordinary way and are
-put in their places. The fast path is taken only where its machine code has been compiled.
+put in their places; of those whose fields the kernel has found, gold is decoded once (`text_fields`). The
+fast path is taken only where its machine code has been compiled.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import secrets
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -18,8 +20,10 @@ from typing import Final
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
+    BLANK,
     CORRECT,
     DIALECT_NUMBERS,
+    FAST,
     FOUND,
     GOLD_VALUE_SHIFT,
     IN_DATA,
@@ -66,7 +70,9 @@ from relfast.engine.job import Job
 from relfast.engine.pool.launch import environment
 from relfast.engine.scoring import Scoring
 from relfast.engine.strict_reader import StrictReader
+from relfast.engine.text_fields import CountingReader, KnownGold, Taken
 from relfast.engine.text_gold import JoinedGold, least_measure, task_number
+from relfast.engine.text_paths import can_hold, paths_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers
 from relfast.stats.summary import Tally
@@ -82,10 +88,13 @@ SCRATCH_BYTES: Final = 1 << 24
 
 def serves(job: Job) -> bool:
     """Whether a job's settings are those that the fast path reads lines under."""
+    return can_hold(job.field_map) and job.dialect in DIALECT_NUMBERS
+
+
+def _finds_fields_only(job: Job) -> bool:
+    """Whether no response can be read by kernels: they know no marks of reasoning but our own."""
     options = job.options
-    if options.reasoning and (options.strict or options.strip_reasoning):
-        return False  # it knows no marks but our own
-    return not job.field_map and job.dialect in DIALECT_NUMBERS
+    return bool(options.reasoning) and (options.strict or options.strip_reasoning)
 
 
 def compile_in_background() -> None:
@@ -124,7 +133,11 @@ class TextFastPath:
             False,
             job.options.strict,
             least_measure(job),
+            _finds_fields_only(job),
+            secrets.randbits(63),
         )
+        self._paths = paths_of(job.field_map)
+        self._known = KnownGold(scoring)
         self._work = (
             lazy_buffer(8 * TOKEN_COLUMNS * MAX_TOKENS),
             lazy_buffer(8 * MAX_TOKENS),
@@ -135,6 +148,8 @@ class TextFastPath:
         )
         self._state = numbers(STATE_SIZE)
         self._reader = StrictReader(job.options, functions)
+        self.one_by_one = CountingReader(self._reader)
+        """Reads responses of lines whose fields were found, as rewards have theirs read."""
         self._patterns = lazy_buffer(8 * PATTERN_WORK)
         self._records = numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = lazy_buffer(SCRATCH_BYTES)
@@ -181,6 +196,10 @@ class TextFastPath:
                 state,
                 *self._reader.tables,
                 self._patterns,
+                self._paths.table,
+                self._paths.n,
+                self._paths.steps,
+                len(self._paths.steps),
             )
             if state[STATE_WANTS] == WANTS_NOTHING:
                 return ScannedBlock(self, data, address, lines, found)
@@ -230,6 +249,10 @@ class TextFastPath:
             key |= number << PRED_VALUE_SHIFT | gold << GOLD_VALUE_SHIFT
         return key, vote
 
+    def take(self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None) -> Taken:
+        """The records of lines that are slow."""
+        return self._known.take(block, self._records, self._scratch, numbers, first_index, chosen)
+
     def rows(self, block: ScannedBlock, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
         at, end = (block.lines[line * LINE_COLUMNS + LINE_RECORD] for line in (start, stop))
@@ -255,21 +278,27 @@ class ScannedBlock:
         """Lines with a response that the task's extractor has read, until they are counted."""
 
     def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
-        """Lines ``start`` to ``stop`` as runs (first, end, whether they are slow)."""
+        """Lines ``start`` to ``stop`` as runs (first, end, whether they are slow: not scored by a kernel)."""
         self._fast_path.read_left(self, start, stop)
         kinds = self.lines[start * LINE_COLUMNS + LINE_KIND : stop * LINE_COLUMNS : LINE_COLUMNS]
-        if SLOW not in kinds:
-            if stop > start:
-                yield start, stop, False
-            return
+        slow = [kind not in (BLANK, FAST) for kind in kinds]
         at = 0
-        while at < len(kinds):
-            slow = kinds[at] == SLOW
-            end = at + 1
-            while end < len(kinds) and (kinds[end] == SLOW) == slow:
-                end += 1
-            yield start + at, start + end, slow
+        while at < len(slow):
+            try:
+                end = slow.index(not slow[at], at)
+            except ValueError:
+                end = len(slow)
+            yield start + at, start + end, slow[at]
             at = end
+
+    @property
+    def reader(self) -> CountingReader:
+        """For records of lines that are slow."""
+        return self._fast_path.one_by_one
+
+    def take(self, numbers: range, first_index: int, chosen: str | None) -> Taken:
+        """The records of lines that are slow; their indices count from the block's ``first_index``."""
+        return self._fast_path.take(self, numbers, first_index, chosen)
 
     def take_left(self) -> int:
         """Count the lines of which an extractor has read a response, each once."""

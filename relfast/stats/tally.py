@@ -5,8 +5,10 @@ Per row only a few bytes are kept (`relfast.stats.samples`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Final
 
 import orjson
@@ -53,6 +55,62 @@ class TaskTally:
             breakdown = BREAKDOWNS.get(name)
             if breakdown is not None and breakdown.by[0] in score.metrics:
                 self._add_cell(name, breakdown, score.metrics, times)
+
+    def add_all(self, scores: Sequence[Score]) -> None:
+        """Count rows, of this task all of them: what `add` does with each, by columns."""
+        for status, times in Counter([score.status for score in scores]).items():
+            self.statuses[status] += times
+        scored = [score for score in scores if score.status in SCORED]
+        self.found += sum([score.status == "ok" for score in scored])
+        n, units, _ = _added([score.reward for score in scored], None)
+        self.rewards[0] += n
+        self.rewards[1] += units
+        rows = [score.metrics for score in scored if score.metrics]
+        if not rows:
+            return
+        name = scored[0].task or ""
+        self._add_columns(METRICS.get(name, {}), rows)
+        breakdown = BREAKDOWNS.get(name)
+        if breakdown is not None:
+            cells: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+            for metrics in rows:
+                if breakdown.by[0] in metrics:
+                    cells.setdefault(tuple([metrics[key] for key in breakdown.by]), []).append(metrics)
+            for same in cells.values():
+                kinds = Counter([tuple([metrics[key] for key in breakdown.sums]) for metrics in same])
+                for values, times in kinds.items():
+                    row = {**same[0], **dict(zip(breakdown.sums, values, strict=True))}
+                    self._add_cell(name, breakdown, row, times)
+
+    def _add_columns(self, known: Mapping[str, Metric], rows: Sequence[Mapping[str, Any]]) -> None:
+        names: dict[str, Any] = {}
+        for metrics in rows:
+            names.update(metrics)
+        numbers: list[tuple[int, str, int, int]] = []
+        labels: list[tuple[int, str, Counter[str]]] = []
+        for name in names:
+            metric = known.get(name)
+            if metric is None:
+                continue
+            column: list[Any] = [metrics.get(name) for metrics in rows]
+            if metric.kind != "label":
+                n, units, first = _added(column, metric.undefined)
+                if n:
+                    numbers.append((first, name, n, units))
+                continue
+            counts = Counter(column)
+            del counts[None]
+            if counts:
+                labels.append((column.index(next(iter(counts))), name, counts))
+        # in the order in which rows have them
+        for _, name, n, units in sorted(numbers, key=itemgetter(0)):
+            mine = self.sums.setdefault(name, [0, 0])
+            mine[0] += n
+            mine[1] += units
+        for _, name, counts in sorted(labels, key=itemgetter(0)):
+            mine_counts = self.labels.setdefault(name, {})
+            for label, times in counts.items():
+                mine_counts[label] = mine_counts.get(label, 0) + times
 
     def _add_cell(self, task: str, breakdown: Breakdown, metrics: Mapping[str, Any], times: int) -> None:
         name = "/".join("" if metrics[key] is None else f"{metrics[key]:g}" for key in breakdown.by)
@@ -104,7 +162,16 @@ class Tally:
     def of(cls, scores: Iterable[Score]) -> Tally:
         """The tally of some scores."""
         tally = cls()
-        tally.samples += b"".join([tally.add(score) for score in scores])
+        groups: dict[str, list[Score]] = {}
+        samples = []
+        for score in scores:
+            groups.setdefault(score.task or UNKNOWN_TASK, []).append(score)
+            if score.status in SCORED:
+                samples.append(_sample(score))
+        for name, group in groups.items():
+            tally.tasks[name] = TaskTally()
+            tally.tasks[name].add_all(group)
+        tally.samples += b"".join(samples)
         return tally
 
     def add(self, score: Score, times: int = 1) -> bytes:
@@ -116,9 +183,7 @@ class Tally:
         task.add(score, times)
         if score.status not in SCORED:
             return b""
-        key = orjson.dumps(score.index) if score.id is None else id_text(score.id)
-        number = TASK_NUMBERS[name] + (FURTHER if score.sample else 0)
-        return SAMPLE.pack(number, hash_id(key), hash_vote(score.vote), bool(score.correct))
+        return _sample(score)
 
     def merge(self, other: Tally) -> None:
         for name, task in other.tasks.items():
@@ -134,6 +199,31 @@ class Tally:
 
 
 _NUMBERS: Final = (int, float)  # a union would be made anew for each value
+def _sample(score: Score) -> bytes:
+    """The `SAMPLE` record of a row that is scored."""
+    key = orjson.dumps(score.index) if score.id is None else id_text(score.id)
+    number = TASK_NUMBERS[score.task or UNKNOWN_TASK] + (FURTHER if score.sample else 0)
+    return SAMPLE.pack(number, hash_id(key), hash_vote(score.vote), bool(score.correct))
+
+
+def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, int]:
+    """How many of some values are numbers that have a mean, their sum in units, and where the first stands.
+
+    Rows have few different numbers: each is turned into units once.
+    """
+    n = total = 0
+    first = len(values)
+    try:
+        counts = Counter(values)
+    except TypeError:  # what is no number can be a list
+        return _added([value if isinstance(value, _NUMBERS) else None for value in values], undefined)
+    for value, times in counts.items():
+        if isinstance(value, _NUMBERS) and value != undefined and (units := units_of(value)) is not None:
+            n += times
+            total += units * times
+            if first:
+                first = min(first, values.index(value))
+    return n, total, first
 
 
 def _add_metrics(

@@ -302,6 +302,8 @@ class Task:
         The function ("module:function") that gives a record and the plain right response to it:
         ``() -> tuple[dict, str]``. What every task owes is tested on it where the tests have no published
         records.
+    row_fields
+        Members of the input row that scoring looks at (`relfast.records.Record.row`).
     said
         The function ("module:function") that gives the answer in an outcome's ``details`` as text:
         ``(details) -> str | None``; None: it is ``details["pred"]``.
@@ -334,6 +336,7 @@ class Task:
     example: str | None = None
     lowest_reward: float = 0.0
     strict_needs: tuple[str, ...] = ()
+    row_fields: tuple[str, ...] = ()
     said: str | None = None
 
     @cached_property

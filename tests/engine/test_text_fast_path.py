@@ -382,10 +382,11 @@ def test_keys_and_samples_number_tasks_alike() -> None:
 @pytest.mark.parametrize(
     "job",
     [
-        Job(options=AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),))),
-        Job(options=AllOptions(strip_reasoning=True, reasoning=(("<cot>", "</cot>"),))),
-        Job(field_map={"response": "x"}),
-        Job(dialect="seqbench"),
+        Job(field_map={"response": "x.@.y"}),
+        Job(field_map={"response": "x.\u0663"}),
+        Job(field_map={"response": ".".join("abcdefghi")}),
+        Job(field_map={"response": "x", "completion": "y"}),
+        Job(dialect="vllm"),
     ],
 )
 def test_other_settings_take_the_ordinary_way(job: Job) -> None:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import naive_text as naive
 import numpy as np
+import orjson
 import pytest
 from relfast_kernels import layouts
-from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
+from relfast_kernels.text.dialects import ENTRY_SIZE
+from relfast_kernels.text.digest import digest
 from relfast_kernels.text.gold import GOLD_SIZE
+from relfast_kernels.text.json_scan import _string_end as string_end
+from relfast_kernels.text.json_scan import put_text
 from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.members import N_FIELDS
 from relfast_kernels.text.rel_a_strict import Tables
+from relfast_kernels.text.vectors import WIDTH
 from seeds import fresh
 
 from relfast.stats.samples import hash_id
@@ -71,7 +78,14 @@ class Scan:
             zeros(layouts.PATTERN_WORK),
         )
         nothing = np.zeros(0, np.uint8)
-        joined = Joined(nothing, zeros(0, layouts.JOIN_COLUMNS), zeros(2), nothing)
+        joined = Joined(
+            nothing,
+            zeros(0, layouts.JOIN_COLUMNS),
+            zeros(2),
+            nothing,
+            zeros(0, layouts.PATH_COLUMNS),
+            nothing,
+        )
         tables = Tables(
             zeros(layouts.WORD_SLOTS, 3), zeros(layouts.MEMO_SLOTS, layouts.MEMO_COLUMNS), nothing, zeros(2)
         )
@@ -115,6 +129,51 @@ def test_scan_lines_is_its_twin() -> None:
         assert naive.read_line(line) == (names[key & layouts.KEY_TASK], *bits, *counts, id_text), line
         assert int(row[layouts.RECORD_HASH]) % 2**64 == hash_id(id_text)
     assert fast > 0.9 * len(block)
+
+
+STRING_PIECES = [
+    '\\"', "\\\\", "\\n", "\\/", "\\b", "\\t", "\\u00e9", "\\ud83d\\ude00", "\\ud83d", "\\udc00", "\\ud83d\\u0041", "\\x", "\\u12",
+    "\\", '"', "a", "bb", "é", "x" * 30, "y" * 63, "\\\\\\\\",
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.fuzz
+def test_strings_end_where_their_parser_says() -> None:
+    rng = fresh(2)
+    for _ in range(300 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 6_000):
+        pieces = rng.choices(STRING_PIECES, [8] * 8 + [0.3] * 6 + [8] * 7, k=rng.randrange(40))
+        text = ('"' + "".join(pieces) + '"').encode()
+        data = np.frombuffer(text + rng.choice([b"", b" " * 70, b'"' * 80, b"\\" * 80]), np.uint8)
+        with np.errstate(over="ignore"):  # the subtraction wraps around
+            close, escaped = string_end(data, 1, len(text))
+        first = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL).match(text)
+        try:
+            said = orjson.loads(first[0]) if first else None
+        except ValueError:
+            said = None
+        assert close == (-1 if first is None or said is None else first.end() - 1), text
+        if said is not None:
+            assert escaped == (b"\\" in text[1:close])
+            out = np.zeros(len(text) + 2 * WIDTH, np.uint8)
+            assert out[: put_text(data, 1, close, out, 0)].tobytes().decode() == said
+
+
+def test_digests_of_different_bytes_differ() -> None:
+    rng = fresh(3)
+    text = rng.randbytes(200)
+    digests = set()
+    seed, value = np.uint64(rng.getrandbits(63)), np.uint64(3)
+    for end in (0, 1, 7, 8, 15, 16, 63, 64, 65, 127, 128, 200):
+        for place in range(-1, end):
+            changed = bytearray(text)
+            if place >= 0:
+                changed[place] ^= 128
+            digests.add(int(digest(np.frombuffer(changed, np.uint8), 0, end, seed, value)))
+            # what stands around the bytes is nothing to them
+            shifted = np.frombuffer(b"x" + changed[:end] + b"y" * 9, np.uint8)
+            assert int(digest(shifted, 1, end + 1, seed, value)) in digests
+    assert len(digests) == sum(end + 1 for end in (0, 1, 7, 8, 15, 16, 63, 64, 65, 127, 128, 200))
 
 
 def test_ends_of_blocks() -> None:

@@ -16,6 +16,7 @@ from relfast_kernels.layouts import (
     MEMO_BYTES,
     MEMO_COLUMNS,
     MEMO_SLOTS,
+    PATH_COLUMNS,
     PATTERN_WORK,
     PROMPTS_SIZE,
     RECORD_COLUMNS,
@@ -28,9 +29,10 @@ from relfast_kernels.layouts import (
     TOKEN_COLUMNS,
     WORD_SLOTS,
 )
-from relfast_kernels.text.dialects import ENTRY_SIZE, N_FIELDS
+from relfast_kernels.text.dialects import ENTRY_SIZE
 from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.members import N_FIELDS
 from relfast_kernels.text.rel_a_strict import Tables
 from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
@@ -101,6 +103,10 @@ def _scan(
     memo_text: Any,
     missed: Any,
     patterns: Any,
+    paths: Any,
+    n_paths: int,
+    steps: Any,
+    n_steps: int,
 ) -> Any:
     numbers = carray(small, SMALL_SIZE, np.int64)
     return scan_lines(
@@ -113,6 +119,8 @@ def _scan(
             carray(gold_records, (n_gold, JOIN_COLUMNS), np.int64),
             carray(gold_slots, n_slots, np.int64),
             carray(chosen, n_chosen, np.uint8),
+            carray(paths, (n_paths, PATH_COLUMNS), np.int64),
+            carray(steps, n_steps, np.uint8),
         ),
         Work(
             carray(tape, (MAX_TOKENS, TOKEN_COLUMNS), np.int64),
@@ -187,7 +195,7 @@ def _write(
 
 
 ENTRIES = {
-    "scan": (_scan, "pipippipipipipppppppipipppppp"),
+    "scan": (_scan, "pipippipipipipppppppipipppppppipi"),
     "read": (_read, "piipppppip"),
     "index": (_index, "pipipi"),
     "add": (_add, "iipip"),

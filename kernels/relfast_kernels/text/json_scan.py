@@ -25,14 +25,12 @@ from relfast_kernels.layouts import (
     TOKEN_KIND,
     TOKEN_NEXT,
     TOKEN_START,
-    TOKEN_TEXT,
-    TOKEN_TEXT_END,
 )
-from relfast_kernels.text.find import same_as
-from relfast_kernels.text.vectors import WIDTH, copy_vector, lowest, places_of
+from relfast_kernels.text.find import copy_until, same_as
+from relfast_kernels.text.vectors import WIDTH, lowest, places_of
 
 QUOTE, BACKSLASH = 34, 92
-_ONE, _NONE = np.uint64(1), np.uint8(0)
+_ONE, _LAST, _ODD = np.uint64(1), np.uint64(63), np.uint64(0xAAAA_AAAA_AAAA_AAAA)
 
 MEANING: Final = np.zeros(256, np.uint8)
 """The byte that a backslash and one character stand for; 0: another escape, or none."""
@@ -105,71 +103,103 @@ def read_point(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def _read_string(data: Any, at: int, end: int, out: Any, to: int) -> Any:
-    """A string whose first byte is at ``at``, written to ``out`` without its escapes.
+def _bad_escape(data: Any, at: int, end: int, paired: int) -> Any:
+    r"""Whether what follows a backslash, at ``at``, is no escape; and where the second ``\u`` of a surrogate
+    pair has its letter, ``paired`` where none was met."""
+    if MEANING[data[at]] != 0 or at == paired:
+        return False, paired
+    if data[at] != 117:
+        return True, paired
+    point, length = read_point(data, at - 1, end)
+    return point < 0, at + 6 if length == 12 else paired
 
-    Returns
-    -------
-    (close, escaped, to)
-        Index of the closing quote, -1 if there is none or an escape is not valid; whether there are escapes;
-        and where the text ends. Up to `WIDTH` bytes after it are overwritten.
-    """
+
+@kernel
+def _string_end(data: Any, at: int, end: int) -> Any:
+    """Index of the closing quote of a string whose first byte is at ``at``, or -1: there is none, or an
+    escape is not valid; and whether it has escapes."""
     escaped = False
+    carried = np.uint64(0)
+    paired: Any = -1
     size = len(data)
-    while True:
-        if at + 2 * WIDTH + 2 <= size:
-            # beyond the end stands what the line does not mean: it is seen when it is reached
-            first = at
-            places = places_of(data, at, QUOTE, BACKSLASH)
-            copy_vector(data, at, out, to)
-            while places != 0:
-                hit = first + lowest(places)
-                to += hit - at
-                at = hit
-                if at >= end or data[at] == QUOTE:
-                    return at if at < end else -1, escaped, to
-                escaped = True
-                meaning = MEANING[data[at + 1]] if at + 1 < end else _NONE
-                if meaning == 0:
-                    break
-                out[to] = meaning
-                to += 1
-                at += 2
-                copy_vector(data, at, out, to)
-                # what is escaped is no end, and escapes nothing
-                bit = places & (~places + _ONE)
-                places &= ~(bit | bit << _ONE)
-            if places == 0:
-                rest = max(first + WIDTH - at, 0)
-                at += rest
-                to += rest
-                continue
+    while at < end and at + WIDTH <= size:
+        quotes = places_of(data, at, QUOTE, QUOTE)
+        slashes = places_of(data, at, BACKSLASH, BACKSLASH)
+        if (slashes | carried) == 0:
+            # the usual case, and a quote is an end
+            if quotes != 0:
+                close = at + lowest(quotes)
+                return close if close < end else -1, escaped
+            at += WIDTH
+            continue
+        # which bytes follow a backslash that is none itself: runs of them by a subtraction, as simdjson does
+        escapes = slashes & ~carried
+        code = ((escapes << _ONE | _ODD) - escapes) ^ _ODD
+        after = code ^ (slashes | carried)
+        carried = (code & slashes) >> _LAST
+        quotes &= ~after
+        stop = at + lowest(quotes) if quotes != 0 else at + WIDTH
+        if quotes != 0:
+            after &= (quotes & (~quotes + _ONE)) - _ONE
+            slashes &= (quotes & (~quotes + _ONE)) - _ONE
+        escaped |= slashes != 0 or after != 0
+        after &= ~places_of(data, at, QUOTE, BACKSLASH)
+        if after != 0:
+            after &= ~places_of(data, at, 110, 47)
+        while after != 0:
+            place = at + lowest(after)
+            after &= after - _ONE
+            if place >= end:
+                break
+            bad, paired = _bad_escape(data, place, end, paired)
+            if bad:
+                return -1, True
+        if quotes != 0:
+            return stop if stop < end else -1, escaped
+        at = stop
+    if carried != 0:
         if at >= end:
-            return -1, False, to
+            return -1, True
+        bad, paired = _bad_escape(data, at, end, paired)
+        if bad:
+            return -1, True
+        at += 1
+    while at < end:
         byte = data[at]
         if byte == QUOTE:
-            return at, escaped, to
-        if byte != BACKSLASH:
-            out[to] = byte
+            return at, escaped
+        if byte == BACKSLASH:
+            escaped = True
+            if at + 1 >= end:
+                return -1, True
+            bad, paired = _bad_escape(data, at + 1, end, paired)
+            if bad:
+                return -1, True
             at += 1
-            to += 1
-            continue
-        escaped = True
-        if at + 1 >= end:
-            return -1, False, to
-        meaning = MEANING[data[at + 1]]
+        at += 1
+    return -1, escaped
+
+
+@kernel
+def put_text(data: Any, at: int, end: int, out: Any, to: int) -> int:
+    """Write a string whose escapes are valid without them; where it ends.
+
+    It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
+    """
+    while at < end:
+        stop, to = copy_until(data, at, end, BACKSLASH, out, to)
+        if stop >= end:
+            break
+        meaning = MEANING[data[stop + 1]]
         if meaning != 0:
             out[to] = meaning
-            at += 2
             to += 1
-            continue
-        if data[at + 1] != 117:
-            return -1, False, to
-        point, length = read_point(data, at, end)
-        if point < 0:
-            return -1, False, to
-        to = put_point(out, to, point)
-        at += length
+            at = stop + 2
+        else:
+            point, length = read_point(data, stop, end)
+            to = put_point(out, to, point)
+            at = stop + length
+    return to
 
 
 @kernel
@@ -243,7 +273,7 @@ def _literal_end(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, to: int) -> int:
+def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
     """Tokens of the one value that data[start:end] holds; the index after the last one, or -1.
 
     -1 stands for anything but JSON that all parsers read alike: keys with escapes, surrogates by
@@ -253,9 +283,6 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, t
     ----------
     tape : int64, shape (n, TOKEN_COLUMNS)
         Filled from ``first`` on.
-    out : uint8
-        Strings that have escapes are written there without them, from ``to`` on: not more than the bytes of
-        the text, and `WIDTH`.
     """
     n = first
     depth = 0
@@ -270,7 +297,7 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, t
         if expect_key:
             if data[at] != QUOTE:
                 return -1
-            close, escaped, _ = _read_string(data, at + 1, end, out, to)
+            close, escaped = _string_end(data, at + 1, end)
             if close < 0 or escaped:
                 return -1
             tape[n, TOKEN_KIND], tape[n, TOKEN_START], tape[n, TOKEN_END] = STRING, at + 1, close
@@ -286,14 +313,11 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int, out: Any, t
         tape[n, TOKEN_START] = at
         opened = False
         if byte == QUOTE:
-            close, escaped, stop = _read_string(data, at + 1, end, out, to)
+            close, escaped = _string_end(data, at + 1, end)
             if close < 0:
                 return -1
             tape[n, TOKEN_KIND] = ESCAPED if escaped else STRING
             tape[n, TOKEN_START], tape[n, TOKEN_END] = at + 1, close
-            if escaped:
-                tape[n, TOKEN_TEXT], tape[n, TOKEN_TEXT_END] = to, stop
-                to = stop
             at = close + 1
         elif byte == 123 or byte == 91:
             if depth >= MAX_DEPTH:

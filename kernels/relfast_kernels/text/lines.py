@@ -4,8 +4,10 @@ r"""Reading text records without decoding them: fields, gold and answers straigh
 that `dialects` knows. A line is read in one structural pass that leaves tokens, and strings in one form,
 UTF-8 without JSON's escapes. In that, cut down to what was said after reasoning if asked for, the extractors
 of the run's policy read the answer (`responses`). What comes out is a key per response;
-`relfast_kernels.text.rows` turns keys into rows by templates. Every other line is marked `SLOW` and takes the
-exact way. A line that is marked otherwise has been read exactly as the JSON parsers and `re` would read it,
+`relfast_kernels.text.rows` turns keys into rows by templates. Lines of other tasks, and those with something
+that is not known here, have `FIELDS`: their responses, and a digest of gold and all the rest by which Python
+knows what it has decoded before. Every other line is marked `SLOW` and takes the exact way. A line that is
+marked otherwise has been read exactly as the JSON parsers and `re` would read it,
 including what must not be valid JSON.
 """
 
@@ -25,7 +27,6 @@ from relfast_kernels.layouts import (
     GOLD_VALUE_SHIFT,
     IN_DATA,
     IN_SCRATCH,
-    INTEGER,
     JOIN_ANSWER,
     JOIN_ANSWER_END,
     JOIN_TASK,
@@ -50,8 +51,10 @@ from relfast_kernels.layouts import (
     SCRATCH_PER_BYTE,
     SCRATCH_PER_LINE,
     SEEN_IN_GOLD,
+    SEQBENCH,
     SET_DETAILS,
     SET_DIALECT,
+    SET_FIELDS,
     SET_FILTER,
     SET_JOIN,
     SET_LEAST,
@@ -68,34 +71,28 @@ from relfast_kernels.layouts import (
     TOKEN_END,
     TOKEN_KIND,
     TOKEN_START,
-    TOKEN_TEXT,
-    TOKEN_TEXT_END,
     WANTS_NOTHING,
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
-from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.characters import is_printable, is_utf8
 from relfast_kernels.text.dialects import (
     ENTRY_ANSWER,
-    ENTRY_ID,
-    ENTRY_INPUT,
+    ENTRY_DIALECT,
     ENTRY_SOURCE,
     ENTRY_TASK,
     LEFT_OUT,
     read_entry,
 )
+from relfast_kernels.text.fields import leave_fields, put_id, put_response
 from relfast_kernels.text.find import copy, find_byte, hash_text
 from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
 from relfast_kernels.text.join import find_gold
-from relfast_kernels.text.json_scan import is_null, tokenise
-from relfast_kernels.text.prompt_ids import put_prompt_id
+from relfast_kernels.text.json_scan import is_null, put_text, tokenise
+from relfast_kernels.text.messages import UNSURE
 from relfast_kernels.text.questions import may_show_taxa
 from relfast_kernels.text.responses import LEAVES_IT, NOT_DONE, score_as_published, score_strictly, shown_gold
 from relfast_kernels.text.vectors import WIDTH
-
-MAX_ID_DIGITS = 18
-"""Digits of a number that every JSON parser keeps exactly."""
 
 _LF = 10
 
@@ -120,13 +117,15 @@ class Work(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; and the filter that
-    is scored (uint8)."""
+    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; the filter that is
+    scored (uint8); and paths of fields with their steps, see `relfast_kernels.text.paths`."""
 
     text: Any
     records: Any
     slots: Any
     chosen: Any
+    paths: Any
+    steps: Any
 
 
 @kernel
@@ -145,71 +144,16 @@ def _is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end:
 
 
 @kernel
-def _scan_line(
-    data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, tables: Any,
+def _score_line(
+    data: Any, start: int, end: int, n_tokens: int, n: int, number: int, settings: Any, joined: Any,
+    work: Any, tables: Any, id_place: int, id_start: int, id_end: int, value: Any, used: Any, decoded: Any,
     records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
-    """One line, its end excluded: its kind, or what there is no room for. Fills in a `FAST` one's records."""
-    if end > start and data[end - 1] == 13:
-        end -= 1
-    if not is_printable(data, start, end) and not is_utf8(data, start, end):
-        return SLOW
-    tape = work.tape
-    at = start
-    while at < end and data[at] == 32:
-        at += 1
-    if at == end:
-        return BLANK
-    if data[at] != 123:
-        return SLOW
-    # strings without their escapes are needed for no longer than the line: at the end, where it stays warm
-    decoded = len(scratch) - 3 * (end - start) - SCRATCH_PER_LINE // 2
-    n_tokens = tokenise(data, at, end, tape, 0, scratch, decoded)
-    if n_tokens < 0:
-        return SLOW
-    entry, samples = work.entry, work.samples
-    n = read_entry(
-        data,
-        tape,
-        settings[SET_DIALECT],
-        joined.chosen,
-        settings[SET_FILTER] != 0,
-        work.fields,
-        entry,
-        samples,
-    )
-    if n < 0:
-        return BLANK if n == LEFT_OUT else SLOW
-    if state[STATE_RECORDS] + n > records.shape[0]:
-        return _NO_ROOM
-    used = state[STATE_USED]
+    """Score the ``n`` responses of a line whose entry has been read: `FAST`, `SLOW` or `_NO_SCRATCH`."""
+    tape, entry, samples = work.tape, work.entry, work.samples
     details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
-
-    # the id, as JSON
-    token = entry[ENTRY_ID]
-    id_place = IN_DATA
-    id_start = id_end = 0
-    if entry[ENTRY_INPUT]:
-        id_place, id_start = IN_SCRATCH, used
-        id_end = put_prompt_id(data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used)
-        used = id_end
-    elif is_null(data, tape, token):
-        id_place = NOWHERE
-    elif tape[token, TOKEN_KIND] == STRING:
-        id_start, id_end = tape[token, TOKEN_START] - 1, tape[token, TOKEN_END] + 1
-    elif tape[token, TOKEN_KIND] == ESCAPED:
-        id_place, id_start = IN_SCRATCH, used
-        id_end = put_json(data, tape[token, TOKEN_START], tape[token, TOKEN_END], scratch, used)
-        used = id_end
-    elif tape[token, TOKEN_KIND] == INTEGER:
-        id_start, id_end = tape[token, TOKEN_START], tape[token, TOKEN_END]
-        if id_end - id_start > MAX_ID_DIGITS or data[id_start] == 45:
-            return SLOW
-    else:
+    if settings[SET_FIELDS] != 0 or entry[ENTRY_DIALECT] == SEQBENCH:
         return SLOW
-    id_text = data if id_place == IN_DATA else scratch
-    value: Any = np.int64(hash_text(id_text, id_start, id_end))
-
     # gold and task, of the row or of the record that it is joined with
     task: Any = -1
     token = entry[ENTRY_TASK]
@@ -232,7 +176,8 @@ def _scan_line(
     answer: Any = entry[ENTRY_ANSWER]
     has_answer = not is_null(data, tape, answer)
     in_scratch = joins = False
-    answer_start = answer_end = beyond = used
+    answer_start = answer_end = 0
+    id_text = data if id_place == IN_DATA else scratch
     if not has_answer or (not has_task and settings[SET_JOIN] != 0):
         if settings[SET_JOIN] == 0 or id_place == NOWHERE or has_answer:
             return SLOW
@@ -250,16 +195,17 @@ def _scan_line(
         size = gold_record[JOIN_ANSWER_END] - gold_record[JOIN_ANSWER]
         if used + 3 * size + SCRATCH_PER_BYTE * (end - start) + SCRATCH_PER_LINE > len(scratch):
             return _NO_SCRATCH
+        answer_start = used
         answer_end = copy(joined.text, gold_record[JOIN_ANSWER], gold_record[JOIN_ANSWER_END], scratch, used)
-        used = beyond = answer_end
+        used = answer_end
         in_scratch = joins = True
     elif tape[answer, TOKEN_KIND] == ESCAPED:
-        answer_start, answer_end = tape[answer, TOKEN_TEXT], tape[answer, TOKEN_TEXT_END]
-        beyond = len(scratch) - 2 * (answer_end - answer_start) - 2 * WIDTH
+        answer_start = decoded
+        answer_end = put_text(data, tape[answer, TOKEN_START], tape[answer, TOKEN_END], scratch, decoded)
+        decoded = answer_end + WIDTH
         in_scratch = True
     if in_scratch:
-        # where its strings are written does not matter: gold's have no escapes, or take the exact way
-        stop = tokenise(scratch, answer_start, answer_end, tape, n_tokens, scratch, beyond)
+        stop = tokenise(scratch, answer_start, answer_end, tape, n_tokens)
         if stop < 0 or not _is_plain_json(scratch, tape, n_tokens, stop, answer_start, answer_end):
             return SLOW
         answer = n_tokens
@@ -276,17 +222,16 @@ def _scan_line(
     if used < 0:
         return SLOW
 
-    if strict and task == B1 and may_show_taxa(data, tape, samples, n, start, end, joins):
-        return SLOW  # gold may be places in the question's list
+    if strict and task == B1:
+        # gold may be places in the question's list, which a record that is joined can have too
+        from_elsewhere = settings[SET_JOIN] != 0 and not joins
+        if from_elsewhere or may_show_taxa(data, tape, samples, n, start, end, joins):
+            return SLOW
     least = settings.view(np.float64)[SET_LEAST]
     left: Any = state[STATE_LEFT]
     for sample in range(n):
-        token = samples[sample]
-        first, last = tape[token, TOKEN_START], tape[token, TOKEN_END]
+        escaped, first, last = put_response(data, tape, samples[sample], scratch, decoded)
         beyond = used + 2 * (last - first) + 8 if details or strict else used
-        escaped = tape[token, TOKEN_KIND] == ESCAPED
-        if escaped:
-            first, last = tape[token, TOKEN_TEXT], tape[token, TOKEN_TEXT_END]
         text = scratch if escaped else data
         row = records[state[STATE_RECORDS] + sample]
         if strict:
@@ -319,6 +264,61 @@ def _scan_line(
 
 
 @kernel
+def _scan_line(
+    data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, tables: Any,
+    records: Any, scratch: Any, state: Any,
+) -> int:  # fmt: skip
+    """One line, its end excluded: its kind, or what there is no room for. Fills in the records of one that is
+    `FAST` or has `FIELDS`."""
+    if end > start and data[end - 1] == 13:
+        end -= 1
+    if not is_printable(data, start, end) and not is_utf8(data, start, end):
+        return SLOW
+    at = start
+    while at < end and data[at] == 32:
+        at += 1
+    if at == end:
+        return BLANK
+    if data[at] != 123:
+        return SLOW
+    n_tokens = tokenise(data, at, end, work.tape, 0)
+    if n_tokens < 0:
+        return SLOW
+    n = read_entry(
+        data,
+        work.tape,
+        settings[SET_DIALECT],
+        joined.chosen,
+        settings[SET_FILTER] != 0,
+        joined.paths,
+        joined.steps,
+        work.fields,
+        work.entry,
+        work.samples,
+    )
+    if n < 0:
+        return BLANK if n == LEFT_OUT else SLOW
+    if state[STATE_RECORDS] + n > records.shape[0]:
+        return _NO_ROOM
+    place, id_start, id_end, used = put_id(data, work.tape, work.entry, work, scratch, state[STATE_USED])
+    if place == UNSURE:
+        return SLOW
+    value: Any = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
+    # texts without their escapes are needed for no longer than the line: at the end, where it stays warm
+    decoded = len(scratch) - 3 * (end - start) - SCRATCH_PER_LINE // 2
+    kind = _score_line(
+        data, start, end, n_tokens, n, number, settings, joined, work, tables, place, id_start, id_end, value,
+        used, decoded, records, scratch, state,
+    )  # fmt: skip
+    if kind == SLOW:
+        kind = leave_fields(
+            data, n, number, settings, len(joined.paths) > 0, work, place, id_start, id_end, used, records,
+            scratch, state,
+        )  # fmt: skip
+    return kind
+
+
+@kernel
 def scan_lines(
     data: Any, n: int, lines: Any, settings: Any, joined: Any, work: Any, tables: Any, records: Any,
     scratch: Any, state: Any,
@@ -337,7 +337,7 @@ def scan_lines(
     tables : Tables
         What is known of words and texts, for ``strict``.
     records : int64, shape (r, RECORD_COLUMNS)
-        Filled: a row per response of the lines that are `FAST`.
+        Filled: a row per response of the lines that are `FAST` or have `FIELDS`.
     scratch : uint8
         Texts that records point to are kept in it.
     state : int64, shape (STATE_SIZE,)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import TOKEN_END, TOKEN_START
+from relfast_kernels.layouts import MAX_TOKENS, TOKEN_END, TOKEN_START
 from relfast_kernels.text.find import begins_with, find_byte
 from relfast_kernels.text.json_scan import QUOTE
 
@@ -45,7 +45,7 @@ def may_show_taxa(
     responses."""
     at = start
     for sample in range(n):
-        token = samples[sample]
+        token = samples[sample] % MAX_TOKENS
         if tape[token, TOKEN_START] < at or _shows(data, at, tape[token, TOKEN_START], any_question):
             return True
         at = tape[token, TOKEN_END]

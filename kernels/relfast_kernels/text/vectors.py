@@ -42,6 +42,11 @@ if config.DISABLE_JIT:
         out[to : to + WIDTH] = data[at : at + WIDTH]
         return to + WIDTH
 
+    def fold(one: Any, other: Any) -> Any:
+        """The halves of the product of two numbers (uint64), one added to the other without carry."""
+        product = int(one) * int(other)
+        return np.uint64((product ^ product >> 64) & 0xFFFF_FFFF_FFFF_FFFF)
+
 else:
 
     def _pointer(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
@@ -105,3 +110,15 @@ else:
             return builder.add(to, ir.Constant(_PLACE, WIDTH))
 
         return types.int64(data, types.int64, out, types.int64), code
+
+    @intrinsic
+    def fold(typing: Any, one: Any, other: Any) -> Any:
+        """The halves of the product of two numbers (uint64), one added to the other without carry."""
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            double = ir.IntType(128)
+            product = builder.mul(builder.zext(values[0], double), builder.zext(values[1], double))
+            high = builder.lshr(product, ir.Constant(double, 64))
+            return builder.trunc(builder.xor(product, high), _PLACE)
+
+        return types.uint64(types.uint64, types.uint64), code

@@ -39,9 +39,9 @@ FAST_PATH_FROM_BYTES: Final = 4 * 2**20
 class Segment:
     """Rows of consecutive lines: all up to line ``stop`` (exclusive, within the block).
 
-    ``n_fast`` and ``n_exact`` count the lines that the fast path read, and those that it left to the ordinary
-    way; neither where it was not asked. ``n_left`` counts those of ``n_fast`` of which the task's extractor
-    read a response.
+    ``n_fast`` and ``n_exact`` count the lines that the fast path read, or found the fields of, and those that
+    it left to the ordinary way; neither where it was not asked. ``n_left`` counts those of the first of which
+    the task's extractor read a response that others of its kind need not.
     """
 
     stop: int
@@ -225,14 +225,17 @@ class BlockScoring:
             at = first
             while at < end:
                 last = min(at + pace.step, end)
-                lines = [scanned.line(number) for number in range(at, last)]
-                scores = self._scoring.lines(lines, block.first_index + at, verdicts, chosen=block.filter)
-                segment = segment_of(last, list(scores))
+                taken = scanned.take(range(at, last), block.first_index, block.filter)
+                reader = scanned.reader
+                left = reader.n_left
+                segment = segment_of(last, self._scoring.read_by(reader, taken.entries, verdicts))
                 rows.append(segment.rows)
                 parts.n_rows += segment.n_rows
                 parts.tally.merge(segment.tally)
                 parts.stop = last
-                parts.n_exact += last - at
+                parts.n_exact += taken.n_exact
+                parts.n_fast += last - at - taken.n_exact
+                parts.n_left += min(taken.n_text, reader.n_left - left)
                 slow_since_report += last - at
                 at = last
                 if segment_lines and slow_since_report >= pace.step:

@@ -32,6 +32,7 @@ TASK: Final = Task(
     reward_metric="alignment_score",
     strict_reward_metric="gated_score",
     revision=3,
+    row_fields=("llm_correct", "final_correct", "subset"),
     blind="relfast.tasks.realign.blind:STRATEGIES",
     module="relfast.tasks.realign.score",
     gold=Gold(keys=(("benchmark_solution",), ("benchmark_steps",), ("solution",))),

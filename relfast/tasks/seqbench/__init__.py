@@ -36,6 +36,13 @@ TASK: Final = Task(
     ),
     reward_metric="progress_ratio",
     strict_needs=("question", "structural_details"),
+    row_fields=(
+        "completion",
+        "structural_details",
+        "context",
+        "instance_metadata",
+        "complexity_parameters",
+    ),
     strict_reward_metric="walk_score",
     revision=3,
     blind="relfast.tasks.seqbench.blind:STRATEGIES",

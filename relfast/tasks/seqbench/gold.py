@@ -124,9 +124,10 @@ class ProblemCache:
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, Problem | str] = OrderedDict()
 
-    def get(self, fields: Fields) -> Problem | str:
-        """The problem, or one line that says why there is none."""
-        key = fields.key
+    def get(self, fields: Fields, key: Hashable = None) -> Problem | str:
+        """The problem, or one line that says why there is none. ``key`` is that of the fields, if known."""
+        if key is None:
+            key = fields.key
         with self._lock:
             entry = self._entries.get(key)
             if entry is not None:

@@ -6,7 +6,7 @@ one for each maze runs its plans, and what is left to Python is one dict a respo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, Final, NamedTuple
 
@@ -63,8 +63,9 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 
 
 def _score(batch: Batch, options: Options) -> list[Outcome]:
-    fields = [Fields.of(record.answer, record.question, record.row) for record, _ in batch]
-    problems = [PROBLEMS.get(of_record) for of_record in fields]
+    known = [_gold_of(record) for record, _ in batch]
+    fields = [of_record for of_record, _ in known]
+    problems = [PROBLEMS.get(*of_record) for of_record in known]
     found = _judged(problems, [extracted.value for _, extracted in batch])
     if options.strict:
         for row, judged in _read_anew(batch, problems, found):
@@ -75,6 +76,19 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
         else _outcome(problem, options, fields[row], extracted.reason, found[row])
         for row, (problem, (_, extracted)) in enumerate(zip(problems, batch, strict=True))
     ]
+
+
+def _gold_of(record: Record) -> tuple[Fields, Hashable]:
+    """A record's gold, and its key."""
+    shared = record.shared
+    if shared is not None and shared.made is not None:
+        made: tuple[Fields, Hashable] = shared.made
+        return made
+    fields = Fields.of(record.answer, record.question, record.row)
+    found = fields, fields.key
+    if shared is not None:
+        shared.made = found
+    return found
 
 
 class _Judged(NamedTuple):

@@ -1,0 +1,101 @@
+"""What is kept of a line: its id, its responses, and a digest of the rest where Python scores it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    ESCAPED,
+    FIELDS,
+    IN_DATA,
+    IN_SCRATCH,
+    INTEGER,
+    MAX_TOKENS,
+    NOWHERE,
+    RECORD_GOLD,
+    RECORD_ID,
+    RECORD_ID_END,
+    RECORD_ID_PLACE,
+    RECORD_LINE,
+    RECORD_SAMPLE,
+    RECORD_TEXT,
+    RECORD_TEXT_END,
+    RECORD_TEXT_PLACE,
+    SET_JOIN,
+    SET_SEED,
+    STATE_RECORDS,
+    STATE_USED,
+    STRING,
+    TOKEN_END,
+    TOKEN_KIND,
+    TOKEN_START,
+)
+from relfast_kernels.text.canonical import put_json
+from relfast_kernels.text.dialects import ENTRY_ANSWER, ENTRY_ID, ENTRY_INPUT, digest_entry
+from relfast_kernels.text.json_scan import is_null, put_text
+from relfast_kernels.text.messages import UNSURE, put_parts
+from relfast_kernels.text.prompt_ids import put_prompt_id
+
+MAX_ID_DIGITS = 18
+"""Digits of a number that every JSON parser keeps exactly."""
+
+
+@kernel
+def put_id(data: Any, tape: Any, entry: Any, work: Any, scratch: Any, used: int) -> Any:
+    """The JSON of a line's id: its place, start and end there, and what is used of the scratch space; a place
+    of `UNSURE` for one that the exact way must read."""
+    token = entry[ENTRY_ID]
+    kind = tape[token, TOKEN_KIND]
+    if entry[ENTRY_INPUT]:
+        end = put_prompt_id(data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used)
+        return IN_SCRATCH, used, end, end
+    if is_null(data, tape, token):
+        return NOWHERE, 0, 0, used
+    start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
+    if kind == STRING:
+        return IN_DATA, start - 1, end + 1, used
+    if kind == ESCAPED:
+        end = put_json(data, start, end, scratch, used)
+        return IN_SCRATCH, used, end, end
+    if kind == INTEGER and end - start <= MAX_ID_DIGITS and data[start] != 45:
+        return IN_DATA, start, end, used
+    return UNSURE, 0, 0, used
+
+
+@kernel
+def put_response(data: Any, tape: Any, token: int, scratch: Any, to: int) -> Any:
+    """Text of a response without its escapes: whether it was written to ``scratch``, where it begins and
+    ends."""
+    if token < MAX_TOKENS:
+        first, last = tape[token, TOKEN_START], tape[token, TOKEN_END]
+        if tape[token, TOKEN_KIND] == STRING:
+            return False, first, last
+        return True, to, put_text(data, first, last, scratch, to)
+    return True, to, put_parts(data, tape, token - MAX_TOKENS, scratch, to)
+
+
+@kernel
+def leave_fields(
+    data: Any, n: int, number: int, settings: Any, mapped: bool, work: Any, id_place: int, id_start: int,
+    id_end: int, used: Any, records: Any, scratch: Any, state: Any,
+) -> int:  # fmt: skip
+    """Keep the responses of a line for Python, with a digest of all that its records have beside them and
+    their id: `FIELDS`."""
+    seed = np.uint64(settings[SET_SEED])
+    digest = digest_entry(data, work.tape, work.entry, seed, settings[SET_JOIN] != 0, mapped)
+    for sample in range(n):
+        row = records[state[STATE_RECORDS] + sample]
+        escaped, first, last = put_response(data, work.tape, work.samples[sample], scratch, used)
+        if escaped:
+            used = last
+        row[RECORD_TEXT], row[RECORD_TEXT_END] = first, last
+        row[RECORD_TEXT_PLACE] = IN_SCRATCH if escaped else IN_DATA
+        row[RECORD_LINE], row[RECORD_SAMPLE] = number, sample
+        row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, id_place
+        row[RECORD_GOLD] = digest
+    state[STATE_RECORDS] += n
+    state[STATE_USED] = used
+    return FIELDS

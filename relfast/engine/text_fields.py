@@ -1,0 +1,167 @@
+"""Records of lines whose fields the text kernel has found: gold is decoded once, not with each response.
+
+A line of a task that the kernel does not score, or with something in it that it does not know, still has its
+responses found and its id, and a digest of all the rest that a record can depend on. The first line with a
+digest is decoded the ordinary way; the records of the others are made of that one's gold and their own
+responses.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import orjson
+from relfast_kernels.layouts import (
+    FIELDS,
+    GOLD_MEMBERS,
+    IN_DATA,
+    LINE_COLUMNS,
+    LINE_KIND,
+    LINE_RECORD,
+    NOWHERE,
+    RECORD_COLUMNS,
+    RECORD_GOLD,
+    RECORD_ID,
+    RECORD_ID_END,
+    RECORD_ID_PLACE,
+    RECORD_TEXT,
+    RECORD_TEXT_END,
+    RECORD_TEXT_PLACE,
+)
+
+from relfast.engine.scoring import Reader, Scoring
+from relfast.records import Extracted, Record, Score, SharedGold
+from relfast.tasks import TASKS
+from relfast.tasks.base import Task
+
+if TYPE_CHECKING:
+    from relfast.engine.text_fast_path import ScannedBlock
+
+MAX_BYTES: Final = 32 << 20
+"""Lines of which the gold is kept, in bytes: 1,300 of SeqBench's with 10 × 10 rooms."""
+
+_LARGE_INTEGER: Final = re.compile(rb"(?<![.0-9])[0-9]{19}")
+_DIGITS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
+_MANY: Final = b"0" * 19
+
+
+def _has_large_integer(line: bytes) -> bool:
+    """Whether there may be a number that parsers read differently, depending on what else a line has."""
+    return _MANY in line.translate(_DIGITS) and _LARGE_INTEGER.search(line) is not None
+
+
+class Taken(NamedTuple):
+    """What lines hold, how many of them were decoded, and how many of the others are of a text task."""
+
+    entries: list[Record | Score]
+    n_exact: int
+    n_text: int
+
+
+class CountingReader:
+    """A reader that counts the responses which it leaves to extractors."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._read = reader.read
+        self.n_left = 0
+
+    def read(self, task: Task, response: object) -> Extracted[Any] | None:
+        found = self._read(task, response)
+        self.n_left += found is None
+        return found
+
+
+class KnownGold:
+    """Gold by the kernel's digests; full, it forgets all."""
+
+    def __init__(self, scoring: Scoring, limit: int = MAX_BYTES) -> None:
+        self._scoring = scoring
+        self._limit = limit
+        self._size = 0
+        self._known: dict[int, Record] = {}
+
+    def take(
+        self,
+        block: ScannedBlock,
+        records: ctypes.Array[ctypes.c_int64],
+        scratch: ctypes.Array[ctypes.c_char],
+        numbers: range,
+        first_index: int,
+        chosen: str | None,
+    ) -> Taken:
+        """The records of some lines of a block, none of which the kernel has scored.
+
+        Parameters
+        ----------
+        records, scratch
+            As the kernel left them.
+        numbers
+            Which lines.
+        first_index
+            The index of the block's first line.
+        """
+        entries: list[Record | Score] = []
+        lines = block.lines
+        n_exact = n_text = 0
+        texts = memoryview(block.data), memoryview(scratch).cast("B")
+        for number in numbers:
+            place = number * LINE_COLUMNS
+            at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
+            fields = lines[place + LINE_KIND] == FIELDS
+            known = self._known.get(records[at * RECORD_COLUMNS + RECORD_GOLD]) if fields else None
+            index = first_index + number
+            if known is None:
+                line = block.line(number)
+                found = self._scoring.line(line, index, chosen)
+                if fields:
+                    self._learn(records[at * RECORD_COLUMNS + RECORD_GOLD], line, found, end - at)
+                entries += found
+                n_exact += 1
+                continue
+            n_text += TASKS[known.task].text_kernel is not None
+            for sample in range(end - at):
+                row = records[(at + sample) * RECORD_COLUMNS : (at + sample + 1) * RECORD_COLUMNS]
+                if sample == 0:
+                    id = None
+                    if row[RECORD_ID_PLACE] != NOWHERE:
+                        text = texts[row[RECORD_ID_PLACE] != IN_DATA]
+                        id = orjson.loads(text[row[RECORD_ID] : row[RECORD_ID_END]])
+                text = texts[row[RECORD_TEXT_PLACE] != IN_DATA]
+                response = str(text[row[RECORD_TEXT] : row[RECORD_TEXT_END]], "utf-8")
+                entries.append(
+                    Record(
+                        index,
+                        id,
+                        known.task,
+                        known.answer,
+                        response,
+                        known.question,
+                        sample,
+                        known.row,
+                        known.shared,
+                    )
+                )
+        return Taken(entries, n_exact, n_text)
+
+    def _learn(self, digest: int, line: bytes, found: Sequence[Record | Score], n: int) -> None:
+        """Keep the gold of a line that was decoded, unless it can be another's with the same digest."""
+        first = found[0] if found else None
+        if len(found) != n or not isinstance(first, Record) or _has_large_integer(line):
+            return
+        if not all(isinstance(entry, Record) and isinstance(entry.response, str) for entry in found):
+            return
+        if not set(TASKS[first.task].row_fields).issubset(GOLD_MEMBERS):
+            return
+        if self._size + len(line) > self._limit:
+            self._known.clear()
+            self._size = 0
+        self._size += len(line)
+        shared = SharedGold()
+        for entry in found:
+            assert isinstance(entry, Record)
+            entry.shared = shared
+        self._known[digest] = replace(first, response=None)

@@ -1,0 +1,239 @@
+"""Lines whose fields the kernel finds: gold is decoded once, and rows are those of the ordinary way."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from corpora import rel_records
+from relfast_kernels.compiled import native
+from relfast_kernels.layouts import GOLD_MEMBERS
+
+from relfast.engine.file_run.block_scoring import BlockScoring
+from relfast.engine.io.blocks import Block
+from relfast.engine.job import Job
+from relfast.engine.rows import read_gold
+from relfast.engine.scoring import Scoring
+from relfast.engine.text_fast_path import TextFastPath
+from relfast.engine.text_fields import KnownGold
+from relfast.seqbench import generate
+from relfast.tasks import TASKS
+from relfast.tasks.options import AllOptions
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unit() -> None:
+    if native.load("text") is None:
+        native.build("text")
+
+
+def score(lines: list[Json], job: Job, *, fast: bool = True, limit: int | None = None) -> tuple[bytes, int]:
+    """Rows, and how many lines took the ordinary way."""
+    scoring = Scoring(job, read_gold(job.data))
+    blocks = BlockScoring(scoring)
+    if fast:
+        opened = TextFastPath.open(scoring)
+        assert opened is not None
+        if limit is not None:
+            opened._known = KnownGold(scoring, limit)
+        blocks._fast_path = opened
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    segments = list(blocks.segments(Block(0, 0, 5, len(lines), 0, len(data), data=data, filter="none")))
+    return b"".join(segment.rows for segment in segments), sum(segment.n_exact for segment in segments)
+
+
+def same(lines: list[Json], job: Job | None = None, *, exact: int) -> list[Json]:
+    """Rows that are the same both ways; ``exact`` lines took the ordinary one."""
+    job = job or Job()
+    written, n_exact = score(lines, job)
+    assert written == score(lines, job, fast=False)[0]
+    assert n_exact == exact
+    return [json.loads(row) for row in written.splitlines()]
+
+
+MAZE = next(iter(generate(1, seed=3, rows=4, cols=4, B=1, N=0.4)))
+CHEMISTRY = {
+    "REL-C2": lambda answer: f"So:\n<smiles>{answer['smiles']}</smiles>",
+    "REL-C3": lambda answer: "\n".join(f"<smiles>{one}</smiles>" for one in answer["missing_smiles"]),
+}
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_gold_of_a_maze_is_decoded_once(policy: str) -> None:
+    job = Job(options=AllOptions(policy=policy))  # type: ignore[arg-type]
+    plan = MAZE["completion"]
+    lines = [
+        {**MAZE, "response": f"Plan {n}: \u00e9\n{plan[: len(plan) - n % 3]}", "sample": n} for n in range(9)
+    ]
+    lines += [{**MAZE, "response": [plan, "none", plan], "instance_id": f"other {n}"} for n in range(3)]
+    rows = same(lines, job, exact=1)
+    assert 9 <= sum(row["correct"] for row in rows) < 18
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+@pytest.mark.parametrize("task", CHEMISTRY)
+def test_gold_of_molecules_is_decoded_once(task: str, policy: str) -> None:
+    job = Job(options=AllOptions(policy=policy))  # type: ignore[arg-type]
+    record = rel_records(task)[0]
+    right = CHEMISTRY[task](record["answer"])
+    lines = [
+        {**record, "id": f"r{n}", "response": right if n % 2 else "<smiles>C</smiles>"} for n in range(6)
+    ]
+    rows = same(lines, job, exact=1)
+    assert [row["id"] for row in rows] == [f"r{n}" for n in range(6)]
+    assert [row["correct"] for row in rows] == [False, True] * 3
+
+
+def test_any_field_of_gold_tells_lines_apart() -> None:
+    """Everything that a record can depend on, and only that."""
+    answer = {"completion": MAZE["completion"], "structural_details": MAZE["structural_details"]}
+    line = {"id": 1, "task": "SeqBench", "answer": answer, "response": MAZE["completion"]}
+    changed: list[Json] = [{**line, name: MAZE.get(name)} for name in GOLD_MEMBERS if name not in line]
+    changed += [{**line, "question": "?"}, {**line, "task": "seqbench"}]
+    changed += [{**line, "answer": {**answer, "noise": 1}}, {**line, "answer": json.dumps(answer)}]
+    same([line, *changed], exact=1 + len(changed))
+    same([line, {**line, "id": None}, {**line, "model": "m"}, {**line, "response": ""}], exact=1)
+
+
+def test_what_scoring_reads_of_rows_is_in_the_digest() -> None:
+    """Of tasks that read something else of a row, every line is decoded."""
+    assert set(TASKS["SeqBench"].row_fields) <= set(GOLD_MEMBERS)
+    row = {
+        "task": "ReAlign",
+        "question": "1 + 1?",
+        "answer": {"reference": "1 + 1 = 2"},
+        "response": "It is 2.",
+    }
+    lines = [{**row, "id": n, "final_correct": n % 2 == 0} for n in range(4)]
+    assert not set(TASKS["ReAlign"].row_fields) <= set(GOLD_MEMBERS)
+    written, n_exact = score(lines, Job())
+    assert n_exact == 4
+    assert written == score(lines, Job(), fast=False)[0]
+
+
+def test_numbers_that_parsers_read_differently_are_not_kept() -> None:
+    record = {"id": 1, "task": "REL-C3", "answer": {"missing_smiles": ["CCO"], "n": 10**25}, "response": "x"}
+    same([record, record, {**record, "x": 1}], exact=3)
+
+
+def test_gold_beyond_all_room_is_forgotten() -> None:
+    lines = [
+        {"id": n, "task": "REL-C3", "answer": {"missing_smiles": ["C" * (1 + n % 7)]}, "response": "<smiles>C</smiles>"}
+        for n in range(70)
+    ]  # fmt: skip
+    written, n_exact = score(lines, Job(), limit=400)
+    assert written == score(lines, Job(), fast=False)[0]
+    assert n_exact == 70
+    assert score(lines, Job())[1] == 7
+
+
+def test_other_marks_of_reasoning_leave_responses_to_python() -> None:
+    options = AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),))
+    line = {"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "<cot>Answer 3</cot>Answer 4"}
+    rows = same([line, {**line, "response": "Answer 4"}], Job(options=options), exact=1)
+    assert [row["correct"] for row in rows] == [True, True]
+
+
+PARTS = [{"type": "text", "text": "Ans"}, {"type": "image_url", "image_url": {}}, {"text": "wer 4\n\u00e9"}]
+
+
+def _bodies() -> dict[str, Json]:
+    message = {"role": "assistant", "content": PARTS}
+    return {
+        "parts": {"choices": [{"message": message}]},
+        "responses": {"output": [{"type": "reasoning"}, {"type": "message", **message}, {"type": "x"}]},
+        "responses of one part": {"output": [{"type": "message", "content": [{"type": "output_text", "text": "Answer 4"}]}]},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", _bodies())
+def test_shapes_of_batch_output(kind: str, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"id": "a", "task": "REL-A1", "answer": {"target": 3}}\n')
+    line = {"custom_id": "a", "response": {"status_code": 200, "body": _bodies()[kind]}, "error": None}
+    (row,) = same([line], Job(data=(str(gold),)), exact=0)
+    assert row["correct"] is True
+
+
+@pytest.mark.parametrize(
+    "content", [[], [{"type": "refusal", "refusal": "no"}], [{"type": "text", "text": ""}], ["Answer 4"], [{"type": None, "text": "Answer 4"}]]
+)  # fmt: skip
+@pytest.mark.parametrize("shape", ["choices", "output"])
+def test_contents_that_only_the_ordinary_way_knows(content: Any, shape: str, tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"id": "a", "task": "REL-A1", "answer": {"target": 3}}\n')
+    message = {"role": "assistant", "type": "message", "content": content}
+    body = {"choices": [{"message": message}]} if shape == "choices" else {"output": [message]}
+    line = {"custom_id": "a", "response": {"status_code": 200, "body": body}, "error": None}
+    same([line], Job(data=(str(gold),)), exact=1)
+
+
+def test_parts_of_chat_messages() -> None:
+    line = {"id": 1, "task": "REL-A1", "answer": {"target": 3}}
+    said = [{"role": "user", "content": "?"}, {"role": "assistant", "content": PARTS}]
+    rows = same([{**line, "response": said}, {**line, "response": [said, "Answer 3", said]}], exact=0)
+    assert [row["correct"] for row in rows] == [True, True, False, True]
+
+
+ROW = {
+    "key": "k\u00e9",
+    "meta": {"kind": "REL-A1", "gold.x": {"target": 3}, "list": [{"target": 4}, {"target": 3}]},
+    "outs": [{"text": "Answer 4"}, {"text": "Answer\n5"}, {"text": "\u00e9"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("field_map", "exact", "correct"),
+    [
+        ({"id": "key", "task": "meta.kind", "answer": "meta.list.1", "response": "outs.0.text"}, 0, [True]),
+        ({"task": "meta.kind", "answer": "meta.list.-1", "response": "outs.*.text"}, 0, [True, False, False]),
+        ({"task": "meta.kind", "answer": "meta.list.-1", "response": "outs.-3.text"}, 0, [True]),
+        ({"task": "meta.kind", "answer": "meta.gold.x", "response": "outs.0.text"}, 1, [None]),
+        ({"task": "meta.kind", "answer": "meta.list.1", "response": "outs.*.nothing"}, 1, [None]),
+        ({"task": "meta.kind", "answer": "meta.list.1", "response": "outs"}, 1, [None] * 3),
+        ({"task": "meta.list", "answer": "meta.list.1", "response": "outs.0.text"}, 1, [None]),
+        ({"answer": "meta.list.1", "response": "outs.0.text", "id": "nowhere.at.all"}, 0, [True]),
+        ({"answer": "meta.list.*", "task": "meta.kind", "response": "outs.0.text"}, 1, [None]),
+    ],
+)
+def test_mapped_fields(field_map: dict[str, str], exact: int, correct: list[bool | None]) -> None:
+    rows = same([ROW], Job(field_map=field_map), exact=exact)
+    assert [row["correct"] for row in rows] == correct
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"epoch": 1, "target": "x", "output": {}},
+        {"outputs": [{"text": "Answer 3"}], "prompt": "?"},
+        {"completion": "Answer 3", "prompt": "?", "step": 1},
+        {"model_response": {}, "doc": {}},
+        {"instance_id": "i", "predicted_text": "Answer 3"},
+        {"prediction": "Answer 3", "origin_prompt": "?"},
+        {"doc": {}, "resps": [["Answer 3"]], "filter": "none"},
+        {"output": "Answer 3", "gts": "3"},
+        {"instance_id": 1, "completion": "['start: A1']"},
+        {"custom_id": "c", "response": {"status_code": 500, "body": {}}},
+    ],
+)
+def test_mapped_fields_of_rows_in_other_dialects(more: Json) -> None:
+    for field_map in (
+        {"id": "key", "task": "meta.kind", "answer": "meta.list.1", "response": "outs.0.text"},
+        {"task": "meta.kind", "answer": "meta.list.1"},
+    ):
+        job = Job(field_map=field_map)
+        assert score([{**ROW, **more}], job)[0] == score([{**ROW, **more}], job, fast=False)[0]
+
+
+def test_joined_rows_of_two_records_have_two_golds(tmp_path: Path) -> None:
+    """What is the same in a line is not what it is held against."""
+    gold = tmp_path / "gold.jsonl"
+    records = [{"id": n, "task": "REL-C3", "answer": {"missing_smiles": ["C" * n]}} for n in (1, 2)]
+    gold.write_text("".join(json.dumps(record) + "\n" for record in records))
+    lines = [{"id": n, "response": "<smiles>CC</smiles>"} for n in (1, 2, 1, 2)]
+    rows = same(lines, Job(data=(str(gold),)), exact=2)
+    assert [row["correct"] for row in rows] == [False, True, False, True]
