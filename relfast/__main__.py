@@ -1,4 +1,4 @@
-"""The ``relfast`` command: starts its workers before it loads itself."""
+"""The ``relfast`` command: forks its workers before it has loaded itself."""
 
 from __future__ import annotations
 
@@ -40,14 +40,17 @@ def _open_standard_streams() -> None:
 def main() -> None:
     """Entry point of the ``relfast`` script and of ``python -m relfast``."""
     from relfast.cli.signals import Interrupted, interruptible
-    from relfast.engine.pool.launch import dismiss, prestart
+    from relfast.engine.pool.launch import dismiss
 
     _open_standard_streams()
     # numpy's linear algebra would start a thread per core, and the command never uses one
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with interruptible():
-            prestart(_workers(sys.argv[1:]))
+            if workers := _workers(sys.argv[1:]):
+                from relfast.engine.pool.early import prefork
+
+                prefork(workers, sys.argv[1:])
             from relfast.cli.main import main as run
 
             run()

@@ -1,7 +1,7 @@
 """A worker: ``python -m relfast.engine.pool.worker``, requests on stdin, answers on stdout.
 
-It is started by exec, never by fork of the caller, so it works from threads, daemonic processes, event
-loops and scripts without a ``__main__`` guard. It dies with its parent, ignores the terminal's Ctrl-C
+It is started by exec, never by fork of somebody's program, so it works from threads, daemonic processes, event
+loops and scripts without a ``__main__`` guard; a command forks its first ones (`early`). It dies with its parent, ignores the terminal's Ctrl-C
 (the parent decides), and lets the kernel kill it when a record takes too long: C++ that never returns
 cannot be interrupted in any other way.
 """
@@ -129,8 +129,11 @@ def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
             send(answers, Failure.of(error))
 
 
-def main(parent: int, page: int) -> None:
-    """Serve process ``parent``: requests on stdin, answers on stdout, ``page`` is the in-flight page."""
+def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -> None:
+    """Serve process ``parent``: requests on stdin, answers on stdout, ``page`` is the in-flight page.
+
+    ``meanwhile`` is called before the first frame is read, which the parent may not have sent yet.
+    """
     die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -139,6 +142,7 @@ def main(parent: int, page: int) -> None:
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # what a library prints must not land between frames
+    meanwhile()
     try:
         setup = receive(0)
     except EOFError:
