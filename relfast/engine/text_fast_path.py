@@ -74,6 +74,8 @@ from relfast.tasks.base import resolve
 
 UNIT: Final = "text"
 
+LESSONS: Final = (16, 64, 256)
+"""Lines that are read before the first block is, so many at a time, under ``strict``."""
 
 RECORDS: Final = 4_096
 SCRATCH_BYTES: Final = 1 << 24
@@ -136,6 +138,7 @@ class TextFastPath:
         self._state = numbers(STATE_SIZE)
         self._reader = StrictReader(job.options, functions)
         self._patterns = lazy_buffer(8 * PATTERN_WORK)
+        self._lessons = LESSONS if job.options.strict else ()
         self._records = numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = lazy_buffer(SCRATCH_BYTES)
         self._writer = RowWriter(scoring, functions)
@@ -151,6 +154,14 @@ class TextFastPath:
     def scan(self, data: bytes | memoryview, n_lines: int, chosen: str | None = None) -> ScannedBlock:
         """Read a block's lines; ``data`` must stay as it is while the result is used, which is until the next
         block is read. ``chosen`` is the filter of lm-evaluation-harness that is scored."""
+        for n in self._lessons:
+            # what the memo does not know is left: a few lines teach it what most of the block would ask
+            first = self._scan_lines(data, min(n, n_lines), chosen)
+            self.read_left(first, 0, first.n_lines)
+        self._lessons = ()
+        return self._scan_lines(data, n_lines, chosen)
+
+    def _scan_lines(self, data: bytes | memoryview, n_lines: int, chosen: str | None) -> ScannedBlock:
         lines = numbers((n_lines + 1) * LINE_COLUMNS)
         size = len(data)
         address = data if isinstance(data, bytes) else (ctypes.c_char * size).from_buffer(data)

@@ -155,7 +155,7 @@ def _make_ready(arguments: Sequence[str]) -> None:
             for task, kernel in TASK_BY_NUMBER.values():
                 task.import_modules()
                 if kernel.tables is not None:
-                    resolve(f"{kernel.tables}:says")
+                    resolve(f"{kernel.tables}:words_with_flags")()
 
 
 def _is_large(argument: str) -> bool:
