@@ -115,9 +115,7 @@ def _fork(ends: tuple[int, int, int], arguments: Sequence[str]) -> Child:
     return Child(pid)
 
 
-def _become_worker(
-    parent: int, requests: int, answers: int, page: int, arguments: Sequence[str]
-) -> NoReturn:
+def _become_worker(parent: int, requests: int, answers: int, page: int, arguments: Sequence[str]) -> NoReturn:
     status = 1
     try:
         from relfast.engine.pool import worker

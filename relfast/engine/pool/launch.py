@@ -1,7 +1,7 @@
 """Starting worker processes.
 
-The pool takes over workers that were started before there was a pool (`relfast.engine.pool.early`); whoever is
-not taken is dismissed in the end. Imports the standard library only, and what does so too.
+The pool takes over workers that were started before there was a pool (`relfast.engine.pool.early`); whoever
+is not taken is dismissed in the end. Imports the standard library only, and what does so too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A worker: ``python -m relfast.engine.pool.worker``, requests on stdin, answers on stdout.
 
-It is started by exec, never by fork of somebody's program, so it works from threads, daemonic processes, event
-loops and scripts without a ``__main__`` guard; a command forks its first ones (`early`). It dies with its parent, ignores the terminal's Ctrl-C
-(the parent decides), and lets the kernel kill it when a record takes too long: C++ that never returns
-cannot be interrupted in any other way.
+It is started by exec, never by fork of somebody's program, so it works from threads, daemonic processes,
+event loops and scripts without a ``__main__`` guard; a command forks its first ones (`early`). It dies with
+its parent, ignores the terminal's Ctrl-C (the parent decides), and lets the kernel kill it when a record
+takes too long: C++ that never returns cannot be interrupted in any other way.
 """
 
 from __future__ import annotations
