@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 
 def _workers(arguments: Sequence[str]) -> int:
@@ -37,8 +39,13 @@ def _open_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
 
 
+COLLECT_AFTER: Final = 50_000
+"""Objects that may come before the collector looks for garbage, 700 by default: imports make 100,000 that stay."""
+
+
 def main() -> None:
     """Entry point of the ``relfast`` script and of ``python -m relfast``."""
+    gc.set_threshold(COLLECT_AFTER)
     from relfast.cli.signals import Interrupted, interruptible
     from relfast.engine.pool.launch import dismiss
 

@@ -93,13 +93,8 @@ def prefork(workers: int, arguments: Sequence[str]) -> bool:
 
 
 def _import_what_both_need() -> None:
-    # without the collector, which would look at all these modules again and again for nothing
-    gc.disable()
-    try:
-        from relfast.engine.file_run import block_scoring  # noqa: F401
-        from relfast.engine.pool import protocol, worker  # noqa: F401
-    finally:
-        gc.enable()
+    from relfast.engine.file_run import block_scoring  # noqa: F401
+    from relfast.engine.pool import protocol, worker  # noqa: F401
 
 
 def _fork(ends: tuple[int, int, int], arguments: Sequence[str]) -> Child:
