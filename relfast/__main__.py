@@ -40,7 +40,7 @@ def _open_standard_streams() -> None:
 
 
 COLLECT_AFTER: Final = 50_000
-"""Objects that may come before the collector looks for garbage, 700 by default: imports make 100,000 that stay."""
+"""Objects that come before the collector looks for garbage, else 700: imports make 100,000, and all stay."""
 
 
 def main() -> None:

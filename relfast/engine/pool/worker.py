@@ -20,6 +20,7 @@ from typing import Final
 from relfast import interrupts
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.file_run.block_scoring import SEGMENT_LINES, BlockScoring
+from relfast.engine.io.line_counts import open_shared
 from relfast.engine.online.entry_scoring import score_entries
 from relfast.engine.pool.failures import OUT_OF_MEMORY
 from relfast.engine.pool.protocol import (
@@ -99,8 +100,8 @@ def _limit(what: int, value: int) -> None:
     resource.setrlimit(what, (value, hard))
 
 
-def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
-    blocks = BlockScoring(scoring, large=large)
+def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
+    blocks = BlockScoring(scoring, large=setup.large, counts=open_shared(setup.line_counts))
     while True:
         try:
             request = receive(0)
@@ -115,6 +116,7 @@ def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
                     request.verdicts,
                     one_by_one=request.one_by_one,
                     segment_lines=1 if request.one_by_one else SEGMENT_LINES,
+                    before=request.before,
                 ):
                     send(answers, segment)
             elif isinstance(request, EntriesRequest):
@@ -165,7 +167,7 @@ def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -
         return
     send(answers, Ready(os.getpid()))
     os.dup2(nowhere, 2)  # RDKit can write gigabytes about one bad answer
-    _serve(answers, scoring, large=setup.large)
+    _serve(answers, scoring, setup)
 
 
 if __name__ == "__main__":
