@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import itertools
 import os
 import signal
 import subprocess
@@ -80,6 +81,7 @@ def prefork(workers: int, arguments: Sequence[str]) -> bool:
     if len(os.listdir("/proc/self/task")) > 1 or threading.active_count() > 1:
         return False
     _import_what_both_need()
+    _read_gold_of(arguments)
     # what is here now is never freed: the collector need not touch, and so copy, its pages
     gc.freeze()
     launched: list[Launched] = []
@@ -95,6 +97,17 @@ def prefork(workers: int, arguments: Sequence[str]) -> bool:
 def _import_what_both_need() -> None:
     from relfast.engine.file_run import block_scoring  # noqa: F401
     from relfast.engine.pool import protocol, worker  # noqa: F401
+
+
+def _read_gold_of(arguments: Sequence[str]) -> None:
+    """Read ``--data`` once for all workers. What is wrong with it is said when the command gets there."""
+    from relfast.engine.pool.worker import keep_gold
+
+    paths = [argument.partition("=")[2] for argument in arguments if argument.startswith("--data=")]
+    paths += [path for name, path in itertools.pairwise(arguments) if name == "--data"]
+    if paths and "ray" not in arguments:
+        with contextlib.suppress(Exception):
+            keep_gold(tuple(map(os.path.abspath, paths)))
 
 
 def _fork(ends: tuple[int, int, int], arguments: Sequence[str]) -> Child:
