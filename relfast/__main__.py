@@ -1,10 +1,12 @@
-"""The ``relfast`` command: starts its workers before it loads itself."""
+"""The ``relfast`` command: forks its workers before it has loaded itself."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
+from typing import Final
 
 
 def _workers(arguments: Sequence[str]) -> int:
@@ -37,17 +39,25 @@ def _open_standard_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this one
 
 
+COLLECT_AFTER: Final = 50_000
+"""Objects that come before the collector looks for garbage, else 700: imports make 100,000, and all stay."""
+
+
 def main() -> None:
     """Entry point of the ``relfast`` script and of ``python -m relfast``."""
+    gc.set_threshold(COLLECT_AFTER)
     from relfast.cli.signals import Interrupted, interruptible
-    from relfast.engine.pool.launch import dismiss, prestart
+    from relfast.engine.pool.launch import dismiss
 
     _open_standard_streams()
     # numpy's linear algebra would start a thread per core, and the command never uses one
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with interruptible():
-            prestart(_workers(sys.argv[1:]))
+            if workers := _workers(sys.argv[1:]):
+                from relfast.engine.pool.early import prefork
+
+                prefork(workers, sys.argv[1:])
             from relfast.cli.main import main as run
 
             run()

@@ -80,6 +80,11 @@ from relfast.tasks.base import resolve
 
 UNIT: Final = "text"
 
+LESSONS: Final = (16, 64, 256)
+"""Lines that are read before the first block is, so many at a time, under ``strict``."""
+
+MOST_LINES: Final = 8_192
+"""Lines of a block at first, where nobody has counted them."""
 
 RECORDS: Final = 4_096
 SCRATCH_BYTES: Final = 1 << 24
@@ -151,6 +156,8 @@ class TextFastPath:
         self.one_by_one = CountingReader(self._reader)
         """Reads responses of lines whose fields were found, as rewards have theirs read."""
         self._patterns = lazy_buffer(8 * PATTERN_WORK)
+        self._most_lines = MOST_LINES
+        self._lessons = LESSONS if job.options.strict else ()
         self._records = numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = lazy_buffer(SCRATCH_BYTES)
         self._writer = RowWriter(scoring, functions)
@@ -163,9 +170,24 @@ class TextFastPath:
         functions = native.load(UNIT)
         return None if functions is None else cls(scoring, functions)
 
-    def scan(self, data: bytes | memoryview, n_lines: int, chosen: str | None = None) -> ScannedBlock:
-        """Read a block's lines; ``data`` must stay as it is while the result is used, which is until the next
-        block is read. ``chosen`` is the filter of lm-evaluation-harness that is scored."""
+    def scan(self, data: bytes | memoryview, n_lines: int | None, chosen: str | None = None) -> ScannedBlock:
+        """Read a block's lines, all of them where their number is not known; ``data`` must stay as it is
+        while the result is used, which is until the next block is read. ``chosen`` is the filter of
+        lm-evaluation-harness that is scored."""
+        if n_lines is None:
+            n_lines = self._most_lines
+            while (scanned := self.scan(data, n_lines, chosen)).n_lines == n_lines:
+                n_lines *= 4
+            self._most_lines = max(self._most_lines, 2 * scanned.n_lines)
+            return scanned
+        for n in self._lessons:
+            # what the memo does not know is left: a few lines teach it what most of the block would ask
+            first = self._scan_lines(data, min(n, n_lines), chosen)
+            self.read_left(first, 0, first.n_lines)
+        self._lessons = ()
+        return self._scan_lines(data, n_lines, chosen)
+
+    def _scan_lines(self, data: bytes | memoryview, n_lines: int, chosen: str | None) -> ScannedBlock:
         lines = numbers((n_lines + 1) * LINE_COLUMNS)
         size = len(data)
         address = data if isinstance(data, bytes) else (ctypes.c_char * size).from_buffer(data)

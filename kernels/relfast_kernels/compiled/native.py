@@ -18,7 +18,6 @@ import hashlib
 import json
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -150,7 +149,7 @@ def _digest(unit: str) -> str:
     import llvmlite  # without its binding, which takes 40 ms
 
     digest = hashlib.sha256()
-    for name in ("compiled/jit.py", "compiled/native.py", *UNITS[unit]):
+    for name in ("compiled/jit.py", "compiled/native.py", "compiled/machine_code.py", *UNITS[unit]):
         digest.update((_ROOT / name).read_bytes())
     digest.update(f"{llvmlite.__version__} {sys.implementation.cache_tag} {_processor()}".encode())
     return digest.hexdigest()[:24]
@@ -321,9 +320,10 @@ def build(unit: str) -> Path:
     cache().check(make=True)
     import importlib
 
-    import llvmlite.binding as llvm
     import numba
     from numba import types
+
+    from relfast_kernels.compiled.machine_code import compiled, module_of
 
     entries_at = UNITS[unit][-1].removesuffix(".py").replace("/", ".")
     module = importlib.import_module(f"relfast_kernels.{entries_at}")
@@ -336,54 +336,20 @@ def build(unit: str) -> Path:
             entries[name] = {"symbol": made[function], "arguments": arguments}
             continue
         signature = types.int64(*(kinds[letter] for letter in arguments))
-        compiled = numba.njit(
+        made_here = numba.njit(
             signature, nogil=True, fastmath=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
         )(function)
-        overload = compiled.overloads[signature.args]
+        overload = made_here.overloads[signature.args]
         made[function] = overload.fndesc.llvm_func_name
         entries[name] = {"symbol": made[function], "arguments": arguments}
-        texts.append(compiled.inspect_llvm(signature.args))
-    linked = llvm.parse_assembly(_standing_alone(texts[0]))
-    for text in texts[1:]:
-        linked.link_in(llvm.parse_assembly(_standing_alone(text)))
-    library = _link(_compile(linked, reloc="pic", codemodel="default"))
+        texts.append(made_here.inspect_llvm(signature.args))
+    linked = module_of(texts, [entry["symbol"] for entry in entries.values()])
+    library = _link(compiled(linked, reloc="pic", codemodel="default"))
     if library is not None:
         return cache().write(shared_library(unit).name, _with_trailer(library, entries))
     # the code will land anywhere in the address space, far from the C library
-    code = _compile(linked, reloc="static", codemodel="large")
+    code = compiled(linked, reloc="static", codemodel="large")
     return cache().write(object_file(unit).name, _with_trailer(code, entries))
-
-
-_FREE: Final = re.compile(r"^declare void @NRT_MemInfo_call_dtor\(([\w*]+).*$", re.MULTILINE)
-_NEVER: Final = r"""declare void @abort()
-
-define linkonce_odr void @NRT_MemInfo_call_dtor(\1) {
-  call void @abort()
-  unreachable
-}"""
-
-
-def _standing_alone(text: str) -> str:
-    """LLVM assembly that needs the C library only. Numba declares a function of its own runtime to free
-    memory; the kernels allocate none, so it is never called."""
-    return _FREE.sub(_NEVER, text, count=1)
-
-
-def _compile(linked: Any, **options: str) -> bytes:
-    """The object code of a module for this processor."""
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    machine = llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
-        opt=3,
-        jit=options["reloc"] == "static",
-        **options,
-    )
-    code: bytes = machine.emit_object(linked)
-    return code
 
 
 def _link(code: bytes) -> bytes | None:

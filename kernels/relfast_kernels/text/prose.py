@@ -8,7 +8,9 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.characters import SYMBOL, classify, decode
+from relfast_kernels.text.find import find_byte
 from relfast_kernels.text.json_scan import is_digit
+from relfast_kernels.text.vectors import WIDTH, first_outside, lowest, places_of
 from relfast_kernels.text.words import is_blank, skip_white
 
 
@@ -41,7 +43,12 @@ def is_tame(text: Any, start: int, end: int) -> bool:
     """Whether all is ASCII, or symbols that no rule knows: no letters, digits, blanks, ends of sentences."""
     at = start
     while at < end:
-        if text[at] < 0x80:
+        if at + WIDTH <= len(text):
+            step = first_outside(text, at, 0, 0x7F)
+            at += step
+            if step == WIDTH or at >= end:
+                continue
+        elif text[at] < 0x80:
             at += 1
             continue
         point, length = decode(text, at, end)
@@ -125,12 +132,27 @@ def without_bullet(text: Any, start: int, end: int) -> int:
 @kernel
 def can_be_cut(text: Any, start: int, end: int) -> bool:
     """Whether a line has only characters that are followed here, and neither "no." nor "e.g."."""
-    for at in range(start, end - 2):
-        if text[at + 2] == 46 and text[at] == 110 and text[at + 1] == 111:
+    at = find_byte(text, start, end, 46)
+    while at < end:
+        if at - 2 >= start and text[at - 2] == 110 and text[at - 1] == 111:
             return False
-        if text[at + 1] == 46 and text[at] == 101 and text[at + 2] == 103:
+        if at - 1 >= start and at + 1 < end and text[at - 1] == 101 and text[at + 1] == 103:
             return False
+        at = find_byte(text, at + 1, end, 46)
     return bool(is_tame(text, start, end))
+
+
+@kernel
+def _next_end(text: Any, at: int, end: int) -> int:
+    """The next mark that may end a sentence, or ``end``."""
+    while at + WIDTH <= len(text) and at < end:
+        step = lowest(places_of(text, at, 46, 33) | places_of(text, at, 63, 59))
+        at += step
+        if step < WIDTH:
+            return min(at, end)
+    while at < end and text[at] != 46 and text[at] != 33 and text[at] != 63 and text[at] != 59:
+        at += 1
+    return min(at, end)
 
 
 @kernel
@@ -138,12 +160,8 @@ def sentence_start(text: Any, start: int, end: int) -> Any:
     """Where the last sentence of text[start:end] begins, ``end`` being the end of one; -1: a run of marks is
     too long to follow."""
     found = start
-    at = start
+    at = _next_end(text, start, end)
     while at < end:
-        byte = text[at]
-        if byte != 46 and byte != 33 and byte != 63 and byte != 59:
-            at += 1
-            continue
         first = at
         while at < end and (text[at] == 46 or text[at] == 33 or text[at] == 63 or text[at] == 59):
             at += 1
@@ -157,6 +175,7 @@ def sentence_start(text: Any, start: int, end: int) -> Any:
         if k < end and is_blank(text[k]):
             at = k
         elif not dots:
+            at = _next_end(text, at, end)
             continue
         while at < end and is_blank(text[at]):
             at += 1
@@ -164,6 +183,7 @@ def sentence_start(text: Any, start: int, end: int) -> Any:
             return -1
         if at < end:
             found = at
+        at = _next_end(text, at, end)
     return found
 
 

@@ -12,13 +12,21 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import STEM_LETTERS, STEM_MARK, WORD_FACTOR, WORD_SLOTS
+from relfast_kernels.text.find import load8
 
 _FACTOR: Final = np.uint64(WORD_FACTOR)
 _SHIFT: Final = np.uint64(40)
+_ONE: Final = np.uint64(1)
 
 
 @kernel
 def _packed(text: Any, start: int, end: int) -> Any:
+    """Up to eight letters as a number, the first one lowest."""
+    if start + 8 <= len(text):
+        word = load8(text, start)
+        if end - start < 8:
+            word &= (_ONE << np.uint64(8 * (end - start))) - _ONE
+        return np.int64(word)
     word = np.uint64(0)
     for at in range(start, end):
         word |= np.uint64(text[at]) << np.uint64(8 * (at - start))

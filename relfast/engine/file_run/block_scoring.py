@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from relfast.engine.io.blocks import Block, Fault
 from relfast.engine.io.codecs import Damaged
+from relfast.engine.io.line_counts import Before, LineCounts, place
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.errors import ReadError
@@ -98,8 +99,9 @@ def split_lines(data: bytes) -> list[bytes]:
 class BlockScoring:
     """Scores blocks: the fast path for the lines it reads, the ordinary way for all others."""
 
-    def __init__(self, scoring: Scoring, *, large: bool = False) -> None:
+    def __init__(self, scoring: Scoring, *, large: bool = False, counts: LineCounts | None = None) -> None:
         self._scoring = scoring
+        self._counts = counts
         self._fast_path: TextFastPath | None = None
         self._bytes_without_fast_path = FAST_PATH_FROM_BYTES if large else 0
         self._loader = _Loader()
@@ -113,11 +115,13 @@ class BlockScoring:
         *,
         one_by_one: bool = False,
         segment_lines: int | None = None,
+        before: Before | None = None,
     ) -> Iterator[Segment]:
         """The segments of lines ``start`` to ``stop`` of a block, in order.
 
         ``one_by_one`` scores every record under the guard, to find the one that broke a batch.
-        ``segment_lines`` None reports everything at once.
+        ``segment_lines`` None reports everything at once. ``before`` is what stands before a block whose
+        index is not known.
 
         Raises
         ------
@@ -125,6 +129,8 @@ class BlockScoring:
             The file cannot be read, or is not what it was when it was cut into blocks.
         """
         stop = block.n_lines if stop is None else min(stop, block.n_lines)
+        if block.n_lines >= 0:
+            self._number(block, block.n_lines, before)
         if block.faults:
             yield _faulty(stop, block.faults)
         elif block.parquet:
@@ -142,17 +148,23 @@ class BlockScoring:
             data = self._loader.load(block)
             fast_path = None if one_by_one else self._open_fast_path(len(data))
             if fast_path is not None:
-                yield from self._mixed(
-                    block,
-                    fast_path.scan(data, stop, block.filter or self._scoring.job.filter),
-                    start,
-                    stop,
-                    verdicts,
-                    segment_lines,
-                )
+                chosen = block.filter or self._scoring.job.filter
+                scanned = fast_path.scan(data, None if stop < 0 else stop, chosen)
+                stop = self._number(block, scanned.n_lines, before) if stop < 0 else stop
+                yield from self._mixed(block, scanned, start, stop, verdicts, segment_lines)
             else:
                 lines = split_lines(bytes(data))
+                stop = self._number(block, len(lines), before) if stop < 0 else stop
                 yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
+
+    def _number(self, block: Block, n_lines: int, before: Before | None) -> int:
+        """Tell how many lines a block has, and find out how many are before it; the former."""
+        counts = self._counts
+        if before is not None and counts is not None:
+            block.n_lines = n_lines
+            counts.tell(block)
+            place(block, before.lines(counts))
+        return n_lines
 
     def _open_fast_path(self, size: int) -> TextFastPath | None:
         """The fast path, once enough has been read for its 50 ms to pay."""

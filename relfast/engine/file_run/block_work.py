@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from relfast.engine.file_run.block_scoring import Segment, segment_of
 from relfast.engine.io.blocks import Block
+from relfast.engine.io.line_counts import LineCounts, Order, place
 from relfast.engine.pool.failures import Death, Failures, Verdict, blamed
 from relfast.engine.pool.pool import Pool, WorkItem
 from relfast.engine.pool.protocol import BlockRequest
@@ -33,8 +34,14 @@ SLOW_SECONDS: Final = 0.5
 class _BlockState:
     """A block under way: its items share this."""
 
-    def __init__(self, block: Block, changed: threading.Condition) -> None:
-        self.block, self.changed = block, changed
+    def __init__(
+        self,
+        block: Block,
+        changed: threading.Condition,
+        order: Order | None = None,
+        counts: LineCounts | None = None,
+    ) -> None:
+        self.block, self.changed, self.order, self.counts = block, changed, order, counts
         self.segments: list[Segment] = []
         self.verdicts: dict[Place, Verdict] = {}
         self.failures = Failures()
@@ -46,12 +53,21 @@ class _BlockState:
     def done(self) -> bool:
         return self.open_items == 0 or self.error is not None
 
+    def settle(self) -> None:
+        """Find out what nobody has counted yet. Raises `ReadError`."""
+        if self.order is None or self.counts is None:
+            return
+        if self.block.n_lines < 0:
+            self.block.n_lines = self.counts.of(self.block)
+        if (before := self.order.before(self.block)) is not None:
+            place(self.block, before.lines(self.counts))
+
     def in_order(self) -> list[Segment]:
         return sorted(self.segments, key=lambda segment: segment.stop)
 
 
 class BlockWork(WorkItem):
-    """Lines ``start`` to ``stop`` of a block.
+    """Lines ``start`` to ``stop`` of a block; to its end, wherever that is, with -1.
 
     ``careful`` (after a death): every record is scored and every line reported by itself, so that whoever
     kills workers is found, and nothing is lost to him a second time.
@@ -70,7 +86,8 @@ class BlockWork(WorkItem):
         state = self._state
         with state.changed:
             verdicts = dict(state.verdicts)
-        return BlockRequest(state.block, self._at, self._stop, verdicts, self._careful)
+        before = None if state.order is None else state.order.before(state.block)
+        return BlockRequest(state.block, self._at, self._stop, verdicts, self._careful, before)
 
     def answer(self, message: Any) -> None:
         assert isinstance(message, Segment)
@@ -82,6 +99,8 @@ class BlockWork(WorkItem):
     def finished(self) -> None:
         with self._state.changed:
             self._state.open_items -= 1
+            if self._state.block.n_lines < 0:
+                self._state.block.n_lines = self._at
             self._state.block.data = None if self._state.done else self._state.block.data
             self._state.changed.notify_all()
 
@@ -92,6 +111,12 @@ class BlockWork(WorkItem):
 
     def died(self, death: Death) -> Sequence[WorkItem]:
         state = self._state
+        try:
+            # who is to blame is said by a record's index
+            state.settle()
+        except RelfastError as error:
+            state.error = state.error or error
+        self._stop = state.block.n_lines if self._stop < 0 else self._stop
         with state.changed:
             single = self._careful and self._stop - self._at == 1
             failures = blamed(death, self._failures_at, self._line_failures if single else None)
@@ -177,13 +202,15 @@ def score_on_pool(
     changed = threading.Condition()
     under_way: deque[_BlockState] = deque()
     ahead = _Ahead(todo)
+    order = Order()
     enough = 2 * pool.workers
     try:
         # so few blocks that whole ones would leave workers idle are cut
         parts = 4 * pool.workers if ahead.peek(enough) < enough else 1
         while True:
             while _room(under_way) and pool.waiting < enough and (block := ahead.next()) is not None:
-                state = _BlockState(block, changed)
+                order.add(block)
+                state = _BlockState(block, changed, order, pool.line_counts)
                 under_way.append(state)
                 # all made before the first is begun: a block is done when none of its items is open
                 items = [BlockWork(state, *part, pool.job.timeout) for part in _cut(block, parts)]
@@ -194,10 +221,10 @@ def score_on_pool(
             with changed:
                 # woken by any block: when one is done, another may be started
                 changed.wait_for(lambda: _can_go_on(under_way, pool, enough, ahead), _WAIT_SECONDS)
-            yield from _finished(under_way)
+            yield from _finished(under_way, order)
             meanwhile(pool.n_slow(SLOW_SECONDS))
     except (KeyboardInterrupt, SystemExit):
-        yield from _finished(under_way)
+        yield from _finished(under_way, order)
         raise
     if ahead.error is not None:
         raise ahead.error
@@ -213,12 +240,13 @@ def _can_go_on(under_way: Sequence[_BlockState], pool: Pool, enough: int, ahead:
     return under_way[0].done or (not ahead.exhausted and pool.waiting < enough and _room(under_way))
 
 
-def _finished(under_way: deque[_BlockState]) -> Iterator[tuple[Block, list[Segment]]]:
+def _finished(under_way: deque[_BlockState], order: Order) -> Iterator[tuple[Block, list[Segment]]]:
     """Take the finished blocks off the front."""
     while under_way and under_way[0].done:
         state = under_way.popleft()
         if state.error is not None:
             raise state.error
+        order.done(state.block)
         yield state.block, state.in_order()
 
 

@@ -107,6 +107,7 @@ def score_files(
                 keep=keep,
                 progress=progress,
                 state=state,
+                counted=not workers,
             )
     except (InputError, UsageError):
         writer.withdraw()  # the command was wrong: it leaves nothing behind

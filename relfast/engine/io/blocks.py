@@ -19,13 +19,14 @@ class Block:
     source
         Index of the source.
     first_index, n_lines
-        Line numbers, counted over all sources.
+        Line numbers, counted over all sources; -1 while nobody has counted (`relfast.engine.io.line_counts`).
     start, end
         Byte range in the (decompressed) source, or rows for Parquet.
     data
         The bytes, for sources that workers cannot read themselves; else None.
     faults
-        Lines that are no lines: index → (type, message). Their text is not in ``data``.
+        Lines that are no lines: index → (type, message); while ``first_index`` is not known, by their lines
+        in the block. Their text is not in ``data``.
     group
         Row group of a Parquet file that a worker reads.
     filter

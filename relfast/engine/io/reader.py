@@ -11,18 +11,28 @@ from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Damaged
 from relfast.engine.io.cutting import StreamCutter, block_of, pieces, too_long
 from relfast.engine.io.filters import Filters
+from relfast.engine.io.line_counts import place
 from relfast.engine.io.parquet import cut_parquet
 from relfast.engine.io.sources import Source
 from relfast.errors import InputError, ReadError
 
 LARGE_BLOCK_BYTES: Final = 3 << 20
+_PROBE_BYTES: Final = 1 << 14
+_LONG_LINE: Final = 2 * LARGE_BLOCK_BYTES // cutting.BLOCK_LINES
+"""Where the first lines of a block have so many bytes on average, it can hardly have `BLOCK_LINES`."""
+
 LARGE_FILE_BYTES: Final = 128 << 20
 """Files from this size on are cut into larger blocks: what a block costs by itself (0.3 ms in the parent)
 then no longer counts, and there are still enough of them."""
 
 
-def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = None) -> Iterator[Block]:
+def blocks(
+    sources: Sequence[Source], max_line: int, filters: Filters | None = None, *, counted: bool = True
+) -> Iterator[Block]:
     """All blocks of a run, in order.
+
+    Unless they have to be ``counted``, lines of large files are not: from there on blocks have no
+    ``first_index``.
 
     Raises
     ------
@@ -36,26 +46,30 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
         if source.codec == "parquet":
             cut = cut_parquet(source.path, max_line)
         elif source.seekable:
-            cut = cut_file(source.path, max_line)
+            cut = cut_file(source.path, max_line, counted=counted)
         else:
             cut = cut_stream(source, max_line)
         streamed = not source.regular
         for block in cut:
-            block.seq, block.source, block.first_index = seq, number, index
-            block.faults = {index + line: fault for line, fault in block.faults.items()}
+            block.seq, block.source, block.first_index = seq, number, -1
+            if index >= 0:
+                place(block, index)
             if filters is not None:
                 if streamed and block.data:
                     filters.look(number, block.start, block.data)
                 block.filter = filters[number]
             yield block
             seq += 1
-            index += block.n_lines
+            index = index + block.n_lines if min(index, block.n_lines) >= 0 else -1
 
 
-def cut_file(path: str, max_line: int, start: int = 0, end: int | None = None) -> Iterator[Block]:
+def cut_file(
+    path: str, max_line: int, start: int = 0, end: int | None = None, *, counted: bool = True
+) -> Iterator[Block]:
     """Byte ranges of a regular file, as large as it is now. The bytes are looked at, not kept.
 
-    ``start`` and ``end`` are where lines begin: only what lies between is cut.
+    ``start`` and ``end`` are where lines begin: only what lies between is cut. Not ``counted``, of a large
+    file only the ends of blocks are looked at.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -68,7 +82,12 @@ def cut_file(path: str, max_line: int, start: int = 0, end: int | None = None) -
         most = LARGE_BLOCK_BYTES if size >= LARGE_FILE_BYTES else cutting.BLOCK_BYTES
         buffer = bytearray(most)
         offset = start
+        at_ends = not counted and most == LARGE_BLOCK_BYTES <= max_line
         while offset < size:
+            if at_ends and (length := _large_block(descriptor, buffer, offset, size, path)):
+                yield block_of(offset, offset + length, -1, None, path=path)
+                offset += length
+                continue
             got = min(size - offset, most)
             _fill(descriptor, buffer, got, offset, path)
             length = got if got < most else buffer.rfind(b"\n") + 1
@@ -83,6 +102,20 @@ def cut_file(path: str, max_line: int, start: int = 0, end: int | None = None) -
             offset += length
     finally:
         os.close(descriptor)
+
+
+def _large_block(descriptor: int, buffer: bytearray, offset: int, size: int, path: str) -> int:
+    """Length of the next block without a look at all of it; 0 where its lines seem so short that they have to
+    be counted, or it is the last, or its end is far from where it is looked for."""
+    if size - offset < LARGE_BLOCK_BYTES:
+        return 0
+    _fill(descriptor, buffer, _PROBE_BYTES, offset, path)
+    if buffer.count(b"\n", 0, _PROBE_BYTES) > _PROBE_BYTES // _LONG_LINE:
+        return 0
+    at = LARGE_BLOCK_BYTES - _PROBE_BYTES
+    _fill(descriptor, buffer, _PROBE_BYTES, offset + at, path)
+    end = buffer.rfind(b"\n", 0, _PROBE_BYTES) + 1
+    return at + end if end else 0
 
 
 def _fill(descriptor: int, buffer: bytearray, length: int, offset: int, path: str) -> None:

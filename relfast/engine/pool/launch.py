@@ -1,8 +1,7 @@
-"""Starting worker processes, and starting them early.
+"""Starting worker processes.
 
-A worker needs 0.15 s to come up, and so does the command that will use it. `prestart` begins with the
-former before anything else is imported; the pool takes such workers over. Whoever is not taken reads end
-of file on its stdin and leaves. Imports the standard library only, and what does so too.
+The pool takes over workers that were started before there was a pool (`relfast.engine.pool.early`); whoever
+is not taken is dismissed in the end. Imports the standard library only, and what does so too.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import mmap
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -47,13 +46,9 @@ class Launched(NamedTuple):
 _early: list[Launched] = []
 
 
-def prestart(workers: int) -> None:
-    """Start workers now, for the pool that this process is about to open."""
-    for _ in range(workers):
-        try:
-            _early.append(_launch())
-        except OSError:
-            return  # the pool will meet the same error and report it
+def keep_for_later(launched: Iterable[Launched]) -> None:
+    """Workers for the pool that this process is about to open."""
+    _early.extend(launched)
 
 
 def launch() -> Launched:
@@ -138,14 +133,18 @@ def start(module: str, *arguments: int, stdin: int, **more: Any) -> subprocess.P
 
 def environment() -> dict[str, str]:
     """The caller's environment, with every package findable where the caller finds it."""
-    here = Path(__file__).parent.parent.parent.parent
-    roots = [str(here), str(here / "kernels")] if (here / "kernels").is_dir() else [str(here)]
-    path = [entry or os.getcwd() for entry in sys.path]
     return {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(dict.fromkeys([*roots, *path])),
+        "PYTHONPATH": os.pathsep.join(import_path()),
         # numpy's linear algebra would start a thread per core in each worker, and none is ever used
         "OPENBLAS_NUM_THREADS": "1",
         # the pool says it, once for all of them
         QUIET_VARIABLE: "1",
     }
+
+
+def import_path() -> list[str]:
+    """Where a worker finds modules: the caller's path, after every place where there are packages of ours."""
+    here = Path(__file__).parent.parent.parent.parent
+    roots = [str(here), str(here / "kernels")] if (here / "kernels").is_dir() else [str(here)]
+    return list(dict.fromkeys([*roots, *(entry or os.getcwd() for entry in sys.path)]))

@@ -21,6 +21,8 @@ from relfast_kernels.compiled.cache import report
 from relfast.cores import usable_cores
 from relfast.embed import vectors_cache
 from relfast.engine.file_run.telling import Tell, tell_nobody
+from relfast.engine.io.line_counts import create_shared as create_counts
+from relfast.engine.io.line_counts import open_shared
 from relfast.engine.job import Job
 from relfast.engine.pool import protocol as wire
 from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death
@@ -123,7 +125,10 @@ class Pool:
         self.workers = workers
         self._memo = create_shared()
         cores = max(1, usable_cores() // max(1, workers))
-        self._setup = wire.Setup(self.job, memory, STACK_BYTES, large, path_of(self._memo), cores)
+        self._counts = create_counts()
+        places = path_of(self._memo), path_of(self._counts)
+        self.line_counts = open_shared(places[1])
+        self._setup = wire.Setup(self.job, memory, STACK_BYTES, large, *places, cores)
         self._queue: deque[WorkItem] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -190,9 +195,10 @@ class Pool:
         # after its children, so that it has told how they ended
         if self._server is not None:
             self._server.close()
-        if self._memo >= 0:
-            os.close(self._memo)
-            self._memo = -1
+        for descriptor in (self._memo, self._counts):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._memo = self._counts = -1
 
     # the life of a slot
 

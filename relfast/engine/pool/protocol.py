@@ -14,6 +14,7 @@ import time
 from typing import Any, Final, NamedTuple
 
 from relfast.engine.io.blocks import Block
+from relfast.engine.io.line_counts import Before
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict
 from relfast.errors import RelfastError
@@ -29,25 +30,30 @@ PAGE: Final = mmap.PAGESIZE
 
 class Setup(NamedTuple):
     """The first frame a worker gets: what to score with, its limits (bytes; 0 = none), whether a large
-    input is coming, where the memory is that the workers remember answers in, and how many of the cores
-    are its own."""
+    input is coming, where the memory is that the workers remember answers in and that in which they tell how
+    many lines blocks have, and how many of the cores are its own."""
 
     job: Job
     memory: int
     stack: int
     large: bool
     memo: str
+    line_counts: str
     cores: int
 
 
 class BlockRequest(NamedTuple):
-    """Score lines ``start`` to ``stop`` of a block; answered by `Segment` frames and None."""
+    """Score lines ``start`` to ``stop`` (-1: all) of a block; answered by `Segment` frames and None.
+
+    ``before`` is what stands before a block whose index is not known.
+    """
 
     block: Block
     start: int
     stop: int
     verdicts: dict[Place, Verdict]
     one_by_one: bool
+    before: Before | None = None
 
 
 class EntriesRequest(NamedTuple):

@@ -1,9 +1,9 @@
 """A worker: ``python -m relfast.engine.pool.worker``, requests on stdin, answers on stdout.
 
-It is started by exec, never by fork of the caller, so it works from threads, daemonic processes, event
-loops and scripts without a ``__main__`` guard. It dies with its parent, ignores the terminal's Ctrl-C
-(the parent decides), and lets the kernel kill it when a record takes too long: C++ that never returns
-cannot be interrupted in any other way.
+It is started by exec, never by fork of somebody's program, so it works from threads, daemonic processes,
+event loops and scripts without a ``__main__`` guard; a command forks its first ones (`early`). It dies with
+its parent, ignores the terminal's Ctrl-C (the parent decides), and lets the kernel kill it when a record
+takes too long: C++ that never returns cannot be interrupted in any other way.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Final
 from relfast import interrupts
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.file_run.block_scoring import SEGMENT_LINES, BlockScoring
+from relfast.engine.io.line_counts import open_shared
 from relfast.engine.online.entry_scoring import score_entries
 from relfast.engine.pool.failures import OUT_OF_MEMORY
 from relfast.engine.pool.protocol import (
@@ -99,8 +100,8 @@ def _limit(what: int, value: int) -> None:
     resource.setrlimit(what, (value, hard))
 
 
-def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
-    blocks = BlockScoring(scoring, large=large)
+def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
+    blocks = BlockScoring(scoring, large=setup.large, counts=open_shared(setup.line_counts))
     while True:
         try:
             request = receive(0)
@@ -115,6 +116,7 @@ def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
                     request.verdicts,
                     one_by_one=request.one_by_one,
                     segment_lines=1 if request.one_by_one else SEGMENT_LINES,
+                    before=request.before,
                 ):
                     send(answers, segment)
             elif isinstance(request, EntriesRequest):
@@ -129,8 +131,11 @@ def _serve(answers: int, scoring: Scoring, *, large: bool) -> None:
             send(answers, Failure.of(error))
 
 
-def main(parent: int, page: int) -> None:
-    """Serve process ``parent``: requests on stdin, answers on stdout, ``page`` is the in-flight page."""
+def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -> None:
+    """Serve process ``parent``: requests on stdin, answers on stdout, ``page`` is the in-flight page.
+
+    ``meanwhile`` is called before the first frame is read, which the parent may not have sent yet.
+    """
     die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -139,6 +144,7 @@ def main(parent: int, page: int) -> None:
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # what a library prints must not land between frames
+    meanwhile()
     try:
         setup = receive(0)
     except EOFError:
@@ -161,7 +167,7 @@ def main(parent: int, page: int) -> None:
         return
     send(answers, Ready(os.getpid()))
     os.dup2(nowhere, 2)  # RDKit can write gigabytes about one bad answer
-    _serve(answers, scoring, large=setup.large)
+    _serve(answers, scoring, setup)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ come from the tables and patterns of the extractor, what a text says from its fu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Final
@@ -92,7 +93,8 @@ def _one(code: Any, value: Any) -> Iterator[str]:
         yield _ANY
 
 
-def words_with_flags() -> dict[str, int]:
+@cache
+def words_with_flags() -> Mapping[str, int]:
     """Lower-case words → flags; a stem, of as many letters as stems have, ends with a star."""
     flags: dict[str, int] = {}
 

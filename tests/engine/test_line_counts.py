@@ -1,0 +1,158 @@
+"""Large files whose lines workers count: the rows are those of files whose lines were counted before."""
+
+from __future__ import annotations
+
+import json
+import mmap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_runs import HANG
+
+from relfast import score_file
+from relfast.engine.io import reader
+from relfast.engine.io.blocks import Block
+from relfast.engine.io.commit_log import CommitLog
+from relfast.engine.io.line_counts import Before, LineCounts, Order, count_lines, open_shared
+from relfast.engine.io.sources import Source
+from relfast.errors import ReadError
+
+BLOCK = 1 << 16
+MAX_LINE = 1 << 17
+
+
+@pytest.fixture(autouse=True)
+def _small_large_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "LARGE_BLOCK_BYTES", BLOCK)
+    monkeypatch.setattr(reader, "LARGE_FILE_BYTES", 2 * BLOCK)
+
+
+def _line(number: int, size: int = 1_000) -> bytes:
+    record: dict[str, Any] = {
+        "id": f"r{number}",
+        "task": "REL-A1",
+        "answer": {"target": number % 8},
+        "response": "x " * (size // 2) + f"Answer {number % 5 + 1}",
+    }
+    return json.dumps(record).encode() + b"\n"
+
+
+def _first_file(path: Path) -> Path:
+    """Long lines and many short ones, blank ones, a line that is too long, one that is no JSON."""
+    lines = [_line(n) for n in range(150)]
+    lines[70:70] = [b"\n", b"no JSON" + b" " * 2_000 + b"\n"]
+    lines += [b"{}\n"] * 9_000 + [_line(n) for n in range(150)]
+    lines += [_line(0, 2 * MAX_LINE), *(_line(n) for n in range(90))]
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+def _second_file(path: Path, *, hangs: bool) -> Path:
+    lines = [_line(n) for n in range(300)]
+    if hangs:
+        lines[200] = json.dumps({"id": "hang", **HANG}).encode() + b"\n"
+    path.write_bytes(b"".join(lines)[:-1])
+    return path
+
+
+def _rows(out: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.read_bytes().splitlines()]
+
+
+def test_rows_are_numbered_as_if_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [_first_file(tmp_path / "a.jsonl"), _second_file(tmp_path / "b.jsonl", hangs=True)]
+    many: dict[str, Any] = {"workers": 2, "timeout": 1, "max_line_bytes": MAX_LINE}
+    told, counted = tmp_path / "told.jsonl", tmp_path / "counted.jsonl"
+    summary = score_file(files, told, **many)
+    blocks = list(reader.blocks([Source(str(file), "plain", seekable=True) for file in files], MAX_LINE))
+    assert all(block.first_index >= 0 for block in blocks)
+    n_lines = sum(block.n_lines for block in blocks)
+    monkeypatch.setattr(reader, "LARGE_FILE_BYTES", 1 << 40)
+    score_file(files, counted, **many)
+    # whether a busy machine is blamed for a timeout is a matter of luck
+    rows, rows_counted = _rows(told), _rows(counted)
+    hung, hung_too = rows.pop(-100), rows_counted.pop(-100)
+    assert rows == rows_counted
+    assert (hung["id"], hung["status"], hung["index"]) == ("hang", "timeout", n_lines - 100)
+    assert hung_too["index"] == hung["index"]
+    # where a cause came first is said by file and line
+    first = {cause.kind: cause.first[0] for cause in summary.unusable}
+    assert first["InvalidJSON"] == f"{files[0]}:72"
+
+
+def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+    files = [_first_file(tmp_path / "a.jsonl"), _second_file(tmp_path / "b.jsonl", hangs=False)]
+    many: dict[str, Any] = {"workers": 1, "max_line_bytes": MAX_LINE}
+    out, journal = tmp_path / "out.jsonl", tmp_path / "out.jsonl.journal"
+    score_file(files, out, **many)
+    whole, entries = out.read_bytes(), journal.read_bytes().splitlines(keepends=True)
+    with journal.open("rb") as lines:
+        commits = CommitLog.read(iter(lines.readlines())).commits
+    assert len({commit.position.source for commit in commits}) == 2
+    for at in (1, len(commits) - 1):
+        journal.write_bytes(b"".join(entries[: at + 1]))
+        score_file(files, out, resume=True, **many)
+        assert out.read_bytes() == whole
+        assert journal.read_bytes() == b"".join(entries)
+
+
+def test_blocks_end_where_lines_do(tmp_path: Path) -> None:
+    path = _first_file(tmp_path / "a.jsonl")
+    data = path.read_bytes()
+    found = list(reader.blocks([Source(str(path), "plain", seekable=True)], MAX_LINE, counted=False))
+    at = 0
+    for block in found:
+        assert block.start == at
+        assert data[block.end - 1 : block.end] == b"\n"
+        lines = data[block.start : block.end].count(b"\n")
+        assert block.n_lines in (-1, lines)
+        if not block.faults:
+            assert count_lines(Block(0, 0, 0, -1, block.start, block.end, path=str(path))) == lines
+        at = block.end
+    assert at == len(data)
+    known = [block.n_lines >= 0 for block in found]
+    assert True in known
+    assert False in known
+    assert [block.first_index for block in found[1:]] == [-1] * (len(found) - 1)
+    (fault,) = [block for block in found if block.faults]
+    assert list(fault.faults) == [0]
+
+
+def test_counts_are_told_by_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"1\n2\n3\n4\n5")
+    counts = LineCounts(mmap.mmap(-1, 1 << 12))
+    first, second, third = (Block(n, 0, -1, -1, start, end, path=str(path)) for n, start, end in
+                            ((0, 0, 2), (1, 2, 6), (2, 6, 9)))  # fmt: skip
+    # what is told is believed, whatever the file says
+    counts.tell(Block(0, 0, 0, 70, 0, 2))
+    counts.tell(Block(2 + 512, 0, 0, 90, 0, 2))
+    assert counts.of(first) == 70
+    assert counts.of(second, 0.001) == 2
+    assert counts.of(third) == 2
+    assert Before(1_000, (first, second, third)).lines(counts) == 1_074
+    assert open_shared(str(tmp_path / "none")).of(second) == 2
+    path.write_bytes(b"1\n2\n")
+    with pytest.raises(ReadError, match=r"a\.jsonl: it changed while it was read"):
+        counts.of(third)
+
+
+def test_what_stands_before_a_block() -> None:
+    blocks = [Block(n, 0, -1, -1, 10 * n, 10 * n + 10, path="a") for n in range(3)]
+    blocks[0].first_index = 5
+    order = Order()
+    for block in blocks:
+        order.add(block)
+    assert order.before(blocks[0]) is None
+    before = order.before(blocks[2])
+    assert before is not None
+    assert (before.known, [block.seq for block in before.blocks]) == (5, [0, 1])
+    blocks[0].n_lines = 7
+    order.done(blocks[0])
+    before = order.before(blocks[2])
+    assert before is not None
+    assert (before.known, [block.seq for block in before.blocks]) == (12, [1])
+    blocks[1].n_lines = 1
+    order.done(blocks[1])
+    assert blocks[1].first_index == 12
