@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from relfast.errors import UsageError
 from relfast.records import Score, unscored
 from relfast.rewards.shared import question_of, read_label
-from relfast.tasks.reasoning import end_of_turn, lower
+from relfast.tasks.reasoning import cut_turn
 
 _TURNS: Final = (
     ("<|im_start|>user", "<|im_start|>assistant"),  # Qwen, ChatML
@@ -99,12 +99,12 @@ def response_in(query: object, prompt: object, question: object = None) -> Any:
     if not isinstance(query, str):
         return query
     if prompt == "":
-        return query[: end_of_turn(lower(query))]
+        return cut_turn(query)
     for asked in (prompt, question):
         if isinstance(asked, str) and asked.strip():
             rest = _after(query, asked)
             if rest is not None:
-                return rest[: end_of_turn(lower(rest))]
+                return cut_turn(rest)
     return None
 
 

@@ -145,9 +145,10 @@ class Adapter:
         return self._found
 
     def score_one(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
-        self._tell()
+        if not self._told:
+            self._tell()
         gold = gold_of(answer)
-        score = self.scorer.score_one(task, gold, response, question)
+        score = (self._found or self.scorer).score_one(task, gold, response, question)
         self._needs.look(score.task, gold, question)
         return score
 
@@ -157,10 +158,10 @@ class Adapter:
         answers: Sequence[Any],
         responses: Sequence[Any],
         questions: Sequence[Any] | None = None,
-    ) -> tuple[Score, ...]:
+    ) -> list[Score]:
         self._tell()
         gold = [gold_of(answer) for answer in answers]
-        scores = self.scorer.score_batch(list(tasks), gold, responses, questions=questions).scores
+        scores = self.scorer.scores(list(tasks), gold, responses, questions=questions)
         for at, score in enumerate(scores):
             self._needs.look(score.task, gold[at], None if questions is None else questions[at])
         return scores
@@ -174,6 +175,8 @@ class Adapter:
         return score
 
     def value(self, score: Score) -> float | None:
+        if score.reward is not None:
+            return score.reward
         return value_of(score, self.on_error, self.options["policy"])
 
     def number(self, score: Score) -> float:
@@ -219,7 +222,7 @@ def _gold_of_text(text: str) -> Any:
 
 
 def _gold_of_object(answer: Any) -> Any:
-    if not isinstance(answer, Mapping):
+    if type(answer) is not dict and not isinstance(answer, Mapping):
         return answer
     try:
         try:
@@ -248,7 +251,7 @@ def read_label(label: object) -> tuple[Any, Any, Any]:
     task is inferred from its keys.
     """
     gold = gold_of(label)
-    if isinstance(gold, Mapping) and "answer" in gold:
+    if (type(gold) is dict or isinstance(gold, Mapping)) and "answer" in gold:
         return gold.get("task"), gold["answer"], gold.get("question")
     return None, gold, None
 
@@ -274,7 +277,7 @@ def question_of(prompt: object) -> str | None:
 
 def field(row: object, *names: str) -> Any:
     """The first of the fields that ``row`` (a mapping, or nothing) has and that is not None."""
-    if isinstance(row, Mapping):
+    if type(row) is dict or isinstance(row, Mapping):
         for name in names:
             value = row.get(name)
             if value is not None:

@@ -12,13 +12,18 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import STEM_LETTERS, STEM_MARK, WORD_FACTOR, WORD_SLOTS
+from relfast_kernels.text.find import load8
 
 _FACTOR: Final = np.uint64(WORD_FACTOR)
 _SHIFT: Final = np.uint64(40)
+_ALL: Final = np.uint64((1 << 64) - 1)
 
 
 @kernel
 def _packed(text: Any, start: int, end: int) -> Any:
+    size = end - start
+    if 0 < size and start + 8 <= len(text):
+        return np.int64(load8(text, start) & (_ALL >> np.uint64(8 * (8 - size))))
     word = np.uint64(0)
     for at in range(start, end):
         word |= np.uint64(text[at]) << np.uint64(8 * (at - start))

@@ -226,6 +226,17 @@ class Scorer:
         UsageError
             The sequences differ in length, or one of them is a single text or answer.
         """
+        return ScoreBatch.of(self.scores(tasks, answers, responses, questions=questions))
+
+    def scores(
+        self,
+        tasks: str | Sequence[str | None] | None,
+        answers: Sequence[object],
+        responses: Sequence[object],
+        *,
+        questions: Sequence[object] | None = None,
+    ) -> list[Score]:
+        """The rows of `score_batch` alone; it raises what that raises."""
         check_column("answers", answers)
         check_column("responses", responses)
         n = len(responses)
@@ -237,7 +248,9 @@ class Scorer:
                 f" {len(asked)} questions"
             )
         columns = zip(names, answers, responses, asked, strict=True)
-        return ScoreBatch.of(self._score_all([self._record(at, *row) for at, row in enumerate(columns)]))
+        if n == 1:
+            return [self.score_one(*row) for row in columns]
+        return self._score_all([self._record(at, *row) for at, row in enumerate(columns)])
 
     def rewards(
         self,
@@ -256,8 +269,7 @@ class Scorer:
         UsageError
             The sequences differ in length.
         """
-        batch = self.score_batch(tasks, answers, responses, questions=questions)
-        return [self.value_of(score) for score in batch.scores]
+        return [self.value_of(score) for score in self.scores(tasks, answers, responses, questions=questions)]
 
     def value_of(self, score: Score) -> float | None:
         """The reward of a score, ``on_error`` applied. Raises `UnscoredError` if that says so."""
@@ -289,7 +301,7 @@ class Scorer:
 
     def _in_process(self, task: Task, record: Record) -> Score:
         try:
-            return self._scoring.score_of(task, record, self._scoring.outcomes(task, [record])[0])
+            return self._scoring.score_one(task, record)
         except Exception as error:
             return failed(record, error)
 
@@ -308,6 +320,8 @@ class Scorer:
                 else:
                     here.append(at)
         embeds = any(TASKS[entries[at].task or ""].embeds for at in here)
+        if self._scoring.reader is None:
+            self._make_reader(TASKS[entries[at].task or ""] for at in here)
         with self._embedding.lock if embeds else nullcontext():
             for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
                 begun[at] = score
@@ -316,9 +330,7 @@ class Scorer:
         return scores
 
     def _goes_to_workers(self, record: Record) -> bool:
-        if self.workers == 0:
-            return False
-        return TASKS[record.task].can_hang or _is_long(record)
+        return self.workers != 0 and (TASKS[record.task].can_hang or _is_long(record))
 
     def _begin_on_workers(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
         if _is_long(record):
@@ -330,11 +342,16 @@ class Scorer:
             with self._isolated.pending_batch() as new:
                 return self._begin_on_workers(record, new)
         task = TASKS[record.task]
-        if self._scoring.reader is None and self.job.options.strict and task.text_kernel is not None:
+        if self._scoring.reader is None:
+            self._make_reader((task,))
+        return self._embedding(record) if task.embeds else self._in_process(task, record)
+
+    def _make_reader(self, tasks: Iterable[Task]) -> None:
+        """Have a kernel read responses, if it knows one of the tasks."""
+        if self.job.options.strict and any(task.text_kernel is not None for task in tasks):
             from relfast.engine.strict_reader import StrictReader
 
             self._scoring.reader = StrictReader(self.job.options)
-        return self._embedding(record) if task.embeds else self._in_process(task, record)
 
     def _after_fork(self) -> None:
         """In a forked child, which has none of the parent's threads and workers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 
@@ -21,10 +22,21 @@ def vote(claim: Homoplasy) -> int:
     The sum over distinct taxa of their scattered FNV-1a hashes, which `relfast_kernels.text.rel_b` computes
     too.
     """
-    total = 3 if claim.label == "yes" else 2
-    for taxon in set(claim.taxa):
-        value = 2166136261
-        for byte in taxon.encode("utf-8", "surrogatepass"):
-            value = ((value ^ byte) * 16777619) & 0xFFFF_FFFF
-        total += value * 2654435761
-    return total & 0xFFFF_FFFF
+    first = 3 if claim.label == "yes" else 2
+    return sum(map(_share, set(claim.taxa)), first) & 0xFFFF_FFFF
+
+
+def _share(taxon: str) -> int:
+    """What a taxon adds."""
+    return _known_share(taxon) if len(taxon) <= _SHORT else _hash(taxon)
+
+
+def _hash(taxon: str) -> int:
+    value = 2166136261
+    for byte in taxon.encode("utf-8", "surrogatepass"):
+        value = ((value ^ byte) * 16777619) & 0xFFFF_FFFF
+    return value * 2654435761
+
+
+_SHORT: Final = 16
+_known_share: Final = lru_cache(maxsize=1 << 12)(_hash)

@@ -26,8 +26,17 @@ MARGIN: Final = 2.0
 
 def plain_name(taxon: object) -> str:
     """``taxon_015``, ``15`` and 15 are one taxon under strict; the published scorer compares texts."""
-    name = _PREFIX.sub("", str(taxon)).lower()
+    text = taxon if type(taxon) is str else str(taxon)
+    return _known_name(text) if len(text) <= _SHORT else _plain(text)
+
+
+def _plain(text: str) -> str:
+    name = _PREFIX.sub("", text).lower()
     return (name.lstrip("0") or "0") if name.isascii() and name.isdigit() else name
+
+
+_SHORT: Final = 32
+_known_name: Final = lru_cache(maxsize=1 << 12)(_plain)
 
 
 def gold_names(taxa: Sequence[object], question: object, taxa_as: object = None) -> frozenset[str]:

@@ -13,6 +13,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.patterns.compile import (
     AT,
+    AT_BEGIN,
     AT_BOUNDARY,
     AT_END,
     AT_LINE,
@@ -28,6 +29,7 @@ from relfast_kernels.text.patterns.compile import (
     GREEDY,
     JUMP,
     LAZY,
+    LEFT,
     LOOK,
     LOOKED,
     MATCH,
@@ -52,8 +54,9 @@ _SETS: Final = np.zeros(len(_PROGRAMS.sets) * N_SYMBOLS, np.uint8)
 for _members, _number in _PROGRAMS.sets.items():
     _SETS[_number * N_SYMBOLS + np.array(sorted(_members), np.int64)] = 1
 _NUMBERS: Final = {name: number for number, name in enumerate(_PROGRAMS.starts)}
-_STARTS: Final = np.array([start for start, _ in _PROGRAMS.starts.values()], np.int32)
-_FIRSTS: Final = np.array([first for _, first in _PROGRAMS.starts.values()], np.int32)
+_STARTS: Final = np.array(list(_PROGRAMS.starts.values()), np.int32)
+_BEGINS: Final = np.array(_PROGRAMS.begins, np.uint8)
+_LEFT: Final = np.array(LEFT, np.uint8)
 
 _NO, _YES = constant(0), constant(1)
 NONE, GAVE_UP = -1, -2
@@ -296,14 +299,21 @@ def _forget(work: Any) -> None:
 
 
 @kernel
+def _may_begin(number: int, text: Any, begin: int, at: int, end: int) -> bool:
+    """Whether a match may begin at a place, by what stands there and left of it."""
+    left = _LEFT[text[at - 1]] if at > begin else np.uint8(AT_BEGIN)
+    symbol = np.int64(text[at]) if at < end else END
+    return _BEGINS[np.int64(number) * (N_SYMBOLS + 1) + symbol] & left != 0  # type: ignore[no-any-return]
+
+
+@kernel
 def match(number: int, text: Any, begin: int, start: int, end: int, work: Any) -> int:
     """``pattern.match(text[begin:end], start)``: where it ends, `NONE` or `GAVE_UP`.
 
     ``work`` (`WORK` int64) has the groups' spans afterwards, from its third number on.
     """
     _forget(work)
-    first = np.int64(_FIRSTS[number])
-    if first >= 0 and (start >= end or _SETS[first * N_SYMBOLS + text[start]] == 0):
+    if not _may_begin(number, text, begin, start, end):
         return NONE
     return _run(text, begin, start, end, np.int64(_STARTS[number]), _NO, work)
 
@@ -312,6 +322,8 @@ def match(number: int, text: Any, begin: int, start: int, end: int, work: Any) -
 def fullmatch(number: int, text: Any, start: int, end: int, work: Any) -> int:
     """``pattern.fullmatch(text[start:end])``: ``end``, `NONE` or `GAVE_UP`."""
     _forget(work)
+    if not _may_begin(number, text, start, start, end):
+        return NONE
     return _run(text, start, start, end, np.int64(_STARTS[number]), _YES, work)
 
 
@@ -321,11 +333,15 @@ def search(number: int, text: Any, begin: int, start: int, end: int, work: Any) 
 
     ``work[0]`` and ``work[1]`` are its span, those of groups follow.
     """
-    first = np.int64(_FIRSTS[number])
     code = np.int64(_STARTS[number])
+    begins = np.int64(number) * (N_SYMBOLS + 1)
     _forget(work)
+    left = _LEFT[text[start - 1]] if start > begin else np.uint8(AT_BEGIN)
     for at in range(start, end + 1):
-        if first >= 0 and (at >= end or _SETS[first * N_SYMBOLS + text[at]] == 0):
+        symbol = np.int64(text[at]) if at < end else END
+        here = left
+        left = _LEFT[symbol & 255]
+        if _BEGINS[begins + symbol] & here == 0:
             continue
         found = _run(text, begin, at, end, code, _NO, work)
         if found == GAVE_UP:

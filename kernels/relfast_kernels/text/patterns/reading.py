@@ -9,7 +9,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import PATTERN_WORK
-from relfast_kernels.text.characters import is_ascii
+from relfast_kernels.text.characters import CHUNK, is_ascii
 from relfast_kernels.text.patterns.lists import END_OF_LISTS
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP
 from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, find, members, skip
@@ -70,9 +70,16 @@ def obvious_end(text: Any, start: int, end: int, out: Any, to: int, work: Any) -
 @kernel
 def may_be_truth(text: Any, low: int, high: int, first: Any) -> bool:
     """Whether one of some words, by its first three letters, stands behind a colon or an equals sign."""
-    at = low
-    while at < high:
-        if text[at] == 58 or text[at] == 61:
+    for chunk in range(low, high, CHUNK):
+        stop = min(chunk + CHUNK, high)
+        hits = False
+        for place in range(np.uint64(chunk), np.uint64(stop)):
+            hits |= (text[place] == 58) | (text[place] == 61)
+        if not hits:
+            continue
+        for at in range(chunk, stop):
+            if text[at] != 58 and text[at] != 61:
+                continue
             k = skip(text, at + 1, high, BLANKS)
             if k < high and _QUOTES[text[k]] != 0:
                 k += 1
@@ -83,7 +90,6 @@ def may_be_truth(text: Any, low: int, high: int, first: Any) -> bool:
                     and text[k + 2] == first[3 * word + 2]
                 ):
                     return True
-        at += 1
     return False
 
 

@@ -34,11 +34,13 @@ from relfast_kernels.text.patterns.plain import (
     any_alnum,
     find,
     find_back,
+    has_symbol,
     members,
     plain,
     skip,
     skip_back,
 )
+from relfast_kernels.text.patterns.symbols import constant
 
 _LABEL, _NOT_A_LABEL, _OF_TAXA, _OR, _FINAL, _SENTENCE, _MORE, _ADDS, _ITEM, _HEADING = map(
     number_of,
@@ -55,6 +57,7 @@ _AFTER_LIST: Final = members(" .*)]}|")
 _AROUND_LIST: Final = members(" .*-[](){}|>")
 _BULLETS: Final = members("-•·+[{(")
 _PIPE: Final = members("|")
+_BRACE: Final = constant(123)
 _LONGEST_HEADING: Final = 80
 
 
@@ -280,7 +283,10 @@ def _last_before(text: Any, place: int, n_lines: int, n: int, work: Any) -> int:
 def _open_brace(text: Any, low: int, at: int) -> int:
     """Where the object begins that ``at`` is in, or -1."""
     depth = 0
-    for k in range(at - 1, max(low, at - 2_000) - 1, -1):
+    first = max(low, at - 2_000)
+    if not has_symbol(text, first, at, _BRACE):
+        return -1
+    for k in range(at - 1, first - 1, -1):
         if text[k] == 125:
             depth += 1
         elif text[k] == 123:
