@@ -215,7 +215,7 @@ states (0: several, 15: a number that is none)."""
 """And as bits: it names a choice; it is "or" and the like; it can be skimmed; it changes nothing before the
 final statement; it is one; as a sentence before one it states a choice; it speaks of the place; it has
 nothing but an answer in it; "wait" and the like; "so" and the like; it is a question; its choice is
-described, in a box, or set above what was said before; and always set: without it somebody is still writing."""
+described, in a box, or set above what was said before; and, always set: it is no longer being written."""
 
 # SMILES: the graph of a molecule (`relfast_kernels.smiles.parser`)
 

@@ -1,4 +1,4 @@
-"""Responses read by the kernel of their task's ``strict`` extractor, for rewards: one by one, or many at once.
+"""Responses read by the kernel of their task's ``strict`` extractor, for rewards: one, or many at once.
 
 REL-A's looks up what single lines say (`relfast.engine.text_memo`) and asks about those it has not met: the
 extractor answers, then and for good. What a kernel cannot tell otherwise is the extractor's to read.
@@ -68,12 +68,25 @@ def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
 
 
 Functions = Mapping[str, Callable[..., int]]
+_Kernel = tuple[int, Callable[..., Any]]
+"""A task's number, and its ``value_of``."""
 
 
 class _Place:
     """What a kernel works with, for one thread at a time; and references to what it is called with."""
 
-    __slots__ = ("_context", "_words", "context", "failure", "memo", "missed", "number", "result", "taxa", "work")
+    __slots__ = (
+        "_context",
+        "_words",
+        "context",
+        "failure",
+        "memo",
+        "missed",
+        "number",
+        "result",
+        "taxa",
+        "work",
+    )
 
     def __init__(self, words: ctypes.Array[Any], memo: TextMemo) -> None:
         self._words, self.memo = words, (memo.slots, memo.texts)
@@ -112,7 +125,7 @@ class StrictReader:
             functions = native.load("text")
         self._reasoning = options.reasoning
         self._is_cut = READ_CUT if options.reasoning else 0
-        self._kernels: dict[str, tuple[int, Callable[..., Any]]] = {}
+        self._kernels: dict[str, _Kernel] = {}
         self._missed = numbers(2)
         self._memo: TextMemo | None = None
         if not options.strict or functions is None:
@@ -134,7 +147,7 @@ class StrictReader:
 
     @property
     def tables(self) -> tuple[ctypes.Array[Any], ...]:
-        """What the kernel of lines is given: words, the memo's slots and texts, and where it says what it missed."""
+        """For the kernel of lines: words, the memo's slots and texts, and where it says what it missed."""
         if self._memo is None:
             return (self._missed,) * 4
         return self._words, self._memo.slots, self._memo.texts, self._missed
@@ -147,7 +160,7 @@ class StrictReader:
         # of a long one little may be left without its reasoning
         return self._one(kernel, response, self._is_cut if len(response) <= MAX_BYTES else READ_CUT)
 
-    def _one(self, kernel: tuple[int, Callable[..., Any]], response: str, is_cut: int) -> Extracted[Any] | None:
+    def _one(self, kernel: _Kernel, response: str, is_cut: int) -> Extracted[Any] | None:
         if is_cut:
             response, reason = read_strictly(response, self._reasoning)
             if reason is not None:
@@ -187,9 +200,7 @@ class StrictReader:
             all_said += self._many(kernel, responses[start : start + AT_ONCE])
         return all_said
 
-    def _many(
-        self, kernel: tuple[int, Callable[..., Any]], responses: Sequence[object]
-    ) -> list[Extracted[Any] | None]:
+    def _many(self, kernel: _Kernel, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         number = kernel[0]
         said: list[Extracted[Any] | None] = [None] * len(responses)
         texts: list[bytes] = []
@@ -248,9 +259,7 @@ class StrictReader:
             said[k] = known
         return said
 
-    def _meaning(
-        self, kernel: tuple[int, Callable[..., Any]], found: int, taxa: Sequence[int]
-    ) -> Extracted[Any]:
+    def _meaning(self, kernel: _Kernel, found: int, taxa: Sequence[int]) -> Extracted[Any]:
         """What a kernel's number means; one object for all, if nobody can change it."""
         number, value_of = kernel
         if found >= 0:

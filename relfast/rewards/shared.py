@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import sys
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -287,8 +288,6 @@ def field(row: object, *names: str) -> Any:
 
 def tensor(values: Sequence[float | None]) -> Any:
     """The values as a float tensor (None as NaN) where the process has loaded torch, else as they are."""
-    import sys
-
     torch = sys.modules.get("torch")
     if torch is None:
         return list(values)
@@ -298,18 +297,22 @@ def tensor(values: Sequence[float | None]) -> Any:
 def tallies(scores: Sequence[Score]) -> dict[str, float]:
     """Means of a batch for a trainer's log: ``correct`` and the numeric metrics over the scored
     responses, ``answered`` and ``unscored`` as shares of all."""
-    n = len(scores)
-    if not n:
+    if not scores:
         return {}
     scored = [score for score in scores if score.correct is not None]
-    logged = {
-        "answered": sum(score.status == "ok" for score in scores) / n,
-        "unscored": (n - len(scored)) / n,
-    }
     columns: dict[str, list[float]] = {}
     for score in scored:
         columns.setdefault("correct", []).append(float(score.correct or False))
         for name, value in score.metrics.items():
-            if isinstance(value, int | float):
+            if isinstance(value, (int, float)):
                 columns.setdefault(f"{score.task}/{name}", []).append(float(value))
-    return {**logged, **{name: sum(column) / len(column) for name, column in columns.items()}}
+    return {**shares(scores), **{name: sum(column) / len(column) for name, column in columns.items()}}
+
+
+def shares(scores: Sequence[Score]) -> dict[str, float]:
+    """``answered`` and ``unscored`` as shares of all."""
+    n = len(scores)
+    return {
+        "answered": sum([score.status == "ok" for score in scores]) / n,
+        "unscored": sum([score.correct is None for score in scores]) / n,
+    }

@@ -116,7 +116,9 @@ UNITS: Final = {
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 
-SHORT: Final = frozenset({"smiles", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part", "text.read", "text.read_many"})
+SHORT: Final = frozenset(
+    {"smiles", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part", "text.read", "text.read_many"}
+)
 """Units, and entries of units, that take microseconds."""
 
 _LINKERS: Final = (

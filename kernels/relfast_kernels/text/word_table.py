@@ -22,7 +22,7 @@ _ALL: Final = np.uint64((1 << 64) - 1)
 @kernel
 def _packed(text: Any, start: int, end: int) -> Any:
     size = end - start
-    if 0 < size and start + 8 <= len(text):
+    if size > 0 and start + 8 <= len(text):
         return np.int64(load8(text, start) & (_ALL >> np.uint64(8 * (8 - size))))
     word = np.uint64(0)
     for at in range(start, end):

@@ -32,12 +32,13 @@ NO_LIMIT: Final = -1
 END: Final = N_SYMBOLS
 """Beside the symbols, in a branch's table and in `Programs.begins`: the end of the text."""
 
-_AT_BEGIN, _AFTER_FEED, _AFTER_STOP, _AFTER_DIGIT, _AFTER_LETTER, _AFTER_WORD, _AFTER_OTHER = (
-    1 << bit for bit in range(7)
+_AT_BEGIN, _AFTER_FEED, _AFTER_STOP, _AFTER_DIGIT, _AFTER_LETTER, _AFTER_LINE, _AFTER_WORD, _AFTER_OTHER = (
+    1 << bit for bit in range(8)
 )
-"""What stands left of a place: nothing; a line feed; one of ``.!?``; ``0-9``; ``a-z_``; other ``\\w``; others."""
-_ANYTHING: Final = 127
-_WORDS: Final = _AFTER_DIGIT | _AFTER_LETTER | _AFTER_WORD
+"""What stands left of a place: nothing; a line feed; one of ``.!?``; ``0-9``; ``a-z``; ``_``; other ``\\w``;
+another symbol."""
+_ANYTHING: Final = 255
+_WORDS: Final = _AFTER_DIGIT | _AFTER_LETTER | _AFTER_LINE | _AFTER_WORD
 _LINE: Final = _AT_BEGIN | _AFTER_FEED
 
 
@@ -48,8 +49,10 @@ def _left_kind(symbol: int) -> int:
         return _AFTER_STOP
     if 48 <= symbol <= 57:
         return _AFTER_DIGIT
-    if symbol == 95 or 97 <= symbol <= 122:
+    if 97 <= symbol <= 122:
         return _AFTER_LETTER
+    if symbol == 95:
+        return _AFTER_LINE
     return _AFTER_WORD if KIND[symbol] & IS_WORD else _AFTER_OTHER
 
 
@@ -83,8 +86,8 @@ class Programs:
         self.starts: dict[str, int] = {}
         """Pattern → where its program begins."""
         self.begins: list[int] = []
-        """``N_SYMBOLS + 1`` numbers a pattern: what may stand left of a match that begins with that symbol (or
-        the end of the text), as bits of `LEFT` and `AT_BEGIN`."""
+        """``N_SYMBOLS + 1`` numbers a pattern: what may stand left of a match that begins with that symbol,
+        or at the end of the text, as bits of `LEFT` and `AT_BEGIN`."""
         self._multiline = False
 
     def add(self, name: str, source: str, flags: int) -> None:
@@ -212,15 +215,15 @@ class Programs:
             self._emit(COMMIT)
 
     def _begin(self, items: Sequence[tuple[Any, Any]], left: _Left, table: list[int]) -> list[int]:
-        """Note in ``table`` what may stand left of a match of some items; what is left, by symbol, if they match
-        nothing."""
+        """Note in ``table`` what may stand left of a match of some items, by its first symbol; the same for a
+        match of nothing is returned."""
         for op, value in items:
             left = self._begin_of(str(op), value, left, table)
         word, other = left
         return [word if symbol < END and KIND[symbol] & IS_WORD else other for symbol in range(END + 1)]
 
     def _begin_of(self, op: str, value: Any, left: _Left, table: list[int]) -> _Left:
-        """The same of one item. ``left`` is what may stand there before a word's character, and before others."""
+        """The same of one item. ``left``: what may stand there before characters of words, and others."""
         word, other = left
         one = _one(op, value)
         if one is not None:

@@ -9,13 +9,14 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import PATTERN_WORK
-from relfast_kernels.text.characters import CHUNK, is_ascii
+from relfast_kernels.text.characters import is_ascii
 from relfast_kernels.text.patterns.lists import END_OF_LISTS
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP
 from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, find, members, skip
 from relfast_kernels.text.patterns.sources import SOURCES
 from relfast_kernels.text.patterns.symbols import to_symbols
 from relfast_kernels.text.patterns.verdict import NEAR, obvious
+from relfast_kernels.text.vectors import WIDTH, lowest, places_of
 
 MAX_TEXT: Final = 200_000
 """Bytes of a text that is read here: of longer ones the extractors look at the end."""
@@ -30,6 +31,8 @@ PER_BYTE: Final = 5
 """Work space (uint8) for each byte of a text, besides a few hundred."""
 
 _QUOTES: Final = members("\"'`")
+_NOUGHT, _BIT = np.uint64(0), np.uint64(1)
+_COLON, _EQUALS = 58, 61
 
 
 def groups_of(name: str, *groups: str) -> tuple[int, ...]:
@@ -70,16 +73,14 @@ def obvious_end(text: Any, start: int, end: int, out: Any, to: int, work: Any) -
 @kernel
 def may_be_truth(text: Any, low: int, high: int, first: Any) -> bool:
     """Whether one of some words, by its first three letters, stands behind a colon or an equals sign."""
-    for chunk in range(low, high, CHUNK):
-        stop = min(chunk + CHUNK, high)
-        hits = False
-        for place in range(np.uint64(chunk), np.uint64(stop)):
-            hits |= (text[place] == 58) | (text[place] == 61)
-        if not hits:
-            continue
-        for at in range(chunk, stop):
-            if text[at] != 58 and text[at] != 61:
-                continue
+    for chunk in range(low, high, WIDTH):
+        # what the text is in goes on behind it
+        places = places_of(text, chunk, _COLON, _EQUALS)
+        while places != _NOUGHT:
+            at = chunk + lowest(places)
+            places &= places - _BIT
+            if at >= high:
+                break
             k = skip(text, at + 1, high, BLANKS)
             if k < high and _QUOTES[text[k]] != 0:
                 k += 1
