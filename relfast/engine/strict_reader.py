@@ -234,10 +234,10 @@ class StrictReader:
             place.failure,
             ctypes.byref(addresses),
             ctypes.byref(packed),
-            n,
+            ctypes.c_int64(n),  # a plain integer would be passed in 32 bits
             ctypes.byref(results),
             ctypes.byref(taxa),
-            _TAXA_ROOM,
+            ctypes.c_int64(_TAXA_ROOM),
             place.context,
         ):
             raise RuntimeError("the kernel that reads responses failed")

@@ -63,7 +63,7 @@ def _texts(task: str) -> list[str]:
     forms = [sample.response for sample in samples(table, cases.cases(), rng, 1)]
     prose = [row["llm_solution"].rstrip() for row in rng.sample(solutions(), 60)]
     styles = list(FAMILIES.values())
-    blends = [f"{text}\n\n{rng.choice(styles)(rng.choice(forms))}" for text in prose for _ in range(3)]
+    blends = [f"{text}\n\n{rng.choice(styles)(rng.choice(forms))}" for text in prose for _ in range(2)]
     return [*forms, *blends, *(nasty_text(name, 300) for name in UNITS), "", " \n", "<think>", "\ud800 Yes"]
 
 
@@ -82,11 +82,13 @@ def _check(task: str, texts: Sequence[object], found: Sequence[Extracted[Any] | 
 @pytest.mark.parametrize("task", TABLES)
 def test_one_by_one_and_all_at_once(task: str) -> None:
     texts, reader = _texts(task), _reader()
-    singly = [reader.read(TASKS[task], text) for text in texts]
-    assert _check(task, texts, singly) > 0.2 * len(texts)
-    again = [reader.read(TASKS[task], text) for text in texts]
-    together = reader.read_all(TASKS[task], texts)
-    assert _check(task, texts, again) <= _check(task, texts, together)
+    known = 0
+    for _ in range(4):  # the memo learns a line a time
+        singly = _check(task, texts, [reader.read(TASKS[task], text) for text in texts])
+        together = _check(task, texts, reader.read_all(TASKS[task], texts))
+        assert known <= singly <= together
+        known = together
+    assert known > 0.2 * len(texts)
 
 
 @pytest.mark.parametrize("task", TABLES)

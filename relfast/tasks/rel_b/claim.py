@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 
@@ -28,15 +27,19 @@ def vote(claim: Homoplasy) -> int:
 
 def _share(taxon: str) -> int:
     """What a taxon adds."""
-    return _known_share(taxon) if len(taxon) <= _SHORT else _hash(taxon)
-
-
-def _hash(taxon: str) -> int:
+    known = _known.get(taxon)
+    if known is not None:
+        return known
     value = 2166136261
     for byte in taxon.encode("utf-8", "surrogatepass"):
         value = ((value ^ byte) * 16777619) & 0xFFFF_FFFF
-    return value * 2654435761
+    value *= 2654435761
+    if len(_known) < _MOST and len(taxon) <= _SHORT:
+        _known[taxon] = value
+    return value
 
 
+_known: Final[dict[str, int]] = {}
+_MOST: Final = 1 << 12
 _SHORT: Final = 16
-_known_share: Final = lru_cache(maxsize=1 << 12)(_hash)
+"""How many are remembered, and the longest of them: those of a data set are a few hundred numbers."""

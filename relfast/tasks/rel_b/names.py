@@ -26,6 +26,8 @@ MARGIN: Final = 2.0
 
 def plain_name(taxon: object) -> str:
     """``taxon_015``, ``15`` and 15 are one taxon under strict; the published scorer compares texts."""
+    if type(taxon) is int and taxon >= 0:
+        return str(taxon)
     text = taxon if type(taxon) is str else str(taxon)
     return _known_name(text) if len(text) <= _SHORT else _plain(text)
 
