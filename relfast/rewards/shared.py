@@ -19,7 +19,7 @@ from relfast.engine.online.needs import Needs
 from relfast.engine.online.scorer import Scorer
 from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.errors import UnscoredError
-from relfast.formats.entry import text_of
+from relfast.formats.entry import content_of, text_of
 from relfast.json_text import decode_text
 from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
@@ -160,11 +160,15 @@ class Adapter:
         responses: Sequence[Any],
         questions: Sequence[Any] | None = None,
     ) -> list[Score]:
+        if len(responses) == len(tasks) == len(answers) == 1 and (questions is None or len(questions) == 1):
+            asked = None if questions is None else questions[0]
+            return [self.score_one(tasks[0], answers[0], responses[0], asked)]
         self._tell()
         gold = [gold_of(answer) for answer in answers]
         scores = self.scorer.scores(list(tasks), gold, responses, questions=questions)
+        look = self._needs.look
         for at, score in enumerate(scores):
-            self._needs.look(score.task, gold[at], None if questions is None else questions[at])
+            look(score.task, gold[at], None if questions is None else questions[at])
         return scores
 
     async def score_later(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
@@ -226,6 +230,8 @@ def _gold_of_object(answer: Any) -> Any:
     if type(answer) is not dict and not isinstance(answer, Mapping):
         return answer
     try:
+        if type(answer) is dict and all([type(value) in _SCALARS for value in answer.values()]):
+            return answer  # as most are
         try:
             orjson.dumps(answer)
         except TypeError:
@@ -234,6 +240,9 @@ def _gold_of_object(answer: Any) -> Any:
     except Exception:
         # a mapping of somebody else's making that fails when it is read, or that never ends
         return None
+
+
+_SCALARS: Final = frozenset({str, int, float, bool})
 
 
 def _plain(value: object) -> Any:
@@ -264,14 +273,16 @@ def response_of(completion: object) -> Any:
 
 def question_of(prompt: object) -> str | None:
     """The question in a prompt: text as it is, of chat messages (or an array of them) the user's last."""
-    if hasattr(prompt, "tolist"):
+    if type(prompt) is str:
+        return prompt
+    if type(prompt) is not list and hasattr(prompt, "tolist"):
         prompt = prompt.tolist()
     if isinstance(prompt, str):
         return prompt
-    if isinstance(prompt, Sequence):
+    if type(prompt) is list or isinstance(prompt, Sequence):
         for message in reversed(prompt):
-            if isinstance(message, Mapping) and message.get("role") == "user":
-                content = text_of([{"role": "assistant", "content": message.get("content")}])
+            if (type(message) is dict or isinstance(message, Mapping)) and message.get("role") == "user":
+                content = content_of(message.get("content"))
                 return content if isinstance(content, str) else None
     return None
 

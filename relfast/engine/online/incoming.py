@@ -68,6 +68,8 @@ _FRAMES: Final = {
 
 def check_column(name: str, values: object) -> None:
     """See that a column of a batch is none of one value. Raises `UsageError`."""
+    if type(values) is list or type(values) is tuple:
+        return
     if isinstance(values, str | bytes | Mapping):
         raise UsageError(f"{name} must be a sequence, one for each response: for one, write [{name[:-1]}]")
     if not isinstance(values, Sized):
