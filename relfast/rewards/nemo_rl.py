@@ -81,7 +81,10 @@ class _Environment(Adapter):
             A response has no score, and ``on_error`` has no number for it.
         """
         rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
-        scores = self.score_all(*(list(column) for column in zip(*rows, strict=True))) if rows else ()
+        if len(rows) == 1:
+            scores = [self.score_one(*rows[0])]
+        else:
+            scores = self.score_all(*(list(column) for column in zip(*rows, strict=True))) if rows else []
         return _return_class()(
             observations=[{"role": "environment", "content": _remark(score)} for score in scores],
             metadata=list(metadata),

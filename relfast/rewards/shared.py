@@ -175,7 +175,9 @@ class Adapter:
         """`score_one` for an event loop, which is not held up while workers score."""
         self._tell()
         gold = gold_of(answer)
-        score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
+        score = self.scorer.score_at_once(task, gold, response, question)
+        if score is None:
+            score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
         self._needs.look(score.task, gold, question)
         return score
 
@@ -230,7 +232,7 @@ def _gold_of_object(answer: Any) -> Any:
     if type(answer) is not dict and not isinstance(answer, Mapping):
         return answer
     try:
-        if type(answer) is dict and all([type(value) in _SCALARS for value in answer.values()]):
+        if type(answer) is dict and _SCALARS.issuperset(map(type, answer.values())):
             return answer  # as most are
         try:
             orjson.dumps(answer)
@@ -260,6 +262,8 @@ def read_label(label: object) -> tuple[Any, Any, Any]:
     ``{"task": …, "answer": {…}, "question": …}`` or its JSON text; gold alone is its own label, and the
     task is inferred from its keys.
     """
+    if type(label) is dict and label.get("answer") is not None:
+        return label.get("task"), label["answer"], label.get("question")
     gold = gold_of(label)
     if (type(gold) is dict or isinstance(gold, Mapping)) and "answer" in gold:
         return gold.get("task"), gold["answer"], gold.get("question")

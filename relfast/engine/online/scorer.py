@@ -20,7 +20,7 @@ from typing import Any, Final, Unpack
 
 from relfast.engine.job import Job, make_job
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.incoming import check_column, check_records, text_in
+from relfast.engine.online.incoming import check_records, rows_of, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
@@ -30,7 +30,6 @@ from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring, failed
 from relfast.engine.settings import workers_of
-from relfast.errors import UsageError
 from relfast.formats import filter_of
 from relfast.json_text import once_decoded
 from relfast.keywords import JobKeywords, OnError
@@ -135,9 +134,23 @@ class Scorer:
             The question's text; tasks whose `Task.strict_needs` name it look at it, and SeqBench does.
         """
         entry = self._record(0, task, answer, response, question)
-        score = _delivered(self._begin(entry), entry) if isinstance(entry, Record) else entry
-        self._counts.add(score.status)
-        return score
+        if isinstance(entry, Record):
+            begun = self._begin(entry)
+            entry = begun if type(begun) is Score else _delivered(begun, entry)
+        self._counts.add(entry.status)
+        return entry
+
+    def score_at_once(
+        self, task: str | None, answer: object, response: object, question: object = None
+    ) -> Score | None:
+        """`score_one` where no worker is needed for it, else None: `submit` it then."""
+        entry = self._record(0, task, answer, response, question)
+        if isinstance(entry, Record):
+            if self._goes_to_workers(entry):
+                return None
+            entry = _delivered(self._begin(entry), entry)
+        self._counts.add(entry.status)
+        return entry
 
     def reward(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -237,20 +250,10 @@ class Scorer:
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
         """The rows of `score_batch` alone; it raises what that raises."""
-        check_column("answers", answers)
-        check_column("responses", responses)
-        n = len(responses)
-        names = [tasks] * n if isinstance(tasks, str) or tasks is None else list(tasks)
-        asked = [None] * n if questions is None else list(questions)
-        if not len(names) == len(answers) == len(asked) == n:
-            raise UsageError(
-                f"lengths differ: {len(names)} tasks, {len(answers)} answers, {n} responses,"
-                f" {len(asked)} questions"
-            )
-        columns = zip(names, answers, responses, asked, strict=True)
-        if n == 1:
-            return [self.score_one(*row) for row in columns]
-        return self._score_all([self._record(at, *row) for at, row in enumerate(columns)])
+        rows = rows_of(tasks, answers, responses, questions)
+        if len(rows) == 1:
+            return [self.score_one(*rows[0])]
+        return self._score_all([self._record(at, *row) for at, row in enumerate(rows)])
 
     def rewards(
         self,
