@@ -69,6 +69,8 @@ def score_queries(
     )
     samples = [_sample(*row) for row in columns]
     whole = [sample for sample in samples if sample is not None]
+    if len(whole) == n == 1:
+        return list(score_all(*([value] for value in whole[0])))
     scores = iter(score_all(*map(list, zip(*whole, strict=True))) if whole else ())
     return [_unreadable(at) if sample is None else next(scores) for at, sample in enumerate(samples)]
 

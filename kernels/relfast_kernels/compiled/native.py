@@ -188,7 +188,8 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
     Each takes the integers and pointers its entry declares (``int`` and ``ctypes.c_void_p``) and returns
     an int. `SHORT` ones hold the GIL: to get it back from busy threads takes milliseconds. What a function
     wraps (``__wrapped__``) is quicker still to call: it wants pointers to an int64 for the result and to a
-    pointer for a failure first, and returns 0 if it has not failed; its arguments are not converted.
+    pointer for a failure first, and returns 0 if it has not failed. Its arguments are not converted: a plain
+    integer goes in 32 bits, and the rest of the 64 is anything.
     """
     for path, open_code in ((shared_library(unit), _open_library), (object_file(unit), _open_object)):
         try:

@@ -127,13 +127,3 @@ def has_word(text: Any, start: int, end: int, word: Any) -> bool:
                 if k == n:
                     return True
     return False
-
-
-@kernel
-def has_symbol(text: Any, start: int, end: int, symbol: int) -> bool:
-    """Whether a symbol is there: in a fraction of the time of `find`, if it is not."""
-    found = False
-    wanted = np.uint8(symbol)
-    for k in range(np.uint64(start), np.uint64(max(start, end))):
-        found |= text[k] == wanted
-    return found
