@@ -38,7 +38,7 @@ def calls(task: str, n: int) -> list[Call]:
     made: list[Call] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "calls.jsonl"
-        DUMPS[r"native, 15 % with \uXXXX, 20 % REL-B1"].write(path, 8 * n)
+        DUMPS[r"native, 15 % with \uXXXX, 20 % REL-B1"].write(path, 12 * n + 40)
         records = {row["id"]: row for row in map(orjson.loads, data_of(path).read_bytes().splitlines())}
         for row in map(orjson.loads, path.read_bytes().splitlines()):
             if row["task"] == task and len(made) < n:

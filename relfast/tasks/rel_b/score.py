@@ -28,7 +28,9 @@ def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
 
 def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions) -> Outcome:
     strict = options.strict
-    answer = record.answer if isinstance(record.answer, Mapping) else {}
+    answer = record.answer
+    if type(answer) is not dict and not isinstance(answer, Mapping):
+        answer = {}
     label = answer.get("label")
     taxa = answer.get("taxa", [])
     if label is None:
