@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import tempfile
 from collections.abc import Callable, Sequence
@@ -106,12 +105,16 @@ def _nemo_rl() -> Reward:
 
 def _slime() -> Reward:
     function = slime.make_reward(on_error=0.0)
-    loop = asyncio.new_event_loop()
 
     def reward(call: Call) -> Any:
         label = {"task": call.task, "answer": call.answer}
         sample = SimpleNamespace(label=label, response=call.response, prompt=call.question, metadata={})
-        return loop.run_until_complete(function(None, sample))
+        awaited = function(None, sample)
+        try:
+            awaited.send(None)
+        except StopIteration as done:
+            return done.value
+        raise RuntimeError("the reward of a text waits for something")
 
     return reward
 
@@ -126,7 +129,7 @@ DOORS: Final[dict[str, Callable[[], Reward]]] = {
     "NeMo-RL": _nemo_rl,
     "slime": _slime,
 }
-"""Whose call it is → a function that makes one. slime awaits: its call has an event loop's turn in it."""
+"""Whose call it is → a function that makes one. What slime awaits is there at once: no event loop has a turn in it."""
 
 
 def columns(chosen: Sequence[Call]) -> tuple[list[Any], ...]:
