@@ -82,9 +82,9 @@ class _Place:
         "failure",
         "memo",
         "missed",
+        "named",
         "number",
         "result",
-        "taxa",
         "work",
     )
 
@@ -92,7 +92,7 @@ class _Place:
         self._words, self.memo = words, (memo.slots, memo.texts)
         self.missed = numbers(2)
         self.work, patterns = lazy_buffer(_ROOM), lazy_buffer(8 * PATTERN_WORK)
-        self.taxa = (ctypes.c_int64 * PATTERN_WORK).from_buffer(patterns)
+        self.named = (ctypes.c_int64 * PATTERN_WORK).from_buffer(patterns)
         self._context = context = numbers(READ_COLUMNS)
         for column, memory in (
             (READ_WORDS, words),
@@ -185,7 +185,7 @@ class StrictReader:
             if found == UNKNOWN:
                 self._learn(place)
             elif found != UNCUT:
-                known = self._meaning(kernel, found, place.taxa[: found >> TAXA_SHIFT] if found > 0 else ())
+                known = self._meaning(kernel, found, place.named[: found >> TAXA_SHIFT] if found > 0 else ())
         # a list that has been replaced meanwhile takes its places with it
         places.append(place)
         return self._one(kernel, response, READ_CUT) if known is None and found == UNCUT else known
