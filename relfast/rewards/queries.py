@@ -70,7 +70,8 @@ def score_queries(
     samples = [_sample(*row) for row in columns]
     whole = [sample for sample in samples if sample is not None]
     if len(whole) == n == 1:
-        return list(score_all(*([value] for value in whole[0])))
+        task, answer, response, question = whole[0]
+        return list(score_all([task], [answer], [response], [question]))
     scores = iter(score_all(*map(list, zip(*whole, strict=True))) if whole else ())
     return [_unreadable(at) if sample is None else next(scores) for at, sample in enumerate(samples)]
 
@@ -103,7 +104,7 @@ def response_in(query: object, prompt: object, question: object = None) -> Any:
     if prompt == "":
         return cut_turn(query)
     for asked in (prompt, question):
-        if isinstance(asked, str) and asked.strip():
+        if isinstance(asked, str) and asked and not asked.isspace():
             rest = _after(query, asked)
             if rest is not None:
                 return cut_turn(rest)
