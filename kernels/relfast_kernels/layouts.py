@@ -191,6 +191,22 @@ VOTE_COLUMNS: Final = 3
 
 TAXA_SHIFT: Final = 8
 """Where in what is read of a single response the number of taxa begins; below it the panel or label."""
+UNCUT: Final = -100
+"""Instead: Python has to cut the reasoning."""
+READ_CUT: Final = 1 << 7
+READ_SHIFT: Final = 8
+"""A response to read as a number: its task, whether its reasoning is cut, and from there on its bytes."""
+(
+    READ_WORDS,
+    READ_MEMO,
+    READ_MEMO_TEXT,
+    READ_MISSED,
+    READ_WORK,
+    READ_SIZE,
+    READ_PATTERNS,
+) = range(7)
+READ_COLUMNS: Final = 7
+"""Addresses of what single responses are read with: tables of words and texts, work space and its bytes."""
 
 PATTERN_WORK: Final = 1 << 16
 """Numbers of work space that the matcher of patterns takes (`relfast_kernels.text.patterns`)."""
@@ -231,11 +247,12 @@ states (0: several, 15: a number that is none)."""
     SAYS_DESCRIBED,
     SAYS_BOXED,
     SAYS_REPLACES,
-) = (1 << bit for bit in range(8, 22))
+    SAYS_KNOWN,
+) = (1 << bit for bit in range(8, 23))
 """And as bits: it names a choice; it is "or" and the like; it can be skimmed; it changes nothing before the
 final statement; it is one; as a sentence before one it states a choice; it speaks of the place; it has
 nothing but an answer in it; "wait" and the like; "so" and the like; it is a question; its choice is
-described, in a box, or set above what was said before."""
+described, in a box, or set above what was said before; and, always set: it is no longer being written."""
 
 # SMILES: the graph of a molecule (`relfast_kernels.smiles.parser`)
 

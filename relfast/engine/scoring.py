@@ -50,6 +50,9 @@ class Reader(Protocol):
     def read(self, task: Task, response: object) -> Extracted[Any] | None:
         """What the extractor would say; None: it has to be asked."""
 
+    def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
+        """The same of many responses, in their order."""
+
 
 class NoGuard:
     """In-process: nothing can be done about a hang, so nothing is."""
@@ -291,17 +294,29 @@ class Scoring:
 
     def outcomes(self, task: Task, records: Sequence[Record]) -> list[Outcome]:
         """What the scorer says; raises what it raises."""
-        scorer, options = task.scorer, self.options
-        batch = [(record, self._extract(task, record)) for record in records]
-        outcomes = scorer.score(batch, options)
+        batch = self._extract_all(task, records)
+        outcomes = task.scorer.score(batch, self.options)
         if len(outcomes) != len(records):
             raise RuntimeError(f"{task.name} gave {len(outcomes)} scores for {len(records)} records")
         return outcomes
 
-    def _extract(self, task: Task, record: Record) -> Extracted[Any]:
+    def score_one(self, task: Task, record: Record) -> Score:
+        """The score of one record, at once and unguarded; raises what scoring it raises."""
         reader = self.reader
-        known = None if reader is None else reader.read(task, record.response)
-        return task.scorer.extract(record, self.options) if known is None else known
+        said = None if reader is None else reader.read(task, record.response)
+        if said is None:
+            said = task.scorer.extract(record, self.options)
+        (outcome,) = task.scorer.score([(record, said)], self.options)
+        return self.score_of(task, record, outcome)
+
+    def _extract_all(self, task: Task, records: Sequence[Record]) -> list[tuple[Record, Extracted[Any]]]:
+        if self.reader is None:
+            return [(record, task.scorer.extract(record, self.options)) for record in records]
+        known = self.reader.read_all(task, [record.response for record in records])
+        return [
+            (record, task.scorer.extract(record, self.options) if said is None else said)
+            for record, said in zip(records, known, strict=True)
+        ]
 
     def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
         """The row of a record from its outcome."""

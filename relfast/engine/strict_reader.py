@@ -1,7 +1,10 @@
-"""One response at a time read by the kernel of its task's ``strict`` extractor, for rewards.
+"""Responses read by the kernel of their task's ``strict`` extractor, for rewards: one, or many at once.
 
 REL-A's looks up what single lines say (`relfast.engine.text_memo`) and asks about those it has not met: the
 extractor answers, then and for good. What a kernel cannot tell otherwise is the extractor's to read.
+
+A call costs as much as what is around it: a kernel is called by its bare address, with a work place that is
+ready to be pointed to, and what can be told apart by a small number is one object for all.
 """
 
 from __future__ import annotations
@@ -12,10 +15,27 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import NOT_FOUND, PATTERN_WORK, REASONS, TAXA_SHIFT, UNKNOWN
+from relfast_kernels.layouts import (
+    NOT_FOUND,
+    PATTERN_WORK,
+    READ_COLUMNS,
+    READ_CUT,
+    READ_MEMO,
+    READ_MEMO_TEXT,
+    READ_MISSED,
+    READ_PATTERNS,
+    READ_SHIFT,
+    READ_SIZE,
+    READ_WORDS,
+    READ_WORK,
+    REASONS,
+    TAXA_SHIFT,
+    UNCUT,
+    UNKNOWN,
+)
 
 from relfast.engine.text_memo import TextMemo, word_table
-from relfast.engine.text_work import lazy_buffer
+from relfast.engine.text_work import lazy_buffer, numbers
 from relfast.records import Extracted, Options
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task, resolve
@@ -24,8 +44,19 @@ from relfast.tasks.reasoning import read_strictly
 MAX_BYTES: Final = 60_000
 """Longer texts are the extractor's to read."""
 
-_ROOM: Final = 5 * MAX_BYTES + 512
+LONG_BYTES: Final = 1_000_000
+"""From so many on, a kernel lets go of the interpreter's lock: in 2 ms, and other threads are not kept
+waiting for longer than they wait for each other (5 ms, `sys.getswitchinterval`)."""
+
+AT_ONCE: Final = 1_024
+"""Responses that a kernel gets in one call."""
+
+_ROOM: Final = 6 * MAX_BYTES + 512
 _NUMBER: Final = (1 << TAXA_SHIFT) - 1
+_TASK_BITS: Final = 4
+_FEW: Final = 3
+_TAXA_ROOM: Final = 1 << 13
+_TOO_LONG: Final = bytes(MAX_BYTES + 1)
 
 
 def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
@@ -37,6 +68,45 @@ def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
 
 
 Functions = Mapping[str, Callable[..., int]]
+_Kernel = tuple[int, Callable[..., Any]]
+"""A task's number, and its ``value_of``."""
+
+
+class _Place:
+    """What a kernel works with, for one thread at a time; and references to what it is called with."""
+
+    __slots__ = (
+        "_context",
+        "_words",
+        "context",
+        "failure",
+        "memo",
+        "missed",
+        "named",
+        "number",
+        "result",
+        "work",
+    )
+
+    def __init__(self, words: ctypes.Array[Any], memo: TextMemo) -> None:
+        self._words, self.memo = words, (memo.slots, memo.texts)
+        self.missed = numbers(2)
+        self.work, patterns = lazy_buffer(_ROOM), lazy_buffer(8 * PATTERN_WORK)
+        self.named = (ctypes.c_int64 * PATTERN_WORK).from_buffer(patterns)
+        self._context = context = numbers(READ_COLUMNS)
+        for column, memory in (
+            (READ_WORDS, words),
+            (READ_MEMO, memo.slots),
+            (READ_MEMO_TEXT, memo.texts),
+            (READ_MISSED, self.missed),
+            (READ_WORK, self.work),
+            (READ_PATTERNS, patterns),
+        ):
+            context[column] = ctypes.addressof(memory)
+        context[READ_SIZE] = _ROOM
+        self.number = ctypes.c_int64()
+        self.result, self.failure = ctypes.byref(self.number), ctypes.byref(ctypes.c_void_p())
+        self.context = ctypes.byref(context)
 
 
 class StrictReader:
@@ -53,48 +123,166 @@ class StrictReader:
     def __init__(self, options: Options, functions: Functions | None = None) -> None:
         if functions is None:
             functions = native.load("text")
-        self._read = functions["read"] if options.strict and functions is not None else None
         self._reasoning = options.reasoning
-        self._missed = (ctypes.c_int64 * 2)()
-        self._lock = threading.Lock()
-        self.tables: tuple[ctypes.Array[Any], ...] = (self._missed,) * 4
-        """What the kernel is given: words, the memo's slots and texts, and where it says what it missed."""
-        if self._read is not None:
-            words, self._memo = _strict_tables()
-            self._work, self._patterns = lazy_buffer(_ROOM), lazy_buffer(8 * PATTERN_WORK)
-            self._taxa = (ctypes.c_int64 * PATTERN_WORK).from_buffer(self._patterns)
-            self.tables = (words, self._memo.slots, self._memo.texts, self._missed)
-            self._kernels = {
-                name: (task.text_kernel.number, resolve(task.text_kernel.value_of))
-                for name, task in TASKS.items()
-                if task.text_kernel is not None and task.text_kernel.value_of is not None
-            }
+        self._is_cut = READ_CUT if options.reasoning else 0
+        self._kernels: dict[str, _Kernel] = {}
+        self._missed = numbers(2)
+        self._memo: TextMemo | None = None
+        if not options.strict or functions is None:
+            return
+        self._read, self._read_many, self._read_much = (
+            functions[name].__wrapped__  # type: ignore[attr-defined]
+            for name in ("read", "read_many", "read_much")
+        )
+        self._words, self._memo = _strict_tables()
+        self._learning = threading.Lock()
+        self._places: list[_Place] = []
+        self._shared: dict[int, Extracted[Any]] = {}
+        self._kernels = {
+            name: (task.text_kernel.number, resolve(task.text_kernel.value_of))
+            for name, task in TASKS.items()
+            if task.text_kernel is not None and task.text_kernel.value_of is not None
+        }
+        assert all(number < 1 << _TASK_BITS for number, _ in self._kernels.values())
+
+    @property
+    def tables(self) -> tuple[ctypes.Array[Any], ...]:
+        """For the kernel of lines: words, the memo's slots and texts, and where it says what it missed."""
+        if self._memo is None:
+            return (self._missed,) * 4
+        return self._words, self._memo.slots, self._memo.texts, self._missed
 
     def read(self, task: Task, response: object) -> Extracted[Any] | None:
         """What the task's extractor would say, or None: it has to be asked."""
-        if self._read is None or type(response) is not str:
-            return None
         kernel = self._kernels.get(task.name)
-        if kernel is None:
+        if kernel is None or type(response) is not str:
             return None
-        task_number, value_of = kernel
-        text, reason = read_strictly(response, self._reasoning)
-        if reason is not None:
-            return Extracted(value_of(None, ()), found=False, reason=reason)
-        data = text.encode()
+        # of a long one little may be left without its reasoning
+        return self._one(kernel, response, self._is_cut if len(response) <= MAX_BYTES else READ_CUT)
+
+    def _one(self, kernel: _Kernel, response: str, is_cut: int) -> Extracted[Any] | None:
+        if is_cut:
+            response, reason = read_strictly(response, self._reasoning)
+            if reason is not None:
+                return Extracted(kernel[1](None, ()), found=False, reason=reason)
+        try:
+            data = response.encode()
+        except UnicodeEncodeError:
+            return None
         n = len(data)
         if n > MAX_BYTES:
-            return None
-        taxa: Sequence[int] = ()
-        with self._lock:
-            found = self._read(data, n, task_number, *self.tables, self._work, _ROOM, self._patterns)
+            return None if is_cut else self._one(kernel, response, READ_CUT)
+        places = self._places
+        try:
+            place = places.pop()
+        except IndexError:  # as many as threads are in here
+            place = self._new_place()
+        if self._read(place.result, place.failure, data, n << READ_SHIFT | is_cut | kernel[0], place.context):
+            raise RuntimeError("the kernel that reads responses failed")
+        found = place.number.value
+        known = self._shared.get(found << _TASK_BITS | kernel[0])
+        if known is None:
             if found == UNKNOWN:
-                start, end = self._missed
-                if end > start:
-                    self._memo.learn(bytes(memoryview(self._work)[start:end]))
-                return None
-            if found >> TAXA_SHIFT > 0:
-                taxa = self._taxa[: found >> TAXA_SHIFT]
+                self._learn(place)
+            elif found != UNCUT:
+                known = self._meaning(kernel, found, place.named[: found >> TAXA_SHIFT] if found > 0 else ())
+        # a list that has been replaced meanwhile takes its places with it
+        places.append(place)
+        return self._one(kernel, response, READ_CUT) if known is None and found == UNCUT else known
+
+    def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
+        """`read` of many responses of one task, in their order."""
+        kernel = self._kernels.get(task.name)
+        if kernel is None or self._is_cut or len(responses) <= _FEW:
+            return [self.read(task, response) for response in responses]
+        all_said: list[Extracted[Any] | None] = []
+        for start in range(0, len(responses), AT_ONCE):
+            all_said += self._many(kernel, responses[start : start + AT_ONCE])
+        return all_said
+
+    def _many(self, kernel: _Kernel, responses: Sequence[object]) -> list[Extracted[Any] | None]:
+        number = kernel[0]
+        said: list[Extracted[Any] | None] = [None] * len(responses)
+        texts: list[bytes] = []
+        at: list[int] = []
+        for k, response in enumerate(responses):
+            if type(response) is not str:
+                continue
+            try:
+                data = response.encode() if len(response) <= MAX_BYTES else _TOO_LONG
+            except UnicodeEncodeError:
+                continue
+            if len(data) <= MAX_BYTES:
+                texts.append(data)
+                at.append(k)
+            else:
+                said[k] = self._one(kernel, response, READ_CUT)
+        n = len(texts)
+        if not n:
+            return said
+        sizes = [len(data) for data in texts]
+        addresses = (ctypes.c_char_p * n)(*texts)
+        packed = (ctypes.c_int64 * n)(*[size << READ_SHIFT | number for size in sizes])
+        results, taxa = numbers(n), numbers(_TAXA_ROOM)
+        places = self._places
+        try:
+            place = places.pop()
+        except IndexError:
+            place = self._new_place()
+        if (self._read_much if sum(sizes) > LONG_BYTES else self._read_many)(
+            place.result,
+            place.failure,
+            ctypes.byref(addresses),
+            ctypes.byref(packed),
+            ctypes.c_int64(n),  # a plain integer would be passed in 32 bits
+            ctypes.byref(results),
+            ctypes.byref(taxa),
+            ctypes.c_int64(_TAXA_ROOM),
+            place.context,
+        ):
+            raise RuntimeError("the kernel that reads responses failed")
+        places.append(place)
+        shared = self._shared
+        begin = 0
+        for k, found in zip(at, results[:], strict=True):
+            known = shared.get(found << _TASK_BITS | number)
+            if known is None:
+                response = responses[k]
+                assert isinstance(response, str)
+                if found in (UNKNOWN, UNCUT):
+                    # it is told apart, and learnt, one by one
+                    known = self._one(kernel, response, self._is_cut)
+                else:
+                    end = begin + (found >> TAXA_SHIFT if found > 0 else 0)
+                    known = self._meaning(kernel, found, taxa[begin:end])
+                    begin = end
+            said[k] = known
+        return said
+
+    def _meaning(self, kernel: _Kernel, found: int, taxa: Sequence[int]) -> Extracted[Any]:
+        """What a kernel's number means; one object for all, if nobody can change it."""
+        number, value_of = kernel
         if found >= 0:
-            return Extracted(value_of(found & _NUMBER, taxa))
-        return Extracted(value_of(None, ()), found=False, reason=REASONS[NOT_FOUND - found])
+            said = Extracted(value_of(found & _NUMBER, taxa))
+        else:
+            said = Extracted(value_of(None, ()), found=False, reason=REASONS[NOT_FOUND - found])
+        if not taxa and (said.value is None or isinstance(said.value, int | str)):
+            self._shared[found << _TASK_BITS | number] = said
+        return said
+
+    def _learn(self, place: _Place) -> None:
+        """Have the text that a kernel missed looked at."""
+        start, end = place.missed
+        if end <= start:
+            return
+        memo = self._memo
+        assert memo is not None
+        text = bytes(memoryview(place.work)[start:end])
+        with self._learning:
+            if memo.learn(text):
+                self._places = []  # the others know the tables that are full
+
+    def _new_place(self) -> _Place:
+        assert self._memo is not None
+        with self._learning:
+            return _Place(self._words, self._memo)

@@ -16,6 +16,7 @@ from relfast_kernels.layouts import (
     MEMO_SLOTS,
     MEMO_START,
     MEMO_TEXTS,
+    SAYS_KNOWN,
     STEM_MARK,
     WORD_FACTOR,
     WORD_SLOTS,
@@ -51,10 +52,17 @@ def word_table(words: Mapping[str, int]) -> ctypes.Array[ctypes.c_int64]:
 
 
 class TextMemo:
-    """Texts with what a function says of them, where a kernel finds them. Full, it forgets all."""
+    """Texts with what a function says of them, where a kernel finds them. Full, it forgets all.
+
+    A kernel may read it while a text is learnt, by one thread at a time: nothing that stands there changes,
+    and what is half written it does not know. When all is forgotten, ``slots`` and ``texts`` are new ones.
+    """
 
     def __init__(self, says: Callable[[str], int]) -> None:
         self._says = says
+        self._begin()
+
+    def _begin(self) -> None:
         self.slots = (ctypes.c_int64 * (MEMO_COLUMNS * MEMO_SLOTS)).from_buffer(
             mmap.mmap(-1, 8 * MEMO_COLUMNS * MEMO_SLOTS)
         )
@@ -62,11 +70,10 @@ class TextMemo:
         self.texts = (ctypes.c_char * MEMO_BYTES).from_buffer(self._bytes)
         self._n = self._used = 0
 
-    def learn(self, text: bytes) -> None:
-        """Have a text (UTF-8) looked at and kept."""
-        if self._n == MEMO_TEXTS or self._used + len(text) > MEMO_BYTES:
-            ctypes.memset(self.slots, 0, ctypes.sizeof(self.slots))
-            self._n = self._used = 0
+    def learn(self, text: bytes) -> bool:
+        """Have a text (UTF-8) looked at and kept; whether all others had to be forgotten for it."""
+        if forgets := self._n == MEMO_TEXTS or self._used + len(text) > MEMO_BYTES:
+            self._begin()
         value = hash_id(text)
         signed = _signed(value)
         at = (signed ^ (signed >> 32)) & (MEMO_SLOTS - 1)
@@ -74,7 +81,7 @@ class TextMemo:
             place = at * MEMO_COLUMNS
             known = self._bytes[self.slots[place + MEMO_START] : self.slots[place + MEMO_END]]
             if self.slots[place + MEMO_HASH] == signed and known == text:
-                return
+                return forgets
             at = (at + 1) % MEMO_SLOTS
         bits = self._says(text.decode())
         # an empty text would be an end of 0
@@ -83,4 +90,6 @@ class TextMemo:
         self._n += 1
         place = at * MEMO_COLUMNS
         self.slots[place + MEMO_HASH], self.slots[place + MEMO_START] = signed, start
-        self.slots[place + MEMO_END], self.slots[place + MEMO_BITS] = self._used, bits
+        self.slots[place + MEMO_BITS] = bits | SAYS_KNOWN
+        self.slots[place + MEMO_END] = self._used
+        return forgets

@@ -98,7 +98,8 @@ def _is_conversation(value: Any) -> bool:
 
 
 def _is_message(item: Any) -> bool:
-    return isinstance(item, Mapping) and "role" in item
+    # to ask for the type itself is ten times as fast, and it nearly always is that
+    return (type(item) is dict or isinstance(item, Mapping)) and "role" in item
 
 
 def last_said(messages: list[Mapping[str, Any]]) -> Any:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 from relfast.keywords import ScorerKeywords
@@ -82,7 +83,10 @@ class _Environment(Adapter):
             A response has no score, and ``on_error`` has no number for it.
         """
         rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
-        scores = self.score_all(*(list(column) for column in zip(*rows, strict=True))) if rows else ()
+        if len(rows) == 1:
+            scores = [self.score_one(*rows[0])]
+        else:
+            scores = self.score_all(*(list(column) for column in zip(*rows, strict=True))) if rows else []
         return _return_class()(
             observations=[{"role": "environment", "content": _remark(score)} for score in scores],
             metadata=list(metadata),
@@ -144,7 +148,9 @@ def _remark(score: Score) -> str:
     return "Environment: correct" if score.correct else "Environment: incorrect"
 
 
+@cache
 def _return_class() -> Any:
+    """Looked for once: what is not there takes 0.1 ms to miss."""
     try:
         return importlib.import_module("nemo_rl.environments.interfaces").EnvironmentReturn
     except ImportError:

@@ -25,7 +25,7 @@ from relfast.errors import UsageError
 from relfast.keywords import AdapterKeywords, OnError, ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.queries import score_queries
-from relfast.rewards.shared import Adapter, tallies, tensor
+from relfast.rewards.shared import Adapter, shares, tensor
 
 __all__ = ["RewardFunc", "make_reward", "reward_func"]
 
@@ -71,11 +71,11 @@ class RewardFunc(Adapter):
         n = len(queries)
         scores = score_queries(self.score_all, queries, prompts, labels)
         rewards = [self.value(score) for score in scores]
-        logs = tallies(scores)
+        logs = shares(scores) if n else {}
         return {
             "rewards": tensor(rewards),
             "scores": tensor([correct_of(*pair) for pair in zip(scores, rewards, strict=True)]),
-            "extra_logs": {name: tensor([logs[name]] * n) for name in ("answered", "unscored") if n},
+            "extra_logs": {name: tensor([share] * n) for name, share in logs.items()},
         }
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from relfast.errors import UsageError
 from relfast.records import Score, unscored
 from relfast.rewards.shared import question_of, read_label
-from relfast.tasks.reasoning import end_of_turn, lower
+from relfast.tasks.reasoning import cut_turn
 
 _TURNS: Final = (
     ("<|im_start|>user", "<|im_start|>assistant"),  # Qwen, ChatML
@@ -69,6 +69,9 @@ def score_queries(
     )
     samples = [_sample(*row) for row in columns]
     whole = [sample for sample in samples if sample is not None]
+    if len(whole) == n == 1:
+        task, answer, response, question = whole[0]
+        return list(score_all([task], [answer], [response], [question]))
     scores = iter(score_all(*map(list, zip(*whole, strict=True))) if whole else ())
     return [_unreadable(at) if sample is None else next(scores) for at, sample in enumerate(samples)]
 
@@ -99,12 +102,12 @@ def response_in(query: object, prompt: object, question: object = None) -> Any:
     if not isinstance(query, str):
         return query
     if prompt == "":
-        return query[: end_of_turn(lower(query))]
+        return cut_turn(query)
     for asked in (prompt, question):
-        if isinstance(asked, str) and asked.strip():
+        if isinstance(asked, str) and asked and not asked.isspace():
             rest = _after(query, asked)
             if rest is not None:
-                return rest[: end_of_turn(lower(rest))]
+                return cut_turn(rest)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Self, Unpack
@@ -15,7 +16,7 @@ from relfast.engine.online.scorer import Scorer
 from relfast.engine.online.shared import close, shared_scorer, stats
 from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.errors import UnscoredError
-from relfast.formats.entry import text_of
+from relfast.formats.entry import content_of, text_of
 from relfast.json_text import decode_text
 from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
@@ -94,9 +95,10 @@ class Adapter:
         return self._found
 
     def score_one(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
-        self._tell()
+        if not self._told:
+            self._tell()
         gold = gold_of(answer)
-        score = self.scorer.score_one(task, gold, response, question)
+        score = (self._found or self.scorer).score_one(task, gold, response, question)
         self._needs.look(score.task, gold, question)
         return score
 
@@ -106,23 +108,31 @@ class Adapter:
         answers: Sequence[Any],
         responses: Sequence[Any],
         questions: Sequence[Any] | None = None,
-    ) -> tuple[Score, ...]:
+    ) -> list[Score]:
+        if len(responses) == len(tasks) == len(answers) == 1 and (questions is None or len(questions) == 1):
+            asked = None if questions is None else questions[0]
+            return [self.score_one(tasks[0], answers[0], responses[0], asked)]
         self._tell()
         gold = [gold_of(answer) for answer in answers]
-        scores = self.scorer.score_batch(list(tasks), gold, responses, questions=questions).scores
+        scores = self.scorer.scores(list(tasks), gold, responses, questions=questions)
+        look = self._needs.look
         for at, score in enumerate(scores):
-            self._needs.look(score.task, gold[at], None if questions is None else questions[at])
+            look(score.task, gold[at], None if questions is None else questions[at])
         return scores
 
     async def score_later(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
         """`score_one` for an event loop, which is not held up while workers score."""
         self._tell()
         gold = gold_of(answer)
-        score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
+        score = self.scorer.score_at_once(task, gold, response, question)
+        if score is None:
+            score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
         self._needs.look(score.task, gold, question)
         return score
 
     def value(self, score: Score) -> float | None:
+        if score.reward is not None:
+            return score.reward
         return value_of(score, self.on_error, self.options["policy"])
 
     def number(self, score: Score) -> float:
@@ -168,9 +178,11 @@ def _gold_of_text(text: str) -> Any:
 
 
 def _gold_of_object(answer: Any) -> Any:
-    if not isinstance(answer, Mapping):
+    if type(answer) is not dict and not isinstance(answer, Mapping):
         return answer
     try:
+        if type(answer) is dict and _SCALARS.issuperset(map(type, answer.values())):
+            return answer  # as most are
         try:
             orjson.dumps(answer)
         except TypeError:
@@ -179,6 +191,9 @@ def _gold_of_object(answer: Any) -> Any:
     except Exception:
         # a mapping of somebody else's making that fails when it is read, or that never ends
         return None
+
+
+_SCALARS: Final = frozenset({str, int, float, bool})
 
 
 def _plain(value: object) -> Any:
@@ -196,8 +211,10 @@ def read_label(label: object) -> tuple[Any, Any, Any]:
     ``{"task": …, "answer": {…}, "question": …}`` or its JSON text; gold alone is its own label, and the
     task is inferred from its keys.
     """
+    if type(label) is dict and label.get("answer") is not None:
+        return label.get("task"), label["answer"], label.get("question")
     gold = gold_of(label)
-    if isinstance(gold, Mapping) and "answer" in gold:
+    if (type(gold) is dict or isinstance(gold, Mapping)) and "answer" in gold:
         return gold.get("task"), gold["answer"], gold.get("question")
     return None, gold, None
 
@@ -209,21 +226,23 @@ def response_of(completion: object) -> Any:
 
 def question_of(prompt: object) -> str | None:
     """The question in a prompt: text as it is, of chat messages (or an array of them) the user's last."""
-    if hasattr(prompt, "tolist"):
+    if type(prompt) is str:
+        return prompt
+    if type(prompt) is not list and hasattr(prompt, "tolist"):
         prompt = prompt.tolist()
     if isinstance(prompt, str):
         return prompt
-    if isinstance(prompt, Sequence):
+    if type(prompt) is list or isinstance(prompt, Sequence):
         for message in reversed(prompt):
-            if isinstance(message, Mapping) and message.get("role") == "user":
-                content = text_of([{"role": "assistant", "content": message.get("content")}])
+            if (type(message) is dict or isinstance(message, Mapping)) and message.get("role") == "user":
+                content = content_of(message.get("content"))
                 return content if isinstance(content, str) else None
     return None
 
 
 def field(row: object, *names: str) -> Any:
     """The first of the fields that ``row`` (a mapping, or nothing) has and that is not None."""
-    if isinstance(row, Mapping):
+    if type(row) is dict or isinstance(row, Mapping):
         for name in names:
             value = row.get(name)
             if value is not None:
@@ -233,8 +252,6 @@ def field(row: object, *names: str) -> Any:
 
 def tensor(values: Sequence[float | None]) -> Any:
     """The values as a float tensor (None as NaN) where the process has loaded torch, else as they are."""
-    import sys
-
     torch = sys.modules.get("torch")
     if torch is None:
         return list(values)
@@ -244,18 +261,22 @@ def tensor(values: Sequence[float | None]) -> Any:
 def tallies(scores: Sequence[Score]) -> dict[str, float]:
     """Means of a batch for a trainer's log: ``correct`` and the numeric metrics over the scored
     responses, ``answered`` and ``unscored`` as shares of all."""
-    n = len(scores)
-    if not n:
+    if not scores:
         return {}
     scored = [score for score in scores if score.correct is not None]
-    logged = {
-        "answered": sum(score.status == "ok" for score in scores) / n,
-        "unscored": (n - len(scored)) / n,
-    }
     columns: dict[str, list[float]] = {}
     for score in scored:
         columns.setdefault("correct", []).append(float(score.correct or False))
         for name, value in score.metrics.items():
-            if isinstance(value, int | float):
+            if isinstance(value, (int, float)):
                 columns.setdefault(f"{score.task}/{name}", []).append(float(value))
-    return {**logged, **{name: sum(column) / len(column) for name, column in columns.items()}}
+    return {**shares(scores), **{name: sum(column) / len(column) for name, column in columns.items()}}
+
+
+def shares(scores: Sequence[Score]) -> dict[str, float]:
+    """``answered`` and ``unscored`` as shares of all."""
+    n = len(scores)
+    return {
+        "answered": sum([score.status == "ok" for score in scores]) / n,
+        "unscored": sum([score.correct is None for score in scores]) / n,
+    }

@@ -174,6 +174,8 @@ def compute_score(
     dict
         The same keys for every sample: see `ComputeScore`.
     """
+    if not kwargs:
+        return _default(data_source, solution_str, ground_truth, extra_info)
     return _with(kwargs)(data_source, solution_str, ground_truth, extra_info, **_others(kwargs))
 
 

@@ -200,7 +200,7 @@ class Desk:
         self, tasks: Sequence[Any], answers: Sequence[Any], responses: Sequence[Any], questions: Sequence[Any]
     ) -> Sequence[Score]:
         gold = [gold_of(answer) for answer in answers]
-        scores = self.scorer().score_batch(tasks, gold, responses, questions=questions).scores
+        scores = self.scorer().scores(tasks, gold, responses, questions=questions)
         for score, answer, question in zip(scores, gold, questions, strict=True):
             self._needs.look(score.task, answer, question)
         return scores

@@ -236,6 +236,13 @@ def end_of_turn(lowered: str) -> int:
         end = last = last - len(found)
 
 
+def cut_turn(text: str) -> str:
+    """The text without blanks and marks of the end of a turn behind it, if there is a mark."""
+    if lower(text.rstrip()[-1:]) not in _LAST_OF_ENDS:
+        return text  # most texts, without a copy in lower case
+    return text[: end_of_turn(lower(text))]
+
+
 def read_strictly(response: object, reasoning: tuple[tuple[str, str], ...] = ()) -> tuple[str, str | None]:
     """The final text of a response under ``strict``, or the reason why it is no answer.
 

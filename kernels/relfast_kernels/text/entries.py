@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
+from numba import carray, types
+from numba.extending import intrinsic
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
@@ -19,14 +20,26 @@ from relfast_kernels.layouts import (
     PATH_COLUMNS,
     PATTERN_WORK,
     PROMPTS_SIZE,
+    READ_COLUMNS,
+    READ_CUT,
+    READ_MEMO,
+    READ_MEMO_TEXT,
+    READ_MISSED,
+    READ_PATTERNS,
+    READ_SHIFT,
+    READ_SIZE,
+    READ_WORDS,
+    READ_WORK,
     RECORD_COLUMNS,
     SET_SIZE,
     SMALL_SIZE,
     STATE_SIZE,
+    TAXA_SHIFT,
     TAXA_SLOTS,
     TEMPLATE_PARTS,
     TEMPLATE_SLOTS,
     TOKEN_COLUMNS,
+    UNKNOWN,
     WORD_SLOTS,
 )
 from relfast_kernels.text.dialects import ENTRY_SIZE
@@ -51,26 +64,60 @@ def _tables(table: Any, memo: Any, memo_text: Any, missed: Any) -> Any:
     )
 
 
-def _read(
-    text: Any,
-    n: int,
-    task: int,
-    table: Any,
-    memo: Any,
-    memo_text: Any,
-    missed: Any,
-    work: Any,
-    size: int,
-    patterns: Any,
-) -> int:
+@intrinsic
+def _pointer(typing: Any, address: Any) -> Any:
+    """What lies at an address."""
+
+    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        return builder.inttoptr(values[0], context.get_value_type(types.voidptr))
+
+    return types.voidptr(types.int64), code
+
+
+@kernel
+def _read_with(text: Any, packed: int, about: Any) -> int:
+    n = packed >> READ_SHIFT
     return read_one(
         carray(text, n, np.uint8),
         n,
-        task,
-        _tables(table, memo, memo_text, missed),
-        carray(work, size, np.uint8),
-        carray(patterns, PATTERN_WORK, np.int64),
+        packed & (READ_CUT - 1),
+        packed & READ_CUT != 0,
+        _tables(
+            _pointer(about[READ_WORDS]),
+            _pointer(about[READ_MEMO]),
+            _pointer(about[READ_MEMO_TEXT]),
+            _pointer(about[READ_MISSED]),
+        ),
+        carray(_pointer(about[READ_WORK]), about[READ_SIZE], np.uint8),
+        carray(_pointer(about[READ_PATTERNS]), PATTERN_WORK, np.int64),
     )
+
+
+def _read(text: Any, packed: int, context: Any) -> int:
+    # ctypes passes a plain integer in 32 bits
+    return _read_with(text, packed & 0x7FFF_FFFF, carray(context, READ_COLUMNS, np.int64))
+
+
+def _read_many(texts: Any, packed: Any, n: int, results: Any, taxa: Any, room: int, context: Any) -> int:
+    """Read several responses; how many taxa they name. They stand in ``taxa`` one after the other; a response
+    whose taxa do not fit is left to Python."""
+    places, sizes = carray(texts, n, np.int64), carray(packed, n, np.int64)
+    found, named = carray(results, n, np.int64), carray(taxa, room, np.int64)
+    about = carray(context, READ_COLUMNS, np.int64)
+    patterns = carray(_pointer(about[READ_PATTERNS]), PATTERN_WORK, np.int64)
+    n_named = 0
+    for k in range(n):
+        result = _read_with(_pointer(places[k]), sizes[k], about)
+        if result > 0:
+            n_taxa = result >> TAXA_SHIFT
+            if n_named + n_taxa > room:
+                result = UNKNOWN
+            else:
+                for other in range(n_taxa):
+                    named[n_named + other] = patterns[other]
+                n_named += n_taxa
+        found[k] = result
+    return n_named
 
 
 def _scan(
@@ -196,7 +243,9 @@ def _write(
 
 ENTRIES = {
     "scan": (_scan, "pipippipipipipppppppipipppppppipi"),
-    "read": (_read, "piipppppip"),
+    "read": (_read, "pip"),
+    "read_many": (_read_many, "ppippip"),
+    "read_much": (_read_many, "ppippip"),
     "index": (_index, "pipipi"),
     "add": (_add, "iipip"),
     "write": (_write, "pipipiiipipppipipipp"),

@@ -19,11 +19,12 @@ from relfast_kernels.text.characters import SPACE, SYMBOL, classify, decode
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.word_table import flags_of
 
-_ENDINGS: Final = np.frombuffer(
-    b"one two three four five six seven eight nine "
-    b"first second third fourth fifth sixth seventh eighth ninth ",
-    np.uint8,
-)
+_NUMBER_WORDS: Final = (
+    b"one two three four five six seven eight nine first second third fourth fifth sixth seventh eighth ninth"
+).split()
+_ENDINGS: Final = np.array([int.from_bytes(word, "little") for word in _NUMBER_WORDS], np.uint64)
+_SIZES: Final = np.array([len(word) for word in _NUMBER_WORDS], np.uint64)
+_EIGHT: Final = np.uint64(8)
 
 NAMELESS, QUIET, PLAIN_WORDS, WORDY, FAR = 1, 2, 4, 8, 16
 
@@ -60,21 +61,15 @@ def _is_number_word(text: Any, start: int, end: int) -> bool:
         )
     if not may:
         return False
-    at = 0
-    first = 0
-    while at < len(_ENDINGS):
-        if _ENDINGS[at] == 32:
-            size = at - first
-            if size <= end - start:
-                same = True
-                for k in range(size):
-                    if text[end - size + k] != _ENDINGS[first + k]:
-                        same = False
-                        break
-                if same:
-                    return True
-            first = at + 1
-        at += 1
+    size = min(end - start, 8)
+    tail = np.uint64(0)
+    for k in range(size):
+        tail = tail << _EIGHT | np.uint64(text[end - 1 - k])
+    # as many bytes as there are, the last one highest
+    for n in range(len(_ENDINGS)):
+        shorter = np.int64(size) - np.int64(_SIZES[n])
+        if shorter >= 0 and tail >> np.uint64(8 * shorter) == _ENDINGS[n]:
+            return True
     return False
 
 

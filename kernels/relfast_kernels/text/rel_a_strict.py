@@ -24,6 +24,7 @@ from relfast_kernels.layouts import (
     SAYS_CORRECTS,
     SAYS_DESCRIBED,
     SAYS_FINAL,
+    SAYS_KNOWN,
     SAYS_NAMES,
     SAYS_NO_MORE,
     SAYS_OR,
@@ -96,7 +97,9 @@ def _says(text: Any, start: int, end: int, tables: Any) -> Any:
             if memo[at, MEMO_HASH] == value and same_bytes(
                 text, start, end, tables.memo_text, memo[at, MEMO_START], memo[at, MEMO_END]
             ):
-                return memo[at, MEMO_BITS]
+                bits = memo[at, MEMO_BITS]
+                if bits & SAYS_KNOWN:
+                    return bits
             at = (at + 1) & mask
         tables.missed[0], tables.missed[1] = start, end
     return np.int64(_MISSED)

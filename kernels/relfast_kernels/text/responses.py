@@ -23,6 +23,7 @@ from relfast_kernels.layouts import (
     SET_DETAILS,
     SET_STRIP,
     TAXA_SHIFT,
+    UNCUT,
     UNKNOWN,
 )
 from relfast_kernels.text.characters import is_ascii, is_tame
@@ -155,15 +156,17 @@ def score_strictly(
 
 
 @kernel
-def read_one(text: Any, n: int, task: int, tables: Any, scratch: Any, patterns: Any) -> int:
-    """What the ``strict`` extractor of a task says of a text (UTF-8) without reasoning, not all white space.
+def read_one(text: Any, n: int, task: int, is_cut: bool, tables: Any, scratch: Any, patterns: Any) -> int:
+    """What the ``strict`` extractor of a task says of a response (UTF-8).
 
     Parameters
     ----------
+    is_cut
+        Whether it is without reasoning, and not all white space; else the plainest reasoning is cut here.
     tables : Tables
         ``missed`` is filled where a text is not known, else zeros.
     scratch : uint8
-        Work space: `PER_BYTE` times the bytes of the text, and 512.
+        Work space: one more than `PER_BYTE` times the bytes of the text, and 512.
     patterns : int64
         `PATTERN_WORK` more. It begins with the taxa of REL-B1.
 
@@ -171,20 +174,34 @@ def read_one(text: Any, n: int, task: int, tables: Any, scratch: Any, patterns: 
     -------
     int
         The panel or label as details number it, and from bit `TAXA_SHIFT` on how many taxa; `UNKNOWN`: only
-        Python can say; or `NOT_FOUND` less the place in `REASONS` of why there is none.
+        Python can say; `UNCUT`: only Python can cut; or `NOT_FOUND` less the place in `REASONS` of why there
+        is none.
     """
     tables.missed[0] = tables.missed[1] = 0
     if not is_ascii(text, 0, n) and not is_tame(text, 0, n):
         return UNKNOWN
+    first: Any = 0
+    last: Any = n
+    free: Any = 0
+    if not is_cut:
+        if skip_white(text, 0, n) == n:
+            return int(NOT_FOUND - _EMPTY)
+        first, last, copied = cut_reasoning(text, 0, n, scratch, 0)
+        if first < 0:
+            return UNCUT
+        if copied:
+            text, free = scratch, last
+        if skip_white(text, first, last) == last:
+            return int(NOT_FOUND - _ONLY_REASONING)
     number: Any = 0
     reason: Any = 0
     n_taxa: Any = 0
     if task < B1:
-        number, reason = read_choice(text, 0, n, tables, scratch, 0)
+        number, reason = read_choice(text, first, last, tables, scratch, free)
     elif task == C1:
-        number, reason = read_label(text, 0, n, scratch, 0, patterns)
+        number, reason = read_label(text, first, last, scratch, free, patterns)
     else:
-        number, n_taxa, reason = read_claim(text, 0, n, scratch, 0, patterns)
+        number, n_taxa, reason = read_claim(text, first, last, scratch, free, patterns)
         for k in range(n_taxa):
             patterns[k] = patterns[TAXA + k]
     if number == UNKNOWN:

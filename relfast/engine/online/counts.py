@@ -21,7 +21,9 @@ class Counts:
         self._adding_up = threading.Lock()
 
     def add(self, name: str) -> None:
-        self.add_all((name,))
+        self._events.append(name)
+        if len(self._events) >= FOLD_AT:
+            self.add_all(())
 
     def add_all(self, names: Sequence[str]) -> None:
         self._events.extend(names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Final
 
 import orjson
@@ -66,8 +66,36 @@ _FRAMES: Final = {
 """Methods by which pyarrow, Polars and pandas are known, and how each gives its rows."""
 
 
-def check_column(name: str, values: object) -> None:
+def rows_of(
+    tasks: str | Sequence[str | None] | None,
+    answers: Sequence[object],
+    responses: Sequence[object],
+    questions: Sequence[object] | None,
+) -> list[tuple[Any, Any, Any, Any]]:
+    """Task, answer, response and question of each row of a batch's columns.
+
+    Raises
+    ------
+    UsageError
+        The columns differ in length, or one of them is a single text or answer.
+    """
+    _check_column("answers", answers)
+    _check_column("responses", responses)
+    n = len(responses)
+    names = [tasks] * n if isinstance(tasks, str) or tasks is None else list(tasks)
+    asked = [None] * n if questions is None else list(questions)
+    if not len(names) == len(answers) == len(asked) == n:
+        raise UsageError(
+            f"lengths differ: {len(names)} tasks, {len(answers)} answers, {n} responses,"
+            f" {len(asked)} questions"
+        )
+    return list(zip(names, answers, responses, asked, strict=True))
+
+
+def _check_column(name: str, values: object) -> None:
     """See that a column of a batch is none of one value. Raises `UsageError`."""
+    if type(values) is list or type(values) is tuple:
+        return
     if isinstance(values, str | bytes | Mapping):
         raise UsageError(f"{name} must be a sequence, one for each response: for one, write [{name[:-1]}]")
     if not isinstance(values, Sized):

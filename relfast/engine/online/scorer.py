@@ -20,7 +20,7 @@ from typing import Any, Final, Unpack
 
 from relfast.engine.job import Job, make_job
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.incoming import check_column, check_records, text_in
+from relfast.engine.online.incoming import check_records, rows_of, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
@@ -30,7 +30,6 @@ from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring, failed
 from relfast.engine.settings import workers_of
-from relfast.errors import UsageError
 from relfast.formats import filter_of
 from relfast.json_text import once_decoded
 from relfast.keywords import JobKeywords, OnError
@@ -136,9 +135,23 @@ class Scorer:
             The question's text; tasks whose `Task.strict_needs` name it look at it, and SeqBench does.
         """
         entry = self._record(0, task, answer, response, question)
-        score = _delivered(self._begin(entry), entry) if isinstance(entry, Record) else entry
-        self._counts.add(score.status)
-        return score
+        if isinstance(entry, Record):
+            begun = self._begin(entry)
+            entry = begun if type(begun) is Score else _delivered(begun, entry)
+        self._counts.add(entry.status)
+        return entry
+
+    def score_at_once(
+        self, task: str | None, answer: object, response: object, question: object = None
+    ) -> Score | None:
+        """`score_one` where no worker is needed for it, else None: `submit` it then."""
+        entry = self._record(0, task, answer, response, question)
+        if isinstance(entry, Record):
+            if self._goes_to_workers(entry):
+                return None
+            entry = _delivered(self._begin(entry), entry)
+        self._counts.add(entry.status)
+        return entry
 
     def reward(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -227,18 +240,21 @@ class Scorer:
         UsageError
             The sequences differ in length, or one of them is a single text or answer.
         """
-        check_column("answers", answers)
-        check_column("responses", responses)
-        n = len(responses)
-        names = [tasks] * n if isinstance(tasks, str) or tasks is None else list(tasks)
-        asked = [None] * n if questions is None else list(questions)
-        if not len(names) == len(answers) == len(asked) == n:
-            raise UsageError(
-                f"lengths differ: {len(names)} tasks, {len(answers)} answers, {n} responses,"
-                f" {len(asked)} questions"
-            )
-        columns = zip(names, answers, responses, asked, strict=True)
-        return ScoreBatch.of(self._score_all([self._record(at, *row) for at, row in enumerate(columns)]))
+        return ScoreBatch.of(self.scores(tasks, answers, responses, questions=questions))
+
+    def scores(
+        self,
+        tasks: str | Sequence[str | None] | None,
+        answers: Sequence[object],
+        responses: Sequence[object],
+        *,
+        questions: Sequence[object] | None = None,
+    ) -> list[Score]:
+        """The rows of `score_batch` alone; it raises what that raises."""
+        rows = rows_of(tasks, answers, responses, questions)
+        if len(rows) == 1:
+            return [self.score_one(*rows[0])]
+        return self._score_all([self._record(at, *row) for at, row in enumerate(rows)])
 
     def rewards(
         self,
@@ -257,8 +273,7 @@ class Scorer:
         UsageError
             The sequences differ in length.
         """
-        batch = self.score_batch(tasks, answers, responses, questions=questions)
-        return [self.value_of(score) for score in batch.scores]
+        return [self.value_of(score) for score in self.scores(tasks, answers, responses, questions=questions)]
 
     def value_of(self, score: Score) -> float | None:
         """The reward of a score, ``on_error`` applied. Raises `UnscoredError` if that says so."""
@@ -290,7 +305,7 @@ class Scorer:
 
     def _in_process(self, task: Task, record: Record) -> Score:
         try:
-            return self._scoring.score_of(task, record, self._scoring.outcomes(task, [record])[0])
+            return self._scoring.score_one(task, record)
         except Exception as error:
             return failed(record, error)
 
@@ -309,6 +324,8 @@ class Scorer:
                 else:
                     here.append(at)
         embeds = any(TASKS[entries[at].task or ""].embeds for at in here)
+        if self._scoring.reader is None:
+            self._make_reader(TASKS[entries[at].task or ""] for at in here)
         with self._embedding.lock if embeds else nullcontext():
             for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
                 begun[at] = score
@@ -317,9 +334,7 @@ class Scorer:
         return scores
 
     def _goes_to_workers(self, record: Record) -> bool:
-        if self.workers == 0:
-            return False
-        return TASKS[record.task].can_hang or _is_long(record)
+        return self.workers != 0 and (TASKS[record.task].can_hang or _is_long(record))
 
     def _begin_on_workers(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
         if _is_long(record):
@@ -331,11 +346,16 @@ class Scorer:
             with self._isolated.pending_batch() as new:
                 return self._begin_on_workers(record, new)
         task = TASKS[record.task]
-        if self._scoring.reader is None and self.job.options.strict and task.text_kernel is not None:
+        if self._scoring.reader is None:
+            self._make_reader((task,))
+        return self._embedding(record) if task.embeds else self._in_process(task, record)
+
+    def _make_reader(self, tasks: Iterable[Task]) -> None:
+        """Have a kernel read responses, if it knows one of the tasks."""
+        if self.job.options.strict and any(task.text_kernel is not None for task in tasks):
             from relfast.engine.strict_reader import StrictReader
 
             self._scoring.reader = StrictReader(self.job.options)
-        return self._embedding(record) if task.embeds else self._in_process(task, record)
 
     def _after_fork(self) -> None:
         """In a forked child, which has none of the parent's threads and workers."""

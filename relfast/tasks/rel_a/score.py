@@ -19,7 +19,7 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 
 
 def _judge(answer: object, extracted: Extracted[int | None], options: Options) -> Outcome:
-    target = answer.get("target") if isinstance(answer, Mapping) else None
+    target = answer.get("target") if type(answer) is dict or isinstance(answer, Mapping) else None
     # a bool passes as an integer in the published scorer; strict takes it for the mistake it is
     good = isinstance(target, int)
     if options.strict:

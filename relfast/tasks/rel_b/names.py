@@ -26,8 +26,19 @@ MARGIN: Final = 2.0
 
 def plain_name(taxon: object) -> str:
     """``taxon_015``, ``15`` and 15 are one taxon under strict; the published scorer compares texts."""
-    name = _PREFIX.sub("", str(taxon)).lower()
+    if type(taxon) is int and taxon >= 0:
+        return str(taxon)
+    text = taxon if type(taxon) is str else str(taxon)
+    return _known_name(text) if len(text) <= _SHORT else _plain(text)
+
+
+def _plain(text: str) -> str:
+    name = _PREFIX.sub("", text).lower()
     return (name.lstrip("0") or "0") if name.isascii() and name.isdigit() else name
+
+
+_SHORT: Final = 32
+_known_name: Final = lru_cache(maxsize=1 << 12)(_plain)
 
 
 def gold_names(taxa: Sequence[object], question: object, taxa_as: object = None) -> frozenset[str]:
@@ -40,13 +51,17 @@ def gold_names(taxa: Sequence[object], question: object, taxa_as: object = None)
     question
         The question's text, if it is known.
     """
-    written = tuple(map(plain_name, taxa))
     taxa_as = taxa_as if isinstance(taxa_as, str) else None
     if not isinstance(question, str) or ">" not in question:
-        return frozenset(written)
-    if len(question) > _LONG:
-        return _named(written, question, taxa_as)
+        return frozenset(map(plain_name, taxa))
+    written = tuple(taxa)
+    if len(question) > _LONG or not _PLAIN.issuperset(map(type, written)):
+        return _names(written, question, taxa_as)
     return _remembered(written, question, taxa_as)
+
+
+def _names(taxa: tuple[object, ...], question: str, taxa_as: str | None) -> frozenset[str]:
+    return _named(tuple(map(plain_name, taxa)), question, taxa_as)
 
 
 def _named(written: tuple[str, ...], question: str, taxa_as: str | None) -> frozenset[str]:
@@ -67,7 +82,9 @@ def _named(written: tuple[str, ...], question: str, taxa_as: str | None) -> froz
     return by_place if there >= MARGIN and there >= here + MARGIN else as_written
 
 
-_remembered: Final = lru_cache(maxsize=256)(_named)
+_remembered: Final = lru_cache(maxsize=256)(_names)
+_PLAIN: Final = frozenset({int, str})
+"""Types that are equal only to themselves: 1, 1.0 and True would share a place."""
 _LONG: Final = 100_000
 """Characters of a question that is not kept: 256 of them are 25 MB."""
 

@@ -27,7 +27,10 @@ def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
 
 
 def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions) -> Outcome:
-    answer = record.answer if isinstance(record.answer, Mapping) else {}
+    strict = options.strict
+    answer = record.answer
+    if type(answer) is not dict and not isinstance(answer, Mapping):
+        answer = {}
     label = answer.get("label")
     taxa = answer.get("taxa", [])
     if label is None:
@@ -40,12 +43,12 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
     claim: Homoplasy = extracted.value
     if not hasattr(taxa, "__iter__") and _needs_taxa(label, taxa, claim, options):
         return Outcome(False, found=False, error=f"taxa must be a list, got {type(taxa).__name__}")
-    if options.strict and label == "yes" and not len(taxa):
+    if strict and label == "yes" and not len(taxa):
         return _unusable_gold(label, taxa, "taxa is empty although label is yes")
     if extracted.error is not None:
         return Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse")
     gold: Set[str]
-    if options.strict:
+    if strict:
         gold = (
             gold_names(list(taxa or ()), record.question, answer.get("taxa_as"))
             if label == "yes"
@@ -60,11 +63,11 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
     else:
         pred = set(claim.taxa)
         metrics = overlap(pred, gold)
-        least = options.b1_min_f1 if options.strict else 0.0
-        enough = metrics["f1"] >= least if options.strict else metrics["f1"] > least
+        least = options.b1_min_f1 if strict else 0.0
+        enough = metrics["f1"] >= least if strict else metrics["f1"] > least
         correct = claim.label == "yes" and (enough or not gold)
     reason = extracted.reason
-    if options.strict:
+    if strict:
         if correct and label == "yes" and not proven(len(pred & gold), len(pred), len(gold)):
             correct, reason = False, "guessed_taxa"
         metrics["reason"] = reason

@@ -21,7 +21,7 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 
 
 def _judge(answer: object, extracted: Extracted[str | None], options: Options) -> Outcome:
-    gold = answer.get("label") if isinstance(answer, Mapping) else None
+    gold = answer.get("label") if type(answer) is dict or isinstance(answer, Mapping) else None
     pred = extracted.value
     details = {"pred": pred, "gold": gold}
     if gold is None:

@@ -30,9 +30,38 @@ AT_START, AT_LINE, AT_END, AT_LINE_END, AT_BOUNDARY, AT_NO_BOUNDARY, AT_VERY_END
 WIDTH: Final = 4
 NO_LIMIT: Final = -1
 END: Final = N_SYMBOLS
-"""Beside the symbols, in a branch's table: the end of the text."""
+"""Beside the symbols, in a branch's table and in `Programs.begins`: the end of the text."""
+
+_AT_BEGIN, _AFTER_FEED, _AFTER_STOP, _AFTER_DIGIT, _AFTER_LETTER, _AFTER_LINE, _AFTER_WORD, _AFTER_OTHER = (
+    1 << bit for bit in range(8)
+)
+"""What stands left of a place: nothing; a line feed; one of ``.!?``; ``0-9``; ``a-z``; ``_``; other ``\\w``;
+another symbol."""
+_ANYTHING: Final = 255
+_WORDS: Final = _AFTER_DIGIT | _AFTER_LETTER | _AFTER_LINE | _AFTER_WORD
+_LINE: Final = _AT_BEGIN | _AFTER_FEED
+
+
+def _left_kind(symbol: int) -> int:
+    if symbol == 10:
+        return _AFTER_FEED
+    if symbol in (33, 46, 63):
+        return _AFTER_STOP
+    if 48 <= symbol <= 57:
+        return _AFTER_DIGIT
+    if 97 <= symbol <= 122:
+        return _AFTER_LETTER
+    if symbol == 95:
+        return _AFTER_LINE
+    return _AFTER_WORD if KIND[symbol] & IS_WORD else _AFTER_OTHER
+
+
+LEFT: Final = tuple(_left_kind(symbol) for symbol in range(N_SYMBOLS))
+"""Symbol → what stands left of the place after it."""
+AT_BEGIN: Final = _AT_BEGIN
 
 _EVERY: Final = frozenset(range(N_SYMBOLS))
+_Left = tuple[int, int]
 _CHARACTER: Final = {symbol: character for character, symbol in SYMBOL_OF.items()}
 _POSITIONS: Final = {
     "AT_BEGINNING": (AT_START, AT_LINE),
@@ -54,18 +83,24 @@ class Programs:
         """``N_SYMBOLS + 1`` numbers a branch: where in `lists` its ways for that symbol begin."""
         self.lists: list[int] = [0]
         """How many ways, then where each begins."""
-        self.starts: dict[str, tuple[int, int]] = {}
-        """Pattern → where its program begins, and the set of symbols that a match begins with."""
+        self.starts: dict[str, int] = {}
+        """Pattern → where its program begins."""
+        self.begins: list[int] = []
+        """``N_SYMBOLS + 1`` numbers a pattern: what may stand left of a match that begins with that symbol,
+        or at the end of the text, as bits of `LEFT` and `AT_BEGIN`."""
         self._multiline = False
 
     def add(self, name: str, source: str, flags: int) -> None:
         parsed = _parser.parse(source, flags)
         self._multiline = bool(parsed.state.flags & re.MULTILINE)
-        first, empty = self._first(list(parsed))
-        start = self._here()
+        self.starts[name] = self._here()
         self._sequence(list(parsed))
         self._emit(MATCH)
-        self.starts[name] = (start, -1 if empty else self._set(first))
+        table = [0] * (N_SYMBOLS + 1)
+        # a match may be empty where nothing was asked for
+        for symbol, left in enumerate(self._begin(list(parsed), (_ANYTHING, _ANYTHING), table)):
+            table[symbol] |= left
+        self.begins += table
 
     def _here(self) -> int:
         return len(self.code) // WIDTH
@@ -179,6 +214,54 @@ class Programs:
         if op == "POSSESSIVE_REPEAT":
             self._emit(COMMIT)
 
+    def _begin(self, items: Sequence[tuple[Any, Any]], left: _Left, table: list[int]) -> list[int]:
+        """Note in ``table`` what may stand left of a match of some items, by its first symbol; the same for a
+        match of nothing is returned."""
+        for op, value in items:
+            left = self._begin_of(str(op), value, left, table)
+        word, other = left
+        return [word if symbol < END and KIND[symbol] & IS_WORD else other for symbol in range(END + 1)]
+
+    def _begin_of(self, op: str, value: Any, left: _Left, table: list[int]) -> _Left:
+        """The same of one item. ``left``: what may stand there before characters of words, and others."""
+        word, other = left
+        one = _one(op, value)
+        if one is not None:
+            for symbol in one:
+                table[symbol] |= word if KIND[symbol] & IS_WORD else other
+            return 0, 0
+        if op in ("SUBPATTERN", "ATOMIC_GROUP"):
+            for item in value[3] if op == "SUBPATTERN" else value:
+                left = self._begin_of(str(item[0]), item[1], left, table)
+            return left
+        if op == "BRANCH":
+            word = other = 0
+            for way in value[1]:
+                after = left
+                for item in way:
+                    after = self._begin_of(str(item[0]), item[1], after, table)
+                word, other = word | after[0], other | after[1]
+            return word, other
+        if op.endswith("_REPEAT"):
+            after = left
+            for item in value[2]:
+                after = self._begin_of(str(item[0]), item[1], after, table)
+            return left if value[0] == 0 else after
+        if op == "AT":
+            where = _POSITIONS[str(value)][self._multiline]
+            if where == AT_BOUNDARY:
+                return word & ~_WORDS, other & _WORDS
+            if where == AT_NO_BOUNDARY:
+                return word & _WORDS, other & ~_WORDS
+            here = {AT_START: _AT_BEGIN, AT_LINE: _LINE}.get(where, _ANYTHING)
+            return word & here, other & here
+        if op in ("ASSERT", "ASSERT_NOT") and value[0] < 0 and len(value[1]) == 1:
+            behind = _one(str(value[1][0][0]), value[1][0][1])
+            if behind is not None:
+                here = _behind(behind) if op == "ASSERT" else _ANYTHING & ~_behind(_EVERY, all_of=behind)
+                return word & here, other & here
+        return left
+
     def _first(self, items: Sequence[tuple[Any, Any]]) -> tuple[frozenset[int], bool]:
         """What a match of some items can begin with, and whether it can be empty: at least that much."""
         first: frozenset[int] = frozenset()
@@ -204,6 +287,17 @@ class Programs:
             first, empty = self._first(list(value[2]))
             return first, empty or value[0] == 0
         return frozenset(), True
+
+
+def _behind(symbols: frozenset[int], all_of: frozenset[int] | None = None) -> int:
+    """The kinds that some of ``symbols`` are of; or those that have no member beside ``all_of``."""
+    kinds = 0
+    for symbol in symbols:
+        kinds |= LEFT[symbol]
+    if all_of is not None:
+        for symbol in symbols - all_of:
+            kinds &= ~LEFT[symbol]
+    return kinds
 
 
 def _one(op: str, value: Any) -> frozenset[int] | None:

@@ -13,6 +13,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.patterns.compile import (
     AT,
+    AT_BEGIN,
     AT_BOUNDARY,
     AT_END,
     AT_LINE,
@@ -28,6 +29,7 @@ from relfast_kernels.text.patterns.compile import (
     GREEDY,
     JUMP,
     LAZY,
+    LEFT,
     LOOK,
     LOOKED,
     MATCH,
@@ -52,10 +54,13 @@ _SETS: Final = np.zeros(len(_PROGRAMS.sets) * N_SYMBOLS, np.uint8)
 for _members, _number in _PROGRAMS.sets.items():
     _SETS[_number * N_SYMBOLS + np.array(sorted(_members), np.int64)] = 1
 _NUMBERS: Final = {name: number for number, name in enumerate(_PROGRAMS.starts)}
-_STARTS: Final = np.array([start for start, _ in _PROGRAMS.starts.values()], np.int32)
-_FIRSTS: Final = np.array([first for _, first in _PROGRAMS.starts.values()], np.int32)
+_STARTS: Final = np.array(list(_PROGRAMS.starts.values()), np.int32)
+_BEGINS: Final = np.array(_PROGRAMS.begins, np.uint8)
+_LEFT: Final = np.array(LEFT, np.uint8)
 
 _NO, _YES = constant(0), constant(1)
+_ROW: Final = np.uint64(N_SYMBOLS + 1)
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 NONE, GAVE_UP = -1, -2
 """Instead of where a match is."""
 
@@ -120,56 +125,64 @@ def _run(text: Any, begin: int, start: int, end: int, first: Any, whole: int, wo
         if top > limit or steps > MAX_STEPS:
             work[HAS_GIVEN_UP] = 1
             return GAVE_UP
-        place = pc * WIDTH
+        # unsigned: for a signed index numba looks whether it counts from the end
+        place = np.uint64(pc * WIDTH)
         op = _CODE[place]
-        a = np.int64(_CODE[place + 1])
+        a = np.int64(_CODE[place + _ONE])
         fails = False
         if op == CHAR:
-            if at < end and text[at] == a:
+            if at < end and text[np.uint64(at)] == a:
                 at += 1
                 pc += 1
             else:
                 fails = True
         elif op == CLASS:
-            if at < end and _SETS[a * N_SYMBOLS + text[at]] != 0:
+            if at < end and _SETS[np.uint64(a * N_SYMBOLS) + np.uint64(text[np.uint64(at)])] != 0:
                 at += 1
                 pc += 1
             else:
                 fails = True
         elif op == BRANCH:
             symbol = np.int64(text[at]) if at < end else END
-            where = np.int64(_TABLES[a * (N_SYMBOLS + 1) + symbol])
-            ways = np.int64(_LISTS[where])
+            where = np.int64(_TABLES[np.uint64(a * (N_SYMBOLS + 1) + symbol)])
+            ways = np.int64(_LISTS[np.uint64(where)])
             if ways == 0:
                 fails = True
             else:
                 if ways > 1:
                     work[top], work[top + 1], work[top + 2] = _WAYS - (where + 2), at, ways - 1
                     top += 3
-                pc = np.int64(_LISTS[where + 1])
+                pc = np.int64(_LISTS[np.uint64(where + 1)])
         elif op == JUMP:
             pc = a
         elif op == SPLIT:
-            b = np.int64(_CODE[place + 2])
-            if _CODE[place + 3] != 0:
+            b = np.int64(_CODE[place + _TWO])
+            if _CODE[place + _THREE] != 0:
                 work[top], work[top + 1] = a, at
                 pc = b
             else:
                 work[top], work[top + 1] = b, at
                 pc = a
             top += 3
+        elif op == AT and a == AT_BOUNDARY:
+            before = at > begin and KIND[text[np.uint64(at - 1)]] & IS_WORD != 0
+            after = at < end and KIND[text[np.uint64(at)]] & IS_WORD != 0
+            if before != after:
+                pc += 1
+            else:
+                fails = True
         elif op == AT:
             if _holds(text, begin, end, at, a):
                 pc += 1
             else:
                 fails = True
         elif op == GREEDY or op == POSSESSIVE:
-            low, high = np.int64(_CODE[place + 2]), np.int64(_CODE[place + 3])
+            low, high = np.int64(_CODE[place + _TWO]), np.int64(_CODE[place + _THREE])
             stop: Any = end if high == NO_LIMIT else min(end, at + high)
             least = at + low
             k = at
-            members = a * N_SYMBOLS
-            while k < stop and _SETS[members + text[k]] != 0:
+            members = np.uint64(a * N_SYMBOLS)
+            while k < stop and _SETS[members + np.uint64(text[np.uint64(k)])] != 0:
                 k += 1
             if k < least:
                 fails = True
@@ -180,11 +193,11 @@ def _run(text: Any, begin: int, start: int, end: int, first: Any, whole: int, wo
                 at = k
                 pc += 1
         elif op == LAZY:
-            low, high = np.int64(_CODE[place + 2]), np.int64(_CODE[place + 3])
-            members = a * N_SYMBOLS
+            low, high = np.int64(_CODE[place + _TWO]), np.int64(_CODE[place + _THREE])
+            members = np.uint64(a * N_SYMBOLS)
             k = at
             least = at + low
-            while k < least and k < end and _SETS[members + text[k]] != 0:
+            while k < least and k < end and _SETS[members + np.uint64(text[np.uint64(k)])] != 0:
                 k += 1
             if k < least:
                 fails = True
@@ -201,8 +214,8 @@ def _run(text: Any, begin: int, start: int, end: int, first: Any, whole: int, wo
             work[a] = at
             pc += 1
         elif op == LOOK:
-            back = np.int64(_CODE[place + 3])
-            refuses = _CODE[place + 2] != 0
+            back = np.int64(_CODE[place + _THREE])
+            refuses = _CODE[place + _TWO] != 0
             if at - back < begin:
                 if refuses:
                     pc = a
@@ -261,9 +274,9 @@ def _run(text: Any, begin: int, start: int, end: int, first: Any, whole: int, wo
                 pc = work[top - 2]
                 fails = False
             elif kind <= _MORE:
-                place = (_MORE - kind) * WIDTH
+                members = np.uint64(np.int64(_CODE[(_MORE - kind) * WIDTH + 1]) * N_SYMBOLS)
                 k = work[top + 1]
-                if k < end and _SETS[np.int64(_CODE[place + 1]) * N_SYMBOLS + text[k]] != 0:
+                if k < end and _SETS[members + np.uint64(text[np.uint64(k)])] != 0:
                     at = k + 1
                     if work[top + 2] > 1:
                         work[top + 1] = at
@@ -296,14 +309,21 @@ def _forget(work: Any) -> None:
 
 
 @kernel
+def _may_begin(number: int, text: Any, begin: int, at: int, end: int) -> bool:
+    """Whether a match may begin at a place, by what stands there and left of it."""
+    left = _LEFT[text[at - 1]] if at > begin else np.uint8(AT_BEGIN)
+    symbol = np.int64(text[at]) if at < end else END
+    return _BEGINS[np.int64(number) * (N_SYMBOLS + 1) + symbol] & left != 0  # type: ignore[no-any-return]
+
+
+@kernel
 def match(number: int, text: Any, begin: int, start: int, end: int, work: Any) -> int:
     """``pattern.match(text[begin:end], start)``: where it ends, `NONE` or `GAVE_UP`.
 
     ``work`` (`WORK` int64) has the groups' spans afterwards, from its third number on.
     """
     _forget(work)
-    first = np.int64(_FIRSTS[number])
-    if first >= 0 and (start >= end or _SETS[first * N_SYMBOLS + text[start]] == 0):
+    if not _may_begin(number, text, begin, start, end):
         return NONE
     return _run(text, begin, start, end, np.int64(_STARTS[number]), _NO, work)
 
@@ -312,6 +332,8 @@ def match(number: int, text: Any, begin: int, start: int, end: int, work: Any) -
 def fullmatch(number: int, text: Any, start: int, end: int, work: Any) -> int:
     """``pattern.fullmatch(text[start:end])``: ``end``, `NONE` or `GAVE_UP`."""
     _forget(work)
+    if not _may_begin(number, text, start, start, end):
+        return NONE
     return _run(text, start, start, end, np.int64(_STARTS[number]), _YES, work)
 
 
@@ -321,18 +343,29 @@ def search(number: int, text: Any, begin: int, start: int, end: int, work: Any) 
 
     ``work[0]`` and ``work[1]`` are its span, those of groups follow.
     """
-    first = np.int64(_FIRSTS[number])
     code = np.int64(_STARTS[number])
+    begins = np.uint64(number) * _ROW
     _forget(work)
-    for at in range(start, end + 1):
-        if first >= 0 and (at >= end or _SETS[first * N_SYMBOLS + text[at]] == 0):
+    left = _LEFT[text[start - 1]] if start > begin else np.uint8(AT_BEGIN)
+    for place in range(np.uint64(start), np.uint64(max(start, end))):
+        symbol = text[place]
+        here = left
+        left = _LEFT[symbol]
+        if _BEGINS[begins + np.uint64(symbol)] & here == 0:
             continue
-        found = _run(text, begin, at, end, code, _NO, work)
+        at = np.int64(place)
+        found = _run(text, begin, at, end, code, _NO, work)  # type: ignore[arg-type]
         if found == GAVE_UP:
             return GAVE_UP
         if found >= 0:
             work[0], work[1] = at, found
-            return at
+            return at  # type: ignore[return-value]
+    if start <= end and _BEGINS[begins + np.uint64(END)] & left != 0:
+        found = _run(text, begin, end, end, code, _NO, work)
+        if found >= 0:
+            work[0], work[1] = end, found
+            return end
+        return found
     return NONE
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.text.characters import CHUNK
 from relfast_kernels.text.patterns.compile import class_of
 from relfast_kernels.text.patterns.machine import number_of, substitute
 from relfast_kernels.text.patterns.symbols import DELETE, IS_ALNUM, IS_BLANK, KIND, N_SYMBOLS, PLAIN, constant
@@ -15,6 +16,7 @@ _TAG, _LATEX, _SPACING = number_of("TAG"), number_of("LATEX"), number_of("SPACIN
 LINE_FEED, PIPE, POINT = map(constant, (10, 124, 46))
 NOTHING: Final = np.zeros(0, np.uint8)
 SPACE: Final = np.full(1, 32, np.uint8)
+_ONE: Final = np.uint64(1)
 
 
 def members(text: str) -> Any:
@@ -107,13 +109,21 @@ def on_one_line(text: Any, start: int, end: int) -> bool:
 
 @kernel
 def has_word(text: Any, start: int, end: int, word: Any) -> bool:
-    """Whether ``word in text[start:end]``."""
+    """Whether ``word in text[start:end]``; it has two letters or more."""
     n = len(word)
-    for at in range(start, end - n + 1):
-        if text[at] == word[0]:
-            k = 1
-            while k < n and text[at + k] == word[k]:
-                k += 1
-            if k == n:
-                return True
+    first, second = word[0], word[1]
+    for chunk in range(start, end - n + 1, CHUNK):
+        stop = min(chunk + CHUNK, end - n + 1)
+        hits = False
+        for k in range(np.uint64(chunk), np.uint64(stop)):
+            hits |= (text[k] == first) & (text[k + _ONE] == second)
+        if not hits:
+            continue
+        for at in range(chunk, stop):
+            if text[at] == first and text[at + 1] == second:
+                k = 2
+                while k < n and text[at + k] == word[k]:
+                    k += 1
+                if k == n:
+                    return True
     return False

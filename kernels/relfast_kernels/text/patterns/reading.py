@@ -16,6 +16,7 @@ from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, find, members
 from relfast_kernels.text.patterns.sources import SOURCES
 from relfast_kernels.text.patterns.symbols import to_symbols
 from relfast_kernels.text.patterns.verdict import NEAR, obvious
+from relfast_kernels.text.vectors import WIDTH, lowest, places_of
 
 MAX_TEXT: Final = 200_000
 """Bytes of a text that is read here: of longer ones the extractors look at the end."""
@@ -30,6 +31,8 @@ PER_BYTE: Final = 5
 """Work space (uint8) for each byte of a text, besides a few hundred."""
 
 _QUOTES: Final = members("\"'`")
+_NOUGHT, _BIT = np.uint64(0), np.uint64(1)
+_COLON, _EQUALS = 58, 61
 
 
 def groups_of(name: str, *groups: str) -> tuple[int, ...]:
@@ -70,9 +73,14 @@ def obvious_end(text: Any, start: int, end: int, out: Any, to: int, work: Any) -
 @kernel
 def may_be_truth(text: Any, low: int, high: int, first: Any) -> bool:
     """Whether one of some words, by its first three letters, stands behind a colon or an equals sign."""
-    at = low
-    while at < high:
-        if text[at] == 58 or text[at] == 61:
+    for chunk in range(low, high, WIDTH):
+        # what the text is in goes on behind it
+        places = places_of(text, chunk, _COLON, _EQUALS)
+        while places != _NOUGHT:
+            at = chunk + lowest(places)
+            places &= places - _BIT
+            if at >= high:
+                break
             k = skip(text, at + 1, high, BLANKS)
             if k < high and _QUOTES[text[k]] != 0:
                 k += 1
@@ -83,7 +91,6 @@ def may_be_truth(text: Any, low: int, high: int, first: Any) -> bool:
                     and text[k + 2] == first[3 * word + 2]
                 ):
                     return True
-        at += 1
     return False
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.patterns.lists import (
     ALL,
@@ -39,6 +41,7 @@ from relfast_kernels.text.patterns.plain import (
     skip,
     skip_back,
 )
+from relfast_kernels.text.vectors import WIDTH, places_of
 
 _LABEL, _NOT_A_LABEL, _OF_TAXA, _OR, _FINAL, _SENTENCE, _MORE, _ADDS, _ITEM, _HEADING = map(
     number_of,
@@ -55,6 +58,8 @@ _AFTER_LIST: Final = members(" .*)]}|")
 _AROUND_LIST: Final = members(" .*-[](){}|>")
 _BULLETS: Final = members("-•·+[{(")
 _PIPE: Final = members("|")
+_OPEN, _CLOSE = 123, 125
+_NO_PLACE: Final = np.uint64(0)
 _LONGEST_HEADING: Final = 80
 
 
@@ -280,13 +285,19 @@ def _last_before(text: Any, place: int, n_lines: int, n: int, work: Any) -> int:
 def _open_brace(text: Any, low: int, at: int) -> int:
     """Where the object begins that ``at`` is in, or -1."""
     depth = 0
-    for k in range(at - 1, max(low, at - 2_000) - 1, -1):
-        if text[k] == 125:
-            depth += 1
-        elif text[k] == 123:
-            depth -= 1
-            if depth < 0:
-                return k
+    first = max(low, at - 2_000)
+    stop = at
+    while stop > first:
+        start = max(first, stop - WIDTH)
+        if places_of(text, start, _OPEN, _CLOSE) != _NO_PLACE:
+            for k in range(stop - 1, start - 1, -1):
+                if text[k] == _CLOSE:
+                    depth += 1
+                elif text[k] == _OPEN:
+                    depth -= 1
+                    if depth < 0:
+                        return k
+        stop = start
     return -1
 
 
