@@ -54,6 +54,38 @@ class EmbeddingTaskScorer(TaskScorer, Protocol):
     def score_within(self, batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]: ...
 
 
+class Walk(Protocol):
+    """A record that is answered action by action, in an environment of several steps."""
+
+    plan: list[str]
+    """What was done so far: a response to the record."""
+    refused: int
+    """Actions tried that were not legal."""
+    done: bool
+    shortest: int
+    """Actions of the shortest plan."""
+
+    @property
+    def text(self) -> str:
+        """What is asked, with the actions there are."""
+
+    @property
+    def where(self) -> str:
+        """What is to be seen now."""
+
+    @property
+    def tried(self) -> int:
+        """Actions tried so far, legal or not."""
+
+    def legal(self) -> list[str]: ...
+
+    def step(self, action: object) -> str | None:
+        """Do an action; the violation of one that is not legal, which changes nothing."""
+
+    def why(self, violation: str) -> str:
+        """A violation in words."""
+
+
 FastPath = Callable[[Batch, Options], list[Outcome | None]]
 
 
@@ -305,6 +337,9 @@ class Task:
     said
         The function ("module:function") that gives the answer in an outcome's ``details`` as text:
         ``(details) -> str | None``; None: it is ``details["pred"]``.
+    steps
+        The class ("module:class") of a record as a `Walk`, ``(answer, question) -> Walk``, where it can be
+        answered in steps.
     """
 
     name: str
@@ -335,6 +370,7 @@ class Task:
     lowest_reward: float = 0.0
     strict_needs: tuple[str, ...] = ()
     said: str | None = None
+    steps: str | None = None
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -367,6 +403,16 @@ class Task:
             return None  # nothing was read, or it is a row's template, which stands for many answers
         said = outcome.details.get("pred") if self._said is None else self._said(outcome.details)
         return said[:MAX_SAID] if isinstance(said, str) else None
+
+    def walk(self, answer: object, question: object) -> Walk | None:
+        """A record as an environment of several steps; None where a response is all there is to a task.
+
+        Raises
+        ------
+        InputError
+            The record cannot be walked through.
+        """
+        return None if self.steps is None else cast(Walk, resolve(self.steps)(answer, question))
 
     def problems(self, answer: Any, metadata: Any) -> Iterator[Problem]:
         """What is wrong with a record's gold and metadata, as far as they are objects that can be checked."""

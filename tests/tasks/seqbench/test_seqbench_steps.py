@@ -11,7 +11,7 @@ import seqbench_checker as checker
 from relfast.errors import InputError
 from relfast.seqbench import generate
 from relfast.tasks.seqbench.maze import validate
-from relfast.tasks.seqbench.walk import Walk, why
+from relfast.tasks.seqbench.walk import Walk
 
 ROWS = list(generate(4, 3, rows=5, cols=5, B=2, N=1.0))
 
@@ -55,7 +55,7 @@ def test_what_is_legal_is_what_another_checker_says(seed: int) -> None:
         if violation is not None:
             assert (walk.refused, walk.plan, action in legal) == (refused + 1, plan, False)
             assert violation == validate(walk.maze, [*plan, action]).violation
-            assert len(why(violation)) > 10
+            assert len(walk.why(violation)) > 10
         if walk.legal():
             walk.step(luck.choice(walk.legal()))
 
