@@ -25,7 +25,7 @@ __all__ = ["Level", "Problems"]
 Level = tuple[int, Mapping[str, Any]]
 """The number of the first problem that has these parameters of the generator, and the parameters."""
 
-_FIRST: Final = (0, {})
+_FIRST: Final[Level] = (0, {})
 
 
 class Problems:
@@ -52,7 +52,7 @@ class Problems:
     def __init__(self, task: str, *, seed: int = 0, curriculum: Sequence[Level] = (), start: int = 0) -> None:
         found = get_task(task)
         self.task, self.seed, self.start = found.name, seed, start
-        self.curriculum = [(at, dict(parameters)) for at, parameters in curriculum] or [_FIRST]
+        self.curriculum: list[Level] = [(at, dict(given)) for at, given in curriculum] or [_FIRST]
         self._begins = [at for at, _ in self.curriculum]
         if self._begins[0] != 0 or self._begins != sorted(set(self._begins)):
             raise UsageError(f"curriculum: levels begin at 0 and go up, not at {self._begins}")
@@ -88,7 +88,7 @@ class Problems:
         """``n`` problems (None: without end) as rows of a data set for a trainer.
 
         ``prompt`` (chat messages), ``task``, ``answer`` (gold as JSON text), ``question`` and ``id``: what
-        the adapters of `relfast.rewards` look for. ``datasets.IterableDataset.from_generator(problems.rows)``.
+        adapters look for. ``datasets.IterableDataset.from_generator(problems.rows)`` is such a data set.
         """
         for left, problem in enumerate(self):
             if left == n:

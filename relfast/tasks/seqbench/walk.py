@@ -20,9 +20,9 @@ from relfast.tasks.seqbench.maze import Maze, shortest_plan
 
 _TASK: Final = """\
 You are in a maze of rooms{name} and go to {target} to rescue them, with as few actions as possible. Rooms \
-are connected by doors; a door is either open, or closed and locked. A locked door needs one particular key, and \
-each key lies in some room. Some facts may be irrelevant. Keys are kept once picked up, and doors stay open \
-once opened. An action that is not possible changes nothing, and counts as one.
+are connected by doors; a door is either open, or closed and locked. A locked door needs one particular key, \
+and each key lies in some room. Some facts may be irrelevant. Keys are kept once picked up, and doors stay \
+open once opened. An action that is not possible changes nothing, and counts as one.
 
 Facts:
 {facts}
