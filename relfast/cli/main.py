@@ -58,6 +58,7 @@ COMMANDS: Final = {
     "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
     "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),
     "serve": _Command("relfast.cli.serve", "Serve rewards over HTTP: OpenRLHF, slime, batches of records."),
+    "path": _Command("relfast.cli.path", "Say where the tasks for a harness are."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
