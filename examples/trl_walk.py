@@ -110,5 +110,5 @@ if __name__ == "__main__":
     for entry in log[:: max(1, len(log) // 10)]:
         print(
             f"step {entry['step']:3d}  reward {entry['reward']:.3f}"
-            f"  calls {entry['tools/call_frequency']:.1f}  not possible {entry['tools/failure_frequency']:.2f}"
+            f"  calls {entry['tools/call_frequency']:.1f}  refused {entry['tools/failure_frequency']:.2f}"
         )

@@ -16,6 +16,7 @@ import orjson
 from relfast.cores import default_workers
 from relfast.engine.online.needs import Needs
 from relfast.engine.online.scorer import Scorer
+from relfast.engine.online.shared_place import POOL_VARIABLE, place_of
 from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.errors import UnscoredError
 from relfast.formats.entry import text_of
@@ -44,7 +45,8 @@ os.register_at_fork(after_in_child=_forget_lock)
 
 
 def shared_scorer(options: AdapterKeywords) -> Scorer:
-    """This process's scorer with these options, made at the first call.
+    """This process's scorer with these options, made at the first call. Where ``RELFAST_POOL`` is set and
+    ``workers`` is not given, it uses the workers that all processes which say so share.
 
     Raises
     ------
@@ -58,7 +60,11 @@ def shared_scorer(options: AdapterKeywords) -> Scorer:
             scorer = _scorers.get(key)
             if scorer is None:
                 settled: AdapterKeywords = {"workers": default_workers(WORKERS), **options}
-                scorer = _scorers[key] = Scorer(**settled)
+                scorer = Scorer(**settled)
+                place = place_of(os.environ.get(POOL_VARIABLE))
+                if place is not None and "workers" not in options:
+                    scorer.share_pool(place)
+                _scorers[key] = scorer
     return scorer
 
 

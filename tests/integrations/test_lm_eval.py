@@ -14,11 +14,13 @@ from click.testing import CliRunner
 from contract_records import gold
 
 from relfast.cli.main import cli
-from relfast.integrations.lm_eval import FOLDER, process_results
+from relfast.errors import UsageError
+from relfast.integrations.lm_eval import FOLDER, documents, process_results
+from relfast.rewards.problems import generated
 from relfast.tasks import TASKS
 
 NAMES = {f"relfast_{name.lower().replace('-', '_')}": name for name in TASKS}
-BROKEN = {"task": "REL-C2", "question": "q", "answer": {"smiles": "not one"}}
+BROKEN = {"task": "REL-C2", "question": "q", "answer": {"smiles": 5}}
 
 
 def test_the_table_is_there() -> None:
@@ -26,8 +28,26 @@ def test_the_table_is_there() -> None:
     assert found.keys() == {*NAMES, "relfast"}
     for yaml, name in NAMES.items():
         assert found[yaml] == f"include: _relfast\ntask: {yaml}\ndataset_kwargs:\n  task: {name}\n"
-        assert f"  - {yaml}\n" in found["relfast"]
+        # the group is of those that have built-in records
+        assert (f"  - {yaml}\n" in found["relfast"]) is (name not in ("REL-A5", "REL-A6", "REL-A7"))
     assert CliRunner().invoke(cli, ["path", "lm-eval"]).output == f"{FOLDER}\n"
+
+
+def test_built_in_records_and_new_ones() -> None:
+    pytest.importorskip("datasets")
+    for name in ("REL-C1", "SeqBench", "ReAlign"):
+        rows = documents(name, pretrained="x", policy="strict")["test"]
+        assert {row["task"] for row in rows} == {name}
+        assert {row["policy"] for row in rows} == {"strict"}
+        assert len(set(rows["prompt"])) == len(rows) >= 6
+    new = documents("rel-c1", n=3, seed=5)["test"]
+    assert [json.loads(text) for text in new["answer"]] == [
+        generated("REL-C1", at, 5).answer for at in range(3)
+    ]
+    with pytest.raises(UsageError, match="no records of REL-A7"):
+        documents("REL-A7")
+    with pytest.raises(UsageError, match="not both"):
+        documents("REL-C1", n=3, file="x.jsonl")
 
 
 def test_a_response_without_a_score_is_not_wrong() -> None:
@@ -98,7 +118,7 @@ def test_its_numbers_are_those_of_its_log(lm_eval: Any, tmp_path: Path) -> None:
 
     out = lm_eval.simple_evaluate(
         model=Answers(),
-        tasks=["relfast"],
+        tasks=list(NAMES),
         task_manager=TaskManager(include_path=str(FOLDER), metadata={"file": str(path)}),
         metadata={"file": str(path)},
         log_samples=True,

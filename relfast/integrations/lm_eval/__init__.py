@@ -6,8 +6,8 @@
     lm_eval --include_path $(relfast path lm-eval) --tasks relfast --metadata '{"n": 100, "seed": 1}' …
 
 Documents are the records of the built-in set, those of a file (``"file"`` in ``--metadata``; all of it, or of
-each task its own), or ``"n"`` new ones of a ``"seed"``. A response without a score gives no ``correct`` and no
-``reward``, so that means are over those that have one, and ``unscored`` is 1. ``relfast score`` reads the
+each task its own), or ``"n"`` new ones of a ``"seed"``. A response without a score gives no ``correct`` and
+no ``reward``, so that means are over those that have one, and ``unscored`` is 1. ``relfast score`` reads the
 samples that ``--log_samples`` writes.
 """
 
@@ -20,7 +20,8 @@ from typing import Any, Final
 
 from relfast.bench.sets import SETS
 from relfast.errors import UsageError
-from relfast.rewards.problems import Problem, from_file, generated
+from relfast.realign.problems import from_file as realign_problems
+from relfast.rewards.problems import Problem, from_file, generated, problem_of
 from relfast.rewards.shared import shared_scorer
 from relfast.tasks import get_task
 
@@ -68,9 +69,20 @@ def _problems(name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
         seed, parameters = given.get("seed", 0), given.get("parameters", {})
         yield from (generated(name, at, seed, **parameters) for at in range(given["n"]))
         return
-    paths = [given["file"]] if "file" in given else [each.path for each in SETS.values()]
-    for path in paths:
-        yield from (problem for problem in from_file(path) if problem.task == name)
+    problems = from_file(given["file"]) if "file" in given else _built_in(name)
+    yield from (problem for problem in problems if problem.task == name)
+
+
+def _built_in(name: str) -> Iterator[Problem]:
+    """The problems of the built-in set that a task is of."""
+    path = SETS[name.lower().partition("-")[0]].path
+    if name != "ReAlign":
+        yield from from_file(path)
+        return
+    for each in realign_problems(str(path)):
+        answer = {"benchmark_solution": each.solution}
+        row = {"id": each.id, "task": name, "question": each.question, "answer": answer}
+        yield problem_of(row, str(path))
 
 
 def _document(problem: Problem, policy: str) -> dict[str, Any]:
