@@ -36,10 +36,10 @@ def call(tool: str, **arguments: str) -> str:
 def make_tokenizer() -> PreTrainedTokenizerFast:
     """A call of a tool is one token; what else is said, a token a word. Nothing is fetched."""
     calls = [*(call("move_to", room=room) for room in ROOMS), call("rescue", name="Alice")]
-    words = ["<pad>", "<|im_end|>", "<unk>", *ROOMS, "Alice", "Bob", "Possible", "move_to", "rescue"]
+    words = ["<pad>", "<|im_end|>", "<unk>", "Possible:", "move_to:", "rescue:"]
     tokenizer = Tokenizer(models.WordLevel({word: n for n, word in enumerate(words)}, unk_token="<unk>"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in ["<|im_end|>", *calls]])
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in ["<|im_end|>", *ROOMS, *calls]])
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token="<pad>",
@@ -79,8 +79,8 @@ def train(steps: int, output: str) -> list[dict[str, Any]]:
         args=GRPOConfig(
             output_dir=output,
             max_steps=steps,
-            per_device_train_batch_size=32,
-            num_generations=16,
+            per_device_train_batch_size=16,
+            num_generations=8,
             max_completion_length=96,
             max_tool_calling_iterations=4,
             learning_rate=1e-2,
