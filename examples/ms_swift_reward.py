@@ -1,4 +1,4 @@
-"""relfast as a reward of ms-swift's GRPO (4.x): a plugin with an outcome reward model (ORM) named ``relfast``.
+"""relfast as a reward of ms-swift's GRPO (4.x): a plugin with an outcome reward model named ``relfast``.
 
     swift rlhf --rlhf_type grpo --external_plugins examples/ms_swift_reward.py --reward_funcs relfast …
 

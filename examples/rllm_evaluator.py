@@ -2,8 +2,8 @@
 
     AgentTrainer(agent_flow=…, evaluator=relfast_evaluator, train_dataset=…)
 
-Tasks are rows with ``task``, ``answer`` (gold as JSON text) and ``question``; what is scored is what the model
-said last. rLLM needs a number.
+Tasks are rows with ``task``, ``answer`` (gold as JSON text) and ``question``; what the model said last
+is scored. rLLM needs a number.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """relfast as a resources server of NeMo-Gym (0.4, Python 3.12): ``verify`` scores one response.
 
-Rows have ``responses_create_params`` and, beside it or in ``verifier_metadata``, ``task``, ``answer`` (gold) and
+Rows have ``responses_create_params`` and, beside it or in ``verifier_metadata``, ``task``, ``answer`` and
 ``question``. A response without a score has reward 0 and ``mask_sample``. ``relfast serve`` speaks the same
 protocol by itself; this one is for runs that start their servers from configurations.
 """

@@ -30,7 +30,7 @@ ROWS = [
     {"task": "REL-A1", "answer": {"target": 3}, "question": "which panel?"},
     {"task": "REL-C2", "answer": {"smiles": 5}, "question": "broken"},
 ]
-RESPONSES = ["<Yes>", "<smiles>CC</smiles>", "I do not know.", "<smiles>CC</smiles>"]
+RESPONSES = ["<Yes>", "<smiles>OCC</smiles>", "I do not know.", "<smiles>CC</smiles>"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,10 +46,7 @@ def expected() -> list[float | None]:
 
     columns: dict[str, Any] = {name: [row[name] for row in ROWS] for name in ROWS[0]}
     found = make_reward()(prompts=None, completions=RESPONSES, **columns)
-    assert found[0] == 1.0
-    assert found[1] is not None
-    assert 0 < found[1] < 1
-    assert found[2:] == [0.0, None]
+    assert found == [1.0, 1.0, 0.0, None]
     return found
 
 
