@@ -3,7 +3,8 @@
     swift rlhf --rlhf_type grpo --external_plugins examples/ms_swift_reward.py --reward_funcs relfast …
 
 Rows have ``messages``, ``task``, ``answer`` (gold as JSON text) and, where the user's last message is not the
-question itself, ``question``. A completion without a score is None, which ms-swift leaves out.
+question itself, ``question``. A completion without a score is None: ms-swift leaves that out of the sum of
+its reward functions, so that it is 0 where this is the only one.
 """
 
 from typing import Any

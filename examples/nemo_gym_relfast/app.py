@@ -5,15 +5,13 @@ Rows have ``responses_create_params`` and, beside it or in ``verifier_metadata``
 protocol by itself; this one is for runs that start their servers from configurations.
 """
 
-from typing import Any
-
 from nemo_gym.base_resources_server import (
     BaseResourcesServerConfig,
     BaseVerifyRequest,
     BaseVerifyResponse,
     SimpleResourcesServer,
 )
-from pydantic import ConfigDict
+from pydantic import ConfigDict, PrivateAttr
 
 from relfast import Scorer
 from relfast.serve.nemo_gym import record_of
@@ -27,22 +25,16 @@ class RelfastVerifyResponse(BaseVerifyResponse):
     model_config = ConfigDict(extra="allow")
 
     mask_sample: bool
-    status: str
 
 
 class RelfastResourcesServer(SimpleResourcesServer):
     config: BaseResourcesServerConfig
-
-    def model_post_init(self, context: Any) -> None:
-        super().model_post_init(context)
-        self._scorer = Scorer(policy="strict")
+    _scorer: Scorer = PrivateAttr(default_factory=lambda: Scorer(policy="strict"))
 
     async def verify(self, body: RelfastVerifyRequest) -> RelfastVerifyResponse:
         row = body.model_dump()
-        task, answer, response, question = record_of(row)
-        reward = await self._scorer.areward(task, answer, response, question)
-        told = {"reward": reward or 0.0, "mask_sample": reward is None}
-        return RelfastVerifyResponse(**row, **told, status="ok" if reward is not None else "unscored")
+        reward = await self._scorer.areward(*record_of(row))
+        return RelfastVerifyResponse(**row, reward=reward or 0.0, mask_sample=reward is None)
 
 
 if __name__ == "__main__":

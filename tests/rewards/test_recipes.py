@@ -18,6 +18,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import pydantic
 import pytest
 
 from relfast import rewards
@@ -222,3 +223,72 @@ def test_rllm(load: Callable[..., Any], expected: list[float | None]) -> None:
         assert out.is_correct is (out.reward == 1.0)
         assert out.signals == [Signal("relfast", out.reward)]
     assert recipe.relfast_evaluator(as_text(ROWS[0]), SimpleNamespace(trajectories=[])).reward == 0.0
+
+
+# NeMo-Gym 0.4
+
+
+def nemo_row(row: dict[str, Any], text: str) -> dict[str, Any]:
+    message = {"role": "user", "content": row["question"], "type": "message"}
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    output = {"id": "m", "type": "message", "role": "assistant", "status": "completed", "content": content}
+    response = {
+        "id": "r",
+        "created_at": 0.0,
+        "model": "m",
+        "object": "response",
+        "output": [output],
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+    }
+    return {**row, "responses_create_params": {"input": [message]}, "response": response}
+
+
+def check_nemo_gym(recipe: Any, server: Any, expected: list[float | None]) -> None:
+    for row, text, value in zip(ROWS, RESPONSES, expected, strict=True):
+        request = recipe.RelfastVerifyRequest.model_validate(nemo_row(row, text))
+        answer = asyncio.run(server.verify(request))
+        assert (answer.reward, answer.mask_sample) == (value or 0.0, value is None)
+        assert answer.model_dump()["task"] == row["task"]
+
+
+def test_nemo_gym(load: Callable[..., Any], expected: list[float | None]) -> None:
+    """Its models as ``nemo_gym/base_resources_server.py`` of 0.4.0 has them, without those of OpenAI."""
+
+    class Config(pydantic.BaseModel):
+        pass
+
+    class Request(pydantic.BaseModel):
+        responses_create_params: dict[str, Any]
+        response: dict[str, Any]
+
+    class Response(Request):
+        reward: float
+
+    class Server(pydantic.BaseModel):
+        config: Config
+
+    names = {
+        "BaseResourcesServerConfig": Config,
+        "BaseVerifyRequest": Request,
+        "BaseVerifyResponse": Response,
+        "SimpleResourcesServer": Server,
+    }
+    recipe = load("nemo_gym_relfast/app", nemo_gym={}, nemo_gym__base_resources_server=names)
+    check_nemo_gym(recipe, recipe.RelfastResourcesServer(config=Config()), expected)
+
+
+@pytest.mark.trainers
+def test_nemo_gym_itself(load: Callable[..., Any], expected: list[float | None]) -> None:
+    base = pytest.importorskip("nemo_gym.base_resources_server")
+    from nemo_gym.server_utils import ServerClient
+
+    recipe = load("nemo_gym_relfast/app")
+    config = base.BaseResourcesServerConfig(host="127.0.0.1", port=1, entrypoint="app.py", name="relfast")
+    server = recipe.RelfastResourcesServer(
+        config=config, server_client=ServerClient.model_construct(head_server_config=None)
+    )
+    check_nemo_gym(recipe, server, expected)
+    paths = {route.path for route in server.setup_webserver().routes}
+    assert {"/verify", "/seed_session"} <= paths
