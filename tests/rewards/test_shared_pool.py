@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+from reward_cases import HANG, distinct_c2
 
 import relfast
 from relfast.engine.online.shared_place import POOL_VARIABLE, place_of
@@ -78,6 +79,7 @@ def host_of(scorer: relfast.Scorer) -> int:
 
 
 def test_processes_have_one_host(place: str, scorer: relfast.Scorer) -> None:
+    assert ask(scorer).reward == 1.0  # who stays connected keeps the host
     others = [
         subprocess.Popen(
             [sys.executable, "-c", ASK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -88,7 +90,6 @@ def test_processes_have_one_host(place: str, scorer: relfast.Scorer) -> None:
     for other in others:
         out, _ = other.communicate('"CCN"\n"CCC"\n')
         answers += [json.loads(line) for line in out.splitlines()]
-    assert ask(scorer).reward == 1.0
     assert answers == [["ok", 1.0, host_of(scorer)]] * 4
     workers = [
         child
@@ -119,6 +120,20 @@ def test_what_is_under_way_is_asked_again(scorer: relfast.Scorer) -> None:
     assert not any(future.done() for future in futures)
     os.kill(host_of(scorer), signal.SIGKILL)
     assert [future.result(timeout=120).reward for future in futures] == [1.0] * 3
+
+
+def test_a_hang_is_judged_by_the_host(place: str) -> None:
+    """It costs its own score, and no host."""
+    mine = relfast.Scorer(policy="reference", timeout=0.5)
+    mine.share_pool(place)
+    with mine:
+        rows = distinct_c2(40)
+        rows[7] = HANG
+        answers, responses = zip(*rows, strict=True)
+        batch = mine.score_batch("REL-C2", list(answers), list(responses))
+        assert [at for at, score in enumerate(batch) if score.status != "ok"] == [7]
+        assert batch[7].status == "timeout"
+        assert mine.stats()["workers_replaced"] == 0
 
 
 def test_many_threads_get_their_own_scores(scorer: relfast.Scorer) -> None:

@@ -44,14 +44,14 @@ def test_two_steps_with_rewards_of_walks(tmp_path: Path, monkeypatch: pytest.Mon
         return value
 
     monkeypatch.setattr(SeqBenchEnvironment, "get_reward", watched)
-    log = example.train(2, str(tmp_path))
+    log = example.train(2, str(tmp_path), rollouts=8)
     assert [entry["step"] for entry in log] == [1, 2]
     for entry in log:
         assert math.isfinite(entry["loss"])
         assert entry["tools/call_frequency"] > 0
-    assert len(seen) == 32
+    assert len(seen) == 16
     assert all(given == pytest.approx(expected) for given, expected in seen)
-    assert sum(entry["reward"] for entry in log) / 2 == pytest.approx(sum(given for given, _ in seen) / 32)
+    assert sum(entry["reward"] for entry in log) / 2 == pytest.approx(sum(given for given, _ in seen) / 16)
 
 
 def test_a_group_has_one_maze() -> None:
