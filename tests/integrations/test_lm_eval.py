@@ -77,6 +77,7 @@ def scored_again(folder: Path, policy: str) -> dict[str, dict[str, float]]:
 
 
 @pytest.mark.trainers
+@pytest.mark.filterwarnings("ignore")
 def test_its_dummy_from_the_command_line(lm_eval: Any, tmp_path: Path) -> None:
     """``lol`` is no answer to anything."""
     command = [sys.executable, "-m", "lm_eval", "--model", "dummy", "--include_path", str(FOLDER)]

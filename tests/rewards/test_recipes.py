@@ -111,6 +111,7 @@ def test_ms_swift(load: Callable[..., Any], expected: list[float | None]) -> Non
 
 
 @pytest.mark.trainers
+@pytest.mark.filterwarnings("ignore")
 def test_ms_swift_itself(load: Callable[..., Any], expected: list[float | None]) -> None:
     rewards_of_swift = pytest.importorskip("swift.rewards")
     check_ms_swift(load("ms_swift_reward"), rewards_of_swift.orms, expected)
@@ -150,6 +151,7 @@ def test_skyrl(load: Callable[..., Any], expected: list[float | None]) -> None:
 
 
 @pytest.mark.trainers
+@pytest.mark.filterwarnings("ignore")
 def test_skyrl_itself(load: Callable[..., Any], expected: list[float | None]) -> None:
     gym = pytest.importorskip("skyrl_gym")
     from skyrl_gym.envs import deregister, register
@@ -179,6 +181,7 @@ def test_areal(load: Callable[..., Any], expected: list[float | None]) -> None:
 
 
 @pytest.mark.trainers
+@pytest.mark.filterwarnings("ignore")
 def test_areal_itself(load: Callable[..., Any], expected: list[float | None]) -> None:
     """Through its wrapper, in a process of its own."""
     api = pytest.importorskip("areal.api.reward_api")
@@ -280,6 +283,7 @@ def test_nemo_gym(load: Callable[..., Any], expected: list[float | None]) -> Non
 
 
 @pytest.mark.trainers
+@pytest.mark.filterwarnings("ignore")
 def test_nemo_gym_itself(load: Callable[..., Any], expected: list[float | None]) -> None:
     base = pytest.importorskip("nemo_gym.base_resources_server")
     from nemo_gym.server_utils import ServerClient
