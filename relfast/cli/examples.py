@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-EXAMPLES: Final[Mapping[str, tuple[str, str]]] = {
+EXAMPLES: Final[Mapping[str, tuple[str, ...]]] = {
     "score": (
         "relfast score run.jsonl",
         "relfast score run.jsonl --data gold.jsonl --map response=completion -o rows.parquet",
@@ -33,7 +33,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "realign": ("relfast realign --mock --limit 2", "relfast realign --model NAME --api http://127.0.0.1:8000/v1"),
     "serve": ("relfast serve", "relfast serve --port 8080"),
-    "path": ("relfast path lm-eval", "lm_eval --include_path $(relfast path lm-eval) --tasks relfast_rel_c2 --model dummy"),
+    "path": ("relfast path lm-eval",),
     "tasks": ("relfast tasks", "relfast tasks --json"),
     "warmup": ("relfast warmup", "RELFAST_CACHE_DIR=/scratch/cache relfast warmup"),
 }  # fmt: skip

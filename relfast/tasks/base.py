@@ -38,6 +38,7 @@ from relfast.errors import UsageError
 from relfast.records import Batch, Extracted, Options, Outcome, Policy, Record
 from relfast.tasks.display import Display
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
+from relfast.tasks.stepping import Walk
 
 
 class TaskScorer(Protocol):
@@ -52,38 +53,6 @@ class EmbeddingTaskScorer(TaskScorer, Protocol):
     """The same of a task that embeds."""
 
     def score_within(self, batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]: ...
-
-
-class Walk(Protocol):
-    """A record that is answered action by action, in an environment of several steps."""
-
-    plan: list[str]
-    """What was done so far: a response to the record."""
-    refused: int
-    """Actions tried that were not legal."""
-    done: bool
-    shortest: int
-    """Actions of the shortest plan."""
-
-    @property
-    def text(self) -> str:
-        """What is asked, with the actions there are."""
-
-    @property
-    def where(self) -> str:
-        """What is to be seen now."""
-
-    @property
-    def tried(self) -> int:
-        """Actions tried so far, legal or not."""
-
-    def legal(self) -> list[str]: ...
-
-    def step(self, action: object) -> str | None:
-        """Do an action; the violation of one that is not legal, which changes nothing."""
-
-    def why(self, violation: str) -> str:
-        """A violation in words."""
 
 
 FastPath = Callable[[Batch, Options], list[Outcome | None]]
