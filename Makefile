@@ -61,8 +61,8 @@ test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
 	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not browser and not ray'
 
-## trainers and harnesses that are installed, and what installs with torch: TRL, sentence-transformers,
-## transformers; for others install them into $(VENV) first (docs/training.md)
+## trainers and harnesses: TRL, verifiers, reasoning-gym, inspect, lm-evaluation-harness, SkyRL-Gym, and what else
+## is installed in $(VENV) (docs/training.md); sentence-transformers, which ours is held against
 test-trainers: $(VENV)/.trainers
 	$(PYTEST) -m trainers
 

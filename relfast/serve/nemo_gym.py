@@ -65,7 +65,7 @@ def nemo_gym_routes(judge: Judge, refusals: Mapping[int | str, dict[str, Any]]) 
     async def verify(request: VerifyRequest) -> Response:
         """The reward of a response."""
         row = request.model_dump()
-        score, reward = await run_in_threadpool(judge, *_read(row))
+        score, reward = await run_in_threadpool(judge, *record_of(row))
         told = {
             "reward": 0.0 if reward is None else reward,
             "mask_sample": reward is None,
@@ -85,7 +85,7 @@ def _encoded(answer: Mapping[str, Any]) -> bytes:
         return json.dumps(answer).encode("ascii")
 
 
-def _read(row: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
+def record_of(row: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
     """Task, gold, response and question of a row."""
     about = row.get("verifier_metadata")
     task, answer, question = (

@@ -38,6 +38,7 @@ from relfast.errors import UsageError
 from relfast.records import Batch, Extracted, Options, Outcome, Policy, Record
 from relfast.tasks.display import Display
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
+from relfast.tasks.stepping import Walk
 
 
 class TaskScorer(Protocol):
@@ -307,6 +308,9 @@ class Task:
     said
         The function ("module:function") that gives the answer in an outcome's ``details`` as text:
         ``(details) -> str | None``; None: it is ``details["pred"]``.
+    steps
+        The class ("module:class") of a record as a `Walk`, ``(answer, question) -> Walk``, where it can be
+        answered in steps.
     """
 
     name: str
@@ -338,6 +342,7 @@ class Task:
     strict_needs: tuple[str, ...] = ()
     row_fields: tuple[str, ...] = ()
     said: str | None = None
+    steps: str | None = None
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
@@ -370,6 +375,16 @@ class Task:
             return None  # nothing was read, or it is a row's template, which stands for many answers
         said = outcome.details.get("pred") if self._said is None else self._said(outcome.details)
         return said[:MAX_SAID] if isinstance(said, str) else None
+
+    def walk(self, answer: object, question: object) -> Walk | None:
+        """A record as an environment of several steps; None where a response is all there is to a task.
+
+        Raises
+        ------
+        InputError
+            The record cannot be walked through.
+        """
+        return None if self.steps is None else cast(Walk, resolve(self.steps)(answer, question))
 
     def problems(self, answer: Any, metadata: Any) -> Iterator[Problem]:
         """What is wrong with a record's gold and metadata, as far as they are objects that can be checked."""

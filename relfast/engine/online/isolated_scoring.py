@@ -15,6 +15,7 @@ from relfast.engine.online.entry_work import EntryQueue
 from relfast.engine.online.incoming import plain
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import ScoreCache, for_record, key_of
+from relfast.engine.online.shared_pool import SharedPool
 from relfast.engine.pool.pool import Pool
 from relfast.engine.scoring import Scoring, failed
 from relfast.records import Extracted, Record, Score
@@ -37,12 +38,17 @@ class IsolatedScoring:
         Worker processes; None: usable cores.
     counts
         Told of answers ``scored_before`` and ``shared``.
+    place
+        Socket of a pool that other processes share; None: workers of its own.
     """
 
-    def __init__(self, scoring: Scoring, workers: int | None, counts: Counts) -> None:
+    def __init__(
+        self, scoring: Scoring, workers: int | None, counts: Counts, place: str | None = None
+    ) -> None:
         self._scoring, self._n_workers, self._counts = scoring, workers, counts
+        self._place = place
         self._lock = threading.Lock()
-        self._queue: EntryQueue | None = None
+        self._queue: EntryQueue | SharedPool | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
         self._cache = ScoreCache()
         self._replaced = 0
@@ -167,14 +173,20 @@ class IsolatedScoring:
             for each in pending:
                 each.set_score(each.unscored("crashed", "WorkerError", f"no workers: {error}"))
 
-    def _workers(self) -> EntryQueue:
+    def _new_queue(self) -> EntryQueue | SharedPool:
+        if self._place is not None:
+            return SharedPool(self._scoring.job, self._place)
+        return EntryQueue(
+            Pool(self._scoring.job, usable_cores() if self._n_workers is None else self._n_workers)
+        )
+
+    def _workers(self) -> EntryQueue | SharedPool:
         queue = self._queue
         if queue is not None:
             return queue
         with self._lock:
             if self._queue is None:
-                n_workers = usable_cores() if self._n_workers is None else self._n_workers
-                self._queue = EntryQueue(Pool(self._scoring.job, n_workers))
+                self._queue = self._new_queue()
                 # runs with `close`, when this object is collected, and before the interpreter ends
                 self._finalizer = weakref.finalize(self, self._queue.close)
             return self._queue

@@ -79,6 +79,7 @@ class Scorer:
         self.job: Job = make_job(**options)
         self.workers: int | None = workers_of(workers)
         self.on_error: OnError = checked_on_error(on_error)
+        self._place: str | None = None
         self._prepare()
 
     def _prepare(self) -> None:
@@ -90,17 +91,29 @@ class Scorer:
         """All that a fork or a pickle does not carry over."""
         self._counts = Counts()
         self._scoring.reader = None  # its lock may be held by a thread of the parent
-        self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts)
+        self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts, self._place)
         scoring = self._scoring
         # an embedding model is fastest on many texts, and one call fills all cores
         self._embedding = MicroBatcher(lambda records: list(scoring.entries(records)), _embedding_turn)
 
+    def share_pool(self, place: str) -> None:
+        """Leave what needs workers to the pool behind a socket, which other processes use too
+        (`relfast.engine.online.shared_place.place_of`); to be called before anything is scored."""
+        self._place = place
+        self._start_anew()
+
     def __getstate__(self) -> dict[str, Any]:
-        return {"job": self.job, "workers": self.workers, "on_error": self.on_error}
+        return {
+            "job": self.job,
+            "workers": self.workers,
+            "on_error": self.on_error,
+            "place": self._place,
+        }
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.job, self.on_error = state["job"], state["on_error"]
         self.workers = state["workers"]
+        self._place = state["place"]
         self._prepare()
 
     def __enter__(self) -> Scorer:

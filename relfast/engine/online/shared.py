@@ -9,6 +9,7 @@ from typing import Final
 
 from relfast.cores import default_workers
 from relfast.engine.online.scorer import Scorer
+from relfast.engine.online.shared_place import POOL_VARIABLE, place_of
 from relfast.keywords import AdapterKeywords
 
 WORKERS: Final = 1
@@ -30,7 +31,8 @@ os.register_at_fork(after_in_child=_forget_lock)
 
 
 def shared_scorer(options: AdapterKeywords) -> Scorer:
-    """This process's scorer with these options, made at the first call.
+    """This process's scorer with these options, made at the first call. Where ``RELFAST_POOL`` is set and
+    ``workers`` is not given, it uses the workers that all processes which say so share.
 
     Raises
     ------
@@ -44,7 +46,11 @@ def shared_scorer(options: AdapterKeywords) -> Scorer:
             scorer = _scorers.get(key)
             if scorer is None:
                 settled: AdapterKeywords = {"workers": default_workers(WORKERS), **options}
-                scorer = _scorers[key] = Scorer(**settled)
+                scorer = Scorer(**settled)
+                place = place_of(os.environ.get(POOL_VARIABLE))
+                if place is not None and "workers" not in options:
+                    scorer.share_pool(place)
+                _scorers[key] = scorer
     return scorer
 
 

@@ -82,10 +82,15 @@ class Failure(NamedTuple):
         return cls(type(error).__name__, str(error), error if isinstance(error, RelfastError) else None)
 
 
+def frame(message: Any) -> bytes:
+    """A message as it travels."""
+    payload = pickle.dumps(message, protocol=5)
+    return _LENGTH.pack(len(payload)) + payload
+
+
 def send(descriptor: int, message: Any) -> None:
     """Write a message as one frame; blocks while the pipe is full."""
-    payload = pickle.dumps(message, protocol=5)
-    view = memoryview(_LENGTH.pack(len(payload)) + payload)
+    view = memoryview(frame(message))
     while view:
         view = view[os.write(descriptor, view) :]
 

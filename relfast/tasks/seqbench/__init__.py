@@ -58,6 +58,7 @@ TASK: Final = Task(
         Prompt("seqbench-zero-shot", 1, "relfast.tasks.seqbench.prompt:zero_shot"),
     ),
     mock="relfast.tasks.seqbench.mock:answer",
+    steps="relfast.tasks.seqbench.walk:Walk",
     breakdown=Breakdown(
         "complexity",
         by=("logical_depth", "backtracking", "noise"),

@@ -1,0 +1,211 @@
+"""A pool that processes of a machine share, as one of them sees it: records go to its host, scores come back.
+
+Stands in for `EntryQueue`. The first who needs the host starts it. A host that is gone (killed, say) is
+started again, and gets what it had not answered once more: records that end their workers are judged within
+it, so none of them ends it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Sequence
+from typing import Any, Final
+
+from relfast.engine.job import Job
+from relfast.engine.online.pending_score import PendingScore
+from relfast.engine.online.shared_place import is_ours
+from relfast.engine.pool import protocol as wire
+from relfast.engine.pool.launch import start
+
+ATTEMPTS: Final = 5
+"""Hosts that may be lost in a row, without one score in between, before records are given up."""
+
+_BACKLOG: Final = 256
+
+
+class SharedPool:
+    """This process's connection to the host. Thread-safe.
+
+    Parameters
+    ----------
+    job
+        What is scored with.
+    place
+        Path of the host's socket.
+
+    Attributes
+    ----------
+    replaced
+        Hosts that were lost.
+    """
+
+    def __init__(self, job: Job, place: str) -> None:
+        self._job, self._place = job, place
+        self._lock = threading.Lock()
+        self._waiting: dict[int, PendingScore] = {}
+        self._connection: socket.socket | None = None
+        self._closed = False
+        self._lost = 0
+        self.replaced = 0
+        self.host: int | None = None
+
+    @property
+    def pool(self) -> SharedPool:
+        """What an `EntryQueue` has its numbers from."""
+        return self
+
+    def pids(self) -> list[int]:
+        """None: the workers are the host's."""
+        return []
+
+    def submit(self, entries: Sequence[PendingScore]) -> None:
+        """Have entries scored. Each gets a score, `close` and hosts that cannot be had included."""
+        with self._lock:
+            if self._closed:
+                left: Sequence[PendingScore] = entries
+            else:
+                self._waiting.update((entry.record.index, entry) for entry in entries)
+                left = self._send(entries)
+        _settle(left, "the scorer was closed" if self._closed else f"no shared pool at {self._place}")
+
+    def close(self) -> None:
+        """Let go of the host; what is under way is unscored."""
+        with self._lock:
+            self._closed = True
+            left = list(self._waiting.values())
+            self._waiting.clear()
+            self._drop()
+        _settle(left, "the scorer was closed")
+
+    def abandon(self) -> None:
+        """In a forked child: the connection is the parent's, and its reader is not here."""
+        if self._connection is not None:
+            # closes the child's descriptor only; the parent's stays
+            self._connection.close()
+            self._connection = None
+
+    # with the lock held
+
+    def _send(self, entries: Sequence[PendingScore]) -> list[PendingScore]:
+        """Send records; those that cannot be sent, which wait no longer."""
+        while self._lost < ATTEMPTS:
+            try:
+                if self._connection is None:
+                    self._connect()
+                    entries = list(self._waiting.values())
+                assert self._connection is not None
+                _tell(self._connection, [entry.record for entry in entries])
+                return []
+            except (OSError, EOFError):
+                self._lost += 1
+                self._drop()
+        self._lost = 0
+        left = list(self._waiting.values())
+        self._waiting.clear()
+        return left
+
+    def _connect(self) -> None:
+        connection = reach(self._place)
+        try:
+            if not is_ours(connection):
+                raise OSError(f"{self._place} is not this user's")
+            _tell(connection, self._job)
+            self.host = wire.receive(connection.fileno()).pid
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        threading.Thread(target=self._read, args=(connection,), name="relfast-shared", daemon=True).start()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            # wakes the reader, which closes it
+            with contextlib.suppress(OSError):
+                self._connection.shutdown(socket.SHUT_RDWR)
+            self._connection = None
+
+    # a thread of its own
+
+    def _read(self, connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError, EOFError):
+            while True:
+                for index, score in wire.receive(connection.fileno()):
+                    with self._lock:
+                        entry = self._waiting.pop(index, None)
+                        self._lost = 0
+                    if entry is not None:
+                        entry.set_score(score)
+        left: list[PendingScore] = []
+        with self._lock:
+            if self._connection is connection:
+                self._connection = None
+                self.replaced += 1
+                self._lost += 1
+                if self._waiting:
+                    left = self._send(())
+        _settle(left, f"no shared pool at {self._place}")
+
+
+def _settle(entries: Sequence[PendingScore], why: str) -> None:
+    for entry in entries:
+        entry.set_score(entry.unscored("crashed", "WorkerError", why))
+
+
+def _tell(connection: socket.socket, message: Any) -> None:
+    # a host that is gone is an error here, not a signal to the caller's process
+    connection.sendall(wire.frame(message), socket.MSG_NOSIGNAL)
+
+
+def reach(place: str) -> socket.socket:
+    """A connection to the host at a socket, which is started if there is none.
+
+    Raises
+    ------
+    OSError
+        It cannot be started.
+    """
+    with contextlib.suppress(OSError):
+        return _connected(place)
+    with open(f"{place}.lock", "ab") as lock:
+        # one of those who come at the same time starts it
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with contextlib.suppress(OSError):
+            return _connected(place)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(place)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+            listener.bind(place)
+            listener.listen(_BACKLOG)
+            # from here on others may connect: they wait at the socket until it is up
+            _start(listener.fileno())
+            return _connected(place)
+
+
+def _connected(place: str) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.connect(place)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _start(listener: int) -> None:
+    """Start the host. It is in a session of its own, so that it outlives whoever starts it."""
+    process = start(
+        "relfast.engine.online.pool_host",
+        listener,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(listener,),
+        start_new_session=True,
+    )
+    # its end is nobody's news, and `subprocess` warns of children it has not waited for
+    threading.Thread(target=process.wait, name="relfast-host", daemon=True).start()

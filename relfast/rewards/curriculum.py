@@ -1,0 +1,102 @@
+"""New problems without end, their parameters by a schedule: what environments and data sets are made of.
+
+>>> from relfast.rewards.curriculum import Problems
+>>> problems = Problems("SeqBench", curriculum=[(0, {"L": 8, "B": 0}), (2_000, {"L": 16, "B": 1})])
+>>> problems[2_000].id
+'seqbench-0-2000'
+
+The schedule goes by a problem's number, not by what has been earned so far: every process of a run sees the
+same problems (groups of a GRPO step are spread over processes), and a run that is resumed goes on with them.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from relfast.errors import UsageError
+from relfast.rewards.problems import SEEDS, Problem, generated
+from relfast.tasks import get_task
+
+__all__ = ["Level", "Problems"]
+
+Level = tuple[int, Mapping[str, Any]]
+"""The number of the first problem that has these parameters of the generator, and the parameters."""
+
+_FIRST: Final[Level] = (0, {})
+
+
+class Problems:
+    """The problems of a generator, by number; the same for everybody who asks alike.
+
+    Parameters
+    ----------
+    task
+        A task that has a generator.
+    seed
+        Problems of another seed are other ones.
+    curriculum
+        Levels in order, the first from problem 0; ``relfast generate TASK --help`` has the parameters (L, B
+        and N of SeqBench, sizes of formulas and molecules of REL). Empty: the generator's defaults.
+    start
+        Iterating begins here: where a run that goes on had come to.
+
+    Raises
+    ------
+    UsageError
+        A task without a generator, a parameter it does not take, or levels that are not in order.
+    """
+
+    def __init__(self, task: str, *, seed: int = 0, curriculum: Sequence[Level] = (), start: int = 0) -> None:
+        found = get_task(task)
+        self.task, self.seed, self.start = found.name, seed, start
+        self.curriculum: list[Level] = [(at, dict(given)) for at, given in curriculum] or [_FIRST]
+        self._begins = [at for at, _ in self.curriculum]
+        if self._begins[0] != 0 or self._begins != sorted(set(self._begins)):
+            raise UsageError(f"curriculum: levels begin at 0 and go up, not at {self._begins}")
+        if start < 0 or seed < 0:
+            raise UsageError(f"seed and start must be 0 or more, not {seed} and {start}")
+        declared: Any = found.parameters
+        for at, parameters in self.curriculum:
+            if declared is None:
+                generated(self.task, 0)  # says that there is no generator
+            unknown = parameters.keys() - declared.__dataclass_fields__.keys()
+            if unknown:
+                raise UsageError(f"curriculum, level from {at}: {self.task} takes no {min(unknown)!r}")
+            declared(**parameters)
+
+    def parameters_of(self, at: int) -> Mapping[str, Any]:
+        """What problem ``at`` is generated with."""
+        return self.curriculum[bisect_right(self._begins, at) - 1][1]
+
+    def __getitem__(self, at: int) -> Problem:
+        """Problem ``at``, from 0, without those before it."""
+        if at < 0:
+            raise IndexError(at)
+        problem = generated(self.task, at % SEEDS, self.seed + at // SEEDS, **self.parameters_of(at))
+        return problem._replace(id=f"{self.task.lower()}-{self.seed}-{at}")
+
+    def __iter__(self) -> Iterator[Problem]:
+        at = self.start
+        while True:
+            yield self[at]
+            at += 1
+
+    def rows(self, n: int | None = None) -> Iterator[dict[str, Any]]:
+        """``n`` problems (None: without end) as rows of a data set for a trainer.
+
+        ``prompt`` (chat messages), ``task``, ``answer`` (gold as JSON text), ``question`` and ``id``: what
+        adapters look for. ``datasets.IterableDataset.from_generator(problems.rows)`` is such a data set.
+        """
+        for left, problem in enumerate(self):
+            if left == n:
+                return
+            yield {
+                "prompt": [{"role": "user", "content": problem.prompt}],
+                "task": problem.task,
+                "answer": json.dumps(problem.answer),
+                "question": problem.question,
+                "id": problem.id,
+            }

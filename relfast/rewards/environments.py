@@ -1,0 +1,163 @@
+"""Problems as environments that one steps through, in Gymnasium's form (which is not imported).
+
+>>> from relfast.rewards.curriculum import Problems
+>>> from relfast.rewards.environments import Environment
+>>> environment = Environment(Problems("SeqBench", curriculum=[(0, {"rows": 3, "cols": 3, "B": 0})]))
+>>> text, about = environment.reset()
+>>> text, reward, terminated, truncated, about = environment.step(about["legal_actions"][0])
+
+A task whose records can be walked through (SeqBench) takes an action a step, and pays at the end: what strict
+scoring says of the plan that the steps make, times the share of the actions tried that were legal. Of all
+others the one step is the response.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol, Unpack
+
+from relfast.errors import UsageError
+from relfast.keywords import ScorerKeywords
+from relfast.records import Score
+from relfast.rewards.problems import Problem
+from relfast.rewards.shared import Adapter
+from relfast.tasks import get_task
+from relfast.tasks.stepping import Walk
+
+__all__ = ["Environment", "Walking"]
+
+PATIENCE: Final = 3
+"""Actions that may be tried, in shortest plans, before an episode is cut off."""
+
+
+class Numbered(Protocol):
+    """Problems by number from 0; IndexError where there are no more."""
+
+    def __getitem__(self, at: int, /) -> Problem: ...
+
+
+class Walking(Adapter):
+    """Walks of records, and what they are worth. Thread-safe and picklable."""
+
+    question_at = "of the problem"
+
+    def begin(self, task: str, answer: object, question: object) -> Walk | None:
+        """A walk from the start; None where the task has none.
+
+        Raises
+        ------
+        InputError
+            The record cannot be walked through.
+        """
+        return get_task(task).walk(answer, question)
+
+    def judge(self, walk: Walk, task: str, answer: object, question: object) -> Score:
+        """The score of the plan that a walk is so far."""
+        return self.score_one(task, answer, str(walk.plan), question)
+
+    def worth(self, walk: Walk, value: float) -> float:
+        """The reward of a walk whose plan is worth ``value``: less by tried actions that were not legal."""
+        return value * len(walk.plan) / (len(walk.plan) + walk.refused)
+
+
+class Environment:
+    """One problem after the other, each an episode. One thread at a time.
+
+    Parameters
+    ----------
+    problems
+        `relfast.rewards.curriculum.Problems`, or a list; at its end episodes begin anew.
+    max_steps
+        Actions an episode may try; None: three times those of the shortest plan.
+    **options
+        ``on_error``, and the options of `relfast.Scorer`; ``policy`` is ``"strict"`` unless given.
+    """
+
+    def __init__(
+        self, problems: Numbered, *, max_steps: int | None = None, **options: Unpack[ScorerKeywords]
+    ) -> None:
+        self.problems, self.max_steps = problems, max_steps
+        self._walking = Walking(**options)
+        self._next = 0
+        self._problem: Problem | None = None
+        self._walk: Walk | None = None
+        self._over = True
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """The next problem.
+
+        Parameters
+        ----------
+        seed, options
+            The number of a problem, as ``seed`` or ``options["at"]``; episodes go on from it.
+
+        Returns
+        -------
+        text, info
+            What is asked, and ``id``, ``task`` and (of walks) ``legal_actions``.
+        """
+        at = (options or {}).get("at", seed)
+        self._problem = self._take(self._next if at is None else at)
+        task, answer, question = self._problem.task, self._problem.answer, self._problem.question
+        self._walk, self._over = self._walking.begin(task, answer, question), False
+        text = self._problem.prompt if self._walk is None else self._walk.text
+        return text, self._about()
+
+    def step(self, action: object) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Do an action of a walk (``"move_to: A2"``), or give the response.
+
+        Returns
+        -------
+        text, reward, terminated, truncated, info
+            What is to be seen then; the reward, 0 before the end; whether it is over by its rules, or was cut
+            off; and what `reset` gives, with ``violation`` of an action that was not legal, at the end
+            ``status``, ``correct`` and ``metrics``.
+
+        Raises
+        ------
+        UsageError
+            There is no episode: `reset` begins one.
+        UnscoredError
+            The end has no score, and ``on_error`` has no number for it.
+        """
+        if self._over or self._problem is None:
+            raise UsageError("no episode is running: reset() begins one")
+        _, task, _, question, answer = self._problem
+        walk = self._walk
+        if walk is None:
+            self._over = True
+            score = self._walking.score_one(task, answer, action, question)
+            return "", self._walking.number(score), True, False, self._about(score)
+        violation = walk.step(action)
+        text = walk.where if violation is None else f"Not possible: {walk.why(violation)}. {walk.where}"
+        cut = not walk.done and walk.tried >= (self.max_steps or PATIENCE * walk.shortest)
+        if not walk.done and not cut:
+            return text, 0.0, False, False, self._about(violation=violation)
+        self._over = True
+        score = self._walking.judge(walk, task, answer, question)
+        reward = self._walking.worth(walk, self._walking.number(score))
+        return text, reward, walk.done, cut, self._about(score, violation=violation)
+
+    def close(self) -> None:
+        """Nothing to let go of: workers are the process's (`relfast.rewards.close`)."""
+
+    def _take(self, at: int) -> Problem:
+        try:
+            problem = self.problems[at]
+        except IndexError:
+            if at == 0:
+                raise UsageError("there are no problems") from None
+            return self._take(0)
+        self._next = at + 1
+        return problem
+
+    def _about(self, score: Score | None = None, **more: Any) -> dict[str, Any]:
+        assert self._problem is not None
+        about = {"id": self._problem.id, "task": self._problem.task, **more}
+        if self._walk is not None:
+            about["legal_actions"] = self._walk.legal()
+        if score is not None:
+            about |= {"status": score.status, "correct": score.correct, "metrics": dict(score.metrics)}
+        return about

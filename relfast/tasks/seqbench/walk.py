@@ -1,0 +1,175 @@
+"""A maze to walk through action by action: what an environment of several steps is made of.
+
+What is legal is the judge's to say (`relfast_kernels.maze.judge`): a walk is a plan that grows, and each new
+action is tried at its end. So what a walk has done is a plan, and scores as any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Final
+
+import numpy as np
+from relfast_kernels.layouts import LEGAL, VIOLATIONS
+
+from relfast.errors import InputError
+from relfast.tasks.seqbench.actions import Action, as_action
+from relfast.tasks.seqbench.fields import Fields
+from relfast.tasks.seqbench.maze import Maze, shortest_plan
+
+_TASK: Final = """\
+You are in a maze of rooms{name} and go to {target} to rescue them, with as few actions as possible. Rooms \
+are connected by doors; a door is either open, or closed and locked. A locked door needs one particular key, \
+and each key lies in some room. Some facts may be irrelevant. Keys are kept once picked up, and doors stay \
+open once opened. An action that is not possible changes nothing, and counts as one.
+
+Facts:
+{facts}
+
+{where}"""
+
+_ACTIONS: Final = """
+
+Do one action at a time: move_to: ROOM, pick_up_key: KEY, use_key: KEY (right before the door it opens), \
+unlock_and_open_door_to: ROOM, and at the end rescue: {target}."""
+
+_WHY: Final[Mapping[str, str]] = {
+    "bad_action": "that is no action",
+    "wrong_start": "you have started",
+    "not_adjacent": "no door leads there from here",
+    "door_locked": "that door is locked",
+    "key_not_here": "that key does not lie here",
+    "key_not_held": "you do not hold that key",
+    "wrong_key": "that door needs its own key, used right before it is opened",
+    "no_such_door": "no locked door leads there from here",
+    "wrong_rescue": "they are not in this room",
+    "after_rescue": "the rescue was the last action",
+}
+"""By violation, what the one who walks is told."""
+
+_GOES_ON: Final = VIOLATIONS.index("no_rescue")
+"""The judge's verdict on a plan that is legal so far."""
+
+
+class Walk:
+    """A walk from the start on. One thread at a time.
+
+    Parameters
+    ----------
+    answer, question
+        A record's gold and facts.
+
+    Attributes
+    ----------
+    plan
+        The actions so far as ``"action: parameter"``, from ``start`` on, all legal.
+    room, held
+        Where it has come to, and the keys picked up, in order.
+    refused
+        How many actions were tried that are not legal.
+    done
+        Whether somebody is rescued.
+    shortest
+        Actions of gold, or of the shortest plan where the record has none.
+
+    Raises
+    ------
+    InputError
+        The record describes no maze, or one without a way.
+    """
+
+    def __init__(self, answer: object, question: object) -> None:
+        fields = Fields.of(answer, question)
+        self.maze = Maze.of(fields)
+        self._facts = question if isinstance(question, str) else ""
+        self.room = str(self.maze.layout.start)
+        self.plan = [f"start: {self.room}"]
+        self.held: list[str] = []
+        self.refused = 0
+        self.done = False
+        gold = fields.gold() if fields.completion is not None else shortest_plan(self.maze)
+        if not gold:
+            raise InputError("no legal plan rescues anybody in this maze", field=self.maze.source)
+        self.shortest = len(gold)
+        self._behind: dict[str, list[str]] = {}
+        for one, other in self.maze.layout.passages:
+            self._behind.setdefault(one, []).append(other)
+            self._behind.setdefault(other, []).append(one)
+
+    @property
+    def told(self) -> str:
+        """What is to be done, the facts, and where it starts; the actions are left for tools to name."""
+        agent = self.maze.layout.agent
+        name = f" as {agent}" if agent else ""
+        return _TASK.format(name=name, target=self.maze.target, facts=self._facts, where=self.where)
+
+    @property
+    def text(self) -> str:
+        """The same with the actions."""
+        return self.told + _ACTIONS.format(target=self.maze.target)
+
+    @property
+    def where(self) -> str:
+        """Where it has come to, and with which keys."""
+        keys = f", with key {' and key '.join(self.held)}" if self.held else ""
+        return f"You are in room {self.room}{keys}."
+
+    @property
+    def tried(self) -> int:
+        """Actions tried so far, legal or not; the start is none."""
+        return len(self.plan) - 1 + self.refused
+
+    def legal(self) -> list[str]:
+        """The actions that are possible now, in a fixed order; none once it is done."""
+        behind = self._behind.get(self.room, [])
+        tried = [
+            *(Action("move_to", room) for room in behind),
+            *(Action("pick_up_key", key) for key in self.maze.keys),
+            *(Action("use_key", key) for key in self.held),
+            *(Action("unlock_and_open_door_to", room) for room in behind),
+            Action("rescue", self.maze.target),
+        ]
+        violations = self._tried(*([action] for action in tried))
+        return [str(action) for action, wrong in zip(tried, violations, strict=True) if wrong is None]
+
+    def step(self, action: object) -> str | None:
+        """Do an action (``"action: parameter"``, or a pair); what is wrong with one that is not legal.
+
+        Nothing but ``refused`` changes then.
+        """
+        read = as_action(action)
+        (violation,) = self._tried([read])
+        if violation is not None or read is None:
+            self.refused += 1
+            return violation or "bad_action"
+        self.plan.append(str(read))
+        if read.name == "move_to":
+            self.room = read.parameter
+        elif read.name == "pick_up_key":
+            self.held.append(read.parameter)
+        self.done = read.name == "rescue"
+        return None
+
+    def key_to(self, room: str) -> str | None:
+        """The key that is held and opens the locked door from here to a room, if so."""
+        ways = [(Action("use_key", key), Action("unlock_and_open_door_to", room)) for key in self.held]
+        for key, violation in zip(self.held, self._tried(*ways), strict=True):
+            if violation is None:
+                return key
+        return None
+
+    @staticmethod
+    def why(violation: str) -> str:
+        """A violation in words."""
+        return _WHY.get(violation, _WHY["bad_action"])
+
+    def _tried(self, *ways: Sequence[Action | None]) -> list[str | None]:
+        """What is wrong with each of some ways on."""
+        from relfast_kernels.maze.judge import validate_plans
+
+        plans = [[*map(as_action, self.plan), *way] for way in ways]
+        kinds, arguments = self.maze.encode([action for plan in plans for action in plan])
+        offsets = np.array([0, *accumulate(map(len, plans))], np.int64)
+        codes, _ = validate_plans(self.maze.tables, kinds, arguments, offsets)
+        return [None if code in (LEGAL, _GOES_ON) else VIOLATIONS[code] for code in codes.tolist()]
