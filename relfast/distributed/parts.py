@@ -8,20 +8,25 @@ machine gives it. A line belongs to the chunk in which it begins.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice, pairwise
 from typing import Any, Final
 
-from relfast.distributed.storage import expand, head, is_url, local_copy, size_and_version
+from relfast.distributed.storage import head, is_url, local_copy, size_and_version
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.filters import HEAD_BYTES, Filters
+from relfast.engine.io.cutting import block_of, too_long
+from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
+from relfast.engine.io.filters import Filters
+from relfast.engine.io.foreign import refuse_foreign
+from relfast.engine.io.lines import lines_of
 from relfast.engine.io.parquet import cut_parquet, group_sizes
 from relfast.engine.io.reader import cut_file, cut_stream
-from relfast.engine.io.sources import Codec, Source, codec_of
+from relfast.engine.io.sources import HEAD_BYTES, Codec, Source, codec_of
 from relfast.engine.job import Job
 from relfast.errors import InputError
+from relfast.json_text import decode_object
 
 PART_BYTES: Final = 64 * 2**20
 """Input of a part: a second of a text task, minutes of chemistry. What a part costs by itself (10 ms of the
@@ -70,6 +75,10 @@ class Part:
         Index of its first line in the run.
     filter
         Filter of lm-evaluation-harness that is scored.
+    line
+        Its first line's number in the input, from 0.
+    blocks
+        Of plain JSONL: bytes and lines of each block, one after the other; -1 for a line that is too long.
     """
 
     source: int
@@ -80,6 +89,8 @@ class Part:
     number: int = 0
     first_index: int = 0
     filter: str | None = None
+    line: int = 0
+    blocks: list[int] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -96,23 +107,26 @@ class Part:
 
 
 def find_inputs(names: Sequence[str]) -> list[Input]:
-    """All files that some inputs name, in order. One that cannot be opened is among them: its parts fail.
+    """Files by path or URL, in order. One that cannot be opened is among them: its parts fail.
 
     Raises
     ------
-    InputError
-        A name stands for nothing.
+    UsageError
+        One is of a format that is not read.
     """
-    return [_input(path) for name in names for path in expand(name)]
+    return [_input(name if is_url(name) else os.path.abspath(name)) for name in names]
 
 
 def _input(path: str) -> Input:
     size, version = size_and_version(path)
     try:
-        start = head(path, 4)
+        start = head(path, HEAD_BYTES)
     except InputError:
         start = b""  # told when it is measured
-    return Input(path, codec_of(path, start), size, version)
+    codec = codec_of(path, start)
+    if start and codec in ("plain", "zip") and not is_url(path):
+        refuse_foreign(path)
+    return Input(path, codec, size, version)
 
 
 def chunks_of(inputs: Sequence[Input], part_bytes: int = PART_BYTES) -> list[Chunk]:
@@ -142,13 +156,15 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         if start >= end:
             return []
         # the filter is seen in an input's head
-        most = max(end, HEAD_BYTES + 1) if chunk.start == 0 else end
+        most = max(end, FILTER_BYTES + 1) if chunk.start == 0 else end
         with _at_hand(item, start, min(most, item.size)) as (path, offset):
-            lines = sum(
-                block.n_lines for block in cut_file(path, job.max_line_bytes, start - offset, end - offset)
-            )
+            blocks: list[int] = []
+            n_lines = 0
+            for block in cut_file(path, job.max_line_bytes, start - offset, end - offset, item.size):
+                blocks += (block.size, -1 if block.faults else block.n_lines)
+                n_lines += block.n_lines
             chosen = _filter(path, "plain", job) if chunk.start == 0 else None
-        return [Part(chunk.source, item, start, end, lines, filter=chosen)]
+        return [Part(chunk.source, item, start, end, n_lines, filter=chosen, blocks=blocks)]
     with _at_hand(item, 0, None) as (path, _):
         chosen = _filter(path, item.codec, job)
         whole = Part(chunk.source, item, 0, item.size, -1, filter=chosen)
@@ -204,17 +220,23 @@ def numbered(parts: Iterable[Part]) -> list[Part]:
     """Parts in order with their places, first indices, and the filter of their input."""
     found: list[Part] = []
     index = 0
+    starts: dict[int, int] = {}
     filters: dict[int, str | None] = {}
     for part in parts:
         chosen = filters.setdefault(part.source, part.filter)
-        found.append(replace(part, number=len(found), first_index=index, filter=chosen))
+        line = index - starts.setdefault(part.source, index)
+        found.append(replace(part, number=len(found), first_index=index, filter=chosen, line=line))
         index += max(0, part.n_lines)
     return found
 
 
+RowAt = Callable[[int], Mapping[str, Any]]
+"""The decoded row at a line of a part."""
+
+
 @contextmanager
-def blocks_of(part: Part, job: Job) -> Iterator[Iterator[Block]]:
-    """The blocks of a part, their indices those of the run; good within the context.
+def blocks_of(part: Part, job: Job) -> Iterator[tuple[Iterator[Block], RowAt]]:
+    """The blocks of a part, their indices those of the run, and a look at its rows; good within the context.
 
     Raises
     ------
@@ -227,17 +249,35 @@ def blocks_of(part: Part, job: Job) -> Iterator[Iterator[Block]]:
     span = (part.start, part.end) if item.codec == "plain" else (0, None)
     with _at_hand(item, *span) as (path, offset):
         here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
-        yield _placed(_blocks(path, here, job), part)
+        yield _placed(_blocks(path, here, job), part), lambda line: _row(path, here, line)
 
 
 def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
     codec = part.input.codec
     if codec == "plain":
-        return cut_file(path, job.max_line_bytes, part.start, part.end)
+        return _measured(path, part, job.max_line_bytes)
     if codec == "parquet":
         end = part.end if part.n_lines >= 0 else None
         return cut_parquet(path, job.max_line_bytes, slice(part.start, end))
     return cut_stream(Source(os.path.abspath(path), codec), job.max_line_bytes)
+
+
+def _measured(path: str, part: Part, max_line: int) -> Iterator[Block]:
+    """The blocks that a part was seen to have, without looking at its bytes again: workers read them."""
+    at = part.start
+    for size, n_lines in zip(part.blocks[::2], part.blocks[1::2], strict=True):
+        fault = too_long(max_line) if n_lines < 0 else None
+        yield block_of(at, at + size, abs(n_lines), fault, path=path)
+        at += size
+
+
+def _row(path: str, part: Part, line: int) -> Mapping[str, Any]:
+    if part.input.codec == "plain":
+        with open(path, "rb") as file:
+            file.seek(part.start)
+            return decode_object(next(islice(file, line, None), b"{}").removesuffix(b"\n"))
+    with closing(lines_of(Source(os.path.abspath(path), part.input.codec))) as lines:
+        return decode_object(next(islice(lines, part.line + line, None), b"{}"))
 
 
 def _placed(blocks: Iterator[Block], part: Part) -> Iterator[Block]:

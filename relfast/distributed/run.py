@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, Final
 
 from relfast.distributed.cluster import Cluster
 from relfast.distributed.output import RunFolder
 from relfast.distributed.part_scoring import Done, Failed, suffix_of
 from relfast.distributed.parts import PART_BYTES, Chunk, Input, Part, chunks_of, find_inputs, numbered
-from relfast.distributed.storage import Folder
+from relfast.distributed.storage import Folder, expand
 from relfast.distributed.worker import Assignment, Executor, InProcess, Method
 from relfast.engine.file_run.files import LARGE_BYTES
 from relfast.engine.file_run.run import Progress, filter_note
@@ -24,6 +25,7 @@ from relfast.engine.settings import count_of, workers_of
 from relfast.engine.signature import signature
 from relfast.errors import InputError, ReadError, RelfastError, ResumeMismatchError, UsageError
 from relfast.stats.summary import Summary, Tally, summarize
+from relfast.stats.unusable import Cause, Unusable
 from relfast.tasks import TASKS
 
 _SHOWN: Final = 5
@@ -139,7 +141,8 @@ def score_parts(
     count_of("part_bytes", part_bytes, 1)
     find_sources(job.data)  # gold that is not there is said before an output is made
     output = default_output(inputs) if output is None else output
-    found = find_inputs(inputs)
+    names = [path for name in inputs for path in expand(name)]
+    found = find_inputs(names)
     folder, suffix = Folder(output), suffix_of(output)
     if suffix == ".parquet":
         require_parquet()
@@ -175,6 +178,7 @@ def score_parts(
             parts, unmeasured = _measured(found, part_bytes, ask)
             target.plan(parts, unmeasured)
         done = {item.part.number: item for item in target.done(parts)}
+        state.causes = lambda: _causes([done[number] for number in sorted(done)], names)
         for item in done.values():
             _count(state, item)
         state.resumed_rows, state.resumed_bytes = state.rows, state.done_bytes
@@ -190,6 +194,7 @@ def score_parts(
                 _count(state, answer)
         ordered = [done[number] for number in sorted(done)]
         summary = _summary(ordered, parts, job)
+        summary.unusable = _causes(ordered, names)
         summary.output = output
         summary.seconds = round(time.monotonic() - state.started, 3)
         target.finish(ordered, [*unmeasured, *failed], summary.to_dict())
@@ -231,6 +236,15 @@ def _count(state: Progress, done: Done) -> None:
     state.invalid += done.tally.count("invalid_record")
     state.timeouts += done.tally.count("timeout")
     state.crashes += done.tally.count("crashed")
+
+
+def _causes(done: Iterable[Done], names: Sequence[str]) -> list[Cause]:
+    """Why records were unusable, ``done`` being in order; ``names`` are the inputs', as they were given."""
+    unusable = Unusable()
+    for item in done:
+        name = names[item.part.source]
+        unusable.merge(item.unusable, str if len(names) == 1 else partial("{}:{}".format, name))
+    return unusable.most_frequent()
 
 
 def _summary(done: Sequence[Done], parts: Sequence[Part], job: Job) -> Summary:

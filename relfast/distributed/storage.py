@@ -62,7 +62,7 @@ def _writing(url: str) -> Iterator[None]:
 
 
 def expand(name: str) -> list[str]:
-    """The files that an input names: a file, a pattern, a folder. Absolute where they are local.
+    """The files that an input names: a file, a pattern, a folder.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def expand(name: str) -> list[str]:
         It names nothing that can be read.
     """
     if not is_url(name):
-        return [os.path.abspath(path) for path in paths_of(name)]
+        return paths_of(name)
     system, path = _open_url(name)
     with _reading(name):
         if _GLOB & set(path):

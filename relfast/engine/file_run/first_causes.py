@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from relfast.tasks import TASKS
 
 _INVALID: Final = b'"invalid_record"'
 _HEAD_BYTES: Final = 1 << 16
-_FAR: Final = 10_000
+FAR: Final = 10_000
 """Lines read again to show the row where a cause came first."""
 
 _SHOWN_KEYS: Final = 10
@@ -55,11 +56,8 @@ class FirstCauses:
 
     def rows(self, rows: bytes) -> None:
         """Look at rows of output, some of which are unusable."""
-        for line in split_lines(rows):
-            if _INVALID in line:
-                row = decode_object(line)
-                if row["status"] == "invalid_record":
-                    self._add(row["index"], row["error"])
+        for row in invalid_rows(rows):
+            self._add(row["index"], row["error"])
 
     def scores(self, scores: Sequence[Score]) -> None:
         """The same for rows that an earlier run has written."""
@@ -75,48 +73,60 @@ class FirstCauses:
         cause = self.unusable.add(error, place)
         if cause is not None:
             with suppress(RelfastError, OSError, Undecodable):
-                self._explain(cause, source, line)
-
-    def _explain(self, cause: Cause, source: int, line: int) -> None:
-        if cause.kind == "MissingGold":
-            cause.advice = ("say", self._gold_ids())
-        elif cause.kind == "UnknownTask":
-            row = self._row(source, line)
-            near = difflib.get_close_matches(str(row.get("task", "")).upper(), list(TASKS), 1)
-            cause.advice = ("say", f"did you mean {near[0]}?" if near else f"known tasks: {', '.join(TASKS)}")
-        elif cause.kind == "MissingField":
-            missing = cause.message.split("'")[1]
-            row = self._row(source, line)
-            cause.keys = _keys(row)
-            if missing in self._job.field_map:
-                cause.message = (
-                    f"field {missing!r} is not at {self._job.field_map[missing]!r}, as --map has it"
-                )
-            place = place_of(missing, row)
-            if place is not None:
-                cause.advice = ("map", missing, place)
-            elif missing == "answer" and not self._job.data:
-                cause.advice = ("data",)
-        elif cause.kind == "InvalidField" and "'answer'" in cause.message and not self._job.data:
-            cause.keys = _keys(self._row(source, line))
-            cause.advice = ("data",)
+                explain(cause, self._job, partial(self._row, source, line))
 
     def _row(self, source: int, line: int) -> dict[str, Any]:
         if source in self._heads:
             lines: Iterator[bytes] = iter(self._heads[source])
-        elif line < _FAR and self._sources[source].regular:
+        elif line < FAR and self._sources[source].regular:
             lines = lines_of(self._sources[source])
         else:
             return {}
         return decode_object(next(islice(lines, line, None), b"{}"))
 
-    def _gold_ids(self) -> str:
-        found = []
-        for path in self._job.data:
-            for line in islice(iterate_lines(path), _GOLD_IDS):
-                row = decode_object(line)
-                found.append(repr(row.get("id", row.get("instance_id")))[:60])
-        return f"--data has {', '.join(found[:_GOLD_IDS])}, …" if found else "--data holds no record"
+
+def invalid_rows(rows: bytes) -> Iterator[dict[str, Any]]:
+    """Those of some rows of output that are unusable."""
+    for line in split_lines(rows):
+        if _INVALID in line:
+            row = decode_object(line)
+            if row["status"] == "invalid_record":
+                yield row
+
+
+def explain(cause: Cause, job: Job, row: Callable[[], Mapping[str, Any]]) -> None:
+    """Add what helps to a new cause; ``row`` is the input row where it came first, empty if it is too far.
+
+    Raises what reading the row, or the gold, raises.
+    """
+    if cause.kind == "MissingGold":
+        cause.advice = ("say", _gold_ids(job))
+    elif cause.kind == "UnknownTask":
+        near = difflib.get_close_matches(str(row().get("task", "")).upper(), list(TASKS), 1)
+        cause.advice = ("say", f"did you mean {near[0]}?" if near else f"known tasks: {', '.join(TASKS)}")
+    elif cause.kind == "MissingField":
+        missing = cause.message.split("'")[1]
+        there = row()
+        cause.keys = _keys(there)
+        if missing in job.field_map:
+            cause.message = f"field {missing!r} is not at {job.field_map[missing]!r}, as --map has it"
+        place = place_of(missing, there)
+        if place is not None:
+            cause.advice = ("map", missing, place)
+        elif missing == "answer" and not job.data:
+            cause.advice = ("data",)
+    elif cause.kind == "InvalidField" and "'answer'" in cause.message and not job.data:
+        cause.keys = _keys(row())
+        cause.advice = ("data",)
+
+
+def _gold_ids(job: Job) -> str:
+    found = []
+    for path in job.data:
+        for line in islice(iterate_lines(path), _GOLD_IDS):
+            row = decode_object(line)
+            found.append(repr(row.get("id", row.get("instance_id")))[:60])
+    return f"--data has {', '.join(found[:_GOLD_IDS])}, …" if found else "--data holds no record"
 
 
 def _keys(row: Mapping[str, Any]) -> list[str]:

@@ -52,10 +52,13 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
             index += block.n_lines
 
 
-def cut_file(path: str, max_line: int, start: int = 0, end: int | None = None) -> Iterator[Block]:
+def cut_file(
+    path: str, max_line: int, start: int = 0, end: int | None = None, whole: int | None = None
+) -> Iterator[Block]:
     """Byte ranges of a regular file, as large as it is now. The bytes are looked at, not kept.
 
-    ``start`` and ``end`` are where lines begin: only what lies between is cut.
+    ``start`` and ``end`` are where lines begin: only what lies between is cut, into blocks as of a file of
+    ``whole`` bytes.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -65,7 +68,8 @@ def cut_file(path: str, max_line: int, start: int = 0, end: int | None = None) -
     path = os.path.abspath(path)
     try:
         size = os.fstat(descriptor).st_size if end is None else end
-        most = LARGE_BLOCK_BYTES if size >= LARGE_FILE_BYTES else cutting.BLOCK_BYTES
+        large = (size if whole is None else whole) >= LARGE_FILE_BYTES
+        most = LARGE_BLOCK_BYTES if large else cutting.BLOCK_BYTES
         buffer = bytearray(most)
         offset = start
         while offset < size:
