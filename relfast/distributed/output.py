@@ -28,6 +28,7 @@ MANIFEST: Final = "manifest.json"
 VERSION: Final = 1
 _OURS: Final = re.compile(r"part-\d{6,}\.|\..*\.part|(plan|manifest)\.json$|_parts$")
 _PART: Final = re.compile(r"part-\d{6,}\.")
+_DRAFT: Final = re.compile(r"\..*\.part")
 _LOCK: Final = ".lock"
 
 
@@ -137,10 +138,10 @@ class RunFolder:
                     yield done
 
     def finish(self, done: Sequence[Done], failed: Sequence[Failed], summary: Mapping[str, Any]) -> None:
-        """Write the manifest; what earlier runs left of parts that are no more goes."""
+        """Write the manifest; what earlier runs, and actors that died, left beside the parts goes."""
         files = {file_of(item.part, self.suffix): item for item in done}
         for name in self.folder.names():
-            if _PART.match(name) and name not in files:
+            if _DRAFT.match(name) or (_PART.match(name) and name not in files):
                 self.folder.remove(name)
         told = {
             "relfast_manifest": VERSION,

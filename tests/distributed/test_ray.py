@@ -26,7 +26,7 @@ ray = pytest.importorskip("ray")
 
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-JOB = make_job(timeout=5)
+JOB = make_job(timeout=2)
 PART_BYTES = 400_000
 
 
@@ -184,7 +184,7 @@ def test_the_driver_killed_and_resumed(
     nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
 ) -> None:
     output = tmp_path / "out"
-    command = [sys.executable, "-m", "relfast", "score", str(dumps), "-o", str(output), "--timeout", "5"]
+    command = [sys.executable, "-m", "relfast", "score", str(dumps), "-o", str(output), "--timeout", "2"]
     command += ["--engine", "ray", "--ray-address", nodes.address, "--part-bytes", str(PART_BYTES)]
     summary = tmp_path / "summary.json"
     with subprocess.Popen([*command, "-q"], cwd=ROOT, start_new_session=True) as driver:
