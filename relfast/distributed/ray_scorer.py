@@ -8,7 +8,7 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from relfast.embed import THREADS_VARIABLE
+from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
 from relfast.engine.online.scorer import Scorer
 from relfast.engine.settings import workers_of
 from relfast.errors import UsageError
@@ -92,7 +92,9 @@ class RayScorer:
         workers = self._workers
         if workers is None:
             workers = _granted()
-        os.environ.setdefault(THREADS_VARIABLE, str(max(1, workers)))
+        # a model takes no more threads than there are workers, and is held once by all actors of a node
+        os.environ.setdefault(THREADS_VARIABLE, "1")
+        os.environ.setdefault(SHARED_VARIABLE, "1")
         return Scorer(workers=workers, **self._options)
 
     def close(self) -> None:

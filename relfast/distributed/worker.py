@@ -13,7 +13,7 @@ from relfast import __version__
 from relfast.distributed.part_scoring import Done, score_part
 from relfast.distributed.parts import Chunk, Part, measure
 from relfast.distributed.storage import Folder, is_url
-from relfast.embed import THREADS_VARIABLE
+from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
 from relfast.engine.file_run.run import in_process, on_pool
 from relfast.engine.job import Job
 from relfast.engine.signature import packages_of, version
@@ -53,6 +53,7 @@ class PartWorker:
         self._open = contextlib.ExitStack()
         # its CPUs are its share of a node: a model would take a thread for every core there is
         os.environ.setdefault(THREADS_VARIABLE, "1")
+        os.environ.setdefault(SHARED_VARIABLE, "1")  # and every worker of every actor would hold it
         if told.large and told.workers and serves(told.job):
             compile_in_background()
         self._score = self._open.enter_context(
