@@ -118,7 +118,7 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
                         causes.rows(segment.rows)
             if encode and not n_rows:
                 _write(file, encode(b""), name)
-        if part.n_lines not in (-1, n_lines):
+        if part.expected not in (-1, n_lines):
             raise ReadError("it changed while it was read", file=part.input.path)
         if suffix == ".parquet":
             _to_parquet(rows_path, path, name)

@@ -79,6 +79,8 @@ class Part:
         Its first line's number in the input, from 0.
     blocks
         Of plain JSONL: bytes and lines of each block, one after the other; -1 for a line that is too long.
+    take
+        How many of its lines are scored; -1 = all.
     """
 
     source: int
@@ -91,6 +93,12 @@ class Part:
     filter: str | None = None
     line: int = 0
     blocks: list[int] = field(default_factory=list)
+    take: int = -1
+
+    @property
+    def expected(self) -> int:
+        """Lines that are to be scored; -1 = not known."""
+        return self.n_lines if self.take < 0 or self.n_lines < 0 else min(self.n_lines, self.take)
 
     @property
     def size(self) -> int:
@@ -230,6 +238,14 @@ def numbered(parts: Iterable[Part]) -> list[Part]:
     return found
 
 
+def first_lines(parts: Iterable[Part], limit: int) -> Iterator[Part]:
+    """Those of numbered parts, and as much of them, in which the first ``limit`` lines are."""
+    for part in parts:
+        left = limit - part.first_index
+        if left > 0:
+            yield part if 0 <= part.n_lines <= left else replace(part, take=left)
+
+
 RowAt = Callable[[int], Mapping[str, Any]]
 """The decoded row at a line of a part."""
 
@@ -283,6 +299,10 @@ def _row(path: str, part: Part, line: int) -> Mapping[str, Any]:
 def _placed(blocks: Iterator[Block], part: Part) -> Iterator[Block]:
     index = part.first_index
     for seq, block in enumerate(blocks):
+        if part.take >= 0:
+            block.n_lines = min(block.n_lines, part.first_index + part.take - index)
+            if block.n_lines <= 0:
+                return
         block.seq, block.source, block.first_index, block.filter = seq, part.source, index, part.filter
         block.faults = {index + line: fault for line, fault in block.faults.items()}
         yield block

@@ -6,12 +6,22 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
+from operator import itemgetter
 from typing import Any, Final
 
 from relfast.distributed.cluster import Cluster
 from relfast.distributed.output import RunFolder
 from relfast.distributed.part_scoring import Done, Failed, suffix_of
-from relfast.distributed.parts import PART_BYTES, Chunk, Input, Part, chunks_of, find_inputs, numbered
+from relfast.distributed.parts import (
+    PART_BYTES,
+    Chunk,
+    Input,
+    Part,
+    chunks_of,
+    find_inputs,
+    first_lines,
+    numbered,
+)
 from relfast.distributed.storage import Folder, expand
 from relfast.distributed.worker import Assignment, Executor, InProcess, Method
 from relfast.engine.file_run.files import LARGE_BYTES
@@ -29,6 +39,7 @@ from relfast.stats.unusable import Cause, Unusable
 from relfast.tasks import TASKS
 
 _SHOWN: Final = 5
+_CHUNKS_OF_LIMIT: Final = 16
 
 Ask = Callable[[Method, Sequence[Any]], Iterator[tuple[int, Any]]]
 """Has tasks done: number and answer of each, as they come."""
@@ -61,6 +72,7 @@ def score_on_ray(
     *,
     address: str | None = None,
     workers: int | None = None,
+    limit: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
     part_bytes: int = PART_BYTES,
@@ -80,6 +92,8 @@ def score_on_ray(
         See `Cluster`.
     workers
         Worker processes, and CPUs, of each actor.
+    limit
+        Only the first lines, so many.
     part_bytes
         Input of a part, about.
 
@@ -104,6 +118,7 @@ def score_on_ray(
             output,
             job,
             executor,
+            limit=limit,
             resume=resume,
             overwrite=overwrite,
             part_bytes=part_bytes,
@@ -127,6 +142,7 @@ def score_parts(
     job: Job,
     executor: Callable[[Callable[[int], Assignment]], Executor],
     *,
+    limit: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
     part_bytes: int = PART_BYTES,
@@ -139,6 +155,7 @@ def score_parts(
     if STDIN in inputs or output == STDIN:
         raise UsageError("stdin and stdout are of one machine: with --engine ray name files and a folder")
     count_of("part_bytes", part_bytes, 1)
+    limit = None if limit is None else count_of("limit", limit)
     find_sources(job.data)  # gold that is not there is said before an output is made
     output = default_output(inputs) if output is None else output
     names = [path for name in inputs for path in expand(name)]
@@ -148,10 +165,11 @@ def score_parts(
         require_parquet()
     if any(item.path == folder.path for item in found):
         raise UsageError(f"{output} is an input; rows would overwrite it")
-    run = fingerprint(job, (), part_bytes=part_bytes)
+    run = fingerprint(job, (), part_bytes=part_bytes, limit=limit)
     target = RunFolder(folder, run, found, suffix, resume=resume, overwrite=overwrite)
-    state = Progress(started=time.monotonic(), total_bytes=sum(item.size for item in found))
-    large = state.total_bytes >= LARGE_BYTES
+    n_bytes = sum(item.size for item in found)
+    state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
+    large = n_bytes >= LARGE_BYTES
     at_hand: list[Executor] = []
 
     def told(workers: int) -> Assignment:
@@ -175,7 +193,7 @@ def score_parts(
         parts = target.planned()
         unmeasured: list[Failed] = []
         if parts is None:
-            parts, unmeasured = _measured(found, part_bytes, ask)
+            parts, unmeasured = _measured(found, part_bytes, ask, limit)
             target.plan(parts, unmeasured)
         done = {item.part.number: item for item in target.done(parts)}
         state.causes = lambda: _causes([done[number] for number in sorted(done)], names)
@@ -193,7 +211,7 @@ def score_parts(
                 done[answer.part.number] = answer
                 _count(state, answer)
         ordered = [done[number] for number in sorted(done)]
-        summary = _summary(ordered, parts, job)
+        summary = _summary(ordered, parts, job, limit)
         summary.unusable = _causes(ordered, names)
         summary.output = output
         summary.seconds = round(time.monotonic() - state.started, 3)
@@ -206,20 +224,24 @@ def score_parts(
 
 
 def _measured(
-    inputs: Sequence[Input],
-    part_bytes: int,
-    ask: Ask,
+    inputs: Sequence[Input], part_bytes: int, ask: Ask, limit: int | None
 ) -> tuple[list[Part], list[Failed]]:
     chunks = chunks_of(inputs, part_bytes)
-    answers: dict[int, list[Part]] = {}
-    failed: list[tuple[int, Failed]] = []
-    for number, answer in ask("measure", chunks):
-        if isinstance(answer, InputError):
-            failed.append((number, Failed(_shown(chunks[number]), _reason(answer, chunks[number].input))))
-        else:
-            answers[number] = answer
-    parts = numbered(part for number in sorted(answers) for part in answers[number])
-    return parts, [failure for _, failure in sorted(failed, key=lambda item: item[0])]
+    found: list[Part] = []
+    failed: list[Failed] = []
+    # with a limit only as many are looked at as it takes
+    step = len(chunks) if limit is None else _CHUNKS_OF_LIMIT
+    for at in range(0, len(chunks), max(1, step)):
+        if limit is not None and sum(part.n_lines for part in found) >= limit:
+            break
+        some = chunks[at : at + step]
+        for number, answer in sorted(ask("measure", some), key=itemgetter(0)):
+            if isinstance(answer, InputError):
+                failed.append(Failed(_shown(some[number]), _reason(answer, some[number].input)))
+            else:
+                found += answer
+    parts = numbered(found)
+    return parts if limit is None else list(first_lines(parts, limit)), failed
 
 
 def _shown(chunk: Chunk) -> str:
@@ -247,7 +269,7 @@ def _causes(done: Iterable[Done], names: Sequence[str]) -> list[Cause]:
     return unusable.most_frequent()
 
 
-def _summary(done: Sequence[Done], parts: Sequence[Part], job: Job) -> Summary:
+def _summary(done: Sequence[Done], parts: Sequence[Part], job: Job, limit: int | None) -> Summary:
     """What all parts come to, as if they had been one.
 
     Raises
@@ -263,7 +285,7 @@ def _summary(done: Sequence[Done], parts: Sequence[Part], job: Job) -> Summary:
         tally.merge(item.tally)
     filters = list(dict.fromkeys(part.filter for part in parts if part.filter is not None))
     tasks = [name for name in TASKS if name in tally.tasks]
-    summary = summarize(tally, signature(job, tasks, filters))
+    summary = summarize(tally, signature(job, tasks, filters, limit=limit))
     if filters:
         summary.notes.append(filter_note(filters))
     return summary

@@ -260,3 +260,25 @@ def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
     assert again.tally == tally
     assert Done.from_json(done.to_json()[:-1], part) is None
     assert Done.from_json(done.to_json(), replace(part, line=1)) is None
+
+
+@pytest.mark.parametrize("limit", [0, 1, 57, 400, 10_000])
+def test_only_the_first_lines(limit: int, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    plain, table, last = tmp_path / "a.jsonl", tmp_path / "b.parquet", tmp_path / "c.jsonl.gz"
+    plain.write_bytes(mixed(200, 1) + b"\n")
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(honest(150, 3)), table, row_group_size=40)
+    last.write_bytes(gzip.compress(mixed(100, 2) + b"\n"))
+    inputs = [plain, table, last]
+    output = tmp_path / "local.jsonl"
+    summary = score_files([str(path) for path in inputs], str(output), JOB, workers=0, limit=limit)
+    given = score_here(
+        [str(path) for path in inputs], str(tmp_path / "out"), JOB, part_bytes=9_000, limit=limit
+    )
+    assert rows_in(tmp_path / "out") == output.read_bytes()
+    assert given.rows == summary.rows
+    if limit:  # of no lines a cluster has not seen the filter
+        assert told(given.to_dict()) == told(summary.to_dict())
+    with pytest.raises(ResumeMismatchError, match="limit"):
+        score_here([str(plain)], str(tmp_path / "out"), JOB, part_bytes=9_000, resume=True)
