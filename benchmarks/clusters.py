@@ -35,7 +35,7 @@ NODES: Final = (1, 2, 4, 8, 16, 32, 64)
 Json = dict[str, Any]
 
 
-def write_inputs(folder: Path, n_bytes: int) -> dict[str, Path]:
+def write_inputs(folder: Path, n_bytes: int, n_chemistry: int) -> dict[str, Path]:
     """The dumps: text of two sizes, molecules, solutions to embed."""
     from engine_runs import honest
 
@@ -52,7 +52,7 @@ def write_inputs(folder: Path, n_bytes: int) -> dict[str, Path]:
                 for row in text:
                     file.write(json.dumps({**row, "id": number}) + "\n")
                     number += 1
-    for name, records in (("chemistry", honest(120_000, 3)), ("embeddings", solutions(600))):
+    for name, records in (("chemistry", honest(n_chemistry, 3)), ("embeddings", solutions(600))):
         with paths[name].open("w") as file:
             for record in records:
                 task = {} if "task" in record else {"task": "ReAlign"}
@@ -63,9 +63,11 @@ def write_inputs(folder: Path, n_bytes: int) -> dict[str, Path]:
 class Nodes:
     """A cluster of nodes of one CPU, each with a core of its own where there are so many."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: Path) -> None:
         from ray.cluster_utils import Cluster
 
+        # who holds an embedding model is found by it
+        os.environ["RELFAST_EMBED_SHARED"] = self._shared = str(shared)
         self._cores = sorted(os.sched_getaffinity(0))
         self._pin(0)
         told = {"num_cpus": 1, "object_store_memory": STORE}
@@ -77,6 +79,12 @@ class Nodes:
         self._pin(len(self.cluster.list_all_nodes()))
         self.cluster.add_node(**self._told)
         self._pin(None)
+
+    def end_hosts(self) -> None:
+        """End who holds an embedding model, for the next run to pay for its own."""
+        for process in psutil.process_iter(["cmdline"]):
+            if any(word.startswith(self._shared) for word in process.info["cmdline"] or []):
+                process.kill()
 
     def _pin(self, node: int | None) -> None:
         # what a node starts inherits it
@@ -124,7 +132,8 @@ def locally(path: Path, folder: Path, workers: int) -> Json:
     """One run by the local engine, as a command."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     command = [sys.executable, "-m", "relfast", "score", str(path), "-o", str(folder / "local.jsonl")]
-    subprocess.run([*command, "--overwrite", "-q", "--workers", str(workers)], check=True)
+    alone = {name: value for name, value in os.environ.items() if name != "RELFAST_EMBED_SHARED"}
+    subprocess.run([*command, "--overwrite", "-q", "--workers", str(workers)], check=True, env=alone)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"wall": time.perf_counter() - began, "cpu": spent}
@@ -161,6 +170,7 @@ def on_ray(path: Path, folder: Path, nodes: Nodes, part_bytes: int) -> Json:
             last = (time.perf_counter() - began, nodes.cpu(), nodes.parts(), driver_cpu)
             driver.stdin.write("\n")
             driver.stdin.flush()
+    nodes.end_hosts()
     wall, after, (actors, workers), driver_cpu = last
     each = [b - a for a, b in zip(before, after, strict=True)]
     parts = len(list((folder / "ray").glob("part-*")))
@@ -236,13 +246,14 @@ def table(told: Json, part_bytes: int) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bytes", type=float, default=1.2e9, help="of text")
+    parser.add_argument("--chemistry", type=int, default=120_000, help="responses")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="*", default=["text", "chemistry", "embeddings"])
     parser.add_argument("--part-bytes", type=int, default=32 << 20, help="of text")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="relfast-clusters-") as name:
         folder = Path(name)
-        paths = write_inputs(folder, int(chosen.bytes))
+        paths = write_inputs(folder, int(chosen.bytes), chosen.chemistry)
         sizes = {
             "small": chosen.part_bytes,
             "text": chosen.part_bytes,
@@ -252,7 +263,7 @@ def main() -> None:
         wanted = [
             name for name in paths if name in chosen.only or (name == "small" and "text" in chosen.only)
         ]
-        nodes = Nodes()
+        nodes = Nodes(folder / "s")
         runs: dict[str, list[Json]] = {}
         try:
             for n_nodes in (1, 2):

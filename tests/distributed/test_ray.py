@@ -156,7 +156,7 @@ def test_a_machine_holds_one_model_for_all_workers(
     if "minilm" not in {model.name for model in known_models()}:
         pytest.skip("needs MiniLM")
     dump = tmp_path / "dump.jsonl"
-    write_dump(dump, [{"task": "ReAlign", **row} for row in solutions()[:60]])
+    write_dump(dump, [{"task": "ReAlign", **row} for row in solutions()[:30]])
     job = make_job(embedder="minilm")
     with monkeypatch.context() as alone:
         alone.delenv("RELFAST_EMBED_SHARED")
