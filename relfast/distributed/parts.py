@@ -159,6 +159,7 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         It cannot be read.
     """
     item = chunk.input
+    _check_unchanged(item)
     if item.codec == "plain":
         start, end = _line_start(item, chunk.start), _line_start(item, chunk.end)
         if start >= end:
@@ -224,18 +225,23 @@ def _at_hand(item: Input, start: int, end: int | None) -> Iterator[tuple[str, in
         yield item.path, 0
 
 
-def numbered(parts: Iterable[Part]) -> list[Part]:
-    """Parts in order with their places, first indices, and the filter of their input."""
-    found: list[Part] = []
-    index = 0
-    starts: dict[int, int] = {}
-    filters: dict[int, str | None] = {}
-    for part in parts:
-        chosen = filters.setdefault(part.source, part.filter)
-        line = index - starts.setdefault(part.source, index)
-        found.append(replace(part, number=len(found), first_index=index, filter=chosen, line=line))
-        index += max(0, part.n_lines)
-    return found
+class Numbering:
+    """Gives parts, in order, their places, first indices, and the filter of their input."""
+
+    def __init__(self) -> None:
+        self.index = 0
+        """Lines so far."""
+        self._n = 0
+        self._starts: dict[int, int] = {}
+        self._filters: dict[int, str | None] = {}
+
+    def numbered(self, parts: Iterable[Part]) -> Iterator[Part]:
+        for part in parts:
+            chosen = self._filters.setdefault(part.source, part.filter)
+            line = self.index - self._starts.setdefault(part.source, self.index)
+            yield replace(part, number=self._n, first_index=self.index, filter=chosen, line=line)
+            self._n += 1
+            self.index += max(0, part.n_lines)
 
 
 def first_lines(parts: Iterable[Part], limit: int) -> Iterator[Part]:
@@ -260,8 +266,7 @@ def blocks_of(part: Part, job: Job) -> Iterator[tuple[Iterator[Block], RowAt]]:
         The input cannot be read, or has changed since it was measured.
     """
     item = part.input
-    if size_and_version(item.path) != (item.size, item.version):
-        raise InputError("it has changed since the run began", file=item.path)
+    _check_unchanged(item)
     span = (part.start, part.end) if item.codec == "plain" else (0, None)
     with _at_hand(item, *span) as (path, offset):
         here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
@@ -276,6 +281,11 @@ def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
         end = part.end if part.n_lines >= 0 else None
         return cut_parquet(path, job.max_line_bytes, slice(part.start, end))
     return cut_stream(Source(os.path.abspath(path), codec), job.max_line_bytes)
+
+
+def _check_unchanged(item: Input) -> None:
+    if size_and_version(item.path) != (item.size, item.version):
+        raise InputError("it has changed since the run began", file=item.path)
 
 
 def _measured(path: str, part: Part, max_line: int) -> Iterator[Block]:

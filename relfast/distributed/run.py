@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from operator import itemgetter
 from typing import Any, Final
 
 from relfast.distributed.cluster import Cluster
 from relfast.distributed.output import RunFolder
 from relfast.distributed.part_scoring import Done, Failed, suffix_of
-from relfast.distributed.parts import (
-    PART_BYTES,
-    Chunk,
-    Input,
-    Part,
-    chunks_of,
-    find_inputs,
-    first_lines,
-    numbered,
-)
+from relfast.distributed.parts import PART_BYTES, Part, chunks_of, find_inputs
+from relfast.distributed.planning import Planning, reason_of
 from relfast.distributed.storage import Folder, expand
-from relfast.distributed.worker import Assignment, Executor, InProcess, Method
+from relfast.distributed.worker import Assignment, Executor, InProcess, Method, Work
 from relfast.engine.file_run.files import LARGE_BYTES
 from relfast.engine.file_run.run import Progress, filter_note
 from relfast.engine.file_run.telling import Tell, tell_nobody
@@ -39,10 +31,8 @@ from relfast.stats.unusable import Cause, Unusable
 from relfast.tasks import TASKS
 
 _SHOWN: Final = 5
-_CHUNKS_OF_LIMIT: Final = 16
-
-Ask = Callable[[Method, Sequence[Any]], Iterator[tuple[int, Any]]]
-"""Has tasks done: number and answer of each, as they come."""
+UNMEASURED: Final = Failed("inputs", "not measured to their end")
+"""Stands in a plan until it is whole."""
 
 
 class PartsFailed(ReadError):
@@ -170,86 +160,74 @@ def score_parts(
     n_bytes = sum(item.size for item in found)
     state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
     large = n_bytes >= LARGE_BYTES
-    at_hand: list[Executor] = []
 
     def told(workers: int) -> Assignment:
         return Assignment(job, workers, large, part_bytes, folder, suffix)
 
-    def ask(method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    def answers(work: Work) -> Iterator[tuple[Method, Any, Any]]:
         """Have tasks done, errors of the machinery raised, progress shown meanwhile."""
-        if not tasks:
+        if not any(work.values()):
             return
-        if not at_hand:
-            at_hand.append(executor(told))
-        for item in at_hand[0].run(method, tasks):
+        for item in executor(told).run(work):
             if item is not None:
-                if isinstance(item[1], RelfastError) and not isinstance(item[1], InputError):
-                    raise item[1]
+                if isinstance(item[2], RelfastError) and not isinstance(item[2], InputError):
+                    raise item[2]
                 yield item
             if progress is not None:
                 progress(state)
 
+    done: dict[int, Done] = {}
+    failed: list[Failed] = []
+    state.causes = lambda: _causes([done[number] for number in sorted(done)], names)
+    work: Work = {"measure": deque(), "score": deque()}
+
+    def offer(parts: Sequence[Part]) -> None:
+        """Have parts scored that are not there yet."""
+        for part in parts:
+            item = target.done_before(part)
+            if item is None:
+                work["score"].append(part)
+            else:
+                done[part.number] = item
+                _count(state, item)
+                state.resumed_rows += item.rows
+                state.resumed_bytes += part.size
+
     try:
-        parts = target.planned()
-        unmeasured: list[Failed] = []
-        if parts is None:
-            parts, unmeasured = _measured(found, part_bytes, ask, limit)
-            target.plan(parts, unmeasured)
-        done = {item.part.number: item for item in target.done(parts)}
-        state.causes = lambda: _causes([done[number] for number in sorted(done)], names)
-        for item in done.values():
-            _count(state, item)
-        state.resumed_rows, state.resumed_bytes = state.rows, state.done_bytes
-        if resume:
-            tell(f"output {output}: {len(done)} of {len(parts)} parts are there")
-        todo = [part for part in parts if part.number not in done]
-        failed = []
-        for number, answer in ask("score", todo):
-            if isinstance(answer, InputError):
-                failed.append(Failed(str(todo[number]), _reason(answer, todo[number].input)))
+        planned = target.planned()
+        planning = Planning([] if planned is not None else chunks_of(found, part_bytes), limit)
+        if planned is None:
+            target.plan([], [UNMEASURED])
+        offer(planned or [])
+        work["measure"].extend(planning.more())
+        for method, task, answer in answers(work):
+            if method == "measure":
+                offer(planning.take(task, answer))
+                work["measure"].extend(planning.more())
+                if planning.finished:
+                    target.plan(planning.parts, planning.failed)
+            elif isinstance(answer, InputError):
+                failed.append(Failed(str(task), reason_of(answer, task.input)))
             else:
                 done[answer.part.number] = answer
                 _count(state, answer)
+        if planned is None and not planning.parts:
+            target.plan([], planning.failed)
+        parts = planning.parts if planned is None else planned
+        if resume:
+            tell(f"output {output}: {state.resumed_rows:,} rows were there")
+        failed = [*planning.failed, *failed]
         ordered = [done[number] for number in sorted(done)]
         summary = _summary(ordered, parts, job, limit)
         summary.unusable = _causes(ordered, names)
         summary.output = output
         summary.seconds = round(time.monotonic() - state.started, 3)
-        target.finish(ordered, [*unmeasured, *failed], summary.to_dict())
+        target.finish(ordered, failed, summary.to_dict())
     finally:
         target.close()
-    if unmeasured or failed:
-        raise PartsFailed([*unmeasured, *failed], len(parts) + len(unmeasured), output)
+    if failed:
+        raise PartsFailed(failed, len(parts) + len(planning.failed), output)
     return summary
-
-
-def _measured(
-    inputs: Sequence[Input], part_bytes: int, ask: Ask, limit: int | None
-) -> tuple[list[Part], list[Failed]]:
-    chunks = chunks_of(inputs, part_bytes)
-    found: list[Part] = []
-    failed: list[Failed] = []
-    # with a limit only as many are looked at as it takes
-    step = len(chunks) if limit is None else _CHUNKS_OF_LIMIT
-    for at in range(0, len(chunks), max(1, step)):
-        if limit is not None and sum(part.n_lines for part in found) >= limit:
-            break
-        some = chunks[at : at + step]
-        for number, answer in sorted(ask("measure", some), key=itemgetter(0)):
-            if isinstance(answer, InputError):
-                failed.append(Failed(_shown(some[number]), _reason(answer, some[number].input)))
-            else:
-                found += answer
-    parts = numbered(found)
-    return parts if limit is None else list(first_lines(parts, limit)), failed
-
-
-def _shown(chunk: Chunk) -> str:
-    return f"{chunk.input.path} bytes {chunk.start}-{chunk.end}"
-
-
-def _reason(error: InputError, item: Input) -> str:
-    return str(error).removeprefix(f"{item.path}: ")
 
 
 def _count(state: Progress, done: Done) -> None:

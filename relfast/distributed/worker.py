@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
@@ -46,7 +47,7 @@ def versions() -> dict[str, str]:
 
 
 class PartWorker:
-    """Measures chunks and scores parts, one at a time. An error of ours is an answer: who asked decides."""
+    """Measures chunks and scores parts, one of each at a time. Our errors are answers: who asked decides."""
 
     def __init__(self, told: Assignment) -> None:
         self._told = told
@@ -89,11 +90,16 @@ Tick: Final = 1.0
 """Seconds after which whoever waits is given the floor, to show progress and to be interrupted."""
 
 
+Work = dict[Method, deque[Any]]
+"""What is to be done: chunks to measure, parts to score. Whoever asks may add to it as answers come."""
+
+
 class Executor(Protocol):
     """Has workers do tasks."""
 
-    def run(self, method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any] | None]:
-        """Number and answer of each task as they come; None now and then, when there is none."""
+    def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
+        """Tasks with their answers as they come, until there are no more; None now and then, when there is
+        none."""
 
 
 class InProcess:
@@ -102,10 +108,12 @@ class InProcess:
     def __init__(self, told: Assignment) -> None:
         self._worker = PartWorker(told)
 
-    def run(self, method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any] | None]:
-        do: Callable[[Any], Any] = getattr(self._worker, method)
-        for number, task in enumerate(tasks):
-            yield number, do(task)
+    def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
+        while any(work.values()):
+            method: Method = "measure" if work["measure"] else "score"
+            task = work[method].popleft()
+            do: Callable[[Any], Any] = getattr(self._worker, method)
+            yield method, task, do(task)
 
     def __enter__(self) -> InProcess:
         return self

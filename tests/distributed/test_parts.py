@@ -15,7 +15,7 @@ from dump_lines import Dice, line
 from engine_runs import honest, rows_of, write_dump
 
 from relfast.distributed.part_scoring import Done
-from relfast.distributed.parts import chunks_of, find_inputs, measure, numbered
+from relfast.distributed.parts import Numbering, chunks_of, find_inputs, measure
 from relfast.distributed.run import PartsFailed, score_here
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import make_job
@@ -58,7 +58,9 @@ def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None
     path = tmp_path / "dump.jsonl"
     path.write_bytes(text)
     found = find_inputs([str(path)])
-    parts = numbered(part for chunk in chunks_of(found, part_bytes) for part in measure(chunk, JOB))
+    parts = list(
+        Numbering().numbered(p for chunk in chunks_of(found, part_bytes) for p in measure(chunk, JOB))
+    )
     pieces = [text[part.start : part.end] for part in parts]
     assert b"".join(pieces) == text
     assert all(piece.endswith(b"\n") for piece in pieces[:-1])
@@ -249,7 +251,7 @@ def test_joined_gold_and_mapped_fields(tmp_path: Path) -> None:
 
 def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(40))
-    part = numbered(p for chunk in chunks_of(find_inputs([str(dump)])) for p in measure(chunk, JOB))[0]
+    part = next(p for chunk in chunks_of(find_inputs([str(dump)])) for p in measure(chunk, JOB))
     tally = Tally()
     for _ in range(100_000):
         tally.merge(Tally.of([Score(0, "a", "REL-C2", 0, "ok", True, 1.0, {"tanimoto": 0.7})]))
