@@ -35,7 +35,7 @@ NODES: Final = (1, 2, 4, 8, 16, 32, 64)
 Json = dict[str, Any]
 
 
-def write_inputs(folder: Path, n_bytes: int, n_chemistry: int) -> dict[str, Path]:
+def write_inputs(folder: Path, n_bytes: int, n_chemistry: int, n_embeddings: int) -> dict[str, Path]:
     """The dumps: text of two sizes, molecules, solutions to embed."""
     from engine_runs import honest
 
@@ -52,7 +52,7 @@ def write_inputs(folder: Path, n_bytes: int, n_chemistry: int) -> dict[str, Path
                 for row in text:
                     file.write(json.dumps({**row, "id": number}) + "\n")
                     number += 1
-    for name, records in (("chemistry", honest(n_chemistry, 3)), ("embeddings", solutions(600))):
+    for name, records in (("chemistry", honest(n_chemistry, 3)), ("embeddings", solutions(n_embeddings))):
         with paths[name].open("w") as file:
             for record in records:
                 task = {} if "task" in record else {"task": "ReAlign"}
@@ -247,13 +247,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bytes", type=float, default=1.2e9, help="of text")
     parser.add_argument("--chemistry", type=int, default=120_000, help="responses")
+    parser.add_argument("--embeddings", type=int, default=100, help="solutions")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="*", default=["text", "chemistry", "embeddings"])
-    parser.add_argument("--part-bytes", type=int, default=32 << 20, help="of text")
+    parser.add_argument("--part-bytes", type=int, default=64 << 20, help="of text")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="relfast-clusters-") as name:
         folder = Path(name)
-        paths = write_inputs(folder, int(chosen.bytes), chosen.chemistry)
+        paths = write_inputs(folder, int(chosen.bytes), chosen.chemistry, chosen.embeddings)
         sizes = {
             "small": chosen.part_bytes,
             "text": chosen.part_bytes,
