@@ -224,22 +224,21 @@ def constants(paths: dict[str, Path], folder: Path, nodes: Nodes) -> Json:
 
 def table(told: Json, part_bytes: int) -> list[str]:
     """Responses a second of 1 to 64 nodes, and what ends it: an extrapolation from the constants."""
-    parts_s = 1 / told["driver_s_part"]
     lines = [
-        "| nodes | text, GB/s asked of the store | text, responses/s | limit | chemistry, responses/s | limit |"
+        "| nodes | text, responses/s | limit | bytes/s read | chemistry, responses/s | limit |",
+        "|---|---|---|---|---|---|",
     ]
-    lines.append("|---|---|---|---|---|---|")
     for n in NODES:
-        cores = n * CORES_OF_NODE
-        text = min(cores * told["text_bytes_s_core"], parts_s * part_bytes)
-        of_text = "driver" if text < cores * told["text_bytes_s_core"] else "cores"
-        most = parts_s * part_bytes / told["chemistry_bytes_row"]
-        chemistry = min(cores * told["chemistry_rows_s_core"], most)
-        of_chemistry = "driver" if chemistry == most else "cores"
-        lines.append(
-            f"| {n} | {2 * text / 1e9:.0f} | {text / told['text_bytes_row']:,.0f} | {of_text} |"
-            f" {chemistry:,.0f} | {of_chemistry} |"
-        )
+        cells = []
+        for name in ("text", "chemistry"):
+            rows_of_part = part_bytes / told[f"{name}_bytes_row"]
+            of_cores = n * CORES_OF_NODE * told[f"{name}_rows_s_core"]
+            of_driver = 1 / (told["driver_s_part"] / rows_of_part + told["driver_s_row"])
+            rate = min(of_cores, of_driver)
+            cells += [f"{rate:,.0f}", "cores" if rate == of_cores else "driver"]
+            if name == "text":
+                cells.append(f"{2 * rate * told['text_bytes_row'] / 1e9:.0f} GB")  # counted and scored
+        lines.append(f"| {n} | {' | '.join(cells)} |")
     return lines
 
 
@@ -306,12 +305,16 @@ def report(runs: dict[str, list[Json]], found: Json, paths: dict[str, Path], par
         for part in ("actors", "workers"):
             spent = median(runs["text 1"], part) - median(runs["small 1"], part)
             found[f"text_bytes_s_{part}"] = grown / spent
-        found["text_bytes_s_core"] = found["text_bytes_s_core 1"]
         found["text_bytes_row"] = paths["text"].stat().st_size / n_rows["text"]
+        found["text_rows_s_core"] = found["text_bytes_s_core 1"] / found["text_bytes_row"]
         found["chemistry_bytes_row"] = paths["chemistry"].stat().st_size / n_rows["chemistry"]
         found["chemistry_rows_s_core"] = n_rows["chemistry"] / (
             median(runs["chemistry 1"], "actors") + median(runs["chemistry 1"], "workers")
         )
+        spent = median(runs["text 1"], "driver") - median(runs["small 1"], "driver")
+        parts = median(runs["text 1"], "parts") - median(runs["small 1"], "parts")
+        of_rows = spent - parts * found["driver_s_part"]
+        found["driver_s_row"] = max(0.0, of_rows / (n_rows["text"] - n_rows["small"]))
         print(json.dumps(found, indent=1))
         print("\n".join(table(found, 64 << 20)))
 

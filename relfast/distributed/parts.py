@@ -119,7 +119,7 @@ def find_inputs(names: Sequence[str]) -> list[Input]:
 
     Raises
     ------
-    UsageError
+    InputError
         One is of a format that is not read.
     """
     return [_input(name if is_url(name) else os.path.abspath(name)) for name in names]

@@ -14,6 +14,7 @@ import pytest
 from dump_lines import Dice, line
 from engine_runs import honest, rows_of, write_dump
 
+from relfast.cli.main import main
 from relfast.distributed.part_scoring import Done
 from relfast.distributed.parts import Numbering, chunks_of, find_inputs, measure
 from relfast.distributed.run import PartsFailed, score_here
@@ -284,3 +285,51 @@ def test_only_the_first_lines(limit: int, tmp_path: Path) -> None:
         assert told(given.to_dict()) == told(summary.to_dict())
     with pytest.raises(ResumeMismatchError, match="limit"):
         score_here([str(plain)], str(tmp_path / "out"), JOB, part_bytes=9_000, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [(["--shard", "0/2"], "name only a part of the files"), (["--lengths"], "leave out")],
+)
+def test_what_a_cluster_does_not_do_is_said(
+    option: list[str], advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(2))
+    with pytest.raises(SystemExit, match="2"):
+        main(["score", str(dump), "--engine", "ray", *option])
+    assert advice in " ".join(capsys.readouterr().err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["dump.jsonl"]
+
+
+def test_documents_are_read_as_by_one_machine(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps(honest(30), indent=2))
+    rows, summary = local([dump], tmp_path)
+    given = score_here([str(dump)], str(tmp_path / "out"), JOB)
+    assert given.rows == 30
+    assert rows_in(tmp_path / "out") == rows
+    assert told(given.to_dict()) == summary
+    table = tmp_path / "dump.csv"
+    table.write_text("id,response\n1,a\n")
+    with pytest.raises(InputError, match="CSV"):
+        score_here([str(table)], str(tmp_path / "none"), JOB)
+
+
+def test_a_run_that_ends_while_it_measures_is_resumed(tmp_path: Path) -> None:
+    dumps = [write_dump(tmp_path / name, honest(30)) for name in ("a.jsonl", "b.jsonl")]
+    rows, summary = local(dumps, tmp_path)
+    output = tmp_path / "out"
+    seen: list[None] = []
+
+    def interrupt(state: Any) -> None:
+        seen.append(None)
+        if len(seen) == 1:
+            raise KeyboardInterrupt
+
+    names = [str(path) for path in dumps]
+    with pytest.raises(KeyboardInterrupt):
+        score_here(names, str(output), JOB, part_bytes=1_000, progress=interrupt)
+    assert not list(output.glob("part-*"))
+    given = score_here(names, str(output), JOB, part_bytes=1_000, resume=True)
+    assert rows_in(output) == rows
+    assert told(given.to_dict()) == summary
