@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.distributed.worker import Assignment, Method, PartWorker, Tick, Work, versions
+from relfast.distributed.worker import Assignment, Method, NodePartWorker, Tick, Work, versions
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 
@@ -213,7 +213,7 @@ class Cluster:
         cpus = max(1, told.workers)
         wanted = min(left, max(1, sum(node // cpus for node in self.nodes())))
         while len(self._actors) < wanted:
-            kind = self._ray.remote(concurrency_groups={"measure": 1, "score": 1})(PartWorker).options(
+            kind = self._ray.remote(concurrency_groups={"measure": 1, "score": 1})(NodePartWorker).options(
                 num_cpus=cpus, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
             )
             handle = kind.remote(told)

@@ -52,9 +52,6 @@ class PartWorker:
     def __init__(self, told: Assignment) -> None:
         self._told = told
         self._open = contextlib.ExitStack()
-        # its CPUs are its share of a node: a model would take a thread for every core there is
-        os.environ.setdefault(THREADS_VARIABLE, "1")
-        os.environ.setdefault(SHARED_VARIABLE, "1")  # and every worker of every actor would hold it
         if told.large and told.workers and serves(told.job):
             compile_in_background()
         self._score = self._open.enter_context(
@@ -88,6 +85,21 @@ class PartWorker:
 
 Tick: Final = 1.0
 """Seconds after which whoever waits is given the floor, to show progress and to be interrupted."""
+
+
+class NodePartWorker(PartWorker):
+    """The same as an actor, in a process of its own on a node."""
+
+    def __init__(self, told: Assignment) -> None:
+        be_modest()
+        super().__init__(told)
+
+
+def be_modest() -> None:
+    """Have this process, and its workers, take no more of a node than their share."""
+    # a model would take a thread for every core there is, and every worker of every actor would hold it
+    os.environ.setdefault(THREADS_VARIABLE, "1")
+    os.environ.setdefault(SHARED_VARIABLE, "1")
 
 
 Work = dict[Method, deque[Any]]
