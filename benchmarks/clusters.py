@@ -30,6 +30,7 @@ STORE: Final = 300 << 20
 """Bytes of each node's object store, which nothing of ours uses."""
 
 CORES_OF_NODE: Final = 16
+_ROWS: Final = 200_000
 NODES: Final = (1, 2, 4, 8, 16, 32, 64)
 
 Json = dict[str, Any]
@@ -195,7 +196,9 @@ def constants(paths: dict[str, Path], folder: Path, nodes: Nodes) -> Json:
     from relfast.distributed.part_scoring import Done
     from relfast.distributed.parts import chunks_of, find_inputs, measure
     from relfast.engine.job import make_job
+    from relfast.records import Score
     from relfast.stats.samples import SAMPLE
+    from relfast.stats.summary import summarize
     from relfast.stats.tally import Tally
 
     job = make_job()
@@ -211,11 +214,21 @@ def constants(paths: dict[str, Path], folder: Path, nodes: Nodes) -> Json:
     held = [pickle.loads(frozen) for _ in range(1_000)]
     memory = tracemalloc.get_traced_memory()[0] / len(held)
     tracemalloc.stop()
+    tally = Tally.of([Score(at, at, "REL-A1", 0, "ok", True, 1.0, {}) for at in range(_ROWS)])
+    frozen = pickle.dumps(tally)
+    steps = [time.process_time()]
+    merged = Tally()
+    merged.merge(pickle.loads(frozen))
+    steps.append(time.process_time())
+    summarize(merged, "")
+    steps.append(time.process_time())
     small = [on_ray(paths["chemistry"], folder, nodes, size) for size in (8 << 20, 16 << 10)]
     per_part = (small[1]["driver"] - small[0]["driver"]) / (small[1]["parts"] - small[0]["parts"])
     return {
         "counted_bytes_s": paths["text"].stat().st_size / counting,
         "driver_s_part": per_part,
+        "driver_s_row": (steps[1] - steps[0]) / _ROWS,
+        "summary_s_row": (steps[2] - steps[1]) / _ROWS,
         "driver_bytes_part": memory,
         "driver_bytes_row": SAMPLE.size,
         "parts_s_seen": small[1]["parts"] / (small[1]["wall"] - small[1]["first"]),
@@ -311,10 +324,6 @@ def report(runs: dict[str, list[Json]], found: Json, paths: dict[str, Path], par
         found["chemistry_rows_s_core"] = n_rows["chemistry"] / (
             median(runs["chemistry 1"], "actors") + median(runs["chemistry 1"], "workers")
         )
-        spent = median(runs["text 1"], "driver") - median(runs["small 1"], "driver")
-        parts = median(runs["text 1"], "parts") - median(runs["small 1"], "parts")
-        of_rows = spent - parts * found["driver_s_part"]
-        found["driver_s_row"] = max(0.0, of_rows / (n_rows["text"] - n_rows["small"]))
         print(json.dumps(found, indent=1))
         print("\n".join(table(found, 64 << 20)))
 

@@ -30,6 +30,8 @@ AHEAD: Final = 2
 """Tasks of a kind that an actor has at a time: the one it works on, and the next, so that it never waits for
 the driver. It measures one chunk while it scores a part."""
 
+_FEW: Final = 4
+
 MAX_DEATHS: Final = 4
 """Actors that may die on a task before it is given up."""
 
@@ -155,6 +157,9 @@ class Cluster:
                     self._feed(actor, work, again, refs)
             waited = [*refs, *(actor.hello for actor in self._actors if not actor.ready)]
             finished = self._ray.wait(waited, num_returns=1, timeout=Tick)[0] if waited else []
+            if finished and len(waited) > _FEW:
+                # to look at all of a thousand for each that is done would be most of the driver's time
+                finished = self._ray.wait(waited, num_returns=len(waited), timeout=0)[0]
             if not waited:
                 time.sleep(Tick)
             if any(actor.ready for actor in self._actors):
