@@ -9,7 +9,7 @@ PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 MINUTES ?= 20
 
-.PHONY: chromium demo test test-quick test-trainers test-ray fuzz fuzz-chemistry check bench bench-quick bench-torch gate render docs clean
+.PHONY: chromium demo test test-quick test-trainers test-ray test-ray-quick fuzz fuzz-chemistry bench-ray check bench bench-quick bench-torch gate render docs clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -36,7 +36,12 @@ $(VENV)/.trainers: $(VENV)/.test
 	touch $@
 
 $(VENV)/.ray: $(VENV)/.test
-	$(PIP) install --quiet -e '.[test,ray]' dask
+	$(PIP) install --quiet -e '.[test,ray]'
+	touch $@
+
+# what else docs/clusters.md has recipes for, and an object store; Spark needs Java
+$(VENV)/.recipes: $(VENV)/.ray
+	$(PIP) install --quiet 'ray[serve,train]' dask datatrove pyspark s3fs 'moto[server]'
 	touch $@
 
 ## score the sample dump that ships with the project, and print the table
@@ -66,10 +71,14 @@ test-quick: $(VENV)/.test
 test-trainers: $(VENV)/.trainers
 	$(PYTEST) -m trainers
 
-## runs on a real Ray cluster of two nodes on this machine; installs Ray
-test-ray: $(VENV)/.ray
+## runs on a real Ray cluster of two nodes on this machine, what breaks on the way, recipes; installs Ray, Spark, …
+test-ray: $(VENV)/.recipes
 	$(PYTEST) -m ray tests/distributed
 	$(PYTEST) tests/distributed/test_ray_scorer.py
+
+## the part of it in which nothing is killed; installs Ray only
+test-ray-quick: $(VENV)/.ray
+	$(PYTEST) -m 'ray and not slow' tests/distributed
 
 ## the tests that make up their inputs, with fresh seeds, for MINUTES
 fuzz: $(VENV)/.test
@@ -94,6 +103,10 @@ bench-quick: $(VENV)/.test
 
 bench-torch: $(VENV)/.trainers
 	$(PYTEST) benchmarks -m trainers --benchmark-enable --benchmark-only --benchmark-autosave
+
+## what a cluster costs beside one machine, and how far it scales; a quarter of an hour
+bench-ray: $(VENV)/.ray
+	PYTHONPATH=tests $(BIN)/python -m benchmarks.clusters
 
 ## whether kernels, a dump or a call are slower than recorded; half a minute
 gate: $(VENV)/.test

@@ -104,7 +104,7 @@ def score(
             raise UsageError(f"--map {' '.join(field_map)}: there is no such field; did you mean {field!r}?")
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=pairs, **job_options)
     _check_summary_path(summary_path, output)
-    _check_engine(engine, ray_address, part_bytes, limit, shard)
+    _check_engine(engine, ray_address, part_bytes, shard, lengths)
     latest: Progress | None = None
     rows_before = 0
 
@@ -130,7 +130,7 @@ def score(
                 "tell": reporter.say if verbose else tell_nobody,
             }
             if engine == "ray":
-                summary = _on_ray(inputs, output, job, ray_address, part_bytes, **how)
+                summary = _on_ray(inputs, output, job, ray_address, part_bytes, limit=limit, **how)
             else:
                 summary = score_files(
                     inputs, output, job, limit=limit, shard=_shard(shard), lengths=lengths, **how
@@ -168,10 +168,15 @@ def score(
 
 
 def _check_engine(
-    engine: str, address: str | None, part_bytes: int | None, limit: int | None, shard: str | None
+    engine: str, address: str | None, part_bytes: int | None, shard: str | None, lengths: bool
 ) -> None:
-    if engine == "ray" and (limit is not None or shard is not None):
-        raise UsageError("--limit and --shard are for one machine; a cluster cuts the input itself")
+    if engine == "ray" and shard is not None:
+        raise UsageError(
+            "--shard is for machines that know nothing of each other; a cluster cuts the input itself:"
+            " leave it out, or name only a part of the files"
+        )
+    if engine == "ray" and lengths:
+        raise UsageError("--lengths is of one machine: leave out --engine ray, or --lengths")
     if engine != "ray" and (address is not None or part_bytes is not None):
         raise UsageError("--ray-address and --part-bytes go with --engine ray")
 

@@ -12,11 +12,11 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.distributed.worker import Assignment, Method, PartWorker, Tick, versions
+from relfast.distributed.worker import Assignment, Method, NodePartWorker, Tick, Work, versions
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 
@@ -27,7 +27,10 @@ CPUS_OF_ACTOR: Final = 4
 """CPUs an actor asks for, and its worker processes, unless the smallest node has fewer or the user says."""
 
 AHEAD: Final = 2
-"""Tasks an actor has at a time: the one it works on, and the next, so that it never waits for the driver."""
+"""Tasks of a kind that an actor has at a time: the one it works on, and the next, so that it never waits for
+the driver. It measures one chunk while it scores a part."""
+
+_FEW: Final = 4
 
 MAX_DEATHS: Final = 4
 """Actors that may die on a task before it is given up."""
@@ -57,12 +60,20 @@ def ray_module() -> Any:
 
 
 @dataclass(eq=False, slots=True)
+class _Task:
+    method: Method
+    what: Any
+    deaths: int = 0
+    reads: int = 0
+
+
+@dataclass(eq=False, slots=True)
 class _Actor:
     handle: ActorHandle[Any]
     hello: Any
     ready: bool = False
     host: str = "?"
-    tasks: deque[int] = field(default_factory=deque)
+    tasks: dict[Method, deque[_Task]] = field(default_factory=lambda: {"measure": deque(), "score": deque()})
 
 
 class Cluster:
@@ -122,7 +133,7 @@ class Cluster:
         """Say what workers must know; before the first `run`."""
         self._told = told
 
-    def run(self, method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any] | None]:
+    def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
         """See `Executor`.
 
         Raises
@@ -132,25 +143,23 @@ class Cluster:
         UsageError
             A node cannot give the same rows, or does not see the output.
         """
-        todo = deque(range(len(tasks)))
-        deaths: dict[int, int] = {}
-        reads: dict[int, int] = {}
-        refs: dict[Any, tuple[_Actor, int]] = {}
-        left = len(tasks)
+        refs: dict[Any, tuple[_Actor, _Task]] = {}
+        again: deque[_Task] = deque()
         looked = 0.0
         alive_at = time.monotonic()
-        while left:
+        while refs or again or any(work.values()):
             now = time.monotonic()
             if now - looked > Tick:
-                self._fill(left)
+                self._fill(len(refs) + len(again) + sum(map(len, work.values())))
                 looked = now
             for actor in self._actors:
-                while actor.ready and todo and len(actor.tasks) < AHEAD:
-                    number = todo.popleft()
-                    refs[getattr(actor.handle, method).remote(tasks[number])] = actor, number
-                    actor.tasks.append(number)
+                if actor.ready:
+                    self._feed(actor, work, again, refs)
             waited = [*refs, *(actor.hello for actor in self._actors if not actor.ready)]
             finished = self._ray.wait(waited, num_returns=1, timeout=Tick)[0] if waited else []
+            if finished and len(waited) > _FEW:
+                # to look at all of a thousand for each that is done would be most of the driver's time
+                finished = self._ray.wait(waited, num_returns=len(waited), timeout=0)[0]
             if not waited:
                 time.sleep(Tick)
             if any(actor.ready for actor in self._actors):
@@ -163,28 +172,44 @@ class Cluster:
                 if ref not in refs:
                     self._greet(next((actor for actor in self._actors if actor.hello == ref), None))
                     continue
-                actor, number = refs.pop(ref)
+                actor, task = refs.pop(ref)
                 try:
                     answer = self._ray.get(ref)
                 except self._ray.exceptions.RayTaskError as error:
-                    answer = WorkerError(f"{tasks[number]}: {_last_line(error)}")
+                    answer = WorkerError(f"{task.what}: {_last_line(error)}")
                 except self._ray.exceptions.RayError as error:
-                    lost = self._bury(actor, refs, str(error))
-                    first = lost[0] if lost else number
-                    deaths[first] = deaths.get(first, 0) + 1
-                    if deaths[first] >= MAX_DEATHS:
-                        lost.remove(first)
-                        left -= 1
-                        yield first, ReadError(f"{deaths[first]} actors died while they worked on it")
-                    todo.extendleft(reversed(lost))
+                    for given_up in self._bury(actor, refs, again, str(error)):
+                        reason = f"{given_up.deaths} actors died while they worked on it"
+                        yield given_up.method, given_up.what, ReadError(reason)
                     continue
-                actor.tasks.remove(number)
-                reads[number] = reads.get(number, 0) + 1
-                if isinstance(answer, ReadError) and reads[number] < MAX_READS:
-                    todo.append(number)
+                actor.tasks[task.method].remove(task)
+                task.reads += 1
+                if isinstance(answer, ReadError) and task.reads < MAX_READS:
+                    again.append(task)
                     continue
-                left -= 1
-                yield number, answer
+                yield task.method, task.what, answer
+
+    def _feed(
+        self,
+        actor: _Actor,
+        work: Work,
+        again: deque[_Task],
+        refs: dict[Any, tuple[_Actor, _Task]],
+    ) -> None:
+        """Give an actor what it has room for; what others have failed at comes first."""
+        for method, queue in work.items():
+            held = actor.tasks[method]
+            while len(held) < AHEAD:
+                task = next((task for task in again if task.method == method), None)
+                if task is not None:
+                    again.remove(task)
+                elif queue:
+                    task = _Task(method, queue.popleft())
+                else:
+                    break
+                call = getattr(actor.handle, method).options(concurrency_group=method)
+                refs[call.remote(task.what)] = actor, task
+                held.append(task)
 
     def _fill(self, left: int) -> None:
         """Start actors where nodes have room for them, and no more than there are tasks."""
@@ -193,7 +218,7 @@ class Cluster:
         cpus = max(1, told.workers)
         wanted = min(left, max(1, sum(node // cpus for node in self.nodes())))
         while len(self._actors) < wanted:
-            kind = self._ray.remote(PartWorker).options(
+            kind = self._ray.remote(concurrency_groups={"measure": 1, "score": 1})(NodePartWorker).options(
                 num_cpus=cpus, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
             )
             handle = kind.remote(told)
@@ -226,9 +251,23 @@ class Cluster:
         actor.ready = True
         self._tell(f"actor on {actor.host}: ready")
 
-    def _bury(self, actor: _Actor, refs: dict[Any, tuple[_Actor, int]], reason: str) -> list[int]:
-        """Take a dead actor off the list; the tasks that it had."""
-        lost = list(actor.tasks)
+    def _bury(
+        self,
+        actor: _Actor,
+        refs: dict[Any, tuple[_Actor, _Task]],
+        again: deque[_Task],
+        reason: str,
+    ) -> list[_Task]:
+        """Take a dead actor off the list; its tasks go to others. Those on which too many have died."""
+        given_up = []
+        for held in actor.tasks.values():
+            if held:
+                # the one that it worked on
+                held[0].deaths += 1
+                if held[0].deaths >= MAX_DEATHS:
+                    given_up.append(held.popleft())
+            again.extendleft(reversed(held))
+            held.clear()
         for ref in [ref for ref, (whose, _) in refs.items() if whose is actor]:
             del refs[ref]
         if actor in self._actors:
@@ -236,7 +275,7 @@ class Cluster:
             self.replaced += 1
             self._ray.kill(actor.handle)  # it may only be out of reach
             self._tell(f"actor on {actor.host} is gone ({_first_line(reason)}); its parts go to others")
-        return lost
+        return given_up
 
 
 def _knock(address: str | None) -> None:

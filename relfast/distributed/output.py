@@ -12,7 +12,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ MANIFEST: Final = "manifest.json"
 VERSION: Final = 1
 _OURS: Final = re.compile(r"part-\d{6,}\.|\..*\.part|(plan|manifest)\.json$|_parts$")
 _PART: Final = re.compile(r"part-\d{6,}\.")
+_DRAFT: Final = re.compile(r"\..*\.part")
 _LOCK: Final = ".lock"
 
 
@@ -76,6 +77,7 @@ class RunFolder:
                 for name in filter(_OURS.match, there):
                     folder.remove(name)
             folder.make(NOTES)
+            self._noted = frozenset(folder.names(NOTES))
         except BaseException:
             self.close()
             raise
@@ -127,20 +129,20 @@ class RunFolder:
         }
         self.folder.write(PLAN, encode_indented(told))
 
-    def done(self, parts: Sequence[Part]) -> Iterator[Done]:
-        """The parts whose rows are there already."""
-        noted = set(self.folder.names(NOTES))
-        for part in parts:
-            if os.path.basename(note_of(part)) in noted:
-                done = Done.from_json(self.folder.read(note_of(part)), part)
-                if done is not None and self.folder.size(file_of(part, self.suffix)) == done.size:
-                    yield done
+    def done_before(self, part: Part) -> Done | None:
+        """What an earlier run has made of a part, if its rows are there."""
+        if os.path.basename(note_of(part)) not in self._noted:
+            return None
+        done = Done.from_json(self.folder.read(note_of(part)), part)
+        if done is None or self.folder.size(file_of(part, self.suffix)) != done.size:
+            return None
+        return done
 
     def finish(self, done: Sequence[Done], failed: Sequence[Failed], summary: Mapping[str, Any]) -> None:
-        """Write the manifest; what earlier runs left of parts that are no more goes."""
+        """Write the manifest; what earlier runs, and actors that died, left beside the parts goes."""
         files = {file_of(item.part, self.suffix): item for item in done}
         for name in self.folder.names():
-            if _PART.match(name) and name not in files:
+            if _DRAFT.match(name) or (_PART.match(name) and name not in files):
                 self.folder.remove(name)
         told = {
             "relfast_manifest": VERSION,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import json
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import IO, Any, Final
 
+from relfast.distributed.part_causes import PartCauses
 from relfast.distributed.parts import Part, blocks_of
 from relfast.distributed.storage import Folder
 from relfast.engine.file_run.run import Blocks
@@ -15,8 +17,9 @@ from relfast.engine.io.lines import iterate_lines
 from relfast.engine.job import Job
 from relfast.engine.scoring import EMBEDDED
 from relfast.errors import OutputError, ReadError
-from relfast.json_text import Undecodable, decode_object, encode_json
+from relfast.json_text import decode_object, encode_json
 from relfast.stats.tally import Tally, TaskTally
+from relfast.stats.unusable import Cause, Unusable
 
 NOTES: Final = "_parts"
 """Folder of the notes that parts are whole, one file each."""
@@ -28,7 +31,8 @@ SUFFIXES: Final = (".jsonl.gz", ".jsonl.zst", ".parquet", ".jsonl")
 class Done:
     """A part whose rows are whole.
 
-    ``embedder`` is what scored its texts, where that was an embedding model; ``size`` the bytes of its file.
+    ``embedder`` is what scored its texts, where that was an embedding model; ``size`` the bytes of its file;
+    places in ``unusable`` are line numbers in the input.
     """
 
     part: Part
@@ -36,6 +40,7 @@ class Done:
     size: int
     tally: Tally
     embedder: str = ""
+    unusable: Unusable = field(default_factory=Unusable)
 
     def to_json(self) -> bytes:
         note = {
@@ -44,6 +49,7 @@ class Done:
             "bytes": self.size,
             "embedder": self.embedder,
             "tasks": {name: asdict(task) for name, task in self.tally.tasks.items()},
+            "unusable": [[*key, asdict(cause)] for key, cause in self.unusable.causes.items()],
             "samples": base64.b64encode(self.tally.samples).decode("ascii"),
         }
         return encode_json(note)
@@ -52,13 +58,14 @@ class Done:
     def from_json(cls, data: bytes | None, part: Part) -> Done | None:
         """The note of a part, or None where it speaks of another one or is torn."""
         try:
-            note: Any = decode_object(data or b"")
+            note: Any = json.loads(data or b"")  # sums have more bits than orjson keeps
             if note["part"] != part.key():
                 return None
             tasks = {name: TaskTally(**task) for name, task in note["tasks"].items()}
             tally = Tally(tasks, bytearray(base64.b64decode(note["samples"])))
-            return cls(part, note["rows"], note["bytes"], tally, note["embedder"])
-        except (Undecodable, ValueError, KeyError, TypeError):
+            unusable = Unusable.of({(a, b): Cause(**cause) for a, b, cause in note["unusable"]})
+            return cls(part, note["rows"], note["bytes"], tally, note["embedder"], unusable)
+        except (ValueError, KeyError, TypeError):
             return None
 
 
@@ -97,7 +104,8 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
     name = file_of(part, suffix)
     with folder.draft(name) as path:
         rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
-        with _written(rows_path) as file, blocks_of(part, job) as blocks:
+        with _written(rows_path) as file, blocks_of(part, job) as (blocks, row_at):
+            causes = PartCauses(part, job, row_at)
             encode = encoder(rows_path)
             for block, segments in score(blocks):
                 rows = b"".join([segment.rows for segment in segments])
@@ -106,9 +114,11 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
                 n_lines += block.n_lines
                 for segment in segments:
                     tally.merge(segment.tally)
+                    if segment.tally.count("invalid_record"):
+                        causes.rows(segment.rows)
             if encode and not n_rows:
                 _write(file, encode(b""), name)
-        if part.n_lines not in (-1, n_lines):
+        if part.expected not in (-1, n_lines):
             raise ReadError("it changed while it was read", file=part.input.path)
         if suffix == ".parquet":
             _to_parquet(rows_path, path, name)
@@ -117,7 +127,7 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
         from relfast.embed import describe
 
         embedder = describe(job.options.embedder, job.options.device)
-    done = Done(part, n_rows, folder.size(name) or 0, tally, embedder)
+    done = Done(part, n_rows, folder.size(name) or 0, tally, embedder, causes.unusable)
     folder.write(note_of(part), done.to_json())
     return done
 

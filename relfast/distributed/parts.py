@@ -8,20 +8,25 @@ machine gives it. A line belongs to the chunk in which it begins.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice, pairwise
 from typing import Any, Final
 
-from relfast.distributed.storage import expand, head, is_url, local_copy, size_and_version
+from relfast.distributed.storage import head, is_url, local_copy, size_and_version
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.filters import HEAD_BYTES, Filters
+from relfast.engine.io.cutting import block_of, too_long
+from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
+from relfast.engine.io.filters import Filters
+from relfast.engine.io.foreign import refuse_foreign
+from relfast.engine.io.lines import lines_of
 from relfast.engine.io.parquet import cut_parquet, group_sizes
 from relfast.engine.io.reader import cut_file, cut_stream
-from relfast.engine.io.sources import Codec, Source, codec_of
+from relfast.engine.io.sources import HEAD_BYTES, Codec, Source, codec_of
 from relfast.engine.job import Job
 from relfast.errors import InputError
+from relfast.json_text import decode_object
 
 PART_BYTES: Final = 64 * 2**20
 """Input of a part: a second of a text task, minutes of chemistry. What a part costs by itself (10 ms of the
@@ -70,6 +75,12 @@ class Part:
         Index of its first line in the run.
     filter
         Filter of lm-evaluation-harness that is scored.
+    line
+        Its first line's number in the input, from 0.
+    blocks
+        Of plain JSONL: bytes and lines of each block, one after the other; -1 for a line that is too long.
+    take
+        How many of its lines are scored; -1 = all.
     """
 
     source: int
@@ -80,6 +91,14 @@ class Part:
     number: int = 0
     first_index: int = 0
     filter: str | None = None
+    line: int = 0
+    blocks: list[int] = field(default_factory=list)
+    take: int = -1
+
+    @property
+    def expected(self) -> int:
+        """Lines that are to be scored; -1 = not known."""
+        return self.n_lines if self.take < 0 or self.n_lines < 0 else min(self.n_lines, self.take)
 
     @property
     def size(self) -> int:
@@ -96,23 +115,26 @@ class Part:
 
 
 def find_inputs(names: Sequence[str]) -> list[Input]:
-    """All files that some inputs name, in order. One that cannot be opened is among them: its parts fail.
+    """Files by path or URL, in order. One that cannot be opened is among them: its parts fail.
 
     Raises
     ------
     InputError
-        A name stands for nothing.
+        One is of a format that is not read.
     """
-    return [_input(path) for name in names for path in expand(name)]
+    return [_input(name if is_url(name) else os.path.abspath(name)) for name in names]
 
 
 def _input(path: str) -> Input:
     size, version = size_and_version(path)
     try:
-        start = head(path, 4)
+        start = head(path, HEAD_BYTES)
     except InputError:
         start = b""  # told when it is measured
-    return Input(path, codec_of(path, start), size, version)
+    codec = codec_of(path, start)
+    if start and codec in ("plain", "zip") and not is_url(path):
+        refuse_foreign(path)
+    return Input(path, codec, size, version)
 
 
 def chunks_of(inputs: Sequence[Input], part_bytes: int = PART_BYTES) -> list[Chunk]:
@@ -137,18 +159,21 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         It cannot be read.
     """
     item = chunk.input
+    _check_unchanged(item)
     if item.codec == "plain":
         start, end = _line_start(item, chunk.start), _line_start(item, chunk.end)
         if start >= end:
             return []
         # the filter is seen in an input's head
-        most = max(end, HEAD_BYTES + 1) if chunk.start == 0 else end
+        most = max(end, FILTER_BYTES + 1) if chunk.start == 0 else end
         with _at_hand(item, start, min(most, item.size)) as (path, offset):
-            lines = sum(
-                block.n_lines for block in cut_file(path, job.max_line_bytes, start - offset, end - offset)
-            )
+            blocks: list[int] = []
+            n_lines = 0
+            for block in cut_file(path, job.max_line_bytes, start - offset, end - offset, item.size):
+                blocks += (block.size, -1 if block.faults else block.n_lines)
+                n_lines += block.n_lines
             chosen = _filter(path, "plain", job) if chunk.start == 0 else None
-        return [Part(chunk.source, item, start, end, lines, filter=chosen)]
+        return [Part(chunk.source, item, start, end, n_lines, filter=chosen, blocks=blocks)]
     with _at_hand(item, 0, None) as (path, _):
         chosen = _filter(path, item.codec, job)
         whole = Part(chunk.source, item, 0, item.size, -1, filter=chosen)
@@ -200,21 +225,40 @@ def _at_hand(item: Input, start: int, end: int | None) -> Iterator[tuple[str, in
         yield item.path, 0
 
 
-def numbered(parts: Iterable[Part]) -> list[Part]:
-    """Parts in order with their places, first indices, and the filter of their input."""
-    found: list[Part] = []
-    index = 0
-    filters: dict[int, str | None] = {}
+class Numbering:
+    """Gives parts, in order, their places, first indices, and the filter of their input."""
+
+    def __init__(self) -> None:
+        self.index = 0
+        """Lines so far."""
+        self._n = 0
+        self._starts: dict[int, int] = {}
+        self._filters: dict[int, str | None] = {}
+
+    def numbered(self, parts: Iterable[Part]) -> Iterator[Part]:
+        for part in parts:
+            chosen = self._filters.setdefault(part.source, part.filter)
+            line = self.index - self._starts.setdefault(part.source, self.index)
+            yield replace(part, number=self._n, first_index=self.index, filter=chosen, line=line)
+            self._n += 1
+            self.index += max(0, part.n_lines)
+
+
+def first_lines(parts: Iterable[Part], limit: int) -> Iterator[Part]:
+    """Those of numbered parts, and as much of them, in which the first ``limit`` lines are."""
     for part in parts:
-        chosen = filters.setdefault(part.source, part.filter)
-        found.append(replace(part, number=len(found), first_index=index, filter=chosen))
-        index += max(0, part.n_lines)
-    return found
+        left = limit - part.first_index
+        if left > 0:
+            yield part if 0 <= part.n_lines <= left else replace(part, take=left)
+
+
+RowAt = Callable[[int], Mapping[str, Any]]
+"""The decoded row at a line of a part."""
 
 
 @contextmanager
-def blocks_of(part: Part, job: Job) -> Iterator[Iterator[Block]]:
-    """The blocks of a part, their indices those of the run; good within the context.
+def blocks_of(part: Part, job: Job) -> Iterator[tuple[Iterator[Block], RowAt]]:
+    """The blocks of a part, their indices those of the run, and a look at its rows; good within the context.
 
     Raises
     ------
@@ -222,27 +266,53 @@ def blocks_of(part: Part, job: Job) -> Iterator[Iterator[Block]]:
         The input cannot be read, or has changed since it was measured.
     """
     item = part.input
-    if size_and_version(item.path) != (item.size, item.version):
-        raise InputError("it has changed since the run began", file=item.path)
+    _check_unchanged(item)
     span = (part.start, part.end) if item.codec == "plain" else (0, None)
     with _at_hand(item, *span) as (path, offset):
         here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
-        yield _placed(_blocks(path, here, job), part)
+        yield _placed(_blocks(path, here, job), part), lambda line: _row(path, here, line)
 
 
 def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
     codec = part.input.codec
     if codec == "plain":
-        return cut_file(path, job.max_line_bytes, part.start, part.end)
+        return _measured(path, part, job.max_line_bytes)
     if codec == "parquet":
         end = part.end if part.n_lines >= 0 else None
         return cut_parquet(path, job.max_line_bytes, slice(part.start, end))
     return cut_stream(Source(os.path.abspath(path), codec), job.max_line_bytes)
 
 
+def _check_unchanged(item: Input) -> None:
+    if size_and_version(item.path) != (item.size, item.version):
+        raise InputError("it has changed since the run began", file=item.path)
+
+
+def _measured(path: str, part: Part, max_line: int) -> Iterator[Block]:
+    """The blocks that a part was seen to have, without looking at its bytes again: workers read them."""
+    at = part.start
+    for size, n_lines in zip(part.blocks[::2], part.blocks[1::2], strict=True):
+        fault = too_long(max_line) if n_lines < 0 else None
+        yield block_of(at, at + size, abs(n_lines), fault, path=path)
+        at += size
+
+
+def _row(path: str, part: Part, line: int) -> Mapping[str, Any]:
+    if part.input.codec == "plain":
+        with open(path, "rb") as file:
+            file.seek(part.start)
+            return decode_object(next(islice(file, line, None), b"{}").removesuffix(b"\n"))
+    with closing(lines_of(Source(os.path.abspath(path), part.input.codec))) as lines:
+        return decode_object(next(islice(lines, part.line + line, None), b"{}"))
+
+
 def _placed(blocks: Iterator[Block], part: Part) -> Iterator[Block]:
     index = part.first_index
     for seq, block in enumerate(blocks):
+        if part.take >= 0:
+            block.n_lines = min(block.n_lines, part.first_index + part.take - index)
+            if block.n_lines <= 0:
+                return
         block.seq, block.source, block.first_index, block.filter = seq, part.source, index, part.filter
         block.faults = {index + line: fault for line, fault in block.faults.items()}
         yield block

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Unpack
 
 import numpy as np
 
-from relfast.embed import THREADS_VARIABLE
+from relfast.distributed.worker import be_modest
 from relfast.engine.online.scorer import Scorer
 from relfast.engine.settings import workers_of
 from relfast.errors import UsageError
@@ -90,9 +90,9 @@ class RayScorer:
 
     def _made(self) -> Scorer:
         workers = self._workers
+        granted = _granted()
         if workers is None:
-            workers = _granted()
-        os.environ.setdefault(THREADS_VARIABLE, str(max(1, workers)))
+            workers = granted
         return Scorer(workers=workers, **self._options)
 
     def close(self) -> None:
@@ -103,13 +103,11 @@ class RayScorer:
 
 
 def _granted() -> int:
-    """CPUs of the Ray actor or task that this is, at least 1."""
-    try:
-        import ray
-    except ImportError:
+    """CPUs of the Ray actor or task that this is, at least 1; if it is one, it takes no more."""
+    ray = sys.modules.get("ray")  # in an actor it is there
+    if ray is None or not ray.is_initialized():
         return 1
-    if not ray.is_initialized():
-        return 1
+    be_modest()
     return max(1, int(ray.get_runtime_context().get_assigned_resources().get("CPU", 1)))
 
 

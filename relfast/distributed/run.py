@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, Final
 
 from relfast.distributed.cluster import Cluster
 from relfast.distributed.output import RunFolder
 from relfast.distributed.part_scoring import Done, Failed, suffix_of
-from relfast.distributed.parts import PART_BYTES, Chunk, Input, Part, chunks_of, find_inputs, numbered
-from relfast.distributed.storage import Folder
-from relfast.distributed.worker import Assignment, Executor, InProcess, Method
+from relfast.distributed.parts import PART_BYTES, Part, chunks_of, find_inputs
+from relfast.distributed.planning import Planning, reason_of
+from relfast.distributed.storage import Folder, expand
+from relfast.distributed.worker import Assignment, Executor, InProcess, Method, Work
 from relfast.engine.file_run.files import LARGE_BYTES
 from relfast.engine.file_run.run import Progress, filter_note
 from relfast.engine.file_run.telling import Tell, tell_nobody
@@ -24,12 +27,12 @@ from relfast.engine.settings import count_of, workers_of
 from relfast.engine.signature import signature
 from relfast.errors import InputError, ReadError, RelfastError, ResumeMismatchError, UsageError
 from relfast.stats.summary import Summary, Tally, summarize
+from relfast.stats.unusable import Cause, Unusable
 from relfast.tasks import TASKS
 
 _SHOWN: Final = 5
-
-Ask = Callable[[Method, Sequence[Any]], Iterator[tuple[int, Any]]]
-"""Has tasks done: number and answer of each, as they come."""
+UNMEASURED: Final = Failed("inputs", "not measured to their end")
+"""Stands in a plan until it is whole."""
 
 
 class PartsFailed(ReadError):
@@ -59,6 +62,7 @@ def score_on_ray(
     *,
     address: str | None = None,
     workers: int | None = None,
+    limit: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
     part_bytes: int = PART_BYTES,
@@ -78,6 +82,8 @@ def score_on_ray(
         See `Cluster`.
     workers
         Worker processes, and CPUs, of each actor.
+    limit
+        Only the first lines, so many.
     part_bytes
         Input of a part, about.
 
@@ -102,6 +108,7 @@ def score_on_ray(
             output,
             job,
             executor,
+            limit=limit,
             resume=resume,
             overwrite=overwrite,
             part_bytes=part_bytes,
@@ -125,6 +132,7 @@ def score_parts(
     job: Job,
     executor: Callable[[Callable[[int], Assignment]], Executor],
     *,
+    limit: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
     part_bytes: int = PART_BYTES,
@@ -137,92 +145,89 @@ def score_parts(
     if STDIN in inputs or output == STDIN:
         raise UsageError("stdin and stdout are of one machine: with --engine ray name files and a folder")
     count_of("part_bytes", part_bytes, 1)
+    limit = None if limit is None else count_of("limit", limit)
     find_sources(job.data)  # gold that is not there is said before an output is made
     output = default_output(inputs) if output is None else output
-    found = find_inputs(inputs)
+    names = [path for name in inputs for path in expand(name)]
+    found = find_inputs(names)
     folder, suffix = Folder(output), suffix_of(output)
     if suffix == ".parquet":
         require_parquet()
     if any(item.path == folder.path for item in found):
         raise UsageError(f"{output} is an input; rows would overwrite it")
-    run = fingerprint(job, (), part_bytes=part_bytes)
+    run = fingerprint(job, (), part_bytes=part_bytes, limit=limit)
     target = RunFolder(folder, run, found, suffix, resume=resume, overwrite=overwrite)
-    state = Progress(started=time.monotonic(), total_bytes=sum(item.size for item in found))
-    large = state.total_bytes >= LARGE_BYTES
-    at_hand: list[Executor] = []
+    n_bytes = sum(item.size for item in found)
+    state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
+    large = n_bytes >= LARGE_BYTES
 
     def told(workers: int) -> Assignment:
         return Assignment(job, workers, large, part_bytes, folder, suffix)
 
-    def ask(method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    def answers(work: Work) -> Iterator[tuple[Method, Any, Any]]:
         """Have tasks done, errors of the machinery raised, progress shown meanwhile."""
-        if not tasks:
+        if not any(work.values()):
             return
-        if not at_hand:
-            at_hand.append(executor(told))
-        for item in at_hand[0].run(method, tasks):
+        for item in executor(told).run(work):
             if item is not None:
-                if isinstance(item[1], RelfastError) and not isinstance(item[1], InputError):
-                    raise item[1]
+                if isinstance(item[2], RelfastError) and not isinstance(item[2], InputError):
+                    raise item[2]
                 yield item
             if progress is not None:
                 progress(state)
 
+    done: dict[int, Done] = {}
+    failed: list[Failed] = []
+    state.causes = lambda: _causes([done[number] for number in sorted(done)], names)
+    work: Work = {"measure": deque(), "score": deque()}
+
+    def offer(parts: Sequence[Part]) -> None:
+        """Have parts scored that are not there yet."""
+        for part in parts:
+            item = target.done_before(part)
+            if item is None:
+                work["score"].append(part)
+            else:
+                done[part.number] = item
+                _count(state, item)
+                state.resumed_rows += item.rows
+                state.resumed_bytes += part.size
+
     try:
-        parts = target.planned()
-        unmeasured: list[Failed] = []
-        if parts is None:
-            parts, unmeasured = _measured(found, part_bytes, ask)
-            target.plan(parts, unmeasured)
-        done = {item.part.number: item for item in target.done(parts)}
-        for item in done.values():
-            _count(state, item)
-        state.resumed_rows, state.resumed_bytes = state.rows, state.done_bytes
-        if resume:
-            tell(f"output {output}: {len(done)} of {len(parts)} parts are there")
-        todo = [part for part in parts if part.number not in done]
-        failed = []
-        for number, answer in ask("score", todo):
-            if isinstance(answer, InputError):
-                failed.append(Failed(str(todo[number]), _reason(answer, todo[number].input)))
+        planned = target.planned()
+        planning = Planning([] if planned is not None else chunks_of(found, part_bytes), limit)
+        if planned is None:
+            target.plan([], [UNMEASURED])
+        offer(planned or [])
+        work["measure"].extend(planning.more())
+        for method, task, answer in answers(work):
+            if method == "measure":
+                offer(planning.take(task, answer))
+                work["measure"].extend(planning.more())
+                if planning.finished:
+                    target.plan(planning.parts, planning.failed)
+            elif isinstance(answer, InputError):
+                failed.append(Failed(str(task), reason_of(answer, task.input)))
             else:
                 done[answer.part.number] = answer
                 _count(state, answer)
+        if planned is None and not planning.parts:
+            target.plan([], planning.failed)
+        parts = planning.parts if planned is None else planned
+        if resume:
+            tell(f"output {output}: {state.resumed_rows:,} rows were there")
+        failed = [*planning.failed, *failed]
         ordered = [done[number] for number in sorted(done)]
-        summary = _summary(ordered, parts, job)
+        summary = _summary(ordered, parts, job, limit)
+        summary.unusable = _causes(ordered, names)
         summary.output = output
         summary.seconds = round(time.monotonic() - state.started, 3)
-        target.finish(ordered, [*unmeasured, *failed], summary.to_dict())
+        target.finish(ordered, failed, summary.to_dict())
     finally:
         target.close()
-    if unmeasured or failed:
-        raise PartsFailed([*unmeasured, *failed], len(parts) + len(unmeasured), output)
+    if failed:
+        raise PartsFailed(failed, len(parts) + len(planning.failed), output)
     return summary
-
-
-def _measured(
-    inputs: Sequence[Input],
-    part_bytes: int,
-    ask: Ask,
-) -> tuple[list[Part], list[Failed]]:
-    chunks = chunks_of(inputs, part_bytes)
-    answers: dict[int, list[Part]] = {}
-    failed: list[tuple[int, Failed]] = []
-    for number, answer in ask("measure", chunks):
-        if isinstance(answer, InputError):
-            failed.append((number, Failed(_shown(chunks[number]), _reason(answer, chunks[number].input))))
-        else:
-            answers[number] = answer
-    parts = numbered(part for number in sorted(answers) for part in answers[number])
-    return parts, [failure for _, failure in sorted(failed, key=lambda item: item[0])]
-
-
-def _shown(chunk: Chunk) -> str:
-    return f"{chunk.input.path} bytes {chunk.start}-{chunk.end}"
-
-
-def _reason(error: InputError, item: Input) -> str:
-    return str(error).removeprefix(f"{item.path}: ")
 
 
 def _count(state: Progress, done: Done) -> None:
@@ -233,7 +238,16 @@ def _count(state: Progress, done: Done) -> None:
     state.crashes += done.tally.count("crashed")
 
 
-def _summary(done: Sequence[Done], parts: Sequence[Part], job: Job) -> Summary:
+def _causes(done: Iterable[Done], names: Sequence[str]) -> list[Cause]:
+    """Why records were unusable, ``done`` being in order; ``names`` are the inputs', as they were given."""
+    unusable = Unusable()
+    for item in done:
+        name = names[item.part.source]
+        unusable.merge(item.unusable, str if len(names) == 1 else partial("{}:{}".format, name))
+    return unusable.most_frequent()
+
+
+def _summary(done: Sequence[Done], parts: Sequence[Part], job: Job, limit: int | None) -> Summary:
     """What all parts come to, as if they had been one.
 
     Raises
@@ -249,7 +263,7 @@ def _summary(done: Sequence[Done], parts: Sequence[Part], job: Job) -> Summary:
         tally.merge(item.tally)
     filters = list(dict.fromkeys(part.filter for part in parts if part.filter is not None))
     tasks = [name for name in TASKS if name in tally.tasks]
-    summary = summarize(tally, signature(job, tasks, filters))
+    summary = summarize(tally, signature(job, tasks, filters, limit=limit))
     if filters:
         summary.notes.append(filter_note(filters))
     return summary

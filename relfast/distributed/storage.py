@@ -17,6 +17,12 @@ from relfast.errors import InputError, MissingExtraError, OutputError, ReadError
 
 _GLOB: Final = frozenset("*?[")
 
+_VERSIONS: Final = (
+    *("ETag", "etag", "blob_id", "md5Hash", "md5", "checksum", "generation"),
+    *("mtime", "LastModified", "last_modified", "updated", "modified", "created"),
+)
+"""What file systems call a text that is another one when an object has changed, the surest first."""
+
 
 def is_url(path: str) -> bool:
     """``s3://…``, ``memory://…``: whatever has a protocol."""
@@ -62,7 +68,7 @@ def _writing(url: str) -> Iterator[None]:
 
 
 def expand(name: str) -> list[str]:
-    """The files that an input names: a file, a pattern, a folder. Absolute where they are local.
+    """The files that an input names: a file, a pattern, a folder.
 
     Raises
     ------
@@ -70,7 +76,7 @@ def expand(name: str) -> list[str]:
         It names nothing that can be read.
     """
     if not is_url(name):
-        return [os.path.abspath(path) for path in paths_of(name)]
+        return paths_of(name)
     system, path = _open_url(name)
     with _reading(name):
         if _GLOB & set(path):
@@ -98,7 +104,11 @@ def size_and_version(path: str) -> tuple[int, str]:
         return told.st_size, str(told.st_mtime_ns)
     system, at = _open_url(path)
     with _reading(path):
-        return int(system.size(at) or 0), str(system.ukey(at))
+        system.invalidate_cache(at)  # a store's client remembers what it has listed
+        told = system.info(at)
+        # an actor's client may tell more or less of an object than the driver's
+        version = next((told[name] for name in _VERSIONS if told.get(name) is not None), "")
+        return int(told.get("size") or 0), str(version).strip('"')
 
 
 def head(path: str, length: int, start: int = 0) -> bytes:

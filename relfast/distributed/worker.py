@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
@@ -13,7 +14,7 @@ from relfast import __version__
 from relfast.distributed.part_scoring import Done, score_part
 from relfast.distributed.parts import Chunk, Part, measure
 from relfast.distributed.storage import Folder, is_url
-from relfast.embed import THREADS_VARIABLE
+from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
 from relfast.engine.file_run.run import in_process, on_pool
 from relfast.engine.job import Job
 from relfast.engine.signature import packages_of, version
@@ -46,13 +47,11 @@ def versions() -> dict[str, str]:
 
 
 class PartWorker:
-    """Measures chunks and scores parts, one at a time. An error of ours is an answer: who asked decides."""
+    """Measures chunks and scores parts, one of each at a time. Our errors are answers: who asked decides."""
 
     def __init__(self, told: Assignment) -> None:
         self._told = told
         self._open = contextlib.ExitStack()
-        # its CPUs are its share of a node: a model would take a thread for every core there is
-        os.environ.setdefault(THREADS_VARIABLE, "1")
         if told.large and told.workers and serves(told.job):
             compile_in_background()
         self._score = self._open.enter_context(
@@ -88,11 +87,31 @@ Tick: Final = 1.0
 """Seconds after which whoever waits is given the floor, to show progress and to be interrupted."""
 
 
+class NodePartWorker(PartWorker):
+    """The same as an actor, in a process of its own on a node."""
+
+    def __init__(self, told: Assignment) -> None:
+        be_modest()
+        super().__init__(told)
+
+
+def be_modest() -> None:
+    """Have this process, and its workers, take no more of a node than their share."""
+    # a model would take a thread for every core there is, and every worker of every actor would hold it
+    os.environ.setdefault(THREADS_VARIABLE, "1")
+    os.environ.setdefault(SHARED_VARIABLE, "1")
+
+
+Work = dict[Method, deque[Any]]
+"""What is to be done: chunks to measure, parts to score. Whoever asks may add to it as answers come."""
+
+
 class Executor(Protocol):
     """Has workers do tasks."""
 
-    def run(self, method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any] | None]:
-        """Number and answer of each task as they come; None now and then, when there is none."""
+    def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
+        """Tasks with their answers as they come, until there are no more; None now and then, when there is
+        none."""
 
 
 class InProcess:
@@ -101,10 +120,12 @@ class InProcess:
     def __init__(self, told: Assignment) -> None:
         self._worker = PartWorker(told)
 
-    def run(self, method: Method, tasks: Sequence[Any]) -> Iterator[tuple[int, Any] | None]:
-        do: Callable[[Any], Any] = getattr(self._worker, method)
-        for number, task in enumerate(tasks):
-            yield number, do(task)
+    def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
+        while any(work.values()):
+            method: Method = "measure" if work["measure"] else "score"
+            task = work[method].popleft()
+            do: Callable[[Any], Any] = getattr(self._worker, method)
+            yield method, task, do(task)
 
     def __enter__(self) -> InProcess:
         return self

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.embed.settings import CACHE_VARIABLE, THREADS_VARIABLE, vectors_cache
+from relfast.embed.settings import CACHE_VARIABLE, SHARED_VARIABLE, THREADS_VARIABLE, vectors_cache
 
 if TYPE_CHECKING:
     from relfast.embed.embedder import Embedder, get_embedder
@@ -31,6 +31,7 @@ _HOMES: Final = {
 
 __all__ = [
     "CACHE_VARIABLE",
+    "SHARED_VARIABLE",
     "THREADS_VARIABLE",
     "Embedder",
     "Model",

@@ -19,7 +19,8 @@ from relfast.deadlines import Deadlines
 from relfast.embed import cache
 from relfast.embed.models import Model, describe_model
 from relfast.embed.resolving import resolve
-from relfast.embed.session import Session, usable_threads
+from relfast.embed.session import usable_threads
+from relfast.embed.shared import open_session
 
 TOKENS_PER_BATCH: Final = 1024
 """Tokens of one call of the runtime: enough rows for its matrix products, small enough for their memory
@@ -94,7 +95,7 @@ class Embedder:
         self.model = resolve(model) if isinstance(model, str) else model
         self.device = device
         self.threads = usable_threads() if threads is None else threads
-        self._session = Session(self.model, device, threads=1)
+        self._session = open_session(self.model, device)
         if self._session.provider != "cpu":
             self.threads = 1  # the device is parallel in itself
         self._tokenizer = _load_tokenizer(self.model)

@@ -14,6 +14,10 @@ THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
 CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
 """Environment variable: ``1`` keeps vectors in the user's cache directory, a path keeps them there."""
 
+SHARED_VARIABLE: Final = "RELFAST_EMBED_SHARED"
+"""Environment variable: ``1`` has all processes of a user share one model on a machine's CPU; a path those
+that name the same one."""
+
 
 def vectors_cache() -> Cache | None:
     """Where vectors are to be kept on disk; None where that is not asked for."""

@@ -199,6 +199,8 @@ class Tally:
 
 
 _NUMBERS: Final = (int, float)  # a union would be made anew for each value
+
+
 def _sample(score: Score) -> bytes:
     """The `SAMPLE` record of a row that is scored."""
     key = orjson.dumps(score.index) if score.id is None else id_text(score.id)

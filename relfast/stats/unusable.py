@@ -5,8 +5,8 @@ from __future__ import annotations
 import builtins
 import re
 import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from relfast.errors import in_python
@@ -21,6 +21,7 @@ FIRST: Final = 3
 """Places kept of each cause."""
 
 _SHOWN_CAUSES: Final = 5
+_FURTHER: Final = "…"
 _NUMBER: Final = re.compile(r"[0-9]+")
 _ONE_CAUSE: Final = frozenset({"MissingGold", "UnknownTask"})
 """Kinds whose message names the record: one cause, whatever it names."""
@@ -100,20 +101,33 @@ def _advice(advice: Sequence[str], side: Side) -> str:
 
 
 class Unusable:
-    """Counts what is ``invalid_record``, by cause, as it comes."""
+    """Counts what is ``invalid_record``, by cause, as it comes.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    most
+        Causes told apart.
+    """
+
+    def __init__(self, most: int = MAX_CAUSES) -> None:
         self.causes: dict[tuple[str, str], Cause] = {}
         self.n: int = 0
+        self._most = most
+
+    @classmethod
+    def of(cls, causes: Mapping[tuple[str, str], Cause]) -> Unusable:
+        """What has counted these."""
+        unusable = cls(len(causes))
+        unusable.causes.update(causes)
+        unusable.n = sum(cause.n for cause in causes.values())
+        return unusable
 
     def add(self, error: Mapping[str, Any] | None, place: str) -> Cause | None:
         """Count a row; the cause if it is a new one."""
         self.n += 1
         kind = str((error or {}).get("type", ""))
         message = str((error or {}).get("message", ""))
-        key = (kind, "" if kind in _ONE_CAUSE else _NUMBER.sub("#", message))
-        if key not in self.causes and len(self.causes) >= MAX_CAUSES:
-            key = (kind, "…")
+        key = self._key((kind, "" if kind in _ONE_CAUSE else _NUMBER.sub("#", message)))
         cause = self.causes.get(key)
         new = cause is None
         if cause is None:
@@ -122,6 +136,29 @@ class Unusable:
         if len(cause.first) < FIRST:
             cause.first.append(place)
         return cause if new else None
+
+    def _key(self, key: tuple[str, str]) -> tuple[str, str]:
+        """Under what a cause goes that has come now."""
+        full = key not in self.causes and len(self.causes) >= self._most
+        return (key[0], _FURTHER) if full else key
+
+    def merge(self, later: Unusable, place: Callable[[str], str] = str) -> None:
+        """Count what came after all that was counted so far: the same as one by one, if ``later`` tells all
+        its causes apart. ``place`` names the places of ``later``, which are line numbers."""
+        self.n += later.n
+        places: dict[tuple[str, str], list[str]] = {}
+        for its_key, cause in later.causes.items():
+            key = self._key(its_key)
+            mine = self.causes.get(key)
+            if mine is None:
+                self.causes[key] = replace(cause, first=[])
+            else:
+                mine.n += cause.n
+            places.setdefault(key, []).extend(cause.first)
+        for key, lines in places.items():
+            first = self.causes[key].first
+            # several causes of which none is told apart have come in turn
+            first += [place(line) for line in sorted(lines, key=int)[: FIRST - len(first)]]
 
     def most_frequent(self) -> list[Cause]:
         return sorted(self.causes.values(), key=lambda cause: -cause.n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,15 @@ import pytest
 from dump_lines import Dice, line
 from engine_runs import honest, rows_of, write_dump
 
-from relfast.distributed.parts import chunks_of, find_inputs, measure, numbered
+from relfast.cli.main import main
+from relfast.distributed.part_scoring import Done
+from relfast.distributed.parts import Numbering, chunks_of, find_inputs, measure
 from relfast.distributed.run import PartsFailed, score_here
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import make_job
 from relfast.errors import InputError, OutputError, OutputExistsError, ResumeMismatchError, UsageError
+from relfast.records import Score
+from relfast.stats.tally import Tally
 
 JOB = make_job()
 
@@ -40,8 +45,7 @@ def local(inputs: list[Path], tmp_path: Path, **options: Any) -> tuple[bytes, di
 
 
 def told(summary: dict[str, Any]) -> dict[str, Any]:
-    # a cluster does not group unusable records by cause
-    return {key: value for key, value in summary.items() if key not in ("output", "seconds", "unusable")}
+    return {key: value for key, value in summary.items() if key not in ("output", "seconds")}
 
 
 def rows_in(folder: Path) -> bytes:
@@ -55,7 +59,9 @@ def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None
     path = tmp_path / "dump.jsonl"
     path.write_bytes(text)
     found = find_inputs([str(path)])
-    parts = numbered(part for chunk in chunks_of(found, part_bytes) for part in measure(chunk, JOB))
+    parts = list(
+        Numbering().numbered(p for chunk in chunks_of(found, part_bytes) for p in measure(chunk, JOB))
+    )
     pieces = [text[part.start : part.end] for part in parts]
     assert b"".join(pieces) == text
     assert all(piece.endswith(b"\n") for piece in pieces[:-1])
@@ -108,12 +114,16 @@ def test_inputs_and_output_by_url(tmp_path: Path) -> None:
             parts = sorted(memory.glob("/relfast-out/run/part-*.jsonl"))
             assert len(parts) > 5
             assert b"".join(memory.cat_file(part) for part in parts) == rows
-            assert told(given.to_dict()) == summary
+            # places are named as the inputs were
+            home = names[0].rpartition("/")[0] if names[0].startswith("file") else "memory:///relfast-in"
+            shown = json.dumps(told(given.to_dict())).replace(home, str(tmp_path))
+            assert json.loads(shown) == json.loads(json.dumps(summary))
         # parts that are there are not scored again
         first = parts[0]
         before = memory.info(first)["created"]
         memory.rm(parts[1])
-        score_here(names, "memory://relfast-out/run", JOB, part_bytes=5_000, resume=True)
+        given = score_here(names, "memory://relfast-out/run", JOB, part_bytes=5_000, resume=True)
+        assert json.loads(json.dumps(told(given.to_dict())).replace(home, str(tmp_path))) == json.loads(shown)
         assert memory.info(first)["created"] == before
         assert b"".join(memory.cat_file(part) for part in parts) == rows
     finally:
@@ -238,3 +248,88 @@ def test_joined_gold_and_mapped_fields(tmp_path: Path) -> None:
     assert rows_in(output) == rows
     assert told(given.to_dict()) == summary
     assert summary["tasks"]["REL-C2"]["statuses"]["invalid_record"] == 0
+
+
+def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(40))
+    part = next(p for chunk in chunks_of(find_inputs([str(dump)])) for p in measure(chunk, JOB))
+    tally = Tally()
+    for _ in range(100_000):
+        tally.merge(Tally.of([Score(0, "a", "REL-C2", 0, "ok", True, 1.0, {"tanimoto": 0.7})]))
+    assert tally.tasks["REL-C2"].rewards[1] > 2**64
+    done = Done(part, 1, 2, tally)
+    again = Done.from_json(done.to_json(), part)
+    assert again is not None
+    assert again.tally == tally
+    assert Done.from_json(done.to_json()[:-1], part) is None
+    assert Done.from_json(done.to_json(), replace(part, line=1)) is None
+
+
+@pytest.mark.parametrize("limit", [0, 1, 57, 400, 10_000])
+def test_only_the_first_lines(limit: int, tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet")
+    plain, table, last = tmp_path / "a.jsonl", tmp_path / "b.parquet", tmp_path / "c.jsonl.gz"
+    plain.write_bytes(mixed(200, 1) + b"\n")
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(honest(150, 3)), table, row_group_size=40)
+    last.write_bytes(gzip.compress(mixed(100, 2) + b"\n"))
+    inputs = [plain, table, last]
+    output = tmp_path / "local.jsonl"
+    summary = score_files([str(path) for path in inputs], str(output), JOB, workers=0, limit=limit)
+    given = score_here(
+        [str(path) for path in inputs], str(tmp_path / "out"), JOB, part_bytes=9_000, limit=limit
+    )
+    assert rows_in(tmp_path / "out") == output.read_bytes()
+    assert given.rows == summary.rows
+    if limit:  # of no lines a cluster has not seen the filter
+        assert told(given.to_dict()) == told(summary.to_dict())
+    with pytest.raises(ResumeMismatchError, match="limit"):
+        score_here([str(plain)], str(tmp_path / "out"), JOB, part_bytes=9_000, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("option", "advice"),
+    [(["--shard", "0/2"], "name only a part of the files"), (["--lengths"], "leave out")],
+)
+def test_what_a_cluster_does_not_do_is_said(
+    option: list[str], advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(2))
+    with pytest.raises(SystemExit, match="2"):
+        main(["score", str(dump), "--engine", "ray", *option])
+    assert advice in " ".join(capsys.readouterr().err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["dump.jsonl"]
+
+
+def test_documents_are_read_as_by_one_machine(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps(honest(30), indent=2))
+    rows, summary = local([dump], tmp_path)
+    given = score_here([str(dump)], str(tmp_path / "out"), JOB)
+    assert given.rows == 30
+    assert rows_in(tmp_path / "out") == rows
+    assert told(given.to_dict()) == summary
+    table = tmp_path / "dump.csv"
+    table.write_text("id,response\n1,a\n")
+    with pytest.raises(InputError, match="CSV"):
+        score_here([str(table)], str(tmp_path / "none"), JOB)
+
+
+def test_a_run_that_ends_while_it_measures_is_resumed(tmp_path: Path) -> None:
+    dumps = [write_dump(tmp_path / name, honest(30)) for name in ("a.jsonl", "b.jsonl")]
+    rows, summary = local(dumps, tmp_path)
+    output = tmp_path / "out"
+    seen: list[None] = []
+
+    def interrupt(state: Any) -> None:
+        seen.append(None)
+        if len(seen) == 1:
+            raise KeyboardInterrupt
+
+    names = [str(path) for path in dumps]
+    with pytest.raises(KeyboardInterrupt):
+        score_here(names, str(output), JOB, part_bytes=1_000, progress=interrupt)
+    assert not list(output.glob("part-*"))
+    given = score_here(names, str(output), JOB, part_bytes=1_000, resume=True)
+    assert rows_in(output) == rows
+    assert told(given.to_dict()) == summary

@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
-from corpora import ROOT, naughty_strings
+from corpora import ROOT, naughty_strings, solutions
 from dump_lines import Dice, line
 from engine_runs import HANG, OUT_OF_MEMORY, honest, write_dump
 from patience import until
@@ -24,17 +24,20 @@ from relfast.engine.job import make_job
 
 ray = pytest.importorskip("ray")
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("ignore")]
 
-JOB = make_job(timeout=5)
+# long enough for what ends its worker after half a second of work, on a busy machine, too
+JOB = make_job(timeout=8)
 PART_BYTES = 400_000
 
 
 class Nodes:
     """A cluster of two nodes of one CPU each."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: str) -> None:
         from ray.cluster_utils import Cluster
+
+        self.shared = shared
 
         told = {"num_cpus": 1, "object_store_memory": 80 << 20}
         self.cluster = Cluster(initialize_head=True, head_node_args={**told, "include_dashboard": False})
@@ -67,12 +70,15 @@ class Nodes:
 
 
 @pytest.fixture(scope="module")
-def nodes() -> Iterator[Nodes]:
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    cluster = Nodes()
-    yield cluster
-    ray.shutdown()
-    cluster.cluster.shutdown()
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        # who shares a model, of whatever node of this machine, is among ours
+        patch.setenv("RELFAST_EMBED_SHARED", str(tmp_path_factory.mktemp("s")))
+        cluster = Nodes(os.environ["RELFAST_EMBED_SHARED"])
+        yield cluster
+        ray.shutdown()
+        cluster.cluster.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +149,53 @@ def test_rows_and_summary_are_those_of_one_machine(
     assert "actors replaced: 0" in given["told"], "records that end workers end no actor"
 
 
+def test_a_machine_holds_one_model_for_all_workers(
+    nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from relfast.embed import known_models
+
+    if "minilm" not in {model.name for model in known_models()}:
+        pytest.skip("needs MiniLM")
+    dump = tmp_path / "dump.jsonl"
+    write_dump(dump, [{"task": "ReAlign", **row} for row in solutions()[:30]])
+    job = make_job(embedder="minilm")
+    with monkeypatch.context() as alone:
+        alone.delenv("RELFAST_EMBED_SHARED")
+        local = score_files([str(dump)], str(tmp_path / "local.jsonl"), job, workers=1)
+    holders: list[int] = []
+    owners: list[int] = []
+
+    def look(state: Any) -> None:
+        if not state.rows:
+            return
+        pids = [worker.pid for actor in nodes.actors() for worker in [actor, *actor.children()]]
+        owners.append(sum(has_runtime(pid) for pid in pids))
+        hosts = [
+            p for p in psutil.process_iter(["cmdline"]) if "relfast.embed.shared" in (p.info["cmdline"] or [])
+        ]
+        holders.append(sum(nodes.shared in " ".join(host.info["cmdline"]) for host in hosts))
+
+    from relfast.distributed import score_on_ray
+
+    given = score_on_ray(
+        [str(dump)], str(tmp_path / "out"), job, address=nodes.address, part_bytes=20_000, progress=look
+    )
+    assert rows_in(tmp_path / "out") == (tmp_path / "local.jsonl").read_bytes()
+    assert numbers(given.to_dict()) == numbers(local.to_dict())
+    assert len(given.tasks) == 1
+    assert set(holders) == {1}
+    assert set(owners) == {0}, "actors and their workers hold none themselves"
+
+
+def has_runtime(pid: int) -> bool:
+    """Whether a process has ONNX Runtime loaded."""
+    try:
+        return "onnxruntime" in Path(f"/proc/{pid}/maps").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.slow
 def test_an_actor_killed_on_the_way_costs_no_rows(
     nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -161,6 +214,7 @@ def test_an_actor_killed_on_the_way_costs_no_rows(
     assert "is gone" in given["told"]
 
 
+@pytest.mark.slow
 def test_a_node_killed_on_the_way_costs_no_rows(
     nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
 ) -> None:
@@ -180,11 +234,12 @@ def test_a_node_killed_on_the_way_costs_no_rows(
     assert given["summary"] == expected[1]
 
 
+@pytest.mark.slow
 def test_the_driver_killed_and_resumed(
     nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
 ) -> None:
     output = tmp_path / "out"
-    command = [sys.executable, "-m", "relfast", "score", str(dumps), "-o", str(output), "--timeout", "5"]
+    command = [sys.executable, "-m", "relfast", "score", str(dumps), "-o", str(output), "--timeout", "8"]
     command += ["--engine", "ray", "--ray-address", nodes.address, "--part-bytes", str(PART_BYTES)]
     summary = tmp_path / "summary.json"
     with subprocess.Popen([*command, "-q"], cwd=ROOT, start_new_session=True) as driver:

@@ -89,15 +89,3 @@ def test_an_empty_batch() -> None:
     given = RayScorer(workers=0)(pyarrow.table({"task": pyarrow.array([], pyarrow.string())}))
     assert given.num_rows == 0
     assert given.column_names == ["task", "status", "correct", "reward", "metrics", "error"]
-
-
-def test_on_partitions_of_dask() -> None:
-    dask = pytest.importorskip("dask.dataframe")
-    rows = honest(20, 3)
-    frame = pandas.DataFrame(
-        [{k: json.dumps(v) if k == "answer" else v for k, v in row.items()} for row in rows]
-    )
-    scorer = RayScorer(workers=0)
-    meta = scorer(frame.head(0))
-    given = dask.from_pandas(frame, npartitions=3).map_partitions(scorer, meta=meta).compute(scheduler="sync")
-    assert list(given["status"]) == [score.status for score in relfast.score(rows)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -22,7 +23,7 @@ from relfast.tasks import TASKS
 
 _INVALID: Final = b'"invalid_record"'
 _HEAD_BYTES: Final = 1 << 16
-_FAR: Final = 10_000
+FAR: Final = 10_000
 """Lines read again to show the row where a cause came first."""
 
 _SHOWN_KEYS: Final = 10
@@ -59,11 +60,8 @@ class FirstCauses:
 
     def rows(self, rows: bytes) -> None:
         """Look at rows of output, some of which are unusable."""
-        for line in split_lines(rows):
-            if _INVALID in line:
-                row = decode_object(line)
-                if row["status"] == "invalid_record":
-                    self._add(row["index"], row["error"])
+        for row in invalid_rows(rows):
+            self._add(row["index"], row["error"])
 
     def scores(self, scores: Sequence[Score]) -> None:
         """The same for rows that an earlier run has written."""
@@ -79,64 +77,77 @@ class FirstCauses:
         cause = self.unusable.add(error, place)
         if cause is not None:
             with suppress(RelfastError, OSError, Undecodable):
-                self._explain(cause, source, line)
-
-    def _explain(self, cause: Cause, source: int, line: int) -> None:
-        if cause.kind == "MissingGold":
-            self._explain_gold(cause, self._row(source, line))
-        elif cause.kind == "UnknownTask":
-            row = self._row(source, line)
-            near = difflib.get_close_matches(str(row.get("task", "")).upper(), list(TASKS), 1)
-            cause.advice = ("say", f"did you mean {near[0]}?" if near else f"known tasks: {', '.join(TASKS)}")
-        elif cause.kind == "MissingField":
-            missing = cause.message.split("'")[1]
-            row = self._row(source, line)
-            cause.keys = _keys(row)
-            if missing in self._job.field_map:
-                cause.message = (
-                    f"field {missing!r} is not at {self._job.field_map[missing]!r}, as --map has it"
-                )
-            place = place_of(missing, row)
-            if place is not None:
-                cause.advice = ("map", missing, place)
-            elif missing == "answer" and not self._job.data:
-                cause.advice = ("data",)
-        elif cause.message.startswith("response is "):
-            row = self._row(source, line)
-            cause.keys = _keys(row)
-            place = place_of("response", row)
-            if place is not None and "response" not in self._job.field_map:
-                cause.advice = ("map", "response", place)
-        elif cause.kind == "InvalidField" and "'answer'" in cause.message and not self._job.data:
-            cause.keys = _keys(self._row(source, line))
-            cause.advice = ("data",)
+                explain(cause, self._job, partial(self._row, source, line))
 
     def _row(self, source: int, line: int) -> dict[str, Any]:
         if source in self._heads:
             lines: Iterator[bytes] = iter(self._heads[source])
-        elif line < _FAR and self._sources[source].regular:
+        elif line < FAR and self._sources[source].regular:
             lines = lines_of(self._sources[source])
         else:
             return {}
         return decode_object(next(islice(lines, line, None), b"{}"))
 
-    def _explain_gold(self, cause: Cause, row: Mapping[str, Any]) -> None:
-        """Say where the row has an id that is in gold, or else what ids gold has."""
-        ids = [
-            str(record.get("id", record.get("instance_id")))
-            for path in self._job.data
-            for record in map(decode_object, islice(iterate_lines(path), _FAR))
-        ]
-        place = None if "id" in self._job.field_map else id_in(row, frozenset(ids))
+
+def invalid_rows(rows: bytes) -> Iterator[dict[str, Any]]:
+    """Those of some rows of output that are unusable."""
+    for line in split_lines(rows):
+        if _INVALID in line:
+            row = decode_object(line)
+            if row["status"] == "invalid_record":
+                yield row
+
+
+def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -> None:
+    """Add what helps to a new cause; ``read_row`` gives the row where it came first, empty if too far.
+
+    Raises what reading the row, or the gold, raises.
+    """
+    if cause.kind == "MissingGold":
+        _explain_gold(cause, job, read_row())
+    elif cause.kind == "UnknownTask":
+        row = read_row()
+        near = difflib.get_close_matches(str(row.get("task", "")).upper(), list(TASKS), 1)
+        cause.advice = ("say", f"did you mean {near[0]}?" if near else f"known tasks: {', '.join(TASKS)}")
+    elif cause.kind == "MissingField":
+        missing = cause.message.split("'")[1]
+        row = read_row()
+        cause.keys = _keys(row)
+        if missing in job.field_map:
+            cause.message = f"field {missing!r} is not at {job.field_map[missing]!r}, as --map has it"
+        place = place_of(missing, row)
         if place is not None:
-            # where the response is too, which saves a run; an object under its name holds it, and is none
-            known = isinstance(row.get("response"), str | list) or "response" in self._job.field_map
-            response = None if known else place_of("response", row)
-            cause.advice = ("map", "id", place, *(("response", response) if response else ()))
-        elif ids:
-            cause.advice = ("say", f"--data has {', '.join(f'{each!r:.60}' for each in ids[:_GOLD_IDS])}, …")
-        else:
-            cause.advice = ("say", "--data holds no record")
+            cause.advice = ("map", missing, place)
+        elif missing == "answer" and not job.data:
+            cause.advice = ("data",)
+    elif cause.message.startswith("response is "):
+        row = read_row()
+        cause.keys = _keys(row)
+        place = place_of("response", row)
+        if place is not None and "response" not in job.field_map:
+            cause.advice = ("map", "response", place)
+    elif cause.kind == "InvalidField" and "'answer'" in cause.message and not job.data:
+        cause.keys = _keys(read_row())
+        cause.advice = ("data",)
+
+
+def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
+    """Say where the row has an id that is in gold, or else what ids gold has."""
+    ids = [
+        str(record.get("id", record.get("instance_id")))
+        for path in job.data
+        for record in map(decode_object, islice(iterate_lines(path), FAR))
+    ]
+    place = None if "id" in job.field_map else id_in(row, frozenset(ids))
+    if place is not None:
+        # where the response is too, which saves a run; an object under its name holds it, and is none
+        known = isinstance(row.get("response"), str | list) or "response" in job.field_map
+        response = None if known else place_of("response", row)
+        cause.advice = ("map", "id", place, *(("response", response) if response else ()))
+    elif ids:
+        cause.advice = ("say", f"--data has {', '.join(f'{each!r:.60}' for each in ids[:_GOLD_IDS])}, …")
+    else:
+        cause.advice = ("say", "--data holds no record")
 
 
 def _keys(row: Mapping[str, Any]) -> list[str]:

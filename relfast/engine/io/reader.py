@@ -64,12 +64,18 @@ def blocks(
 
 
 def cut_file(
-    path: str, max_line: int, start: int = 0, end: int | None = None, *, counted: bool = True
+    path: str,
+    max_line: int,
+    start: int = 0,
+    end: int | None = None,
+    *,
+    counted: bool = True,
+    whole: int | None = None,
 ) -> Iterator[Block]:
     """Byte ranges of a regular file, as large as it is now. The bytes are looked at, not kept.
 
-    ``start`` and ``end`` are where lines begin: only what lies between is cut. Not ``counted``, of a large
-    file only the ends of blocks are looked at.
+    ``start`` and ``end`` are where lines begin: only what lies between is cut, into blocks as of a file of
+    ``whole`` bytes. Not ``counted``, of a large file only the ends of blocks are looked at.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -79,7 +85,8 @@ def cut_file(
     path = os.path.abspath(path)
     try:
         size = os.fstat(descriptor).st_size if end is None else end
-        most = LARGE_BLOCK_BYTES if size >= LARGE_FILE_BYTES else cutting.BLOCK_BYTES
+        large = (size if whole is None else whole) >= LARGE_FILE_BYTES
+        most = LARGE_BLOCK_BYTES if large else cutting.BLOCK_BYTES
         buffer = bytearray(most)
         offset = start
         at_ends = not counted and most == LARGE_BLOCK_BYTES <= max_line

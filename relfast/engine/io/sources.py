@@ -29,7 +29,7 @@ _MAGIC: Final[tuple[tuple[bytes, Codec], ...]] = (
 _WHOLE: Final = {"parquet": "Parquet", "zip": "a ZIP"}
 """Codecs that are read from their end."""
 
-_HEAD: Final = 1 << 12
+HEAD_BYTES: Final = 1 << 12
 """Bytes by which indented JSON is told from lines of it."""
 
 
@@ -142,21 +142,22 @@ def _source(path: str) -> Source:
     try:
         # opened even where the name says the codec: an input that cannot be read should be known at once
         with open(path, "rb") as file:
-            head = file.read(_HEAD)
+            head = file.read(HEAD_BYTES)
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from error
     codec = codec_of(path, head)
-    if codec == "plain" and head.lstrip()[:1] in (b"[", b"{", b"\xef"):
-        from relfast.engine.io.documents import is_document
-
-        codec = "json" if is_document(head) else codec
     return Source(path, codec, seekable=codec == "plain")
 
 
 def codec_of(path: str, head: bytes) -> Codec:
-    """The codec of a file by its name, else by its first four bytes."""
+    """The codec of a file by its name, else by its first `HEAD_BYTES`."""
     by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
-    return by_name.get(Path(path).suffix) or _by_magic(head)
+    codec = by_name.get(Path(path).suffix) or _by_magic(head)
+    if codec == "plain" and head.lstrip()[:1] in (b"[", b"{", b"\xef"):
+        from relfast.engine.io.documents import is_document
+
+        codec = "json" if is_document(head) else codec
+    return codec
 
 
 def _is_regular(path: str) -> bool:

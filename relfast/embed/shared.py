@@ -1,0 +1,247 @@
+"""One embedding model for all processes of a machine that want it: a process that holds it, and who asks it.
+
+A model is 90 MB to 1.3 GB; a node of a cluster with an actor for every few cores would hold it dozens of
+times. `SharedSession` is a `Session` whose work another process does: started by the first that needs it, by
+exec, and gone `IDLE_SECONDS` after the last is. It runs as many batches at a time as are asked for, each by
+one thread, as everybody's own session would: the vectors have the same bits. Whoever cannot reach it has a
+session of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import resource
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from relfast_kernels.compiled.cache import Cache
+
+from relfast.embed.models import Model
+from relfast.embed.session import Session
+from relfast.embed.settings import SHARED_VARIABLE
+
+IDLE_SECONDS: Final = 10.0
+"""How long the process waits for somebody else: a worker that is replaced is back in one."""
+
+START_SECONDS: Final = 30.0
+"""Longest wait for the process to listen, which it does before it loads the model."""
+
+_POLL_SECONDS: Final = 0.02
+_BACKLOG: Final = 1_024
+_REQUEST: Final = struct.Struct("<qq")
+_ANSWER: Final = struct.Struct("<q")
+
+
+def shared_folder() -> Cache | None:
+    """Where processes meet; None where that is not asked for."""
+    chosen = os.environ.get(SHARED_VARIABLE, "")
+    if chosen in ("", "0", "off"):
+        return None
+    own = Path(tempfile.gettempdir()) / f"relfast-embed-{os.getuid()}"
+    return Cache(own if chosen in ("1", "on") else Path(chosen), variable=SHARED_VARIABLE)
+
+
+def open_session(model: Model, device: str) -> Session | SharedSession:
+    """What runs a model: shared where that is asked for and can be, else of this process."""
+    folder = shared_folder() if device == "cpu" else None
+    if folder is not None and folder.usable(make=True):
+        return SharedSession(model, folder.path)
+    return Session(model, device, threads=1)
+
+
+class SharedSession:
+    """A `Session` on a CPU, in another process. Safe to call from several threads: each has its own line."""
+
+    provider: Final = "cpu"
+
+    def __init__(self, model: Model, folder: Path, idle: float = IDLE_SECONDS) -> None:
+        self._model, self._idle = model, idle
+        facts = json.dumps(asdict(model), sort_keys=True) + sys.prefix
+        self._path = str(folder / f"{hashlib.blake2b(facts.encode(), digest_size=8).hexdigest()}.sock")
+        self._lines = threading.local()
+        self._lock = threading.Lock()
+        self._own: Session | None = None
+
+    def run(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float32]:
+        """As `Session.run`.
+
+        Raises
+        ------
+        InputError
+            The model cannot be loaded.
+        """
+        for _ in range(2):  # the process may have been killed since
+            if self._own is not None:
+                break
+            try:
+                return self._ask(ids, lengths)
+            except (OSError, EOFError):
+                self._lines.line = None
+        with self._lock:
+            if self._own is None:
+                self._own = Session(self._model, threads=1)
+        return self._own.run(ids, lengths)
+
+    def _ask(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float32]:
+        held: _Line | None = getattr(self._lines, "line", None)
+        if held is None:
+            held = self._lines.line = _Line(self._connected())
+        line = held.socket
+        line.sendall(_REQUEST.pack(*ids.shape) + ids.tobytes() + lengths.tobytes())
+        (dimensions,) = _ANSWER.unpack(_exactly(line, _ANSWER.size))
+        if dimensions < 0:
+            raise EOFError
+        data = _exactly(line, 4 * len(ids) * dimensions)
+        return np.frombuffer(data, np.float32).reshape(len(ids), dimensions)
+
+    def _connected(self) -> socket.socket:
+        """A line to the process, which is started if need be. Raises `OSError`."""
+        line = socket.socket(socket.AF_UNIX)
+        try:
+            with _locked(self._path):
+                try:
+                    line.connect(self._path)
+                except (FileNotFoundError, ConnectionRefusedError):
+                    process = self._start()
+                    until = time.monotonic() + START_SECONDS
+                    while line.connect_ex(self._path):
+                        if process.poll() is not None or time.monotonic() > until:
+                            raise
+                        time.sleep(_POLL_SECONDS)
+        except BaseException:
+            line.close()
+            raise
+        return line
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path)
+        command = [sys.executable, "-P", "-m", "relfast.embed.shared", self._path, str(self._idle)]
+        path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+        process = subprocess.Popen(
+            [*command, json.dumps(asdict(self._model))],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # it is for others, too, when we are gone
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        # it is our child, if one that may outlive us
+        threading.Thread(target=process.wait, name="relfast-embed-host", daemon=True).start()
+        return process
+
+
+class _Line:
+    """A thread's connection: closed when the thread, or the session, is gone."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self.socket = line
+
+    def __del__(self) -> None:
+        self.socket.close()
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[None]:
+    """Whoever connects, starts or leaves is alone with that."""
+    descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _exactly(line: socket.socket, length: int) -> bytearray:
+    data = bytearray(length)
+    view = memoryview(data)
+    while view:
+        got = line.recv_into(view)
+        if not got:
+            raise EOFError
+        view = view[got:]
+    return data
+
+
+class _Host:
+    """The process that holds the model."""
+
+    def __init__(self, path: str, idle: float, model: Model) -> None:
+        self._path, self._idle = path, idle
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._listening.bind(path)
+        self._listening.listen(_BACKLOG)
+        self._session = Session(model, threads=1)
+        self._here = 0
+        self._changed = threading.Lock()
+
+    def serve(self) -> None:
+        self._listening.settimeout(self._idle)
+        while True:
+            try:
+                self._welcome(*self._listening.accept())
+            except TimeoutError:
+                if not self._here and self._leave():
+                    return
+
+    def _welcome(self, line: socket.socket, _: object) -> None:
+        line.settimeout(None)
+        with self._changed:
+            self._here += 1
+        threading.Thread(target=self._attend, args=(line,), daemon=True).start()
+
+    def _leave(self) -> bool:
+        """Take the name away, unless somebody has come meanwhile."""
+        with _locked(self._path):
+            self._listening.settimeout(0)
+            try:
+                self._welcome(*self._listening.accept())
+            except BlockingIOError:
+                os.unlink(self._path)
+                return True
+        self._listening.settimeout(self._idle)
+        return False
+
+    def _attend(self, line: socket.socket) -> None:
+        try:
+            with line, contextlib.suppress(OSError, EOFError):
+                while True:
+                    rows, tokens = _REQUEST.unpack(_exactly(line, _REQUEST.size))
+                    ids = np.frombuffer(_exactly(line, 8 * rows * tokens), np.int64).reshape(rows, tokens)
+                    lengths = np.frombuffer(_exactly(line, 8 * rows), np.int64)
+                    try:
+                        vectors = np.ascontiguousarray(self._session.run(ids, lengths), np.float32)
+                    except Exception:  # whoever asked runs it himself, and says what is wrong
+                        line.sendall(_ANSWER.pack(-1))
+                        continue
+                    line.sendall(_ANSWER.pack(vectors.shape[1]) + vectors.tobytes())
+        finally:
+            with self._changed:
+                self._here -= 1
+
+
+def main(path: str, idle: str, model: str) -> None:
+    """Hold a model until nobody wants it."""
+    # a worker that has started it has limits of its own
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    _Host(path, float(idle), Model(**json.loads(model))).serve()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
