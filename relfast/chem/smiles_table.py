@@ -196,8 +196,10 @@ class SmilesTable:
         told: list[bool] = []
         for start in range(0, len(texts), _TEXTS_A_CALL):
             part = texts[start : start + _TEXTS_A_CALL]
-            (decided,) = self._look_up([(part, (), ())], False)
-            told += [False] * len(part) if decided is None else [kind >= 0 for kind in decided[0]]
+            ((_, kinds, _, at),) = self._look_up([((), part, ())], False)
+            told += (
+                [False] * len(part) if kinds is None else [kind >= 0 for kind in kinds[at : at + len(part)]]
+            )
         return told
 
     def _look_up(

@@ -169,7 +169,7 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         with _at_hand(item, start, min(most, item.size)) as (path, offset):
             blocks: list[int] = []
             n_lines = 0
-            for block in cut_file(path, job.max_line_bytes, start - offset, end - offset, item.size):
+            for block in cut_file(path, job.max_line_bytes, start - offset, end - offset, whole=item.size):
                 blocks += (block.size, -1 if block.faults else block.n_lines)
                 n_lines += block.n_lines
             chosen = _filter(path, "plain", job) if chunk.start == 0 else None

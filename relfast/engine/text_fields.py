@@ -66,12 +66,17 @@ class CountingReader:
     """A reader that counts the responses which it leaves to extractors."""
 
     def __init__(self, reader: Reader) -> None:
-        self._read = reader.read
+        self._read, self._read_all = reader.read, reader.read_all
         self.n_left = 0
 
     def read(self, task: Task, response: object) -> Extracted[Any] | None:
         found = self._read(task, response)
         self.n_left += found is None
+        return found
+
+    def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
+        found = self._read_all(task, responses)
+        self.n_left += found.count(None)
         return found
 
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from relfast.bench.sets import SETS
+from relfast.engine.online.shared import shared_scorer
 from relfast.errors import UsageError
 from relfast.realign.problems import from_file as realign_problems
 from relfast.rewards.problems import Problem, from_file, generated, problem_of
-from relfast.rewards.shared import shared_scorer
 from relfast.tasks import get_task
 
 __all__ = ["FOLDER", "documents", "process_results"]
