@@ -52,9 +52,9 @@ def _by_name(*sets: BuiltIn) -> Mapping[str, BuiltIn]:
 SETS: Final = _by_name(
     BuiltIn(
         "rel",
-        1,
+        2,
         "rel_built_in.jsonl.gz",
-        "63edee41c00e3b72253c8f1c0fc525c2990ae85de85d2a4487e23273fc47cd67",
+        "f1be3f579af11dd977a40df3df787eb447baa3ad23f53e5924a9d46281c84cab",
     ),
     BuiltIn(
         "seqbench",
