@@ -38,10 +38,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = {
     "realign": ("relfast realign --mock --limit 2", "relfast realign --model NAME --api http://127.0.0.1:8000/v1"),
     "embedder": ("relfast embedder list", "relfast embedder add minilm"),
     "serve": ("relfast serve", "relfast serve --port 8080"),
-    "path": (
-        "relfast path lm-eval",
-        'lm_eval --include_path "$(relfast path lm-eval)" --tasks relfast --model dummy',
-    ),
+    "path": ("relfast path lm-eval", "relfast path cache"),
     "tasks": ("relfast tasks", "relfast tasks --json"),
     "warmup": ("relfast warmup", "RELFAST_CACHE_DIR=/scratch/cache relfast warmup"),
 }  # fmt: skip

@@ -62,7 +62,7 @@ COMMANDS: Final = {
     "audit": _Command("relfast.cli.audit", "What blind strategies earn on records: constants and leaks."),
     "serve": _Command("relfast.cli.serve", "Serve rewards over HTTP: OpenRLHF, slime, batches of records."),
     "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),
-    "path": _Command("relfast.cli.path", "Say where the tasks for a harness are."),
+    "path": _Command("relfast.cli.path", "Say where the tasks for a harness, or the caches, are."),
     "warmup": _Command(
         "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
     ),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
 import click
+from relfast_kernels.compiled.cache import base_directory
 
-PLACES: Final = {
-    "lm-eval": "integrations/lm_eval/tasks",
+PLACES: Final[Mapping[str, Callable[[], Path]]] = {
+    "lm-eval": lambda: Path(__file__).parent.parent / "integrations" / "lm_eval" / "tasks",
+    "cache": base_directory,
 }
-"""What is asked for, and where in the package it is."""
+"""What is asked for, and where it is."""
 
 
 @click.command(name="path")
 @click.argument("what", type=click.Choice(list(PLACES)))
 def command(what: str) -> None:
-    """Say where the tasks for lm-evaluation-harness are: a folder of YAML, for --include_path."""
-    click.echo(Path(__file__).parent.parent / PLACES[what])
+    """Say where something is: ``lm-eval``, the folder of tasks for lm-evaluation-harness's --include_path; ``cache``,
+    what holds kernels, models and vectors (it need not exist)."""
+    click.echo(PLACES[what]())

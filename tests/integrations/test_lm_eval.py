@@ -31,6 +31,7 @@ def test_the_table_is_there() -> None:
         # the group is of those that have built-in records
         assert (f"  - {yaml}\n" in found["relfast"]) is (name not in ("REL-A5", "REL-A6", "REL-A7"))
     assert CliRunner().invoke(cli, ["path", "lm-eval"]).output == f"{FOLDER}\n"
+    assert CliRunner().invoke(cli, ["path", "cache"], env={"RELFAST_CACHE_DIR": "/a/b"}).output == "/a/b\n"
 
 
 def test_built_in_records_and_new_ones() -> None:
