@@ -21,7 +21,8 @@ from relfast.errors import RelfastError
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Extracted, Outcome, Place, Record, Score, Status, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
-from relfast.tasks.base import EmbeddingTaskScorer, Task
+from relfast.tasks.base import Task
+from relfast.tasks.modules import EmbeddingTaskScorer
 
 EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.embeds)
 """Tasks that run an embedding model."""

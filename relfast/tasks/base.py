@@ -1,89 +1,29 @@
-"""What a task is, and the functions every task's modules have.
+"""What a task is: all that is known of a benchmark outside its own folder.
 
-A `Task` holds all that is known of a benchmark outside its own folder: engine, statistics, validation and
-signature ask it and name no benchmark themselves. What it points to is a dotted name, loaded at first use.
-
-A benchmark is a folder of this package. The scorer, the module a `Task` names has
-
-``extract(record, options) -> Extracted``
-    Total: any response gives an `Extracted`. No third-party engine, linear time.
-``score(batch, options) -> list[Outcome]``
-    Same length and order as the batch; a batch gives exactly what its records give one by one.
-
-A scorer may have a fast path, a function that its `Task` names,
-``(batch, options) -> list[Outcome | None]``
-    What can be judged quickly and can neither hang nor crash: the same outcomes as ``score`` would give,
-    None for the others.
-
-A scorer that embeds has
-``score_within(batch, options, deadlines) -> list[Outcome | None]``
-    The same as ``score`` with a `Deadlines` for the batch, which it charges for what it does; None for a
-    record whose time is up. A batch that embeds takes long without hanging, so no timer can be set for it.
-
-and the generator module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
-whose keywords are the fields of the task's ``parameters``.
+Engine, statistics, validation and signature ask a `Task` and name no benchmark themselves. What it points to is
+a dotted name, loaded at first use; `relfast.tasks.modules` says which functions are there.
 """
 
 from __future__ import annotations
 
 import importlib
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple, Protocol, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
-from relfast.deadlines import Deadlines
 from relfast.errors import UsageError
-from relfast.records import Batch, Extracted, Options, Outcome, Policy, Record
+from relfast.records import Options, Outcome, Policy
 from relfast.tasks.display import Display
+from relfast.tasks.modules import (
+    BlindStrategy,
+    BulkGenerator,
+    FastPath,
+    Generator,
+    TaskScorer,
+)
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 from relfast.tasks.stepping import Walk
-
-
-class TaskScorer(Protocol):
-    """The module that scores a task."""
-
-    def extract(self, record: Record, options: Options) -> Extracted[Any]: ...
-
-    def score(self, batch: Batch, options: Options) -> list[Outcome]: ...
-
-
-class EmbeddingTaskScorer(TaskScorer, Protocol):
-    """The same of a task that embeds."""
-
-    def score_within(self, batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]: ...
-
-
-FastPath = Callable[[Batch, Options], list[Outcome | None]]
-
-
-class Generator(Protocol):
-    """The module that generates a task's records. ``tell`` hears in words of what takes long."""
-
-    def generate(
-        self, task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
-    ) -> Iterator[dict[str, Any]]: ...
-
-
-BlindStrategy = Callable[[Mapping[str, Any], random.Random], str]
-"""A response made from a record without its gold (``id``, ``task``, ``question``) and chance."""
-
-
-class BulkGenerator(Protocol):
-    """A generator that writes files itself."""
-
-    def write_rows(
-        self,
-        output: str,
-        n: int,
-        seed: int,
-        variants: Sequence[Any],
-        workers: int = 1,
-        *,
-        overwrite: bool = False,
-        progress: Callable[[int], None] | None = None,
-    ) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

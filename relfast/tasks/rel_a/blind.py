@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from relfast.tasks.base import BlindStrategy
+from relfast.tasks.modules import BlindStrategy
 
 _Matrix = list[list[float]]
 _Merit = Callable[[Sequence[_Matrix], _Matrix, Sequence[_Matrix]], float]

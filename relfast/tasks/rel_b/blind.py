@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from relfast.tasks.base import BlindStrategy
+from relfast.tasks.modules import BlindStrategy
 
 _FASTA: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)[^\n]*\n[ \t]*([A-Za-z-]+)", re.MULTILINE)
 

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
-from relfast.tasks.base import BlindStrategy
+from relfast.tasks.modules import BlindStrategy
 
 _MOLECULE: Final = re.compile(r"^\d+\. (\S+)$", re.MULTILINE)
 _HETERO: Final = re.compile(r"Cl|Br|[NOSFPI]|[nos]")

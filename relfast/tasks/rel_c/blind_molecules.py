@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from relfast.tasks.base import BlindStrategy
+from relfast.tasks.modules import BlindStrategy
 
 """A record without its gold (``task``, ``question``) → a response."""
 
