@@ -1,7 +1,7 @@
 """What a task is: all that is known of a benchmark outside its own folder.
 
-Engine, statistics, validation and signature ask a `Task` and name no benchmark themselves. What it points to is
-a dotted name, loaded at first use; `relfast.tasks.modules` says which functions are there.
+Engine, statistics, validation and signature ask a `Task` and name no benchmark themselves. What it points to
+is a dotted name, loaded at first use; `relfast.tasks.modules` says which functions are there.
 """
 
 from __future__ import annotations
