@@ -141,8 +141,10 @@ def _become_worker(parent: int, requests: int, answers: int, page: int, argument
         os.dup2(requests, 0)
         os.dup2(answers, 1)
         # ends of other workers' pipes too: a worker sees the end of its requests when nobody else has them
-        os.closerange(3, page)
-        os.closerange(page + 1, os.sysconf("SC_OPEN_MAX"))
+        for descriptor in map(int, os.listdir("/proc/self/fd")):
+            if descriptor > 2 and descriptor != page:
+                with contextlib.suppress(OSError):  # the listing's own is gone
+                    os.close(descriptor)
         sys.path[:] = import_path()
         os.environ[QUIET_VARIABLE] = "1"
         worker.main(parent, page, meanwhile=lambda: _make_ready(arguments))
