@@ -109,10 +109,15 @@ def create_shared() -> int:
 
     A limit on the size of files holds for such memory too; each process then keeps a memo of its own.
     """
+    return shared_memory("relfast-memo", MEMO_BYTES)
+
+
+def shared_memory(name: str, n_bytes: int) -> int:
+    """A descriptor of ``n_bytes`` zeros that processes can share; -1 where there is none to be had."""
     descriptor = -1
     try:
-        descriptor = os.memfd_create("relfast-memo")
-        os.ftruncate(descriptor, MEMO_BYTES)
+        descriptor = os.memfd_create(name)
+        os.ftruncate(descriptor, n_bytes)
     except OSError:
         if descriptor >= 0:
             os.close(descriptor)

@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 from relfast.engine.io.blocks import Block
 from relfast.errors import ReadError
+from relfast.memo import shared_memory
 
 _SLOT: Final = Struct("<Q")
 _SLOTS: Final = 512
@@ -131,15 +132,7 @@ def place(block: Block, first_index: int) -> None:
 
 def create_shared() -> int:
     """A descriptor of memory for processes to share; -1 where there is none."""
-    descriptor = -1
-    try:
-        descriptor = os.memfd_create("relfast-line-counts")
-        os.ftruncate(descriptor, _BYTES)
-    except OSError:
-        if descriptor >= 0:
-            os.close(descriptor)
-        return -1
-    return descriptor
+    return shared_memory("relfast-line-counts", _BYTES)
 
 
 def open_shared(path: str) -> LineCounts:
