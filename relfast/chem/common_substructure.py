@@ -224,6 +224,13 @@ def judge(first: Prepared, text: str, *, whole_rings: bool = False, steps: int =
         status = functions["judge_long"](
             first.address, text.encode(), len(text), whole, steps, _Prepared(), _Work(), result
         )
+    return compared(status, first, result)
+
+
+def compared(
+    status: int, first: Prepared, result: Sequence[int] | ctypes.Array[ctypes.c_int64]
+) -> Compared:
+    """What the kernel has told of a text: its status, and if that is 0 `PAIR_SIZE` numbers."""
     if status:
         return "invalid" if status == INVALID else "unfinished" if status == UNFINISHED else None
     _, atoms, _, in_first, in_second, part, n_atoms, fingerprint, settled = result

@@ -20,11 +20,16 @@ for each text; and bytes of the longest."""
 def zeros_at(n_bytes: int, keep: list[object]) -> ctypes.c_void_p:
     """The address of zeros that take no memory until they are written over (ctypes' own would be written at
     once), as functions take it without ado; they are there as long as ``keep``."""
-    # private: a process that is forked has a table of its own
-    memory = mmap.mmap(-1, n_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    held = (ctypes.c_char * n_bytes).from_buffer(memory)
+    held = lazy_memory(n_bytes)
     keep.append(held)
     return ctypes.c_void_p(ctypes.addressof(held))
+
+
+def lazy_memory(n_bytes: int) -> ctypes.Array[ctypes.c_char]:
+    """Such zeros themselves."""
+    # private: a process that is forked has a table of its own
+    memory = mmap.mmap(-1, n_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return (ctypes.c_char * n_bytes).from_buffer(memory)
 
 
 def joined(texts: Sequence[str]) -> bytes | None:

@@ -33,6 +33,9 @@ from relfast_kernels.layouts import (
     RESULT_COLUMNS,
     SEVERAL_FRAGMENTS,
     SIZE_COLUMNS,
+    SIZE_GIVEN,
+    SIZE_GOLD,
+    SIZE_PREDICTED,
     TEXT_COLUMNS,
     TOO_LONG,
     TRUE_POSITIVES,
@@ -124,6 +127,8 @@ class Comparison(NamedTuple):
     settled: bool
 
 
+_TEXT_SIZES: Final = (SIZE_GOLD, SIZE_PREDICTED, SIZE_GIVEN)
+
 Lists = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]
 """Gold, predictions and given molecules of a record."""
 
@@ -138,6 +143,9 @@ class SmilesTable:
     a call, and what it tells lands in memory of that call. (Of a lock here 64 callers would make a queue in
     which each of them waits for the interpreter anew.)
     """
+
+    flaws: Final = _FLAWS
+    """What is wrong with a text, by what the kernel says."""
 
     def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
         self._match, self._learn = functions["match"], functions["learn"]
@@ -188,7 +196,7 @@ class SmilesTable:
                 verdicts.append(None)
                 continue
             _, right, vote, wanted, neutral, flaw = told[at : at + RESULT_COLUMNS]
-            verdicts.append(Verdict(right, wanted, neutral, _FLAWS[flaw], vote))
+            verdicts.append(Verdict(right, wanted, neutral, self.flaws[flaw], vote))
         return verdicts
 
     def read(self, texts: Sequence[str]) -> list[bool]:
@@ -246,6 +254,21 @@ class SmilesTable:
                     yield record, told, result, texts_at
                     result += RESULT_COLUMNS
             first = last
+
+    def hold(
+        self, texts: ctypes.Array[ctypes.c_char], n_bytes: int, sizes: ctypes.Array[ctypes.c_int64], n: int,
+        kept: ctypes.c_void_p, *, strict: bool,
+    ) -> list[int]:  # fmt: skip
+        """`RESULT_COLUMNS` numbers for each of ``n`` records whose texts lie ready (`match_lists`); ``kept`` is
+        the address of a `KeptGolds`."""
+        n_texts = sum(sum(sizes[column : SIZE_COLUMNS * n : SIZE_COLUMNS]) for column in _TEXT_SIZES)
+        told = array("q", bytes(8 * (2 * n_texts + RESULT_COLUMNS * n + 1)))
+        at = told.buffer_info()[0]
+        self._match(
+            texts, n_bytes, sizes, n, strict, at, at + 8 * n_texts, n_texts, at + 16 * n_texts, kept,
+            *self._call_space,
+        )  # fmt: skip
+        return told[2 * n_texts : 2 * n_texts + RESULT_COLUMNS * n].tolist()
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Remember what RDKit said of a text: the code of its molecule, empty for no molecule."""

@@ -319,6 +319,14 @@ class Scoring:
             for record, said in zip(records, known, strict=True)
         ]
 
+    def rewards_of(self, task: Task, outcomes: Sequence[Outcome]) -> list[float | None]:
+        """The rewards of outcomes without an error."""
+        metric = self._reward_metric[task.name]
+        if metric == "correct":
+            return [float(outcome.correct) for outcome in outcomes]
+        values = [outcome.metrics.get(metric) for outcome in outcomes]
+        return [None if value is None else float(value) for value in values]
+
     def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
         """The row of a record from its outcome."""
         if outcome.error is not None:

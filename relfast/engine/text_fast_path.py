@@ -11,6 +11,7 @@ fast path is taken only where its machine code has been compiled.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import os
 import secrets
 import subprocess
@@ -67,6 +68,7 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.engine.job import Job
+from relfast.engine.judged_lines import JUDGED, JudgedBlock, LineJudge
 from relfast.engine.pool.launch import environment
 from relfast.engine.scoring import Scoring
 from relfast.engine.strict_reader import StrictReader
@@ -143,6 +145,7 @@ class TextFastPath:
         )
         self._paths = paths_of(job.field_map)
         self._known = KnownGold(scoring)
+        self._judge = LineJudge(scoring, self._known)
         self._work = (
             lazy_buffer(8 * TOKEN_COLUMNS * MAX_TOKENS),
             lazy_buffer(8 * MAX_TOKENS),
@@ -271,6 +274,12 @@ class TextFastPath:
             key |= number << PRED_VALUE_SHIFT | gold << GOLD_VALUE_SHIFT
         return key, vote
 
+    def judge(
+        self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None
+    ) -> JudgedBlock | None:
+        """The rows of those lines that a task's judge scores."""
+        return self._judge.judge(block, self._records, self._scratch, numbers, first_index, chosen)
+
     def take(self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None) -> Taken:
         """The records of lines that are slow."""
         return self._known.take(block, self._records, self._scratch, numbers, first_index, chosen)
@@ -296,6 +305,7 @@ class ScannedBlock:
     ) -> None:
         self._fast_path = fast_path
         self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
+        self._judged: JudgedBlock | None = None
         self.left: set[int] = set()
         """Lines with a response that the task's extractor has read, until they are counted."""
 
@@ -303,7 +313,7 @@ class ScannedBlock:
         """Lines ``start`` to ``stop`` as runs (first, end, whether they are slow: not scored by a kernel)."""
         self._fast_path.read_left(self, start, stop)
         kinds = self.lines[start * LINE_COLUMNS + LINE_KIND : stop * LINE_COLUMNS : LINE_COLUMNS]
-        slow = [kind not in (BLANK, FAST) for kind in kinds]
+        slow = [kind not in (BLANK, FAST, JUDGED) for kind in kinds]
         at = 0
         while at < len(slow):
             try:
@@ -333,5 +343,25 @@ class ScannedBlock:
         at = number * LINE_COLUMNS
         return bytes(self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]])
 
+    def judge(self, start: int, stop: int, first_index: int, chosen: str | None) -> None:
+        """Have lines that are slow scored by the judges of their tasks; those that are have rows then."""
+        self._judged = self._fast_path.judge(self, range(start, stop), first_index, chosen)
+
     def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
-        return self._fast_path.rows(self, start, stop, first_index)
+        """Rows and tally of lines that are not slow."""
+        kinds = self.lines[start * LINE_COLUMNS + LINE_KIND : stop * LINE_COLUMNS : LINE_COLUMNS]
+        if self._judged is None or JUDGED not in kinds:
+            return self._fast_path.rows(self, start, stop, first_index)
+        rows: list[bytes] = []
+        tally = Tally()
+        at = start
+        for judged, kinds_alike in itertools.groupby(kind == JUDGED for kind in kinds):
+            end = at + len(list(kinds_alike))
+            if judged:
+                some, counted = self._judged.rows_of(at, end)
+            else:
+                some, counted = self._fast_path.rows(self, at, end, first_index)
+            rows.append(some)
+            tally.merge(counted)
+            at = end
+        return b"".join(rows), tally

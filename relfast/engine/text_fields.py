@@ -89,6 +89,16 @@ class KnownGold:
         self._size = 0
         self._known: dict[int, Record] = {}
 
+    def gold_of(
+        self, block: ScannedBlock, number: int, n: int, first_index: int, chosen: str | None, digest: int
+    ) -> Record | None:
+        """A record with the gold of a line whose fields the kernel has found, ``n`` responses among them; None
+        where its gold cannot be shared."""
+        if digest not in self._known:
+            line = block.line(number)
+            self._learn(digest, line, self._scoring.line(line, first_index + number, chosen), n)
+        return self._known.get(digest)
+
     def take(
         self,
         block: ScannedBlock,

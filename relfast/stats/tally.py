@@ -69,7 +69,11 @@ class TaskTally:
         if not rows:
             return
         name = scored[0].task or ""
-        self._add_columns(METRICS.get(name, {}), rows)
+        names: dict[str, Any] = {}
+        for metrics in rows:
+            names.update(metrics)
+        columns = {name: [metrics.get(name) for metrics in rows] for name in names}
+        self._add_columns(METRICS.get(name, {}), columns)
         breakdown = BREAKDOWNS.get(name)
         if breakdown is not None:
             cells: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
@@ -82,17 +86,30 @@ class TaskTally:
                     row = {**same[0], **dict(zip(breakdown.sums, values, strict=True))}
                     self._add_cell(name, breakdown, row, times)
 
-    def _add_columns(self, known: Mapping[str, Metric], rows: Sequence[Mapping[str, Any]]) -> None:
-        names: dict[str, Any] = {}
-        for metrics in rows:
-            names.update(metrics)
+    def add_scored(
+        self,
+        task: str,
+        found: Sequence[bool],
+        rewards: Sequence[float | None],
+        metrics: Mapping[str, Sequence[Any]],
+    ) -> None:
+        """Count scored rows of a task without cells: whether each has an answer, rewards, and metrics by name."""
+        n_found = sum(found)
+        self.statuses["ok"] += n_found
+        self.statuses["no_answer"] += len(found) - n_found
+        self.found += n_found
+        n, units, _ = _added(rewards, None)
+        self.rewards[0] += n
+        self.rewards[1] += units
+        self._add_columns(METRICS[task], metrics)
+
+    def _add_columns(self, known: Mapping[str, Metric], columns: Mapping[str, Sequence[Any]]) -> None:
         numbers: list[tuple[int, str, int, int]] = []
         labels: list[tuple[int, str, Counter[str]]] = []
-        for name in names:
+        for name, column in columns.items():
             metric = known.get(name)
             if metric is None:
                 continue
-            column: list[Any] = [metrics.get(name) for metrics in rows]
             if metric.kind != "label":
                 n, units, first = _added(column, metric.undefined)
                 if n:
@@ -184,6 +201,18 @@ class Tally:
         if score.status not in SCORED:
             return b""
         return _sample(score)
+
+    def add_columns(
+        self,
+        name: str,
+        found: Sequence[bool],
+        rewards: Sequence[float | None],
+        metrics: Mapping[str, Sequence[Any]],
+    ) -> None:
+        """Count scored rows of one task, but for their samples; see `TaskTally.add_scored`."""
+        if name not in self.tasks:
+            self.tasks[name] = TaskTally()
+        self.tasks[name].add_scored(name, found, rewards, metrics)
 
     def merge(self, other: Tally) -> None:
         for name, task in other.tasks.items():

@@ -17,6 +17,7 @@ from relfast.records import Options, Outcome, Policy
 from relfast.tasks.display import Display
 from relfast.tasks.modules import (
     BlindStrategy,
+    BlockJudge,
     BulkGenerator,
     FastPath,
     Generator,
@@ -221,6 +222,9 @@ class Task:
         Name of a function of ``module``, see there; None: there is none.
     text_kernel
         How the kernel that reads lines of JSON knows the task; None: it does not.
+    in_blocks
+        The function ("module:function") that opens its `BlockJudge`: ``(options) -> BlockJudge | None``; None:
+        the options, or missing machine code, do not allow it.
     modules
         Modules that scoring imports at some record, by dotted name.
     kernels
@@ -264,6 +268,7 @@ class Task:
     embeds: bool = False
     fast_path: str | None = None
     text_kernel: TextKernel | None = None
+    in_blocks: str | None = None
     modules: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
@@ -308,6 +313,10 @@ class Task:
     @cached_property
     def _said(self) -> Callable[[Mapping[str, Any]], str | None] | None:
         return None if self.said is None else resolve(self.said)
+
+    def block_judge(self, options: Options) -> BlockJudge | None:
+        """Who judges many responses at once, or None."""
+        return None if self.in_blocks is None else cast("BlockJudge | None", resolve(self.in_blocks)(options))
 
     def say(self, outcome: Outcome) -> str | None:
         """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""

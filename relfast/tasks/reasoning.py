@@ -102,6 +102,9 @@ _BEGINNINGS: Final = {
     for first in _FIRST
 }
 
+BEGINNINGS: Final = frozenset(word[:_BEGINNING] for word in _WORDS)
+"""How all marks begin, in lower case: a text without any of these has no reasoning to strip but gpt-oss's."""
+
 _LAST_OF_ENDS: Final = frozenset(end[-1] for end in TURN_ENDS)
 
 MAX_STRICT_CHARS: Final = 1_000_000

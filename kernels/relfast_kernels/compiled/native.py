@@ -78,6 +78,14 @@ UNITS: Final = {
         "text/entries.py",
     ),
     "prompts": ("layouts.py", "prompts/count.py", "prompts/entries.py"),
+    "tags": (
+        "layouts.py",
+        "text/vectors.py",
+        "text/find.py",
+        "tags/columns.py",
+        "tags/read.py",
+        "tags/entries.py",
+    ),
     "smiles": (
         "layouts.py",
         "smiles/elements.py",

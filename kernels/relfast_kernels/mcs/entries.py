@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from relfast_kernels.layouts import PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE
+from relfast_kernels.layouts import MAX_SMILES, PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE, UNKNOWN
 from relfast_kernels.mcs.pairs import SEARCH_WORK, common, judge
 from relfast_kernels.mcs.parts import first_part
 from relfast_kernels.mcs.prepared import prepare
@@ -50,6 +50,38 @@ def _judge(
     )
 
 
+def _judge_many(
+    golds: Any,
+    n_golds: int,
+    chosen: Any,
+    text: Any,
+    n_bytes: int,
+    spans: Any,
+    n: int,
+    whole_rings: int,
+    limit: int,
+    second: Any,
+    work: Any,
+    statuses: Any,
+    results: Any,
+) -> int:
+    """`judge` for many texts, of which each has its gold among many; a text that is too long is `UNKNOWN`."""
+    prepared = carray(golds, (n_golds, PREPARED_SIZE), np.int64)
+    texts, places = carray(text, n_bytes, np.uint8), carray(spans, (n, 2), np.int64)
+    numbers, found = carray(chosen, n, np.int64), carray(statuses, n, np.int64)
+    told = carray(results, (n, PAIR_SIZE), np.int64)
+    space, space_too = carray(second, PREPARED_SIZE, np.int64), carray(work, PAIR_WORK_SIZE, np.int64)
+    for at in range(n):
+        first, last = places[at, 0], places[at, 1]
+        if not 0 < last - first <= MAX_SMILES:
+            found[at] = UNKNOWN
+            continue
+        found[at] = judge(
+            prepared[numbers[at]], texts[first:last], whole_rings != 0, limit, space, space_too, told[at]
+        )
+    return 0
+
+
 def _part(prepared: Any, parts: Any, n_parts: int, work: Any) -> int:
     return first_part(
         carray(prepared, PREPARED_SIZE, np.int64),
@@ -65,6 +97,7 @@ ENTRIES = {
     "long": (_common, "ppiipp"),
     "judge": (_judge, "ppiiippp"),
     "judge_long": (_judge, "ppiiippp"),
+    "judge_many": (_judge_many, "pippipiiipppp"),
     "part": (_part, "ppip"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

@@ -220,6 +220,8 @@ class BlockScoring:
         """Runs of fast lines by template, the slow ones between them the ordinary way."""
         if scanned.n_lines < stop:
             raise _changed(block)
+        if not verdicts:
+            scanned.judge(start, stop, block.first_index, block.filter)
         pace = _Pace(segment_lines or max(1, stop - start))
         slow_since_report = 0
         parts = Segment(start, b"", 0, Tally())

@@ -131,11 +131,12 @@ _EDGE: Final = 200
 def _about(text: str, first: int) -> bool:
     """Whether the words before the first tag may say that it is no answer, or given."""
     edge = text[max(0, first - _EDGE) : first].rstrip(" \t\r\n-*•.)0123456789")
-    return bool(edge) and _says_no_answer(edge[edge.rfind("\n") + 1 :])
+    return bool(edge) and says_no_answer(edge[edge.rfind("\n") + 1 :])
 
 
 @lru_cache(1024)
-def _says_no_answer(line: str) -> bool:
+def says_no_answer(line: str) -> bool:
+    """Whether a line before tags may say that they are no answer, or given."""
     return _is_given(line) or denied_before(line) or asked(line, "", "")
 
 

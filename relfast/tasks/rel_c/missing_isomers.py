@@ -36,7 +36,7 @@ def score_without_rdkit(batch: Batch, options: RelCOptions) -> list[Outcome | No
         return outcomes
     if options.strict:
         return _strict_without_rdkit(table, batch, options)
-    golds = [_gold(record.answer) for record, _ in batch]
+    golds = [gold_of(record.answer) for record, _ in batch]
     places = [at for at, gold in enumerate(golds) if isinstance(gold, list)]
     matches = table.match([(golds[at], batch[at][1].value) for at in places])
     for at, match in zip(places, matches, strict=True):
@@ -49,9 +49,9 @@ def _strict_without_rdkit(table: SmilesTable, batch: Batch, options: RelCOptions
     outcomes: list[Outcome | None] = [None] * len(batch)
     if options.tautomers != "apart":
         return outcomes
-    golds = [_gold(record.answer) for record, _ in batch]
+    golds = [gold_of(record.answer) for record, _ in batch]
     places = [at for at, gold in enumerate(golds) if isinstance(gold, list) and gold]
-    verdicts = table.judge([(golds[at], batch[at][1].value, _given(batch[at][0].answer)) for at in places])
+    verdicts = table.judge([(golds[at], batch[at][1].value, given_of(batch[at][0].answer)) for at in places])
     for at, verdict in zip(places, verdicts, strict=True):
         if verdict is not None:
             outcomes[at] = _strict_outcome(golds[at], batch[at][1], *verdict)
@@ -63,11 +63,11 @@ def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
         return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _gold(answer: object) -> Any:
+def gold_of(answer: object) -> Any:
     return answer.get("missing_smiles", []) if isinstance(answer, Mapping) else None
 
 
-def _given(answer: Any) -> list[str]:
+def given_of(answer: Any) -> list[str]:
     """The question's molecules as gold repeats them; empty where it does not.
 
     Not the question's text: a door that has no question must give the same reward.
@@ -96,7 +96,7 @@ def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
 
 
 def _judge(answer: object, extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:
-    gold = _gold(answer)
+    gold = gold_of(answer)
     pred: list[str] = extracted.value
     if not isinstance(gold, list):
         return Outcome(
@@ -107,18 +107,23 @@ def _judge(answer: object, extracted: Extracted[list[str]], options: RelCOptions
             error="Missing or invalid missing_smiles in answer",
         )
     if options.strict:
-        return _judge_strict(gold, _given(answer), extracted, options)
+        return _judge_strict(gold, given_of(answer), extracted, options)
     return _outcome(gold, extracted, *_match_reference(pred, gold))
 
 
 def _outcome(gold: Sequence[object], extracted: Extracted[list[str]], tp: int, vote: int) -> Outcome:
-    pred: list[str] = extracted.value
+    outcome = published_outcome(tp, vote, len(extracted.value), len(gold), found=extracted.found)
+    outcome.details = {"pred": extracted.value, "gold": gold}
+    return outcome
+
+
+def published_outcome(tp: int, vote: int, n_pred: int, n_gold: int, *, found: bool) -> Outcome:
+    """What predictions are worth of which ``tp`` found a gold of their own; without details."""
     return Outcome(
-        tp == len(gold) and tp == len(pred),
-        measures(tp, len(pred), len(gold)),
-        {"pred": pred, "gold": gold},
-        found=extracted.found,
-        vote=vote or 1 if extracted.found else None,
+        tp == n_gold and tp == n_pred,
+        measures(tp, n_pred, n_gold),
+        found=found,
+        vote=vote or 1 if found else None,
     )
 
 
@@ -210,17 +215,26 @@ def _strict_outcome(
     flaw: str | None,
     vote: int,
 ) -> Outcome:
-    """What predictions are worth of which ``tp`` are right and ``neutral`` isomers that gold does not know
-    of. What is neither (given molecules, duplicates, unreadable ones) is a false positive."""
     n_predictions = len(extracted.value) - neutral
+    outcome = strict_outcome(
+        tp, n_wanted, n_predictions, extracted.reason or flaw, vote, found=extracted.found
+    )
+    outcome.details = {"pred": extracted.value, "gold": gold}
+    return outcome
+
+
+def strict_outcome(
+    tp: int, n_wanted: int, n_predictions: int, reason: str | None, vote: int, *, found: bool
+) -> Outcome:
+    """What predictions are worth of which ``tp`` are right; without details. Isomers that gold does not know of
+    are not among them; what is neither (given molecules, duplicates, unreadable ones) is a false positive."""
     metrics = measures(tp, n_predictions, n_wanted)
-    metrics["reason"] = extracted.reason or flaw
+    metrics["reason"] = reason
     return Outcome(
         tp == n_wanted and tp == n_predictions,
         metrics,
-        {"pred": extracted.value, "gold": gold},
-        found=extracted.found,
-        vote=max(2, vote & FINGERPRINT_MASK) if extracted.found else None,
+        found=found,
+        vote=max(2, vote & FINGERPRINT_MASK) if found else None,
     )
 
 

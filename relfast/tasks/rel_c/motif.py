@@ -22,7 +22,7 @@ def score_without_rdkit(batch: Batch, options: RelCOptions) -> list[Outcome | No
     recall = motif_strict.recall if options.strict else motif_reference.recall
     outcomes: list[Outcome | None] = []
     for record, extracted in batch:
-        gold = _gold(record.answer)
+        gold = gold_of(record.answer)
         outcome = recall(gold, extracted, options)
         outcomes.append(None if outcome is None else _complete(outcome, gold, extracted))
     return outcomes
@@ -33,12 +33,12 @@ def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
         return [_judge(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _gold(answer: object) -> Any:
+def gold_of(answer: object) -> Any:
     return answer.get("smiles") if isinstance(answer, Mapping) else None
 
 
 def _judge(answer: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
-    gold = _gold(answer)
+    gold = gold_of(answer)
     if gold is None:
         details = {"pred": extracted.value, "gold": gold}
         return Outcome(

@@ -35,7 +35,7 @@ def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions)
     """The outcome of a pair, if it can be had without RDKit."""
     response = extracted.value
     if gold is not None and not extracted.found:
-        return Outcome(False, metrics_of(False, False, 0.0))
+        return no_answer()
     if not isinstance(gold, str) or not isinstance(response, str):
         return None
     key = _by_text(gold, response, options)
@@ -44,17 +44,22 @@ def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions)
         return _unpack(value)
     found = compare(gold, response, SHORT_STEPS)
     if isinstance(found, Pair) or found == "invalid":
-        return _decide(found, response)
+        return decide(found, response)
     # what follows may take milliseconds: another process may have done it
     value = memo().get(key)
     if value is not None:
         return _unpack(value)
     if found is None:
         return None
-    outcome = _decide(compare(gold, response, MAX_STEPS), response)
+    outcome = decide(compare(gold, response, MAX_STEPS), response)
     if outcome is not None:
         _remember(key, outcome)
     return outcome
+
+
+def no_answer() -> Outcome:
+    """The outcome of a response without a tag, or with an empty one."""
+    return Outcome(False, metrics_of(False, False, 0.0), found=False)
 
 
 def compare(gold: object, response: object, steps: int) -> Compared:
@@ -65,7 +70,7 @@ def compare(gold: object, response: object, steps: int) -> Compared:
     return judge_pair(theirs, response, steps=steps) if isinstance(theirs, Prepared) else theirs
 
 
-def _decide(found: Compared, response: str) -> Outcome | None:
+def decide(found: Compared, response: str) -> Outcome | None:
     """The outcome of two molecules that the kernel reads, or of what is no molecule; None where only RDKit
     can say."""
     if found is None or found == "unfinished":
@@ -109,7 +114,7 @@ def _judge(gold: object, extracted: Extracted[str | None], options: RelCOptions)
 
     response = extracted.value
     found = compare(gold, response, MAX_STEPS)
-    outcome = _decide(found, str(response))
+    outcome = decide(found, str(response))
     if outcome is not None:
         return outcome
     ours, theirs = parse(response), parse(gold)

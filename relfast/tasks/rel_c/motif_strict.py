@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from relfast.chem.clean_text import flaw_of_text, has_isotope
 from relfast.chem.common_motifs import constant_in
-from relfast.chem.common_substructure import MAX_STEPS, SHORT_STEPS, Pair, Prepared, prepared
+from relfast.chem.common_substructure import MAX_STEPS, SHORT_STEPS, Compared, Pair, Prepared, prepared
 from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.simple import same_clean_molecule
 from relfast.records import Extracted, Outcome
@@ -48,33 +48,41 @@ def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions)
         return None
     response = extracted.value
     if not extracted.found or response is None:
-        return _nothing(extracted, None)
+        return nothing(response, extracted.reason)
     flaw = flaw_of_text(response)
     if flaw is not None:
-        return _nothing(extracted, flaw)
-    if has_isotope(response):
-        return None
+        return nothing(response, extracted.reason or flaw)
     found = judge_pair(theirs, response, whole_rings=True)
     if found == "unfinished":
         found = judge_pair(theirs, response, whole_rings=True, steps=MAX_STEPS)
+    return of_pair(found, gold, theirs, response, extracted.reason)
+
+
+def of_pair(
+    found: Compared, gold: str, theirs: Prepared, response: str, reason: str | None
+) -> Outcome | None:
+    """The outcome of a text of plain letters that the kernel has compared with gold; None where only RDKit can
+    say."""
+    if has_isotope(response):
+        return None
     if found == "invalid":
-        return _nothing(extracted, "invalid_smiles")
+        return nothing(response, reason or "invalid_smiles")
     if not isinstance(found, Pair):
         return None
     if found.in_first and found.in_second:
         # without RDKit it is only known for certain that two are one molecule
         same = (found.settled and theirs.settled) or same_clean_molecule(gold, response)
-        return right(extracted.reason) if same else None
-    return _decide(found, theirs, extracted.reason)
+        return right(reason) if same else None
+    return decide(found, theirs, reason)
 
 
-def _nothing(extracted: Extracted[str | None], flaw: str | None) -> Outcome:
+def nothing(response: str | None, reason: str | None) -> Outcome:
     """The outcome of a response without a clean molecule."""
-    metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0, "reason": extracted.reason or flaw}
-    return Outcome(False, metrics, vote=extracted.value)
+    metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0, "reason": reason}
+    return Outcome(False, metrics, vote=response)
 
 
-def _decide(found: Pair, theirs: Prepared, reason: str | None) -> Outcome | None:
+def decide(found: Pair, theirs: Prepared, reason: str | None) -> Outcome | None:
     """The outcome of two clean molecules that are not the same; None where only RDKit can say."""
     skill = 0.0
     if found.part:
@@ -108,7 +116,7 @@ def judge(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> 
     if extracted.found:
         ours, flaw = clean.parse_clean(extracted.value)
     if ours is None:
-        return _nothing(extracted, flaw)
+        return nothing(extracted.value, extracted.reason or flaw)
     if clean.same_clean_molecule(ours, theirs, options.tautomers):
         outcome = right(extracted.reason)
         outcome.metrics.update(metrics_of(*_containment(gold, extracted.value, ours, theirs), 1.0))

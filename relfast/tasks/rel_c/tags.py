@@ -23,6 +23,7 @@ _BRACKETS: Final = (
 )  # fmt: skip
 
 _OPEN: Final = re.compile("<(?:[sS][mM][iI][lL][eE][sS])>")
+LABELS: Final = ("smiles=", "motif=", "answer=")
 _PLAIN_TAG: Final = re.compile(r"<smiles>(?!(?i:smiles|motif|answer)=)([A-Za-z0-9@+\-\[\]()=#/%]++)</smiles>")
 _PLAIN_TAGS: Final = re.compile(
     r"(?:<smiles>(?!(?i:smiles|motif|answer)=)[A-Za-z0-9@+\-\[\]()=#/%]++</smiles>[\s0-9.,;)*•`-]*+)++",
@@ -65,13 +66,14 @@ _SMILES_LIKE: Final = re.compile(
     r"(?=.*[A-Zbcnops*])(?:Cl|Br|Si|Se|[BCNOPSFIbcnops*]|\[[^\]\s]{1,12}\]|[-=#$:~/\\.()0-9@+]|%\d\d)+"
 )
 _ENGLISH: Final = frozenset({"I", "no", "on", "so", "so,", "on,", "no,"})
-_EMPTY_WORDS: Final = frozenset(
+EMPTY_WORDS: Final = frozenset(
     ["", *"""
     and or to tag tags smiles yoursmileshere yoursmiles smileshere smilesstring thesmiles youranswer answer
     youranswerhere answerhere molecule moleculehere motif string wrapper format insertsmileshere xxx
     yoursmilesstring smilesofthemotif smiles1 smiles2 missingsmiles missingisomer yourmotif motifsmiles
     """.split()]  # noqa: SIM905 -- thirty words
 )  # fmt: skip
+"""What no tag holds that answers, in lower case and without what is neither letter nor digit."""
 _NOT_LETTERS: Final = re.compile(r"[\W_]+")
 
 
@@ -171,7 +173,7 @@ def plain_tail(text: str) -> tuple[int, list[str]] | None:
     if first < 0 or _PLAIN_TAGS.fullmatch(text, first) is None:
         return None
     found = _PLAIN_TAG.findall(text, first)
-    return (first, found) if _EMPTY_WORDS.isdisjoint(map(str.lower, found)) else None
+    return (first, found) if EMPTY_WORDS.isdisjoint(map(str.lower, found)) else None
 
 
 def plain_list(text: str) -> tuple[int, list[str]] | None:
@@ -186,7 +188,7 @@ def plain_list(text: str) -> tuple[int, list[str]] | None:
         words = _NO_WORDS.sub(" ", words)
     if not found or parts[0] or "<" in words or not words.isascii() or any(map(_tells, set(words.split()))):
         return None
-    if len(set(found)) < len(found) or not _EMPTY_WORDS.isdisjoint(map(str.lower, found)):
+    if len(set(found)) < len(found) or not EMPTY_WORDS.isdisjoint(map(str.lower, found)):
         return None
     return first, found
 
@@ -208,7 +210,7 @@ def tags(text: str) -> list[Tag]:
     for place, (start, inside) in enumerate(starts):
         limit = starts[place + 1][0] if place + 1 < len(starts) else len(text)
         plain = _PLAIN_TAG.match(text, start)
-        if plain is not None and plain[1].lower() not in _EMPTY_WORDS:
+        if plain is not None and plain[1].lower() not in EMPTY_WORDS:
             found.append(Tag(start, plain.end(), (plain[1],)))
             continue
         content, end, closed = _content(text, inside, limit)
@@ -306,7 +308,7 @@ def _mentioned(content: str, lines: tuple[str, ...], *, closed: bool) -> bool:
         if lines[0] == PLACEHOLDER:
             return True
         word = _NOT_LETTERS.sub("", lines[0]).lower()
-        if word in _EMPTY_WORDS and not like_smiles(lines[0]):
+        if word in EMPTY_WORDS and not like_smiles(lines[0]):
             return True
     if closed:
         return False

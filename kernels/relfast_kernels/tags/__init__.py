@@ -1,0 +1,1 @@
+"""``<smiles>`` tags of many responses at once."""

@@ -1,0 +1,16 @@
+"""Columns of what the kernels for tags are told and tell; as `relfast_kernels.layouts`, without numba."""
+
+from __future__ import annotations
+
+from typing import Final
+
+GOLD_START, GOLD_END, GOLD_GIVEN_END, GOLD_N, GOLD_N_GIVEN, GOLD_KEPT = range(6)
+GOLD_COLUMNS: Final = 6
+"""Columns of a gold: where its texts begin and end, where those of what the question gave end, which follow
+them; how many there are of both; and where their classes are kept (-1: nowhere)."""
+
+TOLD_N, TOLD_START, TOLD_END, TOLD_EDGE, TOLD_EDGE_END = range(5)
+TOLD_COLUMNS: Final = 5
+"""Columns of what is told of a response: how many tags it has, where they are, and where the line before them
+is."""
+LEFT_TO_PYTHON: Final = -1

@@ -1,0 +1,76 @@
+"""Reading tags as functions over pointers, for `relfast_kernels.compiled.native`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import carray
+
+from relfast_kernels.layouts import RECORD_COLUMNS, SIZE_COLUMNS
+from relfast_kernels.tags.columns import GOLD_COLUMNS, TOLD_COLUMNS
+from relfast_kernels.tags.read import gather, hash_ids
+
+
+def _gather(
+    data: Any,
+    n_bytes: int,
+    scratch: Any,
+    n_scratch: int,
+    records: Any,
+    n_records: int,
+    numbers: Any,
+    golds: Any,
+    n: int,
+    known: Any,
+    n_known: int,
+    store: Any,
+    n_store: int,
+    strict: int,
+    one: int,
+    marks: Any,
+    n_marks: int,
+    words: Any,
+    n_words: int,
+    out: Any,
+    n_out: int,
+    told: Any,
+    sizes: Any,
+) -> int:
+    return gather(
+        carray(data, n_bytes, np.uint8),
+        carray(scratch, n_scratch, np.uint8),
+        carray(records, (n_records, RECORD_COLUMNS), np.int64),
+        carray(numbers, n, np.int64),
+        carray(golds, n, np.int64),
+        carray(known, (n_known, GOLD_COLUMNS), np.int64),
+        carray(store, n_store, np.uint8),
+        strict != 0,
+        one != 0,
+        carray(marks, n_marks, np.int64),
+        carray(words, n_words, np.uint8),
+        carray(out, n_out, np.uint8),
+        carray(told, (n, TOLD_COLUMNS), np.int64),
+        carray(sizes, SIZE_COLUMNS * n, np.int64),
+    )
+
+
+def _hash(
+    data: Any, n_bytes: int, scratch: Any, n_scratch: int, records: Any, n_records: int, numbers: Any, n: int,
+    hashes: Any,
+) -> int:  # fmt: skip
+    hash_ids(
+        carray(data, n_bytes, np.uint8),
+        carray(scratch, n_scratch, np.uint8),
+        carray(records, (n_records, RECORD_COLUMNS), np.int64),
+        carray(numbers, n, np.int64),
+        carray(hashes, n, np.uint64),
+    )
+    return 0
+
+
+ENTRIES = {
+    "gather": (_gather, "pipipippipipiiipipipipp"),
+    "hash": (_hash, "pipipipip"),
+}
+"""Name → function and its arguments (``p`` pointer, ``i`` int64)."""

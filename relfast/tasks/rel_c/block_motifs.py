@@ -1,0 +1,80 @@
+"""REL-C2 by the block: kernels read the tags of all responses and hold them against their motifs."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from relfast_kernels.tags.columns import GOLD_COLUMNS
+
+from relfast.records import Outcome
+from relfast.tasks.modules import MAX_AT_ONCE, Responses
+from relfast.tasks.rel_c import motif_reference, motif_strict
+from relfast.tasks.rel_c.block_tags import Golds, TagReader
+from relfast.tasks.rel_c.motif import gold_of
+from relfast.tasks.rel_c.options import RelCOptions
+
+if TYPE_CHECKING:
+    from relfast.chem.many_pairs import ManyPairs
+
+
+def open_judge(options: RelCOptions) -> MotifJudge | None:
+    """The judge, or None where the options or missing machine code do not allow it."""
+    from relfast.chem.many_pairs import ManyPairs
+
+    if options.strict and options.tautomers != "apart":
+        return None
+    pairs, reader = ManyPairs.open(whole_rings=options.strict), TagReader.open(options, one=True)
+    return None if pairs is None or reader is None else MotifJudge(pairs, reader, options)
+
+
+class MotifJudge:
+    """A `relfast.tasks.modules.BlockJudge`."""
+
+    def __init__(self, pairs: ManyPairs, reader: TagReader, options: RelCOptions) -> None:
+        self._pairs, self._reader, self._options = pairs, reader, options
+
+    def forget(self) -> None:
+        """Forget all golds."""
+        self._pairs.forget()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be no room for more."""
+        return self._pairs.room < MAX_AT_ONCE
+
+    def gold(self, answer: object) -> int:
+        """The number of a motif; -1 for one that the kernel cannot read."""
+        gold = gold_of(answer)
+        return self._pairs.add(gold, clean=self._options.strict) if isinstance(gold, str) else -1
+
+    def judge(
+        self, responses: Responses, numbers: Sequence[int], golds: Sequence[int]
+    ) -> list[Outcome | None]:
+        """The outcomes of some records; None for those that are left."""
+        read = self._reader.read(responses, numbers, [0] * len(golds), _NO_GOLDS)
+        said = str(memoryview(read.texts)[: read.n_bytes], "ascii")
+        outcomes: list[Outcome | None] = [None] * len(golds)
+        asked: list[int] = []
+        spans: list[int] = []
+        for at, (n, start, end) in enumerate(zip(read.n, read.start, read.end, strict=True)):
+            if n > 0 and end - start > 1:
+                asked.append(at)
+                spans += (start, end - 1)
+            elif n >= 0 and not self._options.strict:
+                outcomes[at] = motif_reference.no_answer()
+        chosen = [golds[at] for at in asked]
+        pairs = self._pairs.judge(chosen, read.texts, read.n_bytes, spans)
+        for at, number, found, start, end in zip(asked, chosen, pairs, spans[::2], spans[1::2], strict=True):
+            if self._options.strict:
+                gold = self._pairs.golds[number]
+                # a plain tag has none but plain letters
+                outcomes[at] = motif_strict.of_pair(found, gold.text, gold.molecule, said[start:end], None)
+            else:
+                outcomes[at] = motif_reference.decide(found, said[start:end])
+        return outcomes
+
+
+_NO_GOLDS: Final = Golds((ctypes.c_int64 * GOLD_COLUMNS)(), 1, (ctypes.c_char * 1)(), 1)
+"""Motifs are no texts to the kernel that reads tags."""

@@ -1,0 +1,126 @@
+"""The tags of a block's responses, read by a kernel as the extractors read them."""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from relfast_kernels.compiled import native
+from relfast_kernels.layouts import IN_DATA, RECORD_COLUMNS, RECORD_TEXT_PLACE, SIZE_COLUMNS
+from relfast_kernels.tags.columns import (
+    LEFT_TO_PYTHON,
+    TOLD_COLUMNS,
+    TOLD_EDGE,
+    TOLD_EDGE_END,
+    TOLD_END,
+    TOLD_N,
+    TOLD_START,
+)
+
+from relfast.tasks.modules import Responses
+from relfast.tasks.reasoning import BEGINNINGS
+from relfast.tasks.rel_c.final_tags import says_no_answer
+from relfast.tasks.rel_c.options import RelCOptions
+from relfast.tasks.rel_c.tags import EMPTY_WORDS, LABELS
+
+UNIT: Final = "tags"
+
+ROOM: Final = 1 << 20
+"""Bytes for the texts of one call, at first."""
+
+_MARKS: Final = array(
+    "q", sorted(int.from_bytes(text.encode(), "little") for text in BEGINNINGS if text.isascii())
+)
+"""Of marks that begin with something else the kernel knows the first letter."""
+_WORDS: Final = "".join(f"{word}\n" for word in (*sorted(EMPTY_WORDS - {""}), *LABELS)).encode()
+
+
+class Golds(NamedTuple):
+    """Golds as the kernel reads them: their columns and how many there are, their texts and the bytes of those."""
+
+    columns: ctypes.Array[ctypes.c_int64]
+    n: int
+    texts: ctypes.Array[ctypes.c_char]
+    n_bytes: int
+
+
+class Tags(NamedTuple):
+    """What was read.
+
+    Attributes
+    ----------
+    n, start, end
+        For each response its tags, `LEFT_TO_PYTHON` where the extractor must read it, and where they are.
+    was_read
+        Whether the kernel read it; ``n`` can still leave it.
+    texts, n_bytes
+        Golds, tags and given molecules, each ended by a newline.
+    sizes
+        `SIZE_COLUMNS` numbers for each response that was read.
+    """
+
+    n: list[int]
+    start: list[int]
+    end: list[int]
+    was_read: list[bool]
+    texts: ctypes.Array[ctypes.c_char]
+    n_bytes: int
+    sizes: ctypes.Array[ctypes.c_int64]
+
+
+class TagReader:
+    """Reads the tags of many responses; what it gives is good until it reads again."""
+
+    def __init__(
+        self, functions: Mapping[str, Callable[..., int]], options: RelCOptions, *, one: bool
+    ) -> None:
+        self._gather = functions["gather"]
+        self._strict, self._one = options.strict, one
+        self._texts = (ctypes.c_char * ROOM)()
+
+    @classmethod
+    def open(cls, options: RelCOptions, *, one: bool) -> TagReader | None:
+        """A reader of all tags, or of ``one``; None where the options or missing machine code do not allow it."""
+        if options.reasoning or (options.strip_reasoning and not options.strict):
+            return None
+        functions = native.load(UNIT)
+        return None if functions is None else cls(functions, options, one=one)
+
+    def read(self, responses: Responses, numbers: Sequence[int], golds: Sequence[int], known: Golds) -> Tags:
+        """The tags of some records, each with the number of its gold."""
+        n = len(numbers)
+        told = array("q", bytes(8 * TOLD_COLUMNS * n))
+        sizes = (ctypes.c_int64 * (SIZE_COLUMNS * n))()
+        chosen, theirs = array("q", numbers), array("q", golds)
+        while True:
+            n_bytes = self._gather(
+                *responses, chosen.buffer_info()[0], theirs.buffer_info()[0], n, known.columns, known.n,
+                known.texts, known.n_bytes, self._strict, self._one, _MARKS.buffer_info()[0], len(_MARKS),
+                _WORDS, len(_WORDS), self._texts, len(self._texts), told.buffer_info()[0], sizes,
+            )  # fmt: skip
+            if n_bytes >= 0:
+                break
+            self._texts = (ctypes.c_char * (2 * len(self._texts)))()
+        found = told[TOLD_N::TOLD_COLUMNS].tolist()
+        was_read = [count != LEFT_TO_PYTHON for count in found]
+        if self._strict:
+            self._leave_denied(responses, numbers, told, found)
+        starts, ends = told[TOLD_START::TOLD_COLUMNS].tolist(), told[TOLD_END::TOLD_COLUMNS].tolist()
+        return Tags(found, starts, ends, was_read, self._texts, n_bytes, sizes)
+
+    def _leave_denied(
+        self, responses: Responses, numbers: Sequence[int], told: array[int], found: list[int]
+    ) -> None:
+        """Leave those to Python of which the words before the tags may say that they are no answer."""
+        edges = told[TOLD_EDGE::TOLD_COLUMNS].tolist(), told[TOLD_EDGE_END::TOLD_COLUMNS].tolist()
+        views: list[memoryview] = []
+        for at, (start, end) in enumerate(zip(*edges, strict=True)):
+            if end == start:
+                continue
+            if not views:
+                views = [memoryview(responses.data).cast("B"), memoryview(responses.scratch).cast("B")]
+            place = responses.records[numbers[at] * RECORD_COLUMNS + RECORD_TEXT_PLACE]
+            if says_no_answer(str(views[place != IN_DATA][start:end], "utf-8")):
+                found[at] = LEFT_TO_PYTHON
