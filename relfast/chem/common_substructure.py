@@ -227,9 +227,7 @@ def judge(first: Prepared, text: str, *, whole_rings: bool = False, steps: int =
     return compared(status, first, result)
 
 
-def compared(
-    status: int, first: Prepared, result: Sequence[int] | ctypes.Array[ctypes.c_int64]
-) -> Compared:
+def compared(status: int, first: Prepared, result: Sequence[int] | ctypes.Array[ctypes.c_int64]) -> Compared:
     """What the kernel has told of a text: its status, and if that is 0 `PAIR_SIZE` numbers."""
     if status:
         return "invalid" if status == INVALID else "unfinished" if status == UNFINISHED else None

@@ -32,7 +32,8 @@ from relfast_kernels.layouts import (
 
 from relfast.engine.scoring import LOAD_SECONDS, Scoring
 from relfast.engine.text_fields import KnownGold
-from relfast.records import Outcome, Record
+from relfast.json_text import encode_row
+from relfast.records import SCORED, Outcome, Record, Score
 from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, hash_id, hash_vote
 from relfast.stats.tally import Tally
 from relfast.tasks import TASKS
@@ -85,7 +86,7 @@ class JudgedBlock:
         self.by_task: list[_Rows] = []
 
     def rows_of(self, start: int, stop: int) -> tuple[bytes, Tally]:
-        """Rows and tally of some lines, all of which were judged."""
+        """Rows and tally of those of some lines that were judged."""
         first, end = self.before[start - self._first_line], self.before[stop - self._first_line]
         tally = Tally()
         for rows in self.by_task:
@@ -95,6 +96,34 @@ class JudgedBlock:
                 tally.add_columns(rows.task.name, rows.found[some], rows.rewards[some], metrics)
         tally.samples += b"".join(self.samples[first:end])
         return b"".join(self.rows[first:end]), tally
+
+    def with_others(
+        self, start: int, stop: int, others: Sequence[int], counts: Sequence[int], scores: Sequence[Score]
+    ) -> tuple[bytes, Tally]:
+        """Rows and tally of lines ``start`` to ``stop``, of which ``others`` were not judged: each of these has
+        ``counts`` of the scores."""
+        _, tally = self.rows_of(start, stop)
+        tally.samples.clear()
+        counted = Tally.of(scores)
+        theirs, counted.samples = bytes(counted.samples), bytearray()
+        tally.merge(counted)
+        rows: list[bytes] = []
+        score = sample = 0
+        before = self.before[start - self._first_line]
+        for number, count in zip(others, counts, strict=True):
+            at = self.before[number - self._first_line]
+            rows += self.rows[before:at]
+            tally.samples += b"".join(self.samples[before:at])
+            before = at
+            some = scores[score : score + count]
+            rows += [encode_row(one.to_row()) for one in some]
+            n_bytes = SAMPLE.size * sum(one.status in SCORED for one in some)
+            tally.samples += theirs[sample : sample + n_bytes]
+            score, sample = score + count, sample + n_bytes
+        end = self.before[stop - self._first_line]
+        rows += self.rows[before:end]
+        tally.samples += b"".join(self.samples[before:end])
+        return b"".join(rows), tally
 
 
 class LineJudge:

@@ -16,7 +16,7 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from relfast_kernels.compiled import native
@@ -77,6 +77,8 @@ from relfast.engine.text_gold import JoinedGold, least_measure, task_number
 from relfast.engine.text_paths import can_hold, paths_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers
+from relfast.json_text import encode_row
+from relfast.records import Score
 from relfast.stats.summary import Tally
 from relfast.tasks.base import resolve
 
@@ -280,7 +282,9 @@ class TextFastPath:
         """The rows of those lines that a task's judge scores."""
         return self._judge.judge(block, self._records, self._scratch, numbers, first_index, chosen)
 
-    def take(self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None) -> Taken:
+    def take(
+        self, block: ScannedBlock, numbers: Sequence[int], first_index: int, chosen: str | None
+    ) -> Taken:
         """The records of lines that are slow."""
         return self._known.take(block, self._records, self._scratch, numbers, first_index, chosen)
 
@@ -310,25 +314,39 @@ class ScannedBlock:
         """Lines with a response that the task's extractor has read, until they are counted."""
 
     def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
-        """Lines ``start`` to ``stop`` as runs (first, end, whether they are slow: not scored by a kernel)."""
+        """Lines ``start`` to ``stop`` as runs (first, end, whether some of them are slow: not scored by a kernel).
+
+        A run with slow lines can have judged ones between them, for the former to be scored together.
+        """
         self._fast_path.read_left(self, start, stop)
-        kinds = self.lines[start * LINE_COLUMNS + LINE_KIND : stop * LINE_COLUMNS : LINE_COLUMNS]
-        slow = [kind not in (BLANK, FAST, JUDGED) for kind in kinds]
-        at = 0
-        while at < len(slow):
-            try:
-                end = slow.index(not slow[at], at)
-            except ValueError:
-                end = len(slow)
-            yield start + at, start + end, slow[at]
+        kinds = self._kinds(start, stop)
+        at = start
+        for others, alike in itertools.groupby(kind not in (BLANK, FAST) for kind in kinds):
+            end = at + len(list(alike))
+            yield at, end, others and any(kind != JUDGED for kind in kinds[at - start : end - start])
             at = end
+
+    def _kinds(self, start: int, stop: int) -> list[int]:
+        return self.lines[start * LINE_COLUMNS + LINE_KIND : stop * LINE_COLUMNS : LINE_COLUMNS]
+
+    def slow(self, start: int, stop: int, most: int) -> tuple[int, Sequence[int]]:
+        """The slow ones of some lines, at most so many, and the line behind the last that is counted."""
+        if self._judged is None:
+            stop = min(start + most, stop)
+            return stop, range(start, stop)
+        numbers = [
+            start + at
+            for at, kind in enumerate(self._kinds(start, stop))
+            if kind not in (BLANK, FAST, JUDGED)
+        ]
+        return (numbers[most], numbers[:most]) if len(numbers) > most else (stop, numbers)
 
     @property
     def reader(self) -> CountingReader:
         """For records of lines that are slow."""
         return self._fast_path.one_by_one
 
-    def take(self, numbers: range, first_index: int, chosen: str | None) -> Taken:
+    def take(self, numbers: Sequence[int], first_index: int, chosen: str | None) -> Taken:
         """The records of lines that are slow; their indices count from the block's ``first_index``."""
         return self._fast_path.take(self, numbers, first_index, chosen)
 
@@ -347,9 +365,17 @@ class ScannedBlock:
         """Have lines that are slow scored by the judges of their tasks; those that are have rows then."""
         self._judged = self._fast_path.judge(self, range(start, stop), first_index, chosen)
 
+    def with_judged(
+        self, start: int, stop: int, others: Sequence[int], counts: Sequence[int], scores: Sequence[Score]
+    ) -> tuple[bytes, Tally]:
+        """Rows and tally of lines that are slow, each with so many of the scores, and of judged ones."""
+        if self._judged is None or len(others) == stop - start:
+            return b"".join([encode_row(score.to_row()) for score in scores]), Tally.of(scores)
+        return self._judged.with_others(start, stop, others, counts, scores)
+
     def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
-        kinds = self.lines[start * LINE_COLUMNS + LINE_KIND : stop * LINE_COLUMNS : LINE_COLUMNS]
+        kinds = self._kinds(start, stop)
         if self._judged is None or JUDGED not in kinds:
             return self._fast_path.rows(self, start, stop, first_index)
         rows: list[bytes] = []

@@ -55,11 +55,14 @@ def _has_large_integer(line: bytes) -> bool:
 
 
 class Taken(NamedTuple):
-    """What lines hold, how many of them were decoded, and how many of the others are of a text task."""
+    """What lines hold, how many of it each line, how many lines were decoded, and how many of the others a kernel
+    could have read: those of a text task, and of a task with a judge."""
 
     entries: list[Record | Score]
+    counts: list[int]
     n_exact: int
     n_text: int
+    n_judged: int
 
 
 class CountingReader:
@@ -104,7 +107,7 @@ class KnownGold:
         block: ScannedBlock,
         records: ctypes.Array[ctypes.c_int64],
         scratch: ctypes.Array[ctypes.c_char],
-        numbers: range,
+        numbers: Sequence[int],
         first_index: int,
         chosen: str | None,
     ) -> Taken:
@@ -121,7 +124,8 @@ class KnownGold:
         """
         entries: list[Record | Score] = []
         lines = block.lines
-        n_exact = n_text = 0
+        counts: list[int] = []
+        n_exact = n_text = n_judged = 0
         texts = memoryview(block.data), memoryview(scratch).cast("B")
         for number in numbers:
             place = number * LINE_COLUMNS
@@ -135,9 +139,13 @@ class KnownGold:
                 if fields:
                     self._learn(records[at * RECORD_COLUMNS + RECORD_GOLD], line, found, end - at)
                 entries += found
+                counts.append(len(found))
                 n_exact += 1
                 continue
-            n_text += TASKS[known.task].text_kernel is not None
+            task = TASKS[known.task]
+            n_text += task.text_kernel is not None
+            n_judged += task.in_blocks is not None
+            counts.append(end - at)
             for sample in range(end - at):
                 row = records[(at + sample) * RECORD_COLUMNS : (at + sample + 1) * RECORD_COLUMNS]
                 if sample == 0:
@@ -160,7 +168,7 @@ class KnownGold:
                         known.shared,
                     )
                 )
-        return Taken(entries, n_exact, n_text)
+        return Taken(entries, counts, n_exact, n_text, n_judged)
 
     def _learn(self, digest: int, line: bytes, found: Sequence[Record | Score], n: int) -> None:
         """Keep the gold of a line that was decoded, unless it can be another's with the same digest."""

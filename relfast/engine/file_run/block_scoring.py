@@ -238,19 +238,20 @@ class BlockScoring:
                 continue
             at = first
             while at < end:
-                last = min(at + pace.step, end)
-                taken = scanned.take(range(at, last), block.first_index, block.filter)
+                last, numbers = scanned.slow(at, end, pace.step)
+                taken = scanned.take(numbers, block.first_index, block.filter)
                 reader = scanned.reader
                 left = reader.n_left
-                segment = segment_of(last, self._scoring.read_by(reader, taken.entries, verdicts))
-                rows.append(segment.rows)
-                parts.n_rows += segment.n_rows
-                parts.tally.merge(segment.tally)
+                scores = self._scoring.read_by(reader, taken.entries, verdicts)
+                text, tally = scanned.with_judged(at, last, numbers, taken.counts, scores)
+                rows.append(text)
+                parts.n_rows += tally.rows
+                parts.tally.merge(tally)
                 parts.stop = last
                 parts.n_exact += taken.n_exact
                 parts.n_fast += last - at - taken.n_exact
-                parts.n_left += min(taken.n_text, reader.n_left - left)
-                slow_since_report += last - at
+                parts.n_left += min(taken.n_text, reader.n_left - left) + taken.n_judged
+                slow_since_report += len(numbers)
                 at = last
                 if segment_lines and slow_since_report >= pace.step:
                     parts.rows = b"".join(rows)

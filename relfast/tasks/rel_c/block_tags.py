@@ -21,9 +21,7 @@ from relfast_kernels.tags.columns import (
 
 from relfast.tasks.modules import Responses
 from relfast.tasks.reasoning import BEGINNINGS
-from relfast.tasks.rel_c.final_tags import says_no_answer
 from relfast.tasks.rel_c.options import RelCOptions
-from relfast.tasks.rel_c.tags import EMPTY_WORDS, LABELS
 
 UNIT: Final = "tags"
 
@@ -34,7 +32,6 @@ _MARKS: Final = array(
     "q", sorted(int.from_bytes(text.encode(), "little") for text in BEGINNINGS if text.isascii())
 )
 """Of marks that begin with something else the kernel knows the first letter."""
-_WORDS: Final = "".join(f"{word}\n" for word in (*sorted(EMPTY_WORDS - {""}), *LABELS)).encode()
 
 
 class Golds(NamedTuple):
@@ -78,6 +75,7 @@ class TagReader:
     ) -> None:
         self._gather = functions["gather"]
         self._strict, self._one = options.strict, one
+        self._words = _words() if options.strict else b""
         self._texts = (ctypes.c_char * ROOM)()
 
     @classmethod
@@ -98,7 +96,7 @@ class TagReader:
             n_bytes = self._gather(
                 *responses, chosen.buffer_info()[0], theirs.buffer_info()[0], n, known.columns, known.n,
                 known.texts, known.n_bytes, self._strict, self._one, _MARKS.buffer_info()[0], len(_MARKS),
-                _WORDS, len(_WORDS), self._texts, len(self._texts), told.buffer_info()[0], sizes,
+                self._words, len(self._words), self._texts, len(self._texts), told.buffer_info()[0], sizes,
             )  # fmt: skip
             if n_bytes >= 0:
                 break
@@ -114,6 +112,8 @@ class TagReader:
         self, responses: Responses, numbers: Sequence[int], told: array[int], found: list[int]
     ) -> None:
         """Leave those to Python of which the words before the tags may say that they are no answer."""
+        from relfast.tasks.rel_c.final_tags import says_no_answer
+
         edges = told[TOLD_EDGE::TOLD_COLUMNS].tolist(), told[TOLD_EDGE_END::TOLD_COLUMNS].tolist()
         views: list[memoryview] = []
         for at, (start, end) in enumerate(zip(*edges, strict=True)):
@@ -124,3 +124,10 @@ class TagReader:
             place = responses.records[numbers[at] * RECORD_COLUMNS + RECORD_TEXT_PLACE]
             if says_no_answer(str(views[place != IN_DATA][start:end], "utf-8")):
                 found[at] = LEFT_TO_PYTHON
+
+
+def _words() -> bytes:
+    """What no plain tag holds, or begins with."""
+    from relfast.tasks.rel_c.tags import EMPTY_WORDS, LABELS
+
+    return "".join(f"{word}\n" for word in (*sorted(EMPTY_WORDS - {""}), *LABELS)).encode()
