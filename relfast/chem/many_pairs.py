@@ -1,5 +1,5 @@
-"""Many SMILES held against prepared molecules in one call: what `relfast.chem.common_substructure.judge` says of
-each."""
+"""Many SMILES held against prepared molecules in one call: what `relfast.chem.common_substructure.judge` says
+of each."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class ManyPairs:
         return MOLECULES - len(self.golds)
 
     def add(self, text: str, *, clean: bool) -> int:
-        """The number of a molecule from now on; -1 for one that the kernel cannot read, for one that ``strict``
-        does not take for clean where it must be, and without room."""
+        """The number of a molecule from now on; -1 for one that the kernel cannot read, for one that
+        ``strict`` does not take for clean where it must be, and without room."""
         molecule = prepared(text)
         if not isinstance(molecule, Prepared) or (clean and not molecule.is_clean) or not self.room:
             return -1
@@ -81,9 +81,9 @@ class ManyPairs:
         numbers, places = array("q", chosen), array("q", spans)
         statuses, results = array("q", bytes(8 * n)), array("q", bytes(8 * PAIR_SIZE * n))
         self._judge(
-            self._prepared, len(self.golds), numbers.buffer_info()[0], texts, n_bytes, places.buffer_info()[0],
-            n, self._whole_rings, SHORT_STEPS, self._second, self._work, statuses.buffer_info()[0],
-            results.buffer_info()[0],
+            self._prepared, len(self.golds), numbers.buffer_info()[0], texts, n_bytes,
+            places.buffer_info()[0], n, self._whole_rings, SHORT_STEPS, self._second, self._work,
+            statuses.buffer_info()[0], results.buffer_info()[0],
         )  # fmt: skip
         found = results.tolist()
         return [

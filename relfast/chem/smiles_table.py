@@ -259,8 +259,8 @@ class SmilesTable:
         self, texts: ctypes.Array[ctypes.c_char], n_bytes: int, sizes: ctypes.Array[ctypes.c_int64], n: int,
         kept: ctypes.c_void_p, *, strict: bool,
     ) -> list[int]:  # fmt: skip
-        """`RESULT_COLUMNS` numbers for each of ``n`` records whose texts lie ready (`match_lists`); ``kept`` is
-        the address of a `KeptGolds`."""
+        """`RESULT_COLUMNS` numbers for each of ``n`` records whose texts lie ready (`match_lists`); ``kept``
+        is the address of a `KeptGolds`."""
         n_texts = sum(sum(sizes[column : SIZE_COLUMNS * n : SIZE_COLUMNS]) for column in _TEXT_SIZES)
         told = array("q", bytes(8 * (2 * n_texts + RESULT_COLUMNS * n + 1)))
         at = told.buffer_info()[0]

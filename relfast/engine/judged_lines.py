@@ -1,8 +1,9 @@
 """Rows of lines whose responses a task's judge scores by the block (`relfast.tasks.modules.BlockJudge`).
 
 The text kernel has found the fields of such lines. Gold is decoded once, as for all of them (`text_fields`);
-responses stay where they are. A line of which the judge leaves a response takes the ordinary way. Rows are put
-together by columns: the values of all rows go through the JSON writer at once, so they are the same bytes.
+responses stay where they are. A line of which the judge leaves a response takes the ordinary way. Rows are
+put together by columns: the values of all rows go through the JSON writer at once, so they are the same
+bytes.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ class JudgedBlock:
     def with_others(
         self, start: int, stop: int, others: Sequence[int], counts: Sequence[int], scores: Sequence[Score]
     ) -> tuple[bytes, Tally]:
-        """Rows and tally of lines ``start`` to ``stop``, of which ``others`` were not judged: each of these has
-        ``counts`` of the scores."""
+        """Rows and tally of lines ``start`` to ``stop``, of which ``others`` were not judged: each of these
+        has ``counts`` of the scores."""
         _, tally = self.rows_of(start, stop)
         tally.samples.clear()
         counted = Tally.of(scores)

@@ -179,6 +179,7 @@ class TextFastPath:
         """Read a block's lines, all of them where their number is not known; ``data`` must stay as it is
         while the result is used, which is until the next block is read. ``chosen`` is the filter of
         lm-evaluation-harness that is scored."""
+        self._known.begin_block()
         if n_lines is None:
             n_lines = self._most_lines
             while (scanned := self.scan(data, n_lines, chosen)).n_lines == n_lines:
@@ -314,7 +315,8 @@ class ScannedBlock:
         """Lines with a response that the task's extractor has read, until they are counted."""
 
     def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
-        """Lines ``start`` to ``stop`` as runs (first, end, whether some of them are slow: not scored by a kernel).
+        """Lines ``start`` to ``stop`` as runs (first, end, whether some of them are slow: not scored by a
+        kernel).
 
         A run with slow lines can have judged ones between them, for the former to be scored together.
         """

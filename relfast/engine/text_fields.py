@@ -55,8 +55,8 @@ def _has_large_integer(line: bytes) -> bool:
 
 
 class Taken(NamedTuple):
-    """What lines hold, how many of it each line, how many lines were decoded, and how many of the others a kernel
-    could have read: those of a text task, and of a task with a judge."""
+    """What lines hold, how many of it each line, how many lines were decoded, and how many of the others a
+    kernel could have read: those of a text task, and of a task with a judge."""
 
     entries: list[Record | Score]
     counts: list[int]
@@ -91,15 +91,22 @@ class KnownGold:
         self._limit = limit
         self._size = 0
         self._known: dict[int, Record] = {}
+        self._decoded: dict[int, list[Record | Score]] = {}
+
+    def begin_block(self) -> None:
+        """Another block is read."""
+        self._decoded.clear()
 
     def gold_of(
         self, block: ScannedBlock, number: int, n: int, first_index: int, chosen: str | None, digest: int
     ) -> Record | None:
-        """A record with the gold of a line whose fields the kernel has found, ``n`` responses among them; None
-        where its gold cannot be shared."""
+        """A record with the gold of a line whose fields the kernel has found, ``n`` responses among them;
+        None where its gold cannot be shared."""
         if digest not in self._known:
             line = block.line(number)
-            self._learn(digest, line, self._scoring.line(line, first_index + number, chosen), n)
+            # should its responses be left, it is not decoded anew
+            found = self._decoded[number] = self._scoring.line(line, first_index + number, chosen)
+            self._learn(digest, line, found, n)
         return self._known.get(digest)
 
     def take(
@@ -133,15 +140,18 @@ class KnownGold:
             fields = lines[place + LINE_KIND] == FIELDS
             known = self._known.get(records[at * RECORD_COLUMNS + RECORD_GOLD]) if fields else None
             index = first_index + number
-            if known is None:
+            found = self._decoded.get(number)
+            if found is None and known is None:
                 line = block.line(number)
                 found = self._scoring.line(line, index, chosen)
                 if fields:
                     self._learn(records[at * RECORD_COLUMNS + RECORD_GOLD], line, found, end - at)
+            if found is not None:
                 entries += found
                 counts.append(len(found))
                 n_exact += 1
                 continue
+            assert known is not None
             task = TASKS[known.task]
             n_text += task.text_kernel is not None
             n_judged += task.in_blocks is not None

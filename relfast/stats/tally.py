@@ -93,7 +93,8 @@ class TaskTally:
         rewards: Sequence[float | None],
         metrics: Mapping[str, Sequence[Any]],
     ) -> None:
-        """Count scored rows of a task without cells: whether each has an answer, rewards, and metrics by name."""
+        """Count scored rows of a task without cells: whether each has an answer, rewards, and metrics by
+        name."""
         n_found = sum(found)
         self.statuses["ok"] += n_found
         self.statuses["no_answer"] += len(found) - n_found

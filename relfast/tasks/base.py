@@ -223,8 +223,8 @@ class Task:
     text_kernel
         How the kernel that reads lines of JSON knows the task; None: it does not.
     in_blocks
-        The function ("module:function") that opens its `BlockJudge`: ``(options) -> BlockJudge | None``; None:
-        the options, or missing machine code, do not allow it.
+        The function ("module:function") that opens its `BlockJudge`: ``(options) -> BlockJudge | None``;
+        None: the options, or missing machine code, do not allow it.
     modules
         Modules that scoring imports at some record, by dotted name.
     kernels

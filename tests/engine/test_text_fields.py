@@ -77,7 +77,8 @@ def test_gold_of_a_maze_is_decoded_once(policy: str) -> None:
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 @pytest.mark.parametrize("task", CHEMISTRY)
 def test_gold_of_molecules_is_decoded_once(task: str, policy: str) -> None:
-    job = Job(options=AllOptions(policy=policy))  # type: ignore[arg-type]
+    # with details: without, a judge needs no line decoded but for its gold (`test_judged_lines`)
+    job = Job(options=AllOptions(policy=policy), details=True)  # type: ignore[arg-type]
     record = rel_records(task)[0]
     right = CHEMISTRY[task](record["answer"])
     lines = [
@@ -125,10 +126,11 @@ def test_gold_beyond_all_room_is_forgotten() -> None:
         {"id": n, "task": "REL-C3", "answer": {"missing_smiles": ["C" * (1 + n % 7)]}, "response": "<smiles>C</smiles>"}
         for n in range(70)
     ]  # fmt: skip
-    written, n_exact = score(lines, Job(), limit=400)
-    assert written == score(lines, Job(), fast=False)[0]
+    job = Job(details=True)
+    written, n_exact = score(lines, job, limit=400)
+    assert written == score(lines, job, fast=False)[0]
     assert n_exact == 70
-    assert score(lines, Job())[1] == 7
+    assert score(lines, job)[1] == 7
 
 
 def test_other_marks_of_reasoning_leave_responses_to_python() -> None:
@@ -235,5 +237,6 @@ def test_joined_rows_of_two_records_have_two_golds(tmp_path: Path) -> None:
     records = [{"id": n, "task": "REL-C3", "answer": {"missing_smiles": ["C" * n]}} for n in (1, 2)]
     gold.write_text("".join(json.dumps(record) + "\n" for record in records))
     lines = [{"id": n, "response": "<smiles>CC</smiles>"} for n in (1, 2, 1, 2)]
-    rows = same(lines, Job(data=(str(gold),)), exact=2)
-    assert [row["correct"] for row in rows] == [False, True, False, True]
+    for details in (False, True):
+        rows = same(lines, Job(data=(str(gold),), details=details), exact=2 * details)
+        assert [row["correct"] for row in rows] == [False, True, False, True]

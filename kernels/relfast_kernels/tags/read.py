@@ -1,8 +1,8 @@
 """Molecules in the ``<smiles>`` tags of responses, as `relfast.tasks.rel_c.extract` reads them.
 
-What only Python can say is left to it: letters beyond ASCII where they could matter, and under ``strict`` all
-responses but those that end in nothing but plain tags (`relfast.tasks.rel_c.tags.plain_tail`) and hold nothing
-that could be a mark of reasoning, an escape or something struck out.
+What only Python can say is left to it: letters beyond ASCII where they could matter, and under ``strict``
+all responses but those that end in nothing but plain tags (`relfast.tasks.rel_c.tags.plain_tail`) and hold
+nothing that could be a mark of reasoning, an escape or something struck out.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ _EDGE: Final = 200
 """Characters before the first tag that can say what the tags are."""
 
 _WHITE, _PLAIN, _FILLER, _BEFORE_TAGS, _STRIPPED, _TELLING = 1, 2, 4, 8, 16, 32
-"""Kinds of bytes: white space; letters of a plain molecule; what may stand between plain tags; what is stripped
-from the end of the words before them; what may mean more than itself."""
+"""Kinds of bytes: white space; letters of a plain molecule; what may stand between plain tags; what is
+stripped from the end of the words before them; what may mean more than itself."""
 
 
 def _kinds() -> Any:
@@ -77,7 +77,8 @@ _KINDS: Final = _kinds()
 
 @kernel
 def _opens(data: Any, at: int, end: int) -> int:
-    """1 if a tag in any case begins at a ``<``, 0 if none does, -1 for a letter that `re` may take for one."""
+    """1 if a tag in any case begins at a ``<``, 0 if none does, -1 for a letter that `re` may take for
+    its."""
     for k in range(1, len(_TAG)):
         if at + k >= end:
             return 0
@@ -91,7 +92,8 @@ def _opens(data: Any, at: int, end: int) -> int:
 
 @kernel
 def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int) -> Any:
-    """Write the tags of data[start:end] as the published scorer finds them to ``out``, each ended by a newline.
+    """Write the tags of data[start:end], as the published scorer finds them, to ``out``, a newline behind
+    each.
 
     ``one``: no more than the first. Returns how many there are, -1 where only Python can say, and where the
     next byte goes.
@@ -144,8 +146,8 @@ def _is_at(data: Any, at: int, end: int, name: Any) -> bool:
 
 @kernel
 def _may_be_mark(data: Any, at: int, end: int, marks: Any) -> bool:
-    """Whether what stands behind a bracket may begin a mark of reasoning or of a turn's end: ``marks`` has the
-    bracket and the three letters behind it of each, the bracket lowest."""
+    """Whether what stands behind a bracket may begin a mark of reasoning or of a turn's end: ``marks`` has
+    the bracket and the three letters behind it of each, the bracket lowest."""
     if at + 4 > end:
         return False
     word = int(data[at])
@@ -193,8 +195,8 @@ def _tells(data: Any, at: int, end: int, marks: Any) -> bool:
 
 @kernel
 def _is_word(data: Any, start: int, end: int, words: Any) -> bool:
-    """Whether text is one of ``words``, which are in lower case and each ended by a newline, or begins with one
-    that ends with ``=``."""
+    """Whether text is one of ``words``, which are in lower case and each ended by a newline, or begins with
+    one that ends with ``=``."""
     at = 0
     while at < len(words):
         k = start
@@ -326,11 +328,11 @@ def gather(
     known : int64, shape (n, GOLD_COLUMNS)
         Golds: where in ``store`` (uint8) their texts are, and those of what the question gave.
     out : uint8
-        For each record that is read the texts of its gold, of its tags and of what was given, each text ended
-        by a newline.
+        For each record that is read the texts of its gold, of its tags and of what was given, each text
+        ended by a newline.
     told : int64, shape (m, TOLD_COLUMNS)
-        For each record the number of its tags or `LEFT_TO_PYTHON`, where they are in ``out``, and where in the
-        response's own bytes the line before them is.
+        For each record the number of its tags or `LEFT_TO_PYTHON`, where they are in ``out``, and where in
+        the response's own bytes the line before them is.
     sizes : int64
         `SIZE_COLUMNS` for each record that is read.
 

@@ -35,7 +35,8 @@ _MARKS: Final = array(
 
 
 class Golds(NamedTuple):
-    """Golds as the kernel reads them: their columns and how many there are, their texts and the bytes of those."""
+    """Golds as the kernel reads them: their columns and how many there are, their texts and the bytes of
+    those."""
 
     columns: ctypes.Array[ctypes.c_int64]
     n: int
@@ -80,7 +81,8 @@ class TagReader:
 
     @classmethod
     def open(cls, options: RelCOptions, *, one: bool) -> TagReader | None:
-        """A reader of all tags, or of ``one``; None where the options or missing machine code do not allow it."""
+        """A reader of all tags, or of ``one``; None where the options or missing machine code do not allow
+        it."""
         if options.reasoning or (options.strip_reasoning and not options.strict):
             return None
         functions = native.load(UNIT)

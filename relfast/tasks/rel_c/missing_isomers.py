@@ -226,8 +226,9 @@ def _strict_outcome(
 def strict_outcome(
     tp: int, n_wanted: int, n_predictions: int, reason: str | None, vote: int, *, found: bool
 ) -> Outcome:
-    """What predictions are worth of which ``tp`` are right; without details. Isomers that gold does not know of
-    are not among them; what is neither (given molecules, duplicates, unreadable ones) is a false positive."""
+    """What predictions are worth of which ``tp`` are right; without details. Isomers that gold does not know
+    of are not among them; what is neither (given molecules, duplicates, unreadable ones) is a false
+    positive."""
     metrics = measures(tp, n_predictions, n_wanted)
     metrics["reason"] = reason
     return Outcome(

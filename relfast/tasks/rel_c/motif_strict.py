@@ -61,8 +61,8 @@ def recall(gold: object, extracted: Extracted[str | None], options: RelCOptions)
 def of_pair(
     found: Compared, gold: str, theirs: Prepared, response: str, reason: str | None
 ) -> Outcome | None:
-    """The outcome of a text of plain letters that the kernel has compared with gold; None where only RDKit can
-    say."""
+    """The outcome of a text of plain letters that the kernel has compared with gold; None where only RDKit
+    can say."""
     if has_isotope(response):
         return None
     if found == "invalid":

@@ -1,0 +1,204 @@
+"""REL-C2 and C3 by the block: rows and what is counted of them are those of the ordinary way, for any response."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from corpora import rel_records
+from relfast_kernels.compiled import native
+from seeds import SEED, rounds
+
+from relfast.engine import judged_lines
+from relfast.engine.file_run.block_scoring import BlockScoring
+from relfast.engine.io.blocks import Block
+from relfast.engine.job import Job
+from relfast.engine.pool.failures import Verdict
+from relfast.engine.scoring import Scoring
+from relfast.engine.text_fast_path import TextFastPath
+from relfast.records import Place
+from relfast.stats.summary import Tally
+from relfast.tasks.options import AllOptions
+from relfast.tasks.rel_c import block_isomers, block_tags
+from relfast.tasks.rel_c.block_isomers import IsomersJudge
+
+Json = dict[str, Any]
+
+POLICIES = ("reference", "strict")
+RECORDS = {task: rel_records(task)[:6] for task in ("REL-C2", "REL-C3")}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def units() -> None:
+    for unit in ("text", "tags", "smiles", "mcs"):
+        if native.load(unit) is None:
+            native.build(unit)
+
+
+class Scored(NamedTuple):
+    """Rows, what is counted of them, and how many lines an extractor read."""
+
+    rows: list[Json]
+    tally: Tally
+    left: int
+
+
+def score(
+    lines: list[Json], job: Job, *, fast: bool = True, verdicts: dict[Place, Verdict] | None = None
+) -> Scored:
+    scoring = Scoring(job)
+    blocks = BlockScoring(scoring)
+    if fast:
+        blocks._fast_path = TextFastPath.open(scoring)
+        assert blocks._fast_path is not None
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    tally, rows, left = Tally(), b"", 0
+    block = Block(0, 0, 3, len(lines), 0, len(data), data=data, filter="none")
+    for segment in blocks.segments(block, verdicts=verdicts, segment_lines=7):
+        rows += segment.rows
+        tally.merge(segment.tally)
+        left += segment.n_left + segment.n_exact
+    return Scored([{"bytes": row, **json.loads(row)} for row in rows.splitlines()], tally, left)
+
+
+def same(lines: list[Json], job: Job, **options: Any) -> Scored:
+    """What both ways give."""
+    found = score(lines, job, **options)
+    expected = score(lines, job, fast=False, **options)
+    assert found.rows == expected.rows
+    assert found.tally == expected.tally
+    return found
+
+
+def job_of(policy: str, **options: Any) -> Job:
+    return Job(options=AllOptions(policy=policy), **options)  # type: ignore[arg-type]
+
+
+def molecules(record: Json) -> list[str]:
+    answer = record["answer"]
+    return [*answer.get("missing_smiles", [answer.get("smiles")]), *answer["molecules"][:3]]
+
+
+PIECES = (
+    "<smiles>", "<smiles>", "<smiles>", "</smiles>", "</smiles>", "<SMILES>", "</ smiles>", "<smiles", "<",
+    "<\u017fmiles>", "<sm\u0131les>", "<s>", "</s>", "<del>", "<strike>", "<!--", "-->", "~~", "/*", "&lt;", "\\u003c",
+    "\\<", "\\n", "\uff1c", "<think>", "</think>", "<THINK", "[eos]", "[nH]", "\u25c1think\u25b7", "analysis",
+    "<|im_end|>", "\n", "\r\n", "\n\n", " ", "\t", "\x1c", "\x85", "\u2028", "\u00e9", ". ", ", ", "1. ", "- ", "\u2022",
+    "*", "`", "and", "or", "tag", "smiles=", "Answer=", "motif", "The answer is:", "Given molecules:\n", "not",
+    "This is not the motif: ", "For example ", "CCO", "c1ccccc1", "C(C)C", "CC[Te]C", "[13CH4]", "[NH4+]", "C.C",
+    "C:C", "C\\C=C/C", "F[C@H](Cl)Br", "C" * 1_001, "wait, ", "C1CC(",
+)  # fmt: skip
+
+
+def texts_of_pieces(rng: random.Random, some: list[str], n: int) -> Iterator[str]:
+    """Texts of whatever means something to an extractor, and of plain tags with a piece or two among them."""
+    for number in range(n):
+        if number % 2:
+            yield "".join(rng.choices((*PIECES, *some), k=rng.randrange(1, 14)))
+        else:
+            said = rng.choices((*some, "CCO", "C1CC("), k=rng.randrange(1, 3))
+            parts = [f"<smiles>{rng.choice(said)}</smiles>\n" for _ in range(rng.randrange(1, 5))]
+            for _ in range(rng.randrange(3)):
+                parts.insert(rng.randrange(len(parts) + 1), rng.choice(PIECES))
+            yield "".join(parts)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("task", RECORDS)
+def test_any_text_gives_the_same_rows(task: str, policy: str) -> None:
+    rng = random.Random(f"{SEED} {task} {policy}")
+    for _ in range(rounds(4)):
+        lines = []
+        for record in RECORDS[task]:
+            for number, text in enumerate(texts_of_pieces(rng, molecules(record), 40)):
+                lines.append({**record, "id": f"{record['id']} {number}", "response": text})
+        rng.shuffle(lines)
+        found = same(lines, job_of(policy))
+        # else the ordinary way would be compared with itself
+        assert found.left < 0.95 * len(lines)
+
+
+IDS = ("a", 'quote" and \\', "\u00e9\u2028", "", None, 0, 17, -3, 10**25, 1.5, True, ["x"], "x" * 300)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_shapes_of_lines(policy: str) -> None:
+    """Ids of all kinds, samples in a list, lines of other tasks between, blank ones and gold that is none."""
+    two, three = RECORDS["REL-C2"][0], RECORDS["REL-C3"][0]
+    right = "".join(f"<smiles>{one}</smiles>\n" for one in three["answer"]["missing_smiles"])
+    motif = f"So \u00e9:\n<smiles>{two['answer']['smiles']}</smiles>"
+    lines: list[Json] = []
+    for id in IDS:
+        lines += [{**two, "id": id, "response": motif}, {**three, "id": id, "response": right}]
+        lines.append({**three, "id": id, "response": [right, "none", right[9:], right, "<smiles>C</smiles>"]})
+        lines.append({"id": id, "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 3"})
+    wrong: list[Any] = [None, [], "C", ["C", 7], ["C\n"], ["CC[Te]C", "C"], ["\u00e9"], ["["], ["C"] * 9]
+    for gold in wrong:
+        lines.append({"id": 1, "task": "REL-C3", "answer": {"missing_smiles": gold}, "response": right})
+        lines.append({"id": 1, "task": "REL-C2", "answer": {"smiles": gold}, "response": motif})
+        text = gold[0] if isinstance(gold, list) and gold else gold
+        lines.append(
+            {"id": 1, "task": "REL-C2", "answer": {"smiles": text}, "response": "<smiles>C</smiles>"}
+        )
+    lines.append({**two, "response": 5})
+    found = same(lines, job_of(policy))
+    assert sum(row["correct"] is True for row in found.rows) >= 4 * len(IDS)
+    for reward in ("correct", "f1"):
+        same(lines, job_of(policy, rewards={"REL-C3": reward, "REL-C2": "overlap_metric"}))
+
+
+def plain_lines(n: int) -> list[Json]:
+    return [
+        {**record, "id": f"{record['id']} {number}", "response": f"<smiles>{molecules(record)[number % 3]}</smiles>"}
+        for number in range(n)
+        for records in RECORDS.values()
+        for record in records
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_plain_tags_are_read_by_kernels(policy: str) -> None:
+    """Molecules with aromatic bonds written out and stereo in published records apart."""
+    lines = plain_lines(9)
+    assert same(lines, job_of(policy)).left == 0
+    # texts are what a judge does not see: an extractor reads all of them for details
+    assert same(lines, job_of(policy, details=True)).left == len(lines)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Golds are forgotten in the middle of a block, and texts need more room than there is."""
+    from relfast.chem import many_pairs
+
+    monkeypatch.setattr(judged_lines, "MAX_AT_ONCE", 5)
+    monkeypatch.setattr(block_isomers, "MAX_AT_ONCE", 2)
+    monkeypatch.setattr(block_isomers, "GOLDS", 4)
+    monkeypatch.setattr(block_tags, "ROOM", 64)
+    monkeypatch.setattr(many_pairs, "MOLECULES", 300)
+    lines = plain_lines(5)
+    random.Random(SEED).shuffle(lines)
+    many = [
+        {"id": n, "task": "REL-C2", "answer": {"smiles": "C" * (1 + n % 59)}, "response": f"<smiles>{'C' * (n % 50)}O</smiles>"}
+        for n in range(90)
+    ]  # fmt: skip
+    assert same(lines, job_of(policy)).left == 0
+    same(many, job_of(policy))
+
+
+def test_a_judge_that_fails_leaves_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(IsomersJudge, "judge", fail)
+    lines = plain_lines(2)
+    assert same(lines, job_of("reference")).left == sum(line["task"] == "REL-C3" for line in lines)
+
+
+def test_records_with_a_verdict_are_not_judged() -> None:
+    lines = plain_lines(2)
+    found = same(lines, job_of("reference"), verdicts={(5, 0): ("timeout", "Timeout", "too slow")})
+    assert [row["status"] for row in found.rows].count("timeout") == 1
+    assert found.rows[2]["status"] == "timeout"
