@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from corpora import rel_records
+from corpora import rel_records, rows, with_prefix
 from relfast_kernels.compiled import native
-from seeds import SEED, rounds
+from seeds import SEED, fresh, rounds
+from strict import cases_rel_c2, cases_rel_c3, grammar_rel_c2, grammar_rel_c3
 
 from relfast.engine import judged_lines
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -55,13 +56,13 @@ def score(
         blocks._fast_path = TextFastPath.open(scoring)
         assert blocks._fast_path is not None
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-    tally, rows, left = Tally(), b"", 0
+    tally, written, left = Tally(), b"", 0
     block = Block(0, 0, 3, len(lines), 0, len(data), data=data, filter="none")
     for segment in blocks.segments(block, verdicts=verdicts, segment_lines=7):
-        rows += segment.rows
+        written += segment.rows
         tally.merge(segment.tally)
         left += segment.n_left + segment.n_exact
-    return Scored([{"bytes": row, **json.loads(row)} for row in rows.splitlines()], tally, left)
+    return Scored([{"bytes": row, **json.loads(row)} for row in written.splitlines()], tally, left)
 
 
 def same(lines: list[Json], job: Job, **options: Any) -> Scored:
@@ -119,6 +120,24 @@ def test_any_text_gives_the_same_rows(task: str, policy: str) -> None:
         found = same(lines, job_of(policy))
         # else the ordinary way would be compared with itself
         assert found.left < 0.95 * len(lines)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_responses_as_models_write_them(policy: str) -> None:
+    """Made-up honest ones and attacks, and those of which the published scorer's results are known."""
+    rng = fresh(77)
+    lines: list[Json] = []
+    for grammar, cases in ((grammar_rel_c2, cases_rel_c2.cases()), (grammar_rel_c3, cases_rel_c3.cases())):
+        for number in range(150):
+            case = cases[number % len(cases)]
+            text = (grammar.honest if number % 2 else grammar.attack)(case, rng)
+            lines.append({**case.record, "id": f"{len(lines)}", "response": text})
+    records = {record["id"]: record for task in RECORDS for record in rel_records(task)}
+    for row in rng.sample([row for row in rows("parity/rel.jsonl.gz") if row["id"] in records], 300):
+        text = with_prefix(row.get("prefix"), row["response"])
+        lines.append({**records[row["id"]], "response": text})
+    found = same(lines, job_of(policy))
+    assert found.left < 0.8 * len(lines)
 
 
 IDS = ("a", 'quote" and \\', "\u00e9\u2028", "", None, 0, 17, -3, 10**25, 1.5, True, ["x"], "x" * 300)
