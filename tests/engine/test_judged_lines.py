@@ -122,6 +122,7 @@ def test_any_text_gives_the_same_rows(task: str, policy: str) -> None:
         assert found.left < 0.95 * len(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_responses_as_models_write_them(policy: str) -> None:
     """Made-up honest ones and attacks, and those of which the published scorer's results are known."""
