@@ -92,8 +92,8 @@ class BlockJudge(Protocol):
         with the same metrics; None for those that are left to the scorer. It neither hangs nor crashes."""
 
 
-MAX_AT_ONCE = 256
-"""Records that a `BlockJudge` is given at once."""
+MAX_AT_ONCE = 64
+"""Records that a `BlockJudge` is given at once: some milliseconds, which have the time of one record."""
 
 
 class Generator(Protocol):
