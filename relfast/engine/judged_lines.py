@@ -153,7 +153,8 @@ class LineJudge:
         """
         if self._scoring.job.details:
             return None
-        lines = memoryview(block.lines).cast("B").cast("q")
+        # there may be room for more lines than were found
+        lines = memoryview(block.lines).cast("B").cast("q")[: (block.n_lines + 1) * LINE_COLUMNS]
         kinds = lines[LINE_KIND::LINE_COLUMNS].tolist()
         if FIELDS not in kinds[numbers.start : numbers.stop]:
             return None
