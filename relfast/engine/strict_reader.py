@@ -68,7 +68,7 @@ def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
 
 
 Functions = Mapping[str, Callable[..., int]]
-_Kernel = tuple[int, Callable[..., Any]]
+Kernel = tuple[int, Callable[..., Any]]
 """A task's number, and its ``value_of``."""
 
 
@@ -125,7 +125,7 @@ class StrictReader:
             functions = native.load("text")
         self._reasoning = options.reasoning
         self._is_cut = READ_CUT if options.reasoning else 0
-        self._kernels: dict[str, _Kernel] = {}
+        self._kernels: dict[str, Kernel] = {}
         self._missed = numbers(2)
         self._memo: TextMemo | None = None
         if not options.strict or functions is None:
@@ -155,12 +155,23 @@ class StrictReader:
     def read(self, task: Task, response: object) -> Extracted[Any] | None:
         """What the task's extractor would say, or None: it has to be asked."""
         kernel = self._kernels.get(task.name)
-        if kernel is None or type(response) is not str:
-            return None
+        return None if kernel is None or type(response) is not str else self.read_text(kernel, response)
+
+    @property
+    def tasks(self) -> list[Task]:
+        """Those whose responses it reads."""
+        return [TASKS[name] for name in self._kernels]
+
+    def kernel_of(self, task: Task) -> Kernel:
+        """What `read_text` wants for responses of one of its tasks."""
+        return self._kernels[task.name]
+
+    def read_text(self, kernel: Kernel, response: str) -> Extracted[Any] | None:
+        """`read` for who knows the task."""
         # of a long one little may be left without its reasoning
         return self._one(kernel, response, self._is_cut if len(response) <= MAX_BYTES else READ_CUT)
 
-    def _one(self, kernel: _Kernel, response: str, is_cut: int) -> Extracted[Any] | None:
+    def _one(self, kernel: Kernel, response: str, is_cut: int) -> Extracted[Any] | None:
         if is_cut:
             response, reason = read_strictly(response, self._reasoning)
             if reason is not None:
@@ -200,7 +211,7 @@ class StrictReader:
             all_said += self._many(kernel, responses[start : start + AT_ONCE])
         return all_said
 
-    def _many(self, kernel: _Kernel, responses: Sequence[object]) -> list[Extracted[Any] | None]:
+    def _many(self, kernel: Kernel, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         number = kernel[0]
         said: list[Extracted[Any] | None] = [None] * len(responses)
         texts: list[bytes] = []
@@ -259,7 +270,7 @@ class StrictReader:
             said[k] = known
         return said
 
-    def _meaning(self, kernel: _Kernel, found: int, taxa: Sequence[int]) -> Extracted[Any]:
+    def _meaning(self, kernel: Kernel, found: int, taxa: Sequence[int]) -> Extracted[Any]:
         """What a kernel's number means; one object for all, if nobody can change it."""
         number, value_of = kernel
         if found >= 0:

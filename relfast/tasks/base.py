@@ -127,6 +127,10 @@ class TextKernel:
         The function that says what the task's ``strict`` extractor would of a single response that the kernel
         has read: ``(number, taxa) -> value``, numbered as in details, or None where nothing was found.
         Rewards of tasks that have it ask the kernel first.
+    plain_gold
+        The function that gives the number or word that is all that scoring under ``strict`` looks at beside
+        what the extractor says: ``(answer) -> int | str | None``, of no subclass; None: gold is of another
+        form. Rewards of tasks that have it are scored once for each answer and gold.
     least
         The option that is the smallest measure of a right answer under ``strict``.
     """
@@ -138,6 +142,7 @@ class TextKernel:
     tables: str | None = None
     strict_gold: str | None = None
     value_of: str | None = None
+    plain_gold: str | None = None
     least: str | None = None
 
 

@@ -22,3 +22,9 @@ def number_of(label: str | None) -> tuple[int, int]:
 def value_of(label: int | None, taxa: Sequence[int]) -> str | None:
     """The label that the kernel has numbered."""
     return _LABELS[label or 0]
+
+
+def plain_gold(answer: object) -> str | None:
+    """The label as it is written."""
+    label = answer.get("label") if type(answer) is dict else None
+    return label if type(label) is str else None
