@@ -168,8 +168,10 @@ class StrictReader:
 
     def read_text(self, kernel: Kernel, response: str) -> Extracted[Any] | None:
         """`read` for who knows the task."""
-        # of a long one little may be left without its reasoning
-        return self._one(kernel, response, self._is_cut if len(response) <= MAX_BYTES else READ_CUT)
+        if self._is_cut or len(response) > MAX_BYTES:
+            # of a long one little may be left without its reasoning
+            return self._one(kernel, response, READ_CUT)
+        return self._one(kernel, response, 0)
 
     def _one(self, kernel: Kernel, response: str, is_cut: int) -> Extracted[Any] | None:
         if is_cut:
@@ -192,14 +194,16 @@ class StrictReader:
             raise RuntimeError("the kernel that reads responses failed")
         found = place.number.value
         known = self._shared.get(found << _TASK_BITS | kernel[0])
-        if known is None:
-            if found == UNKNOWN:
-                self._learn(place)
-            elif found != UNCUT:
-                known = self._meaning(kernel, found, place.named[: found >> TAXA_SHIFT] if found > 0 else ())
-        # a list that has been replaced meanwhile takes its places with it
+        if known is not None:
+            # a list that has been replaced meanwhile takes its places with it
+            places.append(place)
+            return known
+        if found == UNKNOWN:
+            self._learn(place)
+        elif found != UNCUT:
+            known = self._meaning(kernel, found, place.named[: found >> TAXA_SHIFT] if found > 0 else ())
         places.append(place)
-        return self._one(kernel, response, READ_CUT) if known is None and found == UNCUT else known
+        return self._one(kernel, response, READ_CUT) if found == UNCUT else known
 
     def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         """`read` of many responses of one task, in their order."""
@@ -271,13 +275,13 @@ class StrictReader:
         return said
 
     def _meaning(self, kernel: Kernel, found: int, taxa: Sequence[int]) -> Extracted[Any]:
-        """What a kernel's number means; one object for all, if nobody can change it."""
+        """What a kernel's number means; one object for all, if the number says it all."""
         number, value_of = kernel
         if found >= 0:
             said = Extracted(value_of(found & _NUMBER, taxa))
         else:
             said = Extracted(value_of(None, ()), found=False, reason=REASONS[NOT_FOUND - found])
-        if not taxa and (said.value is None or isinstance(said.value, int | str)):
+        if not taxa:
             self._shared[found << _TASK_BITS | number] = said
         return said
 

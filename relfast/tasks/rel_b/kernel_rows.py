@@ -27,4 +27,4 @@ def strict_gold(answer: Mapping[str, Any], question: object) -> Mapping[str, Any
 
 def value_of(label: int | None, taxa: Sequence[int]) -> Homoplasy:
     """The claim of a label and taxa that the kernel has numbered."""
-    return Homoplasy(_LABELS[label or 0], [str(taxon) for taxon in taxa])
+    return Homoplasy(_LABELS[label or 0], [*map(str, taxa)])
