@@ -69,12 +69,12 @@ class RewardFunc(Adapter):
             A query has neither a prompt nor a question: nobody knows where its response begins.
         """
         n = len(queries)
-        scores = score_queries(self.score_all, queries, prompts, labels)
+        scores = score_queries(self.score_golds, queries, prompts, labels)
         rewards = [self.value(score) for score in scores]
         logs = shares(scores) if n else {}
         return {
             "rewards": tensor(rewards),
-            "scores": tensor([correct_of(*pair) for pair in zip(scores, rewards, strict=True)]),
+            "scores": tensor(list(map(correct_of, scores, rewards))),
             "extra_logs": {name: tensor([share] * n) for name, share in logs.items()},
         }
 

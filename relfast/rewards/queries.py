@@ -53,7 +53,7 @@ def score_queries(
 ) -> list[Score]:
     """A score for each query, in order; one whose prompt is not in it is unscored, with a warning.
 
-    ``score_all`` scores columns: tasks, golds, responses, questions.
+    ``score_all`` scores columns: tasks, golds as `gold_of` reads them, responses, questions.
 
     Raises
     ------
@@ -61,6 +61,11 @@ def score_queries(
         There is neither a prompt nor a question for a query.
     """
     n = len(queries)
+    if n == 1 and (prompts is None or len(prompts) == 1) and (labels is None or len(labels) == 1):
+        one = _sample(
+            queries[0], None if prompts is None else prompts[0], None if labels is None else labels[0]
+        )
+        return [_unreadable(0)] if one is None else list(score_all(*[[value] for value in one]))
     columns = zip(
         queries,
         [None] * n if prompts is None else prompts,
@@ -69,9 +74,6 @@ def score_queries(
     )
     samples = [_sample(*row) for row in columns]
     whole = [sample for sample in samples if sample is not None]
-    if len(whole) == n == 1:
-        task, answer, response, question = whole[0]
-        return list(score_all([task], [answer], [response], [question]))
     scores = iter(score_all(*map(list, zip(*whole, strict=True))) if whole else ())
     return [_unreadable(at) if sample is None else next(scores) for at, sample in enumerate(samples)]
 

@@ -238,7 +238,10 @@ def end_of_turn(lowered: str) -> int:
 
 def cut_turn(text: str) -> str:
     """The text without blanks and marks of the end of a turn behind it, if there is a mark."""
-    if lower(text.rstrip()[-1:]) not in _LAST_OF_ENDS:
+    last = text[-1:]
+    if last.isspace():
+        last = text.rstrip()[-1:]
+    if lower(last) not in _LAST_OF_ENDS:
         return text  # most texts, without a copy in lower case
     return text[: end_of_turn(lower(text))]
 

@@ -1,9 +1,9 @@
 """Where each record of a `relfast.Scorer` is scored: in the calling thread, or by workers.
 
-Texts and mazes are scored where they are asked for, in microseconds (texts that a kernel reads, by `TextRoute`);
-so are solutions that are embedded, in steps between which each record's deadline is looked at. Chemistry can
-hang or crash, and a response of megabytes takes seconds in one go: they go to workers, which a timer ends,
-unless their answers were scored before or a kernel can judge them here.
+Texts and mazes are scored where they are asked for, in microseconds (`TextRoute`: texts that a kernel
+reads); so are solutions that are embedded, in steps between which each record's deadline is looked at.
+Chemistry can hang or crash, and a response of megabytes takes seconds in one go: they go to workers, which a
+timer ends, unless their answers were scored before or a kernel can judge them here.
 """
 
 from __future__ import annotations

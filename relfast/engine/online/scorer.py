@@ -1,8 +1,8 @@
 """`Scorer`: scoring as an object that keeps workers and answers between calls. What rewards run on.
 
-Where a record is scored, in the calling thread or by workers, `relfast.engine.online.routes` knows. The rest is
-what training loops need: any thread may call, calls of many threads share the workers' round trips, the object
-travels by pickle and survives a fork without its workers.
+Where a record is scored, in the calling thread or by workers, `relfast.engine.online.routes` knows. Here is
+the rest of what training loops need: any thread may call, the object travels by pickle, and it survives a
+fork without its workers.
 """
 
 from __future__ import annotations

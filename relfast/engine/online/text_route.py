@@ -1,7 +1,7 @@
 """One task's responses, read by the kernel of its ``strict`` extractor and scored where they are asked for.
 
 The short way of a reward: no record and no outcome is made where the same answer has been held against the
-same gold before. Answers that are a number or a word (`TextKernel.plain_gold`) make a few rows in all: after the
+same gold before. Answers that are a number or a word (`TextKernel.row_key`) make a few rows in all: after the
 first dozens of responses they are only copied.
 """
 
@@ -21,7 +21,7 @@ MOST_ROWS: Final = 4_096
 Row = tuple[int, object, str, object]
 """A response in a batch: its place, gold, the text and the question."""
 
-_Key = tuple[Hashable, Any, bool, str | None]
+_Key = tuple[Hashable, bool, str | None]
 
 
 class TextRoute:
@@ -38,9 +38,9 @@ class TextRoute:
         assert kernel is not None
         self._task, self._name, self._scoring, self._reader = task, task.name, scoring, reader
         self._kernel = reader.kernel_of(task)
-        self._plain_gold: Callable[[object], Hashable] | None = None
-        if kernel.plain_gold is not None and not scoring.job.details:  # those repeat gold
-            self._plain_gold = resolve(kernel.plain_gold)
+        self._row_key: Callable[[object, Extracted[Any]], Hashable] | None = None
+        if kernel.row_key is not None and not scoring.job.details:  # those repeat gold
+            self._row_key = resolve(kernel.row_key)
         self._rows: dict[_Key, Score] = {}
 
     def score(self, answer: object, response: str, question: object) -> Score:
@@ -70,10 +70,10 @@ class TextRoute:
         self, at: int, answer: object, response: str, question: object, said: Extracted[Any] | None
     ) -> Score:
         key: _Key | None = None
-        if said is not None and self._plain_gold is not None:
-            gold = self._plain_gold(answer)
-            if gold is not None:
-                key = gold, said.value, said.found, said.reason
+        if said is not None and self._row_key is not None:
+            decides = self._row_key(answer, said)
+            if decides is not None:
+                key = decides, said.found, said.reason
                 row = self._rows.get(key)
                 if row is not None:
                     return _copy(row, at)

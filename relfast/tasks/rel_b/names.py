@@ -55,7 +55,7 @@ def gold_names(taxa: Sequence[object], question: object, taxa_as: object = None)
     if not isinstance(question, str):
         return frozenset(map(plain_name, taxa))
     written = tuple(taxa)
-    if not _PLAIN.issuperset(map(type, written)):
+    if not NAMES.issuperset(map(type, written)):
         return _names(written, question, taxa_as)
     # a text keeps its hash, and a data set's question comes again with every rollout
     key = written, hash(question), taxa_as
@@ -95,8 +95,8 @@ def _named(written: tuple[str, ...], question: str, taxa_as: str | None) -> froz
 _known_golds: Final[dict[tuple[tuple[object, ...], int, str | None], frozenset[str]]] = {}
 _MOST: Final = 1 << 13
 """Golds that are remembered: those of a data set, at 0.5 kB each."""
-_PLAIN: Final = frozenset({int, str})
-"""Types that are equal only to themselves: 1, 1.0 and True would share a place."""
+NAMES: Final = frozenset({int, str})
+"""Types of names; they are equal only to themselves: 1, 1.0 and True would share a place."""
 
 
 def _evidence(taxa: frozenset[str], rows: Mapping[str, str]) -> float:

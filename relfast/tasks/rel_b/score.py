@@ -26,9 +26,7 @@ def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
     return [_judge(record, extracted, options, options.strict) for record, extracted in batch]
 
 
-def _judge(
-    record: Record, extracted: Extracted[Homoplasy], options: RelBOptions, strict: bool
-) -> Outcome:
+def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions, strict: bool) -> Outcome:
     answer = record.answer
     if type(answer) is not dict and not isinstance(answer, Mapping):
         answer = {}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from relfast.records import Extracted
+
 _LABELS: Final = (None, "No", "Yes")
 
 
@@ -24,7 +26,7 @@ def value_of(label: int | None, taxa: Sequence[int]) -> str | None:
     return _LABELS[label or 0]
 
 
-def plain_gold(answer: object) -> str | None:
-    """The label as it is written."""
+def row_key(answer: object, said: Extracted[str | None]) -> tuple[str, str | None] | None:
+    """Both labels."""
     label = answer.get("label") if type(answer) is dict else None
-    return label if type(label) is str else None
+    return (label, said.value) if type(label) is str else None
