@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Unpack
 from relfast.errors import UsageError
 from relfast.keywords import AdapterKeywords, OnError, ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.queries import score_queries
+from relfast.rewards.queries import sample_of, score_queries, unreadable
 from relfast.rewards.shared import Adapter, shares, tensor
 
 __all__ = ["RewardFunc", "make_reward", "reward_func"]
@@ -69,12 +69,18 @@ class RewardFunc(Adapter):
             A query has neither a prompt nor a question: nobody knows where its response begins.
         """
         n = len(queries)
-        scores = score_queries(self.score_golds, queries, prompts, labels)
+        if n == 1 and (prompts is None or len(prompts) == 1) and (labels is None or len(labels) == 1):
+            row = sample_of(
+                queries[0], None if prompts is None else prompts[0], None if labels is None else labels[0]
+            )
+            scores = [unreadable(0) if row is None else self.score_gold(*row)]
+        else:
+            scores = score_queries(self.score_golds, queries, prompts, labels)
         rewards = [self.value(score) for score in scores]
         logs = shares(scores) if n else {}
         return {
             "rewards": tensor(rewards),
-            "scores": tensor(list(map(correct_of, scores, rewards))),
+            "scores": tensor([*map(correct_of, scores, rewards)]),
             "extra_logs": {name: tensor([share] * n) for name, share in logs.items()},
         }
 

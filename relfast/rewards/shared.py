@@ -296,7 +296,7 @@ def tensor(values: Sequence[float | None]) -> Any:
     """The values as a float tensor (None as NaN) where the process has loaded torch, else as they are."""
     torch = sys.modules.get("torch")
     if torch is None:
-        return list(values)
+        return values if type(values) is list else list(values)
     return torch.tensor([float("nan") if value is None else value for value in values], dtype=torch.float32)
 
 
