@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from relfast_kernels.compiled import native
@@ -54,9 +55,10 @@ AT_ONCE: Final = 1_024
 _ROOM: Final = 6 * MAX_BYTES + 512
 _NUMBER: Final = (1 << TAXA_SHIFT) - 1
 _TASK_BITS: Final = 4
-_FEW: Final = 3
+_FEW: Final = 16
+"""Responses that cost less one by one than what a call with many is packed into."""
+
 _TAXA_ROOM: Final = 1 << 13
-_TOO_LONG: Final = bytes(MAX_BYTES + 1)
 
 
 def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
@@ -85,6 +87,7 @@ class _Place:
         "named",
         "number",
         "result",
+        "taxa",
         "work",
     )
 
@@ -93,6 +96,7 @@ class _Place:
         self.missed = numbers(2)
         self.work, patterns = lazy_buffer(_ROOM), lazy_buffer(8 * PATTERN_WORK)
         self.named = (ctypes.c_int64 * PATTERN_WORK).from_buffer(patterns)
+        self.taxa = numbers(_TAXA_ROOM)
         self._context = context = numbers(READ_COLUMNS)
         for column, memory in (
             (READ_WORDS, words),
@@ -218,27 +222,19 @@ class StrictReader:
     def _many(self, kernel: Kernel, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         number = kernel[0]
         said: list[Extracted[Any] | None] = [None] * len(responses)
-        texts: list[bytes] = []
-        at: list[int] = []
-        for k, response in enumerate(responses):
-            if type(response) is not str:
-                continue
-            try:
-                data = response.encode() if len(response) <= MAX_BYTES else _TOO_LONG
-            except UnicodeEncodeError:
-                continue
-            if len(data) <= MAX_BYTES:
-                texts.append(data)
-                at.append(k)
-            else:
-                said[k] = self._one(kernel, response, READ_CUT)
+        texts, at = _encoded(responses)
+        if len(texts) < len(responses):
+            for k in sorted(set(range(len(responses))).difference(at)):
+                response = responses[k]
+                if type(response) is str:  # a long one, or one that has no bytes
+                    said[k] = self._one(kernel, response, READ_CUT)
         n = len(texts)
         if not n:
             return said
-        sizes = [len(data) for data in texts]
+        sizes = [*map(len, texts)]
         addresses = (ctypes.c_char_p * n)(*texts)
         packed = (ctypes.c_int64 * n)(*[size << READ_SHIFT | number for size in sizes])
-        results, taxa = numbers(n), numbers(_TAXA_ROOM)
+        results = numbers(n)
         places = self._places
         try:
             place = places.pop()
@@ -251,27 +247,29 @@ class StrictReader:
             ctypes.byref(packed),
             ctypes.c_int64(n),  # a plain integer would be passed in 32 bits
             ctypes.byref(results),
-            ctypes.byref(taxa),
+            ctypes.byref(place.taxa),
             ctypes.c_int64(_TAXA_ROOM),
             place.context,
         ):
             raise RuntimeError("the kernel that reads responses failed")
-        places.append(place)
-        shared = self._shared
+        shared, taxa = self._shared, place.taxa
         begin = 0
+        one_by_one: list[int] = []
         for k, found in zip(at, results[:], strict=True):
             known = shared.get(found << _TASK_BITS | number)
             if known is None:
-                response = responses[k]
-                assert isinstance(response, str)
                 if found in (UNKNOWN, UNCUT):
-                    # it is told apart, and learnt, one by one
-                    known = self._one(kernel, response, self._is_cut)
-                else:
-                    end = begin + (found >> TAXA_SHIFT if found > 0 else 0)
-                    known = self._meaning(kernel, found, taxa[begin:end])
-                    begin = end
+                    one_by_one.append(k)
+                    continue
+                end = begin + (found >> TAXA_SHIFT if found > 0 else 0)
+                known = self._meaning(kernel, found, taxa[begin:end])
+                begin = end
             said[k] = known
+        places.append(place)
+        for k in one_by_one:  # they are told apart, and learnt
+            response = responses[k]
+            assert isinstance(response, str)
+            said[k] = self._one(kernel, response, 0)
         return said
 
     def _meaning(self, kernel: Kernel, found: int, taxa: Sequence[int]) -> Extracted[Any]:
@@ -301,3 +299,23 @@ class StrictReader:
         assert self._memo is not None
         with self._learning:
             return _Place(self._words, self._memo)
+
+
+def _encoded(responses: Sequence[object]) -> tuple[list[bytes], Sequence[int]]:
+    """The bytes of responses that a kernel can be given many of, and their places."""
+    try:
+        if set(map(type, responses)) == {str} and max(map(len, responses)) <= MAX_BYTES:
+            texts = [*map(str.encode, responses)]
+            if max(map(len, texts)) <= MAX_BYTES:
+                return texts, range(len(texts))
+    except UnicodeEncodeError:
+        pass
+    texts, at = [], []
+    for k, response in enumerate(responses):
+        with suppress(UnicodeEncodeError):
+            if type(response) is str and len(response) <= MAX_BYTES:
+                data = response.encode()
+                if len(data) <= MAX_BYTES:
+                    texts.append(data)
+                    at.append(k)
+    return texts, at

@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from operator import itemgetter
 from typing import Any, Final
 
 from relfast.engine.online.counts import Counts
@@ -134,68 +135,62 @@ class Routes:
         """Scores of rows, in order."""
         if len(rows) == 1:
             return [self.score(*rows[0])]
-        begun: list[Score | PendingScore | None] = [None] * len(rows)
-        entries: list[Record | Score | None] = [None] * len(rows)
-        texts: dict[str, list[Row]] = {name: [] for name in self._texts}
-        others: list[int] = []
+        routes = self._texts
+        texts: dict[str, list[Row]] = {}
+        others: list[tuple[int, Record | Score]] = []
         for at, (name, answer, response, question) in enumerate(rows):
-            if type(response) is str and type(name) is str and name in texts and len(response) <= HOST_CHARS:
+            if type(response) is str and type(name) is str and name in routes and len(response) <= HOST_CHARS:
                 gold = once_decoded(answer) if type(answer) is str else answer
-                texts[name].append((at, gold, response, question))
+                some = texts.get(name)
+                if some is None:
+                    some = texts[name] = []
+                some.append((at, gold, response, question))
             else:
-                entries[at] = self.record(at, name, answer, response, question)
-                others.append(at)
-        if others:
-            self._begin_all(entries, begun)
-        for name, some in texts.items():
-            if some:
-                for score in self._texts[name].score_all(some):
-                    begun[score.index] = score
-        return self._delivered(begun, entries)
+                others.append((at, self.record(at, name, answer, response, question)))
+        # workers are busy while the texts are scored
+        begun = self._begun([entry for _, entry in others]) if others else []
+        of_texts = [routes[name].score_all(some) for name, some in texts.items()]
+        if not others and len(of_texts) == 1:
+            return self._counted(of_texts[0])
+        scores = [score for some in of_texts for score in some]
+        scores += [delivered(each, entry) for each, (_, entry) in zip(begun, others, strict=True)]
+        places = [row[0] for some in texts.values() for row in some] + [at for at, _ in others]
+        in_order = sorted(zip(places, scores, strict=True), key=itemgetter(0))
+        return self._counted([score for _, score in in_order])
 
     def score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
         """Scores of records, in order; entries that are scores already pass through."""
-        begun: list[Score | PendingScore | None] = [None] * len(entries)
-        self._begin_all(entries, begun)
-        return self._delivered(begun, entries)
+        return self._counted([delivered(*pair) for pair in zip(self._begun(entries), entries, strict=True)])
 
-    def _begin_all(
-        self, entries: Sequence[Record | Score | None], begun: list[Score | PendingScore | None]
-    ) -> None:
-        """Put the score of each entry, or where it will be, at its place in ``begun``."""
-        here: list[tuple[int, Record]] = []
+    def _begun(self, entries: Sequence[Record | Score]) -> list[Score | PendingScore | None]:
+        """The score of each entry, or where it will be."""
+        begun: list[Score | PendingScore | None] = [None] * len(entries)
+        here: list[int] = []
         with self._isolated.pending_batch() as new:
             for at, entry in enumerate(entries):
                 if isinstance(entry, Score):
                     begun[at] = entry
-                elif entry is None:
-                    continue
                 elif self._goes_to_workers(entry):
                     begun[at] = self._begin_on_workers(entry, new)
                     if len(new) >= SUBMIT_EVERY:
                         self._isolated.submit(new)
                         new.clear()
                 else:
-                    here.append((at, entry))
-        tasks = {record.task for _, record in here}
+                    here.append(at)
+        tasks = {entries[at].task or "" for at in here}
         if self._scoring.reader is None:
             self._make_reader(TASKS[name] for name in tasks)
         embeds = any(TASKS[name].embeds for name in tasks)
         with self._embedding.lock if embeds else nullcontext():
-            scores = self._scoring.entries([record for _, record in here])
-            for (at, _), score in zip(here, scores, strict=True):
+            for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
                 begun[at] = score
-
-    def _delivered(
-        self,
-        begun: Sequence[Score | PendingScore | None],
-        entries: Sequence[Record | Score | None],
-    ) -> list[Score]:
-        scores = [delivered(*pair) for pair in zip(begun, entries, strict=True)]
-        self._counts.add_all([score.status for score in scores])
-        return scores
+        return begun
 
     # inside
+
+    def _counted(self, scores: list[Score]) -> list[Score]:
+        self._counts.add_all([score.status for score in scores])
+        return scores
 
     def _goes_to_workers(self, record: Record) -> bool:
         return self._workers != 0 and (TASKS[record.task].can_hang or _is_long(record))

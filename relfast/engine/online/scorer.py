@@ -149,7 +149,8 @@ class Scorer:
         UnscoredError
             It has none and ``on_error`` is ``"raise"``.
         """
-        return self.value_of(self.score_one(task, answer, response, question))
+        score = self._routes.score(task, answer, response, question)
+        return self.value_of(score) if score.reward is None else score.reward
 
     async def areward(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -264,7 +265,8 @@ class Scorer:
         UsageError
             The sequences differ in length.
         """
-        return [self.value_of(score) for score in self.scores(tasks, answers, responses, questions=questions)]
+        scores = self.scores(tasks, answers, responses, questions=questions)
+        return [self.value_of(score) if score.reward is None else score.reward for score in scores]
 
     def value_of(self, score: Score) -> float | None:
         """The reward of a score, ``on_error`` applied. Raises `UnscoredError` if that says so."""

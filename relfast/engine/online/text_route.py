@@ -59,9 +59,10 @@ class TextRoute:
             # something that spoils them all: each is read anew, by itself
             all_said = [None] * len(rows)
         scores: list[Score] = []
+        judged = self._judged
         for (at, answer, response, question), said in zip(rows, all_said, strict=True):
             try:
-                scores.append(self._judged(at, answer, response, question, said))
+                scores.append(judged(at, answer, response, question, said))
             except Exception as error:
                 scores.append(failed(Record(at, None, self._name, answer, response, question), error))
         return scores
