@@ -174,7 +174,10 @@ def _may_have_marks(text: str, first: Sequence[str]) -> bool:
     """Whether some mark's first letters are there, or gpt-oss's word at the beginning."""
     if lower(text[: len(_BARE_ANALYSIS)]) == _BARE_ANALYSIS:
         return True
-    return any(_BEGINNINGS[character].search(text) is not None for character in first)
+    for character in first:  # noqa: SIM110
+        if _BEGINNINGS[character].search(text) is not None:
+            return True
+    return False
 
 
 def _events(

@@ -166,17 +166,27 @@ class Routes:
         """The score of each entry, or where it will be."""
         begun: list[Score | PendingScore | None] = [None] * len(entries)
         here: list[int] = []
+        isolated: dict[str, list[int]] = {}
         with self._isolated.pending_batch() as new:
             for at, entry in enumerate(entries):
                 if isinstance(entry, Score):
                     begun[at] = entry
-                elif self._goes_to_workers(entry):
-                    begun[at] = self._begin_on_workers(entry, new)
-                    if len(new) >= SUBMIT_EVERY:
-                        self._isolated.submit(new)
-                        new.clear()
-                else:
+                elif not self._goes_to_workers(entry):
                     here.append(at)
+                elif _is_long(entry):
+                    begun[at] = self._isolated.begin_alone(entry, new)
+                else:
+                    isolated.setdefault(entry.task, []).append(at)
+            for name, places in isolated.items():
+                for first in range(0, len(places), SUBMIT_EVERY):
+                    some = places[first : first + SUBMIT_EVERY]
+                    records = [entry for entry in (entries[at] for at in some) if isinstance(entry, Record)]
+                    for at, each in zip(
+                        some, self._isolated.begin_all(TASKS[name], records, new), strict=True
+                    ):
+                        begun[at] = each
+                    self._isolated.submit(new)
+                    new.clear()
         tasks = {entries[at].task or "" for at in here}
         if self._scoring.reader is None:
             self._make_reader(TASKS[name] for name in tasks)

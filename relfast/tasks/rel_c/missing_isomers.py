@@ -64,7 +64,7 @@ def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
 
 
 def _gold(answer: object) -> Any:
-    return answer.get("missing_smiles", []) if isinstance(answer, Mapping) else None
+    return answer.get("missing_smiles", []) if type(answer) is dict or isinstance(answer, Mapping) else None
 
 
 def _given(answer: Any) -> list[str]:
