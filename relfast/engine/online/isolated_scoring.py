@@ -7,7 +7,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from relfast.cores import usable_cores
 from relfast.engine.online.counts import Counts
@@ -22,17 +22,12 @@ from relfast.records import Extracted, Record, Score
 from relfast.tasks.base import Task
 
 HERE_CHARS: Final = 20_000
-"""Longest response (or several together) that a kernel judges in the host: 1,000 molecules, some 5 ms in which
-no other thread of the host runs. Longer ones go to a worker."""
+"""Longest response (or several together) that a kernel judges in the host: 1,000 molecules, some 5 ms in
+which no other thread of the host runs. Longer ones go to a worker."""
 
 
-class _Asked(NamedTuple):
-    """A record that was read: its place among those asked for, as a worker would get it, and its answer."""
-
-    at: int
-    told: Record
-    extracted: Extracted[Any]
-    key: Key
+_Asked = tuple[Record, Extracted[Any], Key]
+"""A record as it is judged, plain text and JSON values; its answer; and its key among scores."""
 
 
 class IsolatedScoring:
@@ -116,43 +111,48 @@ class IsolatedScoring:
     ) -> list[Score | PendingScore]:
         """`begin` of records of one task, in their order; a kernel gets those that it may know together."""
         begun: list[Score | PendingScore | None] = [None] * len(records)
-        asked: list[_Asked] = []
-        again: list[_Asked] = []
-        keys: set[Key] = set()
+        asked: dict[Key, tuple[int, _Asked]] = {}
+        again: list[tuple[int, _Asked]] = []
         for at, record in enumerate(records):
-            read = self._read(at, task, record)
+            read = self._read(task, record)
             if isinstance(read, Score):
                 begun[at] = read
-            elif self._scoring.job.details:
+                continue
+            key = read[2]
+            if self._scoring.job.details:
                 # gold and answer as texts would fill the memory
-                new.append(PendingScore(read.told))
-                begun[at] = new[-1]
-            elif (known := self._known(read.key, record)) is not None:
+                begun[at] = _new_pending(read[0], new)
+            elif (known := self._known(key, record)) is not None:
                 begun[at] = known
-            elif read.key in keys:
-                again.append(read)
+            elif key in asked:
+                again.append((at, read))
             else:
-                keys.add(read.key)
-                asked.append(read)
-        for each, score in zip(asked, self._judged(task, asked), strict=True):
-            begun[each.at] = self._settled(each, records[each.at], score, new)
-        for each in again:
-            begun[each.at] = self._known(each.key, records[each.at]) or self._settled(
-                each, records[each.at], self._judged(task, [each])[0], new
+                asked[key] = at, read
+        if asked:
+            scores = self._judged(task, [read for _, read in asked.values()])
+            for (at, read), score in zip(asked.values(), scores, strict=True):
+                begun[at] = self._settled(read, records[at], score, new)
+        for at, read in again:
+            begun[at] = self._known(read[2], records[at]) or self._settled(
+                read, records[at], self._judged(task, [read])[0], new
             )
         return [each for each in begun if each is not None]
 
-    def _read(self, at: int, task: Task, record: Record) -> _Asked | Score:
-        response = record.response if isinstance(record.response, str) else None
-        question = record.question if self._asks(task) and isinstance(record.question, str) else None
+    def _read(self, task: Task, record: Record) -> _Asked | Score:
+        response = record.response
+        if type(response) is not str and not isinstance(response, str):
+            response = None
+        question = record.question
+        if question is not None and not (isinstance(question, str) and self._asks(task)):
+            question = None
         try:
             answer, written = plain(record.answer)
             extracted = task.scorer.extract(record, self._scoring.options)
-            key = self._keys.of(task.name, written, extracted, question)
+            key = self._keys.of(task.name, answer, written, extracted, question)
         except Exception as error:
             return failed(record, error)
         # what a worker gets is plain text and JSON values: reading it cannot fail there
-        return _Asked(at, Record(0, None, task.name, answer, response, question), extracted, key)
+        return Record(0, None, task.name, answer, response, question), extracted, key
 
     def _known(self, key: Key, record: Record) -> Score | PendingScore | None:
         """The score of an equal answer, or its pending score."""
@@ -168,12 +168,13 @@ class IsolatedScoring:
         self, asked: _Asked, record: Record, score: Score | None, new: list[PendingScore]
     ) -> Score | PendingScore:
         """What has been judged here, remembered; else a pending score."""
+        told, _, key = asked
         if score is not None:
-            self._cache.remember(asked.key, score)
+            self._cache.remember(key, score)
             return for_record(score, record)
-        new.append(PendingScore(asked.told))
-        first = self._cache.begin(asked.key, new[-1])
-        if first is not new[-1]:
+        pending = _new_pending(told, new)
+        first = self._cache.begin(key, pending)
+        if first is not pending:
             new.pop()
             self._counts.add("shared")
         return first
@@ -206,9 +207,10 @@ class IsolatedScoring:
         together: list[int] = []
         n_chars = 0
         for at, each in enumerate(asked):
-            chars = HERE_CHARS + 1 if each.told.response is None else len(each.told.response)
-            if chars > HERE_CHARS:
+            response = each[0].response
+            if response is None or len(response) > HERE_CHARS:
                 continue
+            chars = len(response)
             if n_chars + chars > HERE_CHARS:
                 self._judge_together(task, asked, together, scores)
                 together, n_chars = [], 0
@@ -223,10 +225,10 @@ class IsolatedScoring:
         judge = task.score_fast
         assert judge is not None
         try:
-            batch = [(asked[at].told, asked[at].extracted) for at in places]
+            batch = [asked[at][:2] for at in places]
             for at, outcome in zip(places, judge(batch, self._scoring.options), strict=True):
                 if outcome is not None:
-                    scores[at] = self._scoring.score_of(task, asked[at].told, outcome)
+                    scores[at] = self._scoring.score_of(task, asked[at][0], outcome)
         except Exception:
             # one of them spoils it; alone, it is left to a worker, who says what is wrong with it
             if len(places) > 1:
@@ -262,3 +264,9 @@ class IsolatedScoring:
                 # runs with `close`, when this object is collected, and before the interpreter ends
                 self._finalizer = weakref.finalize(self, self._queue.close)
             return self._queue
+
+
+def _new_pending(record: Record, new: list[PendingScore]) -> PendingScore:
+    # in the list at once: whoever is interrupted settles what stands there
+    new.append(PendingScore(record))
+    return new[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import pickle
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -39,16 +40,19 @@ class Keys:
     def __init__(self) -> None:
         self._golds: dict[bytes, bytes] = {}
 
-    def of(self, task: str, gold: bytes, extracted: Extracted[Any], question: str | None = None) -> Key:
-        """The key of a record, with its gold as JSON text."""
+    def of(
+        self, task: str, answer: Any, gold: bytes, extracted: Extracted[Any], question: str | None = None
+    ) -> Key:
+        """The key of a record, with its gold as JSON value and text (`incoming.plain`)."""
         known = self._golds.get(gold)
         if known is None:
-            known = gold if len(gold) <= _SHORT_GOLD else _digest(gold)
+            known = _AMBIGUOUS if b"null" in gold else gold if len(gold) <= _SHORT_GOLD else _digest(gold)
             if len(self._golds) >= _GOLDS:
                 self._golds.clear()
-            if known is gold:
-                # one text for all answers to a question
-                self._golds[gold] = gold
+            if len(gold) <= _SHORT_GOLD:
+                self._golds[gold] = known  # one text for all answers to a question
+        if known is _AMBIGUOUS:
+            known = _digest(json.dumps(answer).encode())  # there NaN is not null
         value = extracted.value
         if value is not None and not (type(value) is str and len(value) <= _SHORT):
             value = _digest(pickle.dumps(value, protocol=5))
@@ -57,6 +61,7 @@ class Keys:
         return task, known, asked, value, extracted.found, extracted.reason, extracted.error
 
 
+_AMBIGUOUS: Final = b""
 _SHORT: Final = 200
 """Longest text of an answer that a key holds itself."""
 
