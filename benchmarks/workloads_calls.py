@@ -30,10 +30,22 @@ class Call(NamedTuple):
 
 
 class Door(NamedTuple):
-    """A trainer's call: what it has at hand of a response before it asks, and the reward of that."""
+    """A trainer's call.
+
+    Attributes
+    ----------
+    arguments
+        What it has at hand of a response before it asks.
+    reward
+        The reward of that; or, ``awaited``, what gives it.
+    """
 
     arguments: Callable[[Call], tuple[Any, ...]]
     reward: Callable[..., Any]
+    awaited: bool = False
+
+    def __call__(self, *row: Any) -> Any:
+        return _result(self.reward(*row)) if self.awaited else self.reward(*row)
 
 
 def calls(task: str, n: int) -> list[Call]:
@@ -99,7 +111,7 @@ def _verifiers_trace() -> Door:
         )
         return data, SimpleNamespace(last_reply=call.response)
 
-    return Door(arguments, lambda *row: _result(function(*row)))
+    return Door(arguments, function, awaited=True)
 
 
 def _reasoning_gym() -> Door:
@@ -131,7 +143,7 @@ def _slime() -> Door:
         label = {"task": call.task, "answer": call.answer}
         return None, SimpleNamespace(label=label, response=call.response, prompt=call.question, metadata={})
 
-    return Door(arguments, lambda *row: _result(function(*row)))
+    return Door(arguments, function, awaited=True)
 
 
 def _messages(call: Call) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
@@ -140,6 +152,11 @@ def _messages(call: Call) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
         [{"role": "user", "content": call.question}],
         [{"role": "assistant", "content": call.response}],
     )
+
+
+async def nothing(*row: Any) -> float:
+    """A reward that is awaited and does nothing."""
+    return 0.0
 
 
 def _result(awaited: Coroutine[Any, Any, Any]) -> Any:
