@@ -301,7 +301,7 @@ class StrictReader:
             return _Place(self._words, self._memo)
 
 
-def _encoded(responses: Sequence[object]) -> tuple[list[bytes], Sequence[int]]:
+def _encoded(responses: Sequence[Any]) -> tuple[list[bytes], Sequence[int]]:
     """The bytes of responses that a kernel can be given many of, and their places."""
     try:
         if set(map(type, responses)) == {str} and max(map(len, responses)) <= MAX_BYTES:
