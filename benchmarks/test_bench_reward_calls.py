@@ -59,13 +59,13 @@ def test_one_call(name: str, task: str, benchmark: Any) -> None:
     door = DOORS[name]()
     rows = [door.arguments(call) for call in chosen]
     expected = [relfast.Scorer(policy="strict").reward(*_row(call)) for call in chosen]
-    assert [door(*row) for row in rows] == expected  # it is warm then, too
+    assert [door.call(*row) for row in rows] == expected  # it is warm then, too
     texts = [(json.dumps({**call._asdict(), "question": None}),) for call in chosen]
     ours: list[Any] = []
     theirs: list[Any] = []
     against(
         benchmark,
-        lambda: ours.append(_seconds(door, rows, rounds)),
+        lambda: ours.append(_seconds(door.call, rows, rounds)),
         lambda: theirs.append(_seconds(json.loads, texts, rounds)),
         task=f"one reward call, {task}, through {name} (against json.loads of its row)",
         items=rounds * len(chosen),
@@ -88,7 +88,7 @@ def test_an_awaited_call(name: str, benchmark: Any) -> None:
     rounds = size(benchmark, smoke=1, quick=5, full=20)
     door = DOORS[name]()
     rows = [door.arguments(call) for call in calls("REL-A1", n)]
-    assert [asyncio.run(door.reward(*rows[0]))] == [door(*row) for row in rows[:1]]
+    assert [asyncio.run(door.reward(*rows[0]))] == [door.call(*row) for row in rows[:1]]
     ours: list[Any] = []
     empty: list[Any] = []
     against(

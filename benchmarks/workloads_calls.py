@@ -44,8 +44,10 @@ class Door(NamedTuple):
     reward: Callable[..., Any]
     awaited: bool = False
 
-    def __call__(self, *row: Any) -> Any:
-        return _result(self.reward(*row)) if self.awaited else self.reward(*row)
+    @property
+    def call(self) -> Callable[..., Any]:
+        """The reward as a plain function."""
+        return (lambda *row: _result(self.reward(*row))) if self.awaited else self.reward
 
 
 def calls(task: str, n: int) -> list[Call]:

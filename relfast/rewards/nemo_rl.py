@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, Row, field, question_of, read_label, response_of, tensor
+from relfast.rewards.shared import Adapter, Row, question_of, read_label, response_of, tensor
 
 __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
@@ -82,10 +82,10 @@ class _Environment(Adapter):
         UnscoredError
             A response has no score, and ``on_error`` has no number for it.
         """
-        rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
-        if len(rows) == 1:
-            scores = [self.score_gold(*rows[0])]
+        if len(message_log_batch) == len(metadata) == 1:
+            scores = [self.score_gold(*_read(message_log_batch[0], metadata[0]))]
         else:
+            rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
             scores = self.score_golds(*(list(column) for column in zip(*rows, strict=True))) if rows else []
         return _return_class()(
             [{"role": "environment", "content": _remark(score)} for score in scores],
@@ -133,13 +133,14 @@ class RelfastEnvironment(_Environment, metaclass=_AsActor):
 
 def _read(log: object, about: object) -> Row:
     """Task, gold, response and question of a conversation."""
-    label = field(about, "answer", "ground_truth")
-    task, answer, question = read_label(label)
+    known: Mapping[str, Any] = about if type(about) is dict or isinstance(about, Mapping) else {}
+    label = known.get("answer")
+    task, answer, question = read_label(known.get("ground_truth") if label is None else label)
     if task is None:
-        task = field(about, "task")
+        task = known.get("task")
     if question is None:
-        question = field(about, "question")
-    return task, answer, response_of(log), question if question is not None else question_of(log)
+        question = known.get("question")
+    return task, answer, response_of(log), question_of(log) if question is None else question
 
 
 def _remark(score: Score) -> str:

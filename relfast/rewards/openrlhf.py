@@ -18,6 +18,7 @@ and forgotten (``on_error="raise"`` is refused). Say what a response without a s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Unpack
 
@@ -73,14 +74,20 @@ class RewardFunc(Adapter):
             row = sample_of(
                 queries[0], None if prompts is None else prompts[0], None if labels is None else labels[0]
             )
-            scores = [unreadable(0) if row is None else self.score_gold(*row)]
+            score = unreadable(0) if row is None else self.score_gold(*row)
+            reward = self.value(score)
+            rewards, corrects, logs = [reward], [correct_of(score, reward)], shares((score,))
         else:
             scores = score_queries(self.score_golds, queries, prompts, labels)
-        rewards = [self.value(score) for score in scores]
-        logs = shares(scores) if n else {}
+            rewards = [self.value(score) for score in scores]
+            corrects = [*map(correct_of, scores, rewards)]
+            logs = shares(scores) if n else {}
+        if "torch" not in sys.modules:
+            extra = {name: [share] * n for name, share in logs.items()}
+            return {"rewards": rewards, "scores": corrects, "extra_logs": extra}
         return {
             "rewards": tensor(rewards),
-            "scores": tensor([*map(correct_of, scores, rewards)]),
+            "scores": tensor(corrects),
             "extra_logs": {name: tensor([share] * n) for name, share in logs.items()},
         }
 

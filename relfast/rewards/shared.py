@@ -166,6 +166,8 @@ class Adapter:
         UnscoredError
             The response has no score, and ``on_error`` has no number for it.
         """
+        if score.reward is not None:
+            return score.reward
         value = self.value(score)
         if value is None:
             what = score.error["message"] if score.error else "no reward"
@@ -318,8 +320,7 @@ def tallies(scores: Sequence[Score]) -> dict[str, float]:
 def shares(scores: Sequence[Score]) -> dict[str, float]:
     """``answered`` and ``unscored`` as shares of all."""
     n = len(scores)
-    answered = unscored = 0
-    for score in scores:
-        answered += score.status == "ok"
-        unscored += score.correct is None
-    return {"answered": answered / n, "unscored": unscored / n}
+    if n == 1:
+        return {"answered": float(scores[0].status == "ok"), "unscored": float(scores[0].correct is None)}
+    answered = sum([score.status == "ok" for score in scores])
+    return {"answered": answered / n, "unscored": sum([score.correct is None for score in scores]) / n}

@@ -245,7 +245,7 @@ def cut_turn(text: str) -> str:
     if last.isspace():
         last = text.rstrip()[-1:]
     if lower(last) not in _LAST_OF_ENDS:
-        return text  # most texts, without a copy in lower case
+        return text  # most texts, without a copy of them
     return text[: end_of_turn(lower(text))]
 
 
