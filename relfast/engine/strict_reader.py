@@ -49,8 +49,8 @@ LONG_BYTES: Final = 1_000_000
 """From so many on, a kernel lets go of the interpreter's lock: in 2 ms, and other threads are not kept
 waiting for longer than they wait for each other (5 ms, `sys.getswitchinterval`)."""
 
-AT_ONCE: Final = 1_024
-"""Responses that a kernel gets in one call."""
+AT_ONCE: Final = 64
+"""Responses that a kernel gets in one call: 2 kB each, they are still in the cache when it reads them."""
 
 _ROOM: Final = 6 * MAX_BYTES + 512
 _NUMBER: Final = (1 << TAXA_SHIFT) - 1
@@ -212,8 +212,12 @@ class StrictReader:
     def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         """`read` of many responses of one task, in their order."""
         kernel = self._kernels.get(task.name)
-        if kernel is None or self._is_cut or len(responses) <= _FEW:
-            return [self.read(task, response) for response in responses]
+        if kernel is None:
+            return [None] * len(responses)
+        if self._is_cut or len(responses) <= _FEW:
+            return [
+                self.read_text(kernel, response) if type(response) is str else None for response in responses
+            ]
         all_said: list[Extracted[Any] | None] = []
         for start in range(0, len(responses), AT_ONCE):
             all_said += self._many(kernel, responses[start : start + AT_ONCE])
@@ -226,7 +230,7 @@ class StrictReader:
         if len(texts) < len(responses):
             for k in sorted(set(range(len(responses))).difference(at)):
                 response = responses[k]
-                if type(response) is str:  # a long one, or one that has no bytes
+                if type(response) is str and _is_long(response):
                     said[k] = self._one(kernel, response, READ_CUT)
         n = len(texts)
         if not n:
@@ -319,3 +323,11 @@ def _encoded(responses: Sequence[Any]) -> tuple[list[bytes], Sequence[int]]:
                     texts.append(data)
                     at.append(k)
     return texts, at
+
+
+def _is_long(response: str) -> bool:
+    """Whether a text has too many bytes, rather than none (lone surrogates)."""
+    try:
+        return len(response) > MAX_BYTES or len(response.encode()) > MAX_BYTES
+    except UnicodeEncodeError:
+        return False
