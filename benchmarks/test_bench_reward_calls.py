@@ -106,25 +106,30 @@ def test_an_awaited_call(name: str, benchmark: Any) -> None:
 @pytest.mark.parametrize("n", [8, 64, 512])
 @pytest.mark.parametrize("task", TASKS)
 def test_a_batch_against_single_calls(task: str, n: int, benchmark: Any) -> None:
-    """Responses of n / 8 prompts in one call, against as many single calls."""
+    """Responses of n / 8 prompts in one call, against as many single calls; by this thread's CPU time beside the clock."""
     repeats = size(benchmark, smoke=1, quick=1_024, full=4_096) // n or 1
     chosen = calls(task, max(1, n // 8)) * 8
     scorer = relfast.Scorer(policy="strict")
     batch = columns(chosen)
     rows = [(call.task, call.gold, call.response, call.question) for call in chosen]
 
+    worked: dict[str, list[float]] = {"together": [], "singly": []}
+
     def together() -> Any:
         tasks, golds, responses, questions = batch
+        began = time.thread_time()
         for _ in range(repeats):
             rewards = scorer.rewards(tasks, golds, responses, questions=questions)
+        worked["together"].append(time.thread_time() - began)
         return rewards
 
     def singly() -> Any:
+        began = time.thread_time()
         for _ in range(repeats):
             rewards = [scorer.reward(*row) for row in rows]
+        worked["singly"].append(time.thread_time() - began)
         return rewards
 
-    singly()
     against(
         benchmark,
         together,
@@ -134,6 +139,9 @@ def test_a_batch_against_single_calls(task: str, n: int, benchmark: Any) -> None
         name="vs",
         check=lambda batch, single: batch == single,
     )
+    # the first time of either learns what single lines say
+    pairs = list(zip(worked["together"], worked["singly"], strict=True))[-1 if benchmark.disabled else 1 :]
+    benchmark.extra_info["cpu_vs"] = round(float(np.median([ours / theirs for ours, theirs in pairs])), 3)
 
 
 def test_64_threads_against_one(benchmark: Any) -> None:
