@@ -1,10 +1,12 @@
 """Text rewards under ``strict``: one call through each trainer's door, a batch, and many threads at once.
 
-The floor of a call is what any of them begins with in a training loop: `json.loads` of the record and the response.
+What a trainer has at hand when it calls (columns, messages, a label) is made before the clock starts. The floor of a
+call is what any of them begins with in a training loop: `json.loads` of the record and the response.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -17,41 +19,55 @@ import pytest
 import relfast
 
 from .measure import against, size
-from .workloads_calls import DOORS, TASKS, Call, calls, columns
+from .workloads_calls import DOORS, TASKS, Call, calls, columns, nothing
 
 THREADS: Final = 64
 
 
-def _seconds(function: Callable[[Any], Any], arguments: Sequence[Any], rounds: int) -> Any:
+def _seconds(function: Callable[..., Any], rows: Sequence[Sequence[Any]], rounds: int) -> Any:
     """Of each call, shape (n,)."""
-    taken = np.empty(rounds * len(arguments))
+    taken = np.empty(rounds * len(rows))
     at = 0
     for _ in range(rounds):
-        for argument in arguments:
+        for row in rows:
             started = time.perf_counter()
-            function(argument)
+            function(*row)
+            taken[at] = time.perf_counter() - started
+            at += 1
+    return taken
+
+
+async def _awaited_seconds(function: Callable[..., Any], rows: Sequence[Sequence[Any]], rounds: int) -> Any:
+    """The same of calls that are awaited."""
+    taken = np.empty(rounds * len(rows))
+    at = 0
+    for _ in range(rounds):
+        for row in rows:
+            started = time.perf_counter()
+            await function(*row)
             taken[at] = time.perf_counter() - started
             at += 1
     return taken
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("door", DOORS)
-def test_one_call(door: str, task: str, benchmark: Any) -> None:
+@pytest.mark.parametrize("name", DOORS)
+def test_one_call(name: str, task: str, benchmark: Any) -> None:
     n = size(benchmark, smoke=8, quick=400, full=1_000)
     rounds = size(benchmark, smoke=1, quick=5, full=20)
     chosen = calls(task, n)
-    reward = DOORS[door]()
+    door = DOORS[name]()
+    rows = [door.arguments(call) for call in chosen]
     expected = [relfast.Scorer(policy="strict").reward(*_row(call)) for call in chosen]
-    assert [reward(call) for call in chosen] == expected  # it is warm then, too
-    texts = [json.dumps({**call._asdict(), "question": None}) for call in chosen]
+    assert [door.call(*row) for row in rows] == expected  # it is warm then, too
+    texts = [(json.dumps({**call._asdict(), "question": None}),) for call in chosen]
     ours: list[Any] = []
     theirs: list[Any] = []
     against(
         benchmark,
-        lambda: ours.append(_seconds(reward, chosen, rounds)),
+        lambda: ours.append(_seconds(door.call, rows, rounds)),
         lambda: theirs.append(_seconds(json.loads, texts, rounds)),
-        task=f"one reward call, {task}, through {door} (against json.loads of its row)",
+        task=f"one reward call, {task}, through {name} (against json.loads of its row)",
         items=rounds * len(chosen),
     )
     taken, floor = np.concatenate(ours), float(np.median(np.concatenate(theirs)))
@@ -65,22 +81,67 @@ def test_one_call(door: str, task: str, benchmark: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_a_batch_against_single_calls(task: str, benchmark: Any) -> None:
-    """512 responses of 64 prompts in one call, against as many single calls."""
-    n = size(benchmark, smoke=16, quick=512, full=512)
-    chosen = calls(task, max(1, n // 8)) * 8
-    scorer = relfast.Scorer(policy="strict")
-    tasks, golds, responses, questions = columns(chosen)
+@pytest.mark.parametrize("name", ["slime", "verifiers v1"])
+def test_an_awaited_call(name: str, benchmark: Any) -> None:
+    """A call in an event loop, against one that awaits nothing: the loop's own share is the trainer's."""
+    n = size(benchmark, smoke=8, quick=400, full=1_000)
+    rounds = size(benchmark, smoke=1, quick=5, full=20)
+    door = DOORS[name]()
+    rows = [door.arguments(call) for call in calls("REL-A1", n)]
+    assert [asyncio.run(door.reward(*rows[0]))] == [door.call(*row) for row in rows[:1]]
+    ours: list[Any] = []
+    empty: list[Any] = []
     against(
         benchmark,
-        lambda: scorer.rewards(tasks, golds, responses, questions=questions),
-        lambda: [scorer.reward(*_row(call)) for call in chosen],
+        lambda: ours.append(asyncio.run(_awaited_seconds(door.reward, rows, rounds))),
+        lambda: empty.append(asyncio.run(_awaited_seconds(nothing, rows, rounds))),
+        task=f"one awaited reward call, REL-A1, through {name} (against a coroutine that does nothing)",
+        items=rounds * n,
+        name="vs",
+    )
+    benchmark.extra_info["p50_us"] = round(1e6 * float(np.median(np.concatenate(ours))), 2)
+    benchmark.extra_info["empty_p50_us"] = round(1e6 * float(np.median(np.concatenate(empty))), 2)
+
+
+@pytest.mark.parametrize("n", [8, 64, 512])
+@pytest.mark.parametrize("task", TASKS)
+def test_a_batch_against_single_calls(task: str, n: int, benchmark: Any) -> None:
+    """Responses of n / 8 prompts in one call, against as many single calls; by this thread's CPU time beside the clock."""
+    repeats = size(benchmark, smoke=1, quick=1_024, full=4_096) // n or 1
+    chosen = calls(task, max(1, n // 8)) * 8
+    scorer = relfast.Scorer(policy="strict")
+    batch = columns(chosen)
+    rows = [(call.task, call.gold, call.response, call.question) for call in chosen]
+
+    worked: dict[str, list[float]] = {"together": [], "singly": []}
+
+    def together() -> Any:
+        tasks, golds, responses, questions = batch
+        began = time.thread_time()
+        for _ in range(repeats):
+            rewards = scorer.rewards(tasks, golds, responses, questions=questions)
+        worked["together"].append(time.thread_time() - began)
+        return rewards
+
+    def singly() -> Any:
+        began = time.thread_time()
+        for _ in range(repeats):
+            rewards = [scorer.reward(*row) for row in rows]
+        worked["singly"].append(time.thread_time() - began)
+        return rewards
+
+    against(
+        benchmark,
+        together,
+        singly,
         task=f"{n} rewards, {task}, in a batch (against single calls)",
-        items=len(chosen),
+        items=repeats * n,
         name="vs",
         check=lambda batch, single: batch == single,
     )
+    # the first time of either learns what single lines say
+    pairs = list(zip(worked["together"], worked["singly"], strict=True))[-1 if benchmark.disabled else 1 :]
+    benchmark.extra_info["cpu_vs"] = round(float(np.median([ours / theirs for ours, theirs in pairs])), 3)
 
 
 def test_64_threads_against_one(benchmark: Any) -> None:

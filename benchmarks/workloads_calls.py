@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
@@ -29,7 +29,25 @@ class Call(NamedTuple):
     question: str
 
 
-Reward = Callable[[Call], Any]
+class Door(NamedTuple):
+    """A trainer's call.
+
+    Attributes
+    ----------
+    arguments
+        What it has at hand of a response before it asks.
+    reward
+        The reward of that; or, ``awaited``, what gives it.
+    """
+
+    arguments: Callable[[Call], tuple[Any, ...]]
+    reward: Callable[..., Any]
+    awaited: bool = False
+
+    @property
+    def call(self) -> Callable[..., Any]:
+        """The reward as a plain function."""
+        return (lambda *row: _result(self.reward(*row))) if self.awaited else self.reward
 
 
 def calls(task: str, n: int) -> list[Call]:
@@ -47,89 +65,124 @@ def calls(task: str, n: int) -> list[Call]:
     return made
 
 
-def _scorer() -> Reward:
+def _scorer() -> Door:
     scorer = relfast.Scorer(policy="strict")
-    return lambda call: scorer.reward(call.task, call.answer, call.response, call.question)
+    return Door(lambda call: (call.task, call.answer, call.response, call.question), scorer.reward)
 
 
-def _verl() -> Reward:
+def _verl() -> Door:
     function = verl.make_compute_score(on_error=0.0)
-    return lambda call: function(call.task, call.response, call.gold, {"question": call.question})["score"]
+    return Door(
+        lambda call: (call.task, call.response, call.gold, {"question": call.question}),
+        lambda *row: function(*row)["score"],
+    )
 
 
-def _trl() -> Reward:
-    def reward(call: Call) -> Any:
-        return trl.reward([call.question], [call.response], task=[call.task], answer=[call.gold])[0]
+def _trl() -> Door:
+    return Door(
+        lambda call: ([call.question], [call.response], [call.task], [call.gold]),
+        lambda prompts, completions, tasks, answers: trl.reward(
+            prompts, completions, task=tasks, answer=answers
+        )[0],
+    )
 
-    return reward
 
-
-def _openrlhf() -> Reward:
+def _openrlhf() -> Door:
     function = openrlhf.make_reward(on_error=0.0)
-
-    def reward(call: Call) -> Any:
-        label = {"task": call.task, "answer": call.answer}
-        return float(function([call.question + call.response], [call.question], [label])["rewards"][0])
-
-    return reward
-
-
-def _verifiers() -> Reward:
-    def reward(call: Call) -> Any:
-        prompt = [{"role": "user", "content": call.question}]
-        completion = [{"role": "assistant", "content": call.response}]
-        return verifiers.reward(prompt, completion, call.gold, {"task": call.task})
-
-    return reward
+    return Door(
+        lambda call: (
+            [call.question + call.response],
+            [call.question],
+            [json.dumps({"task": call.task, "answer": call.answer})],
+        ),
+        lambda *columns: float(function(*columns)["rewards"][0]),
+    )
 
 
-def _reasoning_gym() -> Reward:
+def _verifiers() -> Door:
+    return Door(lambda call: (*_messages(call), call.gold, {"task": call.task}), verifiers.reward)
+
+
+def _verifiers_trace() -> Door:
+    """Its v1: awaited, with a task's data and a trace."""
+    function = verifiers.make_trace_reward(on_error=0.0)
+
+    def arguments(call: Call) -> tuple[Any, ...]:
+        data = SimpleNamespace(
+            answer=call.gold, question=call.question, benchmark=call.task, info=None, prompt=None
+        )
+        return data, SimpleNamespace(last_reply=call.response)
+
+    return Door(arguments, function, awaited=True)
+
+
+def _reasoning_gym() -> Door:
     function = reasoning_gym.make_reward(on_error=0.0)
+    return Door(
+        lambda call: (
+            call.response,
+            {"answer": call.gold, "question": call.question, "metadata": {"task": call.task}},
+        ),
+        function,
+    )
 
-    def reward(call: Call) -> Any:
-        metadata = {"task": call.task}
-        return function(call.response, {"answer": call.gold, "question": call.question, "metadata": metadata})
 
-    return reward
-
-
-def _nemo_rl() -> Reward:
+def _nemo_rl() -> Door:
     environment = nemo_rl.make_environment(on_error=0.0)
+    return Door(
+        lambda call: (
+            [[message for said in _messages(call) for message in said]],
+            [{"task": call.task, "answer": call.gold}],
+        ),
+        lambda *columns: float(environment.step(*columns).rewards[0]),
+    )
 
-    def reward(call: Call) -> Any:
-        log = [{"role": "user", "content": call.question}, {"role": "assistant", "content": call.response}]
-        return float(environment.step([log], [{"task": call.task, "answer": call.gold}]).rewards[0])
 
-    return reward
-
-
-def _slime() -> Reward:
+def _slime() -> Door:
     function = slime.make_reward(on_error=0.0)
 
-    def reward(call: Call) -> Any:
+    def arguments(call: Call) -> tuple[Any, ...]:
         label = {"task": call.task, "answer": call.answer}
-        sample = SimpleNamespace(label=label, response=call.response, prompt=call.question, metadata={})
-        awaited = function(None, sample)
-        try:
-            awaited.send(None)
-        except StopIteration as done:
-            return done.value
-        raise RuntimeError("the reward of a text waits for something")
+        return None, SimpleNamespace(label=label, response=call.response, prompt=call.question, metadata={})
 
-    return reward
+    return Door(arguments, function, awaited=True)
 
 
-DOORS: Final[dict[str, Callable[[], Reward]]] = {
+def _messages(call: Call) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Prompt and completion of a chat."""
+    return (
+        [{"role": "user", "content": call.question}],
+        [{"role": "assistant", "content": call.response}],
+    )
+
+
+async def nothing(*row: Any) -> float:
+    """A reward that is awaited and does nothing."""
+    return 0.0
+
+
+def _result(awaited: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine gives that waits for nothing."""
+    try:
+        awaited.send(None)
+    except StopIteration as done:
+        return done.value
+    raise RuntimeError("the reward of a text waits for something")
+
+
+DOORS: Final[dict[str, Callable[[], Door]]] = {
     "Scorer": _scorer,
     "verl": _verl,
     "TRL": _trl,
     "OpenRLHF": _openrlhf,
     "verifiers": _verifiers,
+    "verifiers v1": _verifiers_trace,
     "reasoning-gym": _reasoning_gym,
     "NeMo-RL": _nemo_rl,
     "slime": _slime,
 }
-"""Whose call it is → a function that makes one. What slime awaits is there at once: no event loop has a turn in it."""
+"""Whose call it is → a function that makes one. What slime and verifiers' v1 await is there at once: no event loop
+has a turn in it."""
 
 
 def columns(chosen: Sequence[Call]) -> tuple[list[Any], ...]:

@@ -49,11 +49,12 @@ class ScoreBatch:
 
     @classmethod
     def of(cls, scores: Sequence[Score]) -> ScoreBatch:
-        n = len(scores)
-        names = dict.fromkeys(name for score in scores for name in score.metrics)
+        names: dict[str, None] = {}
+        for score in scores:
+            names.update(dict.fromkeys(score.metrics))
         return cls(
-            np.fromiter((np.nan if s.correct is None else s.correct for s in scores), np.float64, n),
-            np.fromiter((np.nan if s.reward is None else s.reward for s in scores), np.float64, n),
+            np.array([np.nan if s.correct is None else s.correct for s in scores], np.float64),
+            np.array([np.nan if s.reward is None else s.reward for s in scores], np.float64),
             np.array([score.status for score in scores], dtype=object),
             {name: _column([score.metrics.get(name) for score in scores]) for name in names},
             tuple(scores),
@@ -143,7 +144,10 @@ class ScoreBatch:
 
 
 def _column(values: list[Any]) -> Column:
-    if all(value is None or isinstance(value, int | float) for value in values):
+    kinds = set(map(type, values))
+    if kinds == {float}:
+        return np.array(values, np.float64)
+    if all(issubclass(kind, int | float | None) for kind in kinds):
         return np.array([np.nan if value is None else value for value in values], np.float64)
     column = np.empty(len(values), object)
     column[:] = values

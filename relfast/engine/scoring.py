@@ -304,7 +304,10 @@ class Scoring:
     def score_one(self, task: Task, record: Record) -> Score:
         """The score of one record, at once and unguarded; raises what scoring it raises."""
         reader = self.reader
-        said = None if reader is None else reader.read(task, record.response)
+        return self.score_read(task, record, None if reader is None else reader.read(task, record.response))
+
+    def score_read(self, task: Task, record: Record, said: Extracted[Any] | None) -> Score:
+        """`score_one` of a response that a reader has read; None: it does not know what that says."""
         if said is None:
             said = task.scorer.extract(record, self.options)
         (outcome,) = task.scorer.score([(record, said)], self.options)

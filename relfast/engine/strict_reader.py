@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from relfast_kernels.compiled import native
@@ -48,15 +49,16 @@ LONG_BYTES: Final = 1_000_000
 """From so many on, a kernel lets go of the interpreter's lock: in 2 ms, and other threads are not kept
 waiting for longer than they wait for each other (5 ms, `sys.getswitchinterval`)."""
 
-AT_ONCE: Final = 1_024
-"""Responses that a kernel gets in one call."""
+AT_ONCE: Final = 64
+"""Responses that a kernel gets in one call: 2 kB each, they are still in the cache when it reads them."""
 
 _ROOM: Final = 6 * MAX_BYTES + 512
 _NUMBER: Final = (1 << TAXA_SHIFT) - 1
 _TASK_BITS: Final = 4
-_FEW: Final = 3
+_FEW: Final = 16
+"""Responses that cost less one by one than what a call with many is packed into."""
+
 _TAXA_ROOM: Final = 1 << 13
-_TOO_LONG: Final = bytes(MAX_BYTES + 1)
 
 
 def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
@@ -68,7 +70,7 @@ def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
 
 
 Functions = Mapping[str, Callable[..., int]]
-_Kernel = tuple[int, Callable[..., Any]]
+Kernel = tuple[int, Callable[..., Any]]
 """A task's number, and its ``value_of``."""
 
 
@@ -85,6 +87,7 @@ class _Place:
         "named",
         "number",
         "result",
+        "taxa",
         "work",
     )
 
@@ -93,6 +96,7 @@ class _Place:
         self.missed = numbers(2)
         self.work, patterns = lazy_buffer(_ROOM), lazy_buffer(8 * PATTERN_WORK)
         self.named = (ctypes.c_int64 * PATTERN_WORK).from_buffer(patterns)
+        self.taxa = numbers(_TAXA_ROOM)
         self._context = context = numbers(READ_COLUMNS)
         for column, memory in (
             (READ_WORDS, words),
@@ -125,7 +129,7 @@ class StrictReader:
             functions = native.load("text")
         self._reasoning = options.reasoning
         self._is_cut = READ_CUT if options.reasoning else 0
-        self._kernels: dict[str, _Kernel] = {}
+        self._kernels: dict[str, Kernel] = {}
         self._missed = numbers(2)
         self._memo: TextMemo | None = None
         if not options.strict or functions is None:
@@ -155,12 +159,25 @@ class StrictReader:
     def read(self, task: Task, response: object) -> Extracted[Any] | None:
         """What the task's extractor would say, or None: it has to be asked."""
         kernel = self._kernels.get(task.name)
-        if kernel is None or type(response) is not str:
-            return None
-        # of a long one little may be left without its reasoning
-        return self._one(kernel, response, self._is_cut if len(response) <= MAX_BYTES else READ_CUT)
+        return None if kernel is None or type(response) is not str else self.read_text(kernel, response)
 
-    def _one(self, kernel: _Kernel, response: str, is_cut: int) -> Extracted[Any] | None:
+    @property
+    def tasks(self) -> list[Task]:
+        """Those whose responses it reads."""
+        return [TASKS[name] for name in self._kernels]
+
+    def kernel_of(self, task: Task) -> Kernel:
+        """What `read_text` wants for responses of one of its tasks."""
+        return self._kernels[task.name]
+
+    def read_text(self, kernel: Kernel, response: str) -> Extracted[Any] | None:
+        """`read` for who knows the task."""
+        if self._is_cut or len(response) > MAX_BYTES:
+            # of a long one little may be left without its reasoning
+            return self._one(kernel, response, READ_CUT)
+        return self._one(kernel, response, 0)
+
+    def _one(self, kernel: Kernel, response: str, is_cut: int) -> Extracted[Any] | None:
         if is_cut:
             response, reason = read_strictly(response, self._reasoning)
             if reason is not None:
@@ -181,49 +198,47 @@ class StrictReader:
             raise RuntimeError("the kernel that reads responses failed")
         found = place.number.value
         known = self._shared.get(found << _TASK_BITS | kernel[0])
-        if known is None:
-            if found == UNKNOWN:
-                self._learn(place)
-            elif found != UNCUT:
-                known = self._meaning(kernel, found, place.named[: found >> TAXA_SHIFT] if found > 0 else ())
-        # a list that has been replaced meanwhile takes its places with it
+        if known is not None:
+            # a list that has been replaced meanwhile takes its places with it
+            places.append(place)
+            return known
+        if found == UNKNOWN:
+            self._learn(place)
+        elif found != UNCUT:
+            known = self._meaning(kernel, found, place.named[: found >> TAXA_SHIFT] if found > 0 else ())
         places.append(place)
-        return self._one(kernel, response, READ_CUT) if known is None and found == UNCUT else known
+        return self._one(kernel, response, READ_CUT) if found == UNCUT else known
 
     def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         """`read` of many responses of one task, in their order."""
         kernel = self._kernels.get(task.name)
-        if kernel is None or self._is_cut or len(responses) <= _FEW:
-            return [self.read(task, response) for response in responses]
+        if kernel is None:
+            return [None] * len(responses)
+        if self._is_cut or len(responses) <= _FEW:
+            return [
+                self.read_text(kernel, response) if type(response) is str else None for response in responses
+            ]
         all_said: list[Extracted[Any] | None] = []
         for start in range(0, len(responses), AT_ONCE):
             all_said += self._many(kernel, responses[start : start + AT_ONCE])
         return all_said
 
-    def _many(self, kernel: _Kernel, responses: Sequence[object]) -> list[Extracted[Any] | None]:
+    def _many(self, kernel: Kernel, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         number = kernel[0]
         said: list[Extracted[Any] | None] = [None] * len(responses)
-        texts: list[bytes] = []
-        at: list[int] = []
-        for k, response in enumerate(responses):
-            if type(response) is not str:
-                continue
-            try:
-                data = response.encode() if len(response) <= MAX_BYTES else _TOO_LONG
-            except UnicodeEncodeError:
-                continue
-            if len(data) <= MAX_BYTES:
-                texts.append(data)
-                at.append(k)
-            else:
-                said[k] = self._one(kernel, response, READ_CUT)
+        texts, at = _encoded(responses)
+        if len(texts) < len(responses):
+            for k in sorted(set(range(len(responses))).difference(at)):
+                response = responses[k]
+                if type(response) is str and _is_long(response):
+                    said[k] = self._one(kernel, response, READ_CUT)
         n = len(texts)
         if not n:
             return said
-        sizes = [len(data) for data in texts]
+        sizes = [*map(len, texts)]
         addresses = (ctypes.c_char_p * n)(*texts)
         packed = (ctypes.c_int64 * n)(*[size << READ_SHIFT | number for size in sizes])
-        results, taxa = numbers(n), numbers(_TAXA_ROOM)
+        results = numbers(n)
         places = self._places
         try:
             place = places.pop()
@@ -236,37 +251,39 @@ class StrictReader:
             ctypes.byref(packed),
             ctypes.c_int64(n),  # a plain integer would be passed in 32 bits
             ctypes.byref(results),
-            ctypes.byref(taxa),
+            ctypes.byref(place.taxa),
             ctypes.c_int64(_TAXA_ROOM),
             place.context,
         ):
             raise RuntimeError("the kernel that reads responses failed")
-        places.append(place)
-        shared = self._shared
+        shared, taxa = self._shared, place.taxa
         begin = 0
+        one_by_one: list[int] = []
         for k, found in zip(at, results[:], strict=True):
             known = shared.get(found << _TASK_BITS | number)
             if known is None:
-                response = responses[k]
-                assert isinstance(response, str)
                 if found in (UNKNOWN, UNCUT):
-                    # it is told apart, and learnt, one by one
-                    known = self._one(kernel, response, self._is_cut)
-                else:
-                    end = begin + (found >> TAXA_SHIFT if found > 0 else 0)
-                    known = self._meaning(kernel, found, taxa[begin:end])
-                    begin = end
+                    one_by_one.append(k)
+                    continue
+                end = begin + (found >> TAXA_SHIFT if found > 0 else 0)
+                known = self._meaning(kernel, found, taxa[begin:end])
+                begin = end
             said[k] = known
+        places.append(place)
+        for k in one_by_one:  # they are told apart, and learnt
+            response = responses[k]
+            assert isinstance(response, str)
+            said[k] = self._one(kernel, response, 0)
         return said
 
-    def _meaning(self, kernel: _Kernel, found: int, taxa: Sequence[int]) -> Extracted[Any]:
-        """What a kernel's number means; one object for all, if nobody can change it."""
+    def _meaning(self, kernel: Kernel, found: int, taxa: Sequence[int]) -> Extracted[Any]:
+        """What a kernel's number means; one object for all, if the number says it all."""
         number, value_of = kernel
         if found >= 0:
             said = Extracted(value_of(found & _NUMBER, taxa))
         else:
             said = Extracted(value_of(None, ()), found=False, reason=REASONS[NOT_FOUND - found])
-        if not taxa and (said.value is None or isinstance(said.value, int | str)):
+        if not taxa:
             self._shared[found << _TASK_BITS | number] = said
         return said
 
@@ -286,3 +303,31 @@ class StrictReader:
         assert self._memo is not None
         with self._learning:
             return _Place(self._words, self._memo)
+
+
+def _encoded(responses: Sequence[Any]) -> tuple[list[bytes], Sequence[int]]:
+    """The bytes of responses that a kernel can be given many of, and their places."""
+    try:
+        if set(map(type, responses)) == {str} and max(map(len, responses)) <= MAX_BYTES:
+            texts = [*map(str.encode, responses)]
+            if max(map(len, texts)) <= MAX_BYTES:
+                return texts, range(len(texts))
+    except UnicodeEncodeError:
+        pass
+    texts, at = [], []
+    for k, response in enumerate(responses):
+        with suppress(UnicodeEncodeError):
+            if type(response) is str and len(response) <= MAX_BYTES:
+                data = response.encode()
+                if len(data) <= MAX_BYTES:
+                    texts.append(data)
+                    at.append(k)
+    return texts, at
+
+
+def _is_long(response: str) -> bool:
+    """Whether a text has too many bytes, rather than none (lone surrogates)."""
+    try:
+        return len(response) > MAX_BYTES or len(response.encode()) > MAX_BYTES
+    except UnicodeEncodeError:
+        return False

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, field, gold_of, question_of, read_label, response_of, tensor
+from relfast.rewards.shared import Adapter, Row, question_of, read_label, response_of, tensor
 
 __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
@@ -82,18 +82,18 @@ class _Environment(Adapter):
         UnscoredError
             A response has no score, and ``on_error`` has no number for it.
         """
-        rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
-        if len(rows) == 1:
-            scores = [self.score_one(*rows[0])]
+        if len(message_log_batch) == len(metadata) == 1:
+            scores = [self.score_gold(*_read(message_log_batch[0], metadata[0]))]
         else:
-            scores = self.score_all(*(list(column) for column in zip(*rows, strict=True))) if rows else []
+            rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
+            scores = self.score_golds(*(list(column) for column in zip(*rows, strict=True))) if rows else []
         return _return_class()(
-            observations=[{"role": "environment", "content": _remark(score)} for score in scores],
-            metadata=list(metadata),
-            next_stop_strings=[None] * len(scores),
-            rewards=tensor([self.number(score) for score in scores]),
-            terminateds=tensor([1.0] * len(scores)),
-            answers=[score.pred for score in scores] if return_extracted_answer else None,
+            [{"role": "environment", "content": _remark(score)} for score in scores],
+            list(metadata),
+            [None] * len(scores),
+            tensor([self.number(score) for score in scores]),
+            tensor([1.0] * len(scores)),
+            [score.pred for score in scores] if return_extracted_answer else None,
         )
 
     def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
@@ -131,15 +131,16 @@ class RelfastEnvironment(_Environment, metaclass=_AsActor):
     """
 
 
-def _read(log: object, about: object) -> tuple[Any, Any, Any, str | None]:
+def _read(log: object, about: object) -> Row:
     """Task, gold, response and question of a conversation."""
-    label = field(about, "answer", "ground_truth")
-    task, answer, question = read_label(label)
+    known: Mapping[str, Any] = about if type(about) is dict or isinstance(about, Mapping) else {}
+    label = known.get("answer")
+    task, answer, question = read_label(known.get("ground_truth") if label is None else label)
     if task is None:
-        task = field(about, "task")
+        task = known.get("task")
     if question is None:
-        question = field(about, "question")
-    return task, gold_of(answer), response_of(log), question if question is not None else question_of(log)
+        question = known.get("question")
+    return task, answer, response_of(log), question_of(log) if question is None else question
 
 
 def _remark(score: Score) -> str:

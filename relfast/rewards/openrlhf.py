@@ -18,13 +18,14 @@ and forgotten (``on_error="raise"`` is refused). Say what a response without a s
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Unpack
 
 from relfast.errors import UsageError
 from relfast.keywords import AdapterKeywords, OnError, ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.queries import score_queries
+from relfast.rewards.queries import sample_of, score_queries, unreadable
 from relfast.rewards.shared import Adapter, shares, tensor
 
 __all__ = ["RewardFunc", "make_reward", "reward_func"]
@@ -69,12 +70,24 @@ class RewardFunc(Adapter):
             A query has neither a prompt nor a question: nobody knows where its response begins.
         """
         n = len(queries)
-        scores = score_queries(self.score_all, queries, prompts, labels)
-        rewards = [self.value(score) for score in scores]
-        logs = shares(scores) if n else {}
+        if n == 1 and (prompts is None or len(prompts) == 1) and (labels is None or len(labels) == 1):
+            row = sample_of(
+                queries[0], None if prompts is None else prompts[0], None if labels is None else labels[0]
+            )
+            score = unreadable(0) if row is None else self.score_gold(*row)
+            reward = self.value(score)
+            rewards, corrects, logs = [reward], [correct_of(score, reward)], shares((score,))
+        else:
+            scores = score_queries(self.score_golds, queries, prompts, labels)
+            rewards = [self.value(score) for score in scores]
+            corrects = [*map(correct_of, scores, rewards)]
+            logs = shares(scores) if n else {}
+        if "torch" not in sys.modules:
+            extra = {name: [share] * n for name, share in logs.items()}
+            return {"rewards": rewards, "scores": corrects, "extra_logs": extra}
         return {
             "rewards": tensor(rewards),
-            "scores": tensor([correct_of(*pair) for pair in zip(scores, rewards, strict=True)]),
+            "scores": tensor(corrects),
             "extra_logs": {name: tensor([share] * n) for name, share in logs.items()},
         }
 

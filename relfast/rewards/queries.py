@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from relfast.engine.online.needs import level_of_caller
 from relfast.errors import UsageError
 from relfast.records import Score, unscored
-from relfast.rewards.shared import question_of, read_label
+from relfast.rewards.shared import Row, question_of, read_label
 from relfast.tasks.reasoning import cut_turn
 
 _TURNS: Final = (
@@ -36,15 +37,6 @@ NO_PROMPT: Final = (
 )
 
 
-class Sample(NamedTuple):
-    """A query taken apart."""
-
-    task: Any
-    answer: Any
-    response: Any
-    question: str | None
-
-
 def score_queries(
     score_all: Callable[..., Sequence[Score]],
     queries: Sequence[object],
@@ -53,7 +45,7 @@ def score_queries(
 ) -> list[Score]:
     """A score for each query, in order; one whose prompt is not in it is unscored, with a warning.
 
-    ``score_all`` scores columns: tasks, golds, responses, questions.
+    ``score_all`` scores columns: tasks, golds as `gold_of` reads them, responses, questions.
 
     Raises
     ------
@@ -67,16 +59,20 @@ def score_queries(
         [None] * n if labels is None else labels,
         strict=True,
     )
-    samples = [_sample(*row) for row in columns]
+    samples = [sample_of(*row) for row in columns]
     whole = [sample for sample in samples if sample is not None]
-    if len(whole) == n == 1:
-        task, answer, response, question = whole[0]
-        return list(score_all([task], [answer], [response], [question]))
     scores = iter(score_all(*map(list, zip(*whole, strict=True))) if whole else ())
-    return [_unreadable(at) if sample is None else next(scores) for at, sample in enumerate(samples)]
+    return [unreadable(at) if sample is None else next(scores) for at, sample in enumerate(samples)]
 
 
-def _sample(query: object, prompt: object, label: object) -> Sample | None:
+def sample_of(query: object, prompt: object, label: object) -> Row | None:
+    """Task, gold, response and question of a query; None: its prompt is not in it.
+
+    Raises
+    ------
+    UsageError
+        There is neither a prompt nor a question.
+    """
     task, answer, question = read_label(label)
     asked = question_of(prompt)
     response = response_in(query, prompt if isinstance(prompt, str) else asked, question)
@@ -84,14 +80,15 @@ def _sample(query: object, prompt: object, label: object) -> Sample | None:
         if prompt is None and not isinstance(question, str):
             raise UsageError(NO_PROMPT)
         return None
-    return Sample(task, answer, response, asked if question is None else question)
+    return task, answer, response, asked if question is None else question
 
 
-def _unreadable(at: int) -> Score:
+def unreadable(at: int) -> Score:
+    """The score of query ``at`` whose prompt is not in it, with a warning for whoever called the adapter."""
     message = (
         "neither the prompt nor the label's question is in the query, so where the response begins is unknown"
     )
-    warnings.warn(f"relfast: {message}; such queries are not scored", stacklevel=4)
+    warnings.warn(f"relfast: {message}; such queries are not scored", stacklevel=level_of_caller())
     return unscored(at, None, None, 0, "invalid_record", "UnknownPrompt", message)
 
 
@@ -101,6 +98,8 @@ def response_in(query: object, prompt: object, question: object = None) -> Any:
     """
     if not isinstance(query, str):
         return query
+    if type(prompt) is str and prompt and query.startswith(prompt) and not prompt.isspace():
+        return cut_turn(query[len(prompt) :])  # as most are
     if prompt == "":
         return cut_turn(query)
     for asked in (prompt, question):

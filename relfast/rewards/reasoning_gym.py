@@ -56,7 +56,7 @@ class ScoreAnswer(Adapter):
             task = source if find_task(source) is not None else None
         if question is None:
             question = field(metadata, "question") or field(entry, "question")
-        return self.number(self.score_one(task, gold, answer, question))
+        return self.number(self.score_gold(task, gold, answer, question))
 
 
 score_answer: ScoreAnswer = ScoreAnswer.default()

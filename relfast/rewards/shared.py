@@ -25,6 +25,9 @@ __all__ = ["close", "stats"]
 
 _log: Final = logging.getLogger("relfast")
 
+Row = tuple[Any, Any, Any, Any]
+"""Task, gold as `gold_of` reads it, response and question."""
+
 
 class Adapter:
     """Options that travel by pickle, and the shared scorer they stand for.
@@ -95,11 +98,15 @@ class Adapter:
         return self._found
 
     def score_one(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
+        return self.score_gold(task, gold_of(answer), response, question)
+
+    def score_gold(self, task: Any, gold: Any, response: Any, question: Any) -> Score:
+        """`score_one` with gold that `gold_of` has read."""
         if not self._told:
             self._tell()
-        gold = gold_of(answer)
         score = (self._found or self.scorer).score_one(task, gold, response, question)
-        self._needs.look(score.task, gold, question)
+        if type(question) is not str or not question:
+            self._needs.look(score.task, gold, question)
         return score
 
     def score_all(
@@ -109,24 +116,40 @@ class Adapter:
         responses: Sequence[Any],
         questions: Sequence[Any] | None = None,
     ) -> list[Score]:
-        if len(responses) == len(tasks) == len(answers) == 1 and (questions is None or len(questions) == 1):
+        return self.score_golds(tasks, [gold_of(answer) for answer in answers], responses, questions)
+
+    def score_golds(
+        self,
+        tasks: Sequence[Any],
+        gold: Sequence[Any],
+        responses: Sequence[Any],
+        questions: Sequence[Any] | None = None,
+    ) -> list[Score]:
+        """`score_all` with gold that `gold_of` has read."""
+        if len(responses) == len(tasks) == len(gold) == 1 and (questions is None or len(questions) == 1):
             asked = None if questions is None else questions[0]
-            return [self.score_one(tasks[0], answers[0], responses[0], asked)]
+            return [self.score_gold(tasks[0], gold[0], responses[0], asked)]
         self._tell()
-        gold = [gold_of(answer) for answer in answers]
         scores = self.scorer.scores(list(tasks), gold, responses, questions=questions)
         look = self._needs.look
         for at, score in enumerate(scores):
-            look(score.task, gold[at], None if questions is None else questions[at])
+            question = None if questions is None else questions[at]
+            if type(question) is not str or not question:
+                look(score.task, gold[at], question)
         return scores
 
-    async def score_later(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
-        """`score_one` for an event loop, which is not held up while workers score."""
-        self._tell()
-        gold = gold_of(answer)
-        score = self.scorer.score_at_once(task, gold, response, question)
-        if score is None:
-            score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
+    def score_here(self, task: Any, gold: Any, response: Any, question: Any) -> Score | None:
+        """`score_gold` where that needs no worker, else None: then `score_on_workers` is to be awaited."""
+        if not self._told:
+            self._tell()
+        score = (self._found or self.scorer).score_at_once(task, gold, response, question)
+        if score is not None and (type(question) is not str or not question):
+            self._needs.look(score.task, gold, question)
+        return score
+
+    async def score_on_workers(self, task: Any, gold: Any, response: Any, question: Any) -> Score:
+        """`score_gold` for an event loop, which is not held up meanwhile."""
+        score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
         self._needs.look(score.task, gold, question)
         return score
 
@@ -143,6 +166,8 @@ class Adapter:
         UnscoredError
             The response has no score, and ``on_error`` has no number for it.
         """
+        if score.reward is not None:
+            return score.reward
         value = self.value(score)
         if value is None:
             what = score.error["message"] if score.error else "no reward"
@@ -160,14 +185,14 @@ def gives_none(on_error: OnError, policy: str) -> bool:
     return machinery is None or response is None
 
 
-def gold_of(answer: object) -> Any:
+def gold_of(answer: Any) -> Any:
     """Gold as it was before a data set carried it.
 
     JSON text is read (once per distinct text), arrays become lists, and fields that are None are left
     out: a `datasets` column of dicts comes back with the union of all keys. Gold of which nothing would
     be left, and what is no gold at all, stays as it is; the score says what is wrong with it.
     """
-    if isinstance(answer, str):
+    if type(answer) is str or isinstance(answer, str):
         return _gold_of_text(answer)
     return _gold_of_object(answer)
 
@@ -187,6 +212,8 @@ def _gold_of_object(answer: Any) -> Any:
             orjson.dumps(answer)
         except TypeError:
             answer = _plain(answer)
+        if type(answer) is dict and None not in answer.values():
+            return answer
         return {key: value for key, value in answer.items() if value is not None} or answer
     except Exception:
         # a mapping of somebody else's making that fails when it is read, or that never ends
@@ -209,19 +236,31 @@ def read_label(label: object) -> tuple[Any, Any, Any]:
     """Task, gold and question out of the single field that some trainers have for all of it.
 
     ``{"task": …, "answer": {…}, "question": …}`` or its JSON text; gold alone is its own label, and the
-    task is inferred from its keys.
+    task is inferred from its keys. Gold has been read (`gold_of`).
     """
-    if type(label) is dict and label.get("answer") is not None:
-        return label.get("task"), label["answer"], label.get("question")
-    gold = gold_of(label)
-    if (type(gold) is dict or isinstance(gold, Mapping)) and "answer" in gold:
-        return gold.get("task"), gold["answer"], gold.get("question")
+    if type(label) is str:
+        return _label_of_text(label)
+    if type(label) is dict:
+        answer = label.get("answer")
+        if answer is not None:
+            return label.get("task"), gold_of(answer), label.get("question")
+    return _label_of(gold_of(label))
+
+
+@lru_cache(maxsize=4096)
+def _label_of_text(text: str) -> tuple[Any, Any, Any]:
+    return _label_of(gold_of(text))
+
+
+def _label_of(gold: Any) -> tuple[Any, Any, Any]:
+    if isinstance(gold, Mapping) and "answer" in gold:
+        return gold.get("task"), gold_of(gold["answer"]), gold.get("question")
     return None, gold, None
 
 
 def response_of(completion: object) -> Any:
     """The text of a completion: text as it is, of chat messages the last of the assistant."""
-    return completion if isinstance(completion, str) else text_of(completion)
+    return completion if type(completion) is str or isinstance(completion, str) else text_of(completion)
 
 
 def question_of(prompt: object) -> str | None:
@@ -242,7 +281,7 @@ def question_of(prompt: object) -> str | None:
 
 def field(row: object, *names: str) -> Any:
     """The first of the fields that ``row`` (a mapping, or nothing) has and that is not None."""
-    if type(row) is dict or isinstance(row, Mapping):
+    if row is not None and (type(row) is dict or isinstance(row, Mapping)):
         for name in names:
             value = row.get(name)
             if value is not None:
@@ -250,11 +289,16 @@ def field(row: object, *names: str) -> Any:
     return None
 
 
+def is_empty(answer: object) -> bool:
+    """Whether gold is a column's empty text, which stands for none."""
+    return isinstance(answer, str) and not answer
+
+
 def tensor(values: Sequence[float | None]) -> Any:
     """The values as a float tensor (None as NaN) where the process has loaded torch, else as they are."""
     torch = sys.modules.get("torch")
     if torch is None:
-        return list(values)
+        return values if type(values) is list else list(values)
     return torch.tensor([float("nan") if value is None else value for value in values], dtype=torch.float32)
 
 
@@ -276,7 +320,7 @@ def tallies(scores: Sequence[Score]) -> dict[str, float]:
 def shares(scores: Sequence[Score]) -> dict[str, float]:
     """``answered`` and ``unscored`` as shares of all."""
     n = len(scores)
-    return {
-        "answered": sum([score.status == "ok" for score in scores]) / n,
-        "unscored": sum([score.correct is None for score in scores]) / n,
-    }
+    if n == 1:
+        return {"answered": float(scores[0].status == "ok"), "unscored": float(scores[0].correct is None)}
+    answered = sum([score.status == "ok" for score in scores])
+    return {"answered": answered / n, "unscored": sum([score.correct is None for score in scores]) / n}

@@ -17,7 +17,16 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import ScorerKeywords
-from relfast.rewards.shared import Adapter, field, question_of, read_label, response_of
+from relfast.rewards.shared import (
+    Adapter,
+    Row,
+    field,
+    gold_of,
+    is_empty,
+    question_of,
+    read_label,
+    response_of,
+)
 
 __all__ = ["CustomRM", "custom_rm", "make_reward"]
 
@@ -39,20 +48,35 @@ class CustomRM(Adapter):
         UnscoredError
             A sample has no score, and ``on_error`` has no number for it.
         """
-        if isinstance(sample, Sequence) and not isinstance(sample, str):
-            return list(await asyncio.gather(*(self._one(item) for item in sample)))
-        return await self._one(sample)
+        if not hasattr(sample, "response") and isinstance(sample, Sequence) and not isinstance(sample, str):
+            return await self._all([_read(item) for item in sample])
+        row = _read(sample)
+        score = self.score_here(*row)
+        return self.number(await self.score_on_workers(*row) if score is None else score)
 
-    async def _one(self, sample: object) -> float:
-        task, answer, question = read_label(getattr(sample, "label", None))
-        metadata = getattr(sample, "metadata", None)
-        task = task if task is not None else field(metadata, "task")
-        answer = answer if answer not in (None, "") else field(metadata, "answer")
-        question = question if question is not None else field(metadata, "question")
-        if question is None:
-            question = question_of(getattr(sample, "prompt", None))
-        response = response_of(getattr(sample, "response", None))
-        return self.number(await self.score_later(task, answer, response, question))
+    async def _all(self, rows: Sequence[Row]) -> list[float]:
+        scores = [self.score_here(*row) for row in rows]
+        waiting = [at for at, score in enumerate(scores) if score is None]
+        if waiting:
+            later = await asyncio.gather(*(self.score_on_workers(*rows[at]) for at in waiting))
+            for at, score in zip(waiting, later, strict=True):
+                scores[at] = score
+        return [self.number(score) for score in scores if score is not None]
+
+
+def _read(sample: object) -> Row:
+    """Task, gold, response and question of a sample."""
+    task, answer, question = read_label(getattr(sample, "label", None))
+    metadata = getattr(sample, "metadata", None)
+    if task is None:
+        task = field(metadata, "task")
+    if answer is None or is_empty(answer):
+        answer = gold_of(field(metadata, "answer"))
+    if question is None:
+        question = field(metadata, "question")
+    if question is None:
+        question = question_of(getattr(sample, "prompt", None))
+    return task, answer, response_of(getattr(sample, "response", None)), question
 
 
 _default = CustomRM.default()

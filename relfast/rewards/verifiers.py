@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import ScorerKeywords
-from relfast.rewards.shared import Adapter, field, gold_of, question_of, response_of
+from relfast.rewards.shared import Adapter, Row, field, gold_of, is_empty, question_of, response_of
 from relfast.tasks import find_task
 
 __all__ = [
@@ -72,11 +72,12 @@ class Reward(Adapter):
     ) -> Any:
         row = _read(prompt, completion, answer, info, state, task)
         if self._asynchronous:
-            return self._later(*row)
-        return self.value(self.score_one(*row))
+            return self._later(row)
+        return self.value(self.score_gold(*row))
 
-    async def _later(self, *row: Any) -> float | None:
-        return self.value(await self.score_later(*row))
+    async def _later(self, row: Row) -> float | None:
+        score = self.score_here(*row)
+        return self.value(await self.score_on_workers(*row) if score is None else score)
 
 
 class TraceReward(Adapter):
@@ -98,23 +99,24 @@ class TraceReward(Adapter):
         question = getattr(task, "question", None) or field(info, "question")
         row = (
             getattr(task, "benchmark", None) or field(info, "benchmark", "task"),
-            gold_of(gold if gold not in (None, "") else field(info, "answer")),
+            gold_of(field(info, "answer") if gold is None or is_empty(gold) else gold),
             getattr(trace, "last_reply", None),
             question if question is not None else question_of(getattr(task, "prompt", None)),
         )
-        return self.number(await self.score_later(*row))
+        score = self.score_here(*row)
+        return self.number(await self.score_on_workers(*row) if score is None else score)
 
 
 def _read(
     prompt: object, completion: object, answer: object, info: object, state: object, task: object
-) -> tuple[Any, Any, Any, str | None]:
+) -> Row:
     """Task, gold, response and question of a rollout."""
     info = gold_of(info)  # the hub keeps it as JSON text
     named = field(info, "task")
-    for candidate in (task, field(state, "task")):
-        if named is None and find_task(candidate) is not None:
-            named = candidate
-    gold = answer if answer not in (None, "") else field(info, "answer")
+    if named is None:
+        candidates = (task, field(state, "task"))
+        named = next((name for name in candidates if find_task(name) is not None), None)
+    gold = field(info, "answer") if answer is None or is_empty(answer) else answer
     question = field(info, "question")
     return (
         named,

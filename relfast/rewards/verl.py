@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Final, Unpack
 
 from relfast.keywords import OptionKeywords, ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, field, question_of
+from relfast.rewards.shared import Adapter, field, gold_of, question_of
 from relfast.tasks import find_task
 
 __all__ = ["ComputeScore", "compute_score", "compute_score_batched", "make_compute_score"]
@@ -86,10 +86,14 @@ class ComputeScore(Adapter):
                 ground_truths if ground_truths is not None else [None] * n,
                 extra_infos,
             )
-        score = self.score_one(
-            _task(data_source, extra_info), ground_truth, solution_str, _question(extra_info, kwargs)
+        return self._result(
+            self.score_gold(
+                _task(data_source, extra_info),
+                gold_of(ground_truth),
+                solution_str,
+                _question(extra_info, kwargs),
+            )
         )
-        return self._result(score)
 
     def batch(
         self,

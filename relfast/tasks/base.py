@@ -128,6 +128,10 @@ class TextKernel:
         The function that says what the task's ``strict`` extractor would of a single response that the kernel
         has read: ``(number, taxa) -> value``, numbered as in details, or None where nothing was found.
         Rewards of tasks that have it ask the kernel first.
+    row_key
+        The function that names what decides a row under ``strict``, beside `Extracted.found` and ``reason``:
+        ``(answer, extracted) -> tuple | None``, equal for records whose rows differ in their places only, and
+        None where there are too many to know them all. Rewards of tasks that have it are scored once a key.
     least
         The option that is the smallest measure of a right answer under ``strict``.
     """
@@ -139,6 +143,7 @@ class TextKernel:
     tables: str | None = None
     strict_gold: str | None = None
     value_of: str | None = None
+    row_key: str | None = None
     least: str | None = None
 
 

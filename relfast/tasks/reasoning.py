@@ -177,7 +177,10 @@ def _may_have_marks(text: str, first: Sequence[str]) -> bool:
     """Whether some mark's first letters are there, or gpt-oss's word at the beginning."""
     if lower(text[: len(_BARE_ANALYSIS)]) == _BARE_ANALYSIS:
         return True
-    return any(_BEGINNINGS[character].search(text) is not None for character in first)
+    for character in first:  # noqa: SIM110
+        if _BEGINNINGS[character].search(text) is not None:
+            return True
+    return False
 
 
 def _events(
@@ -241,8 +244,11 @@ def end_of_turn(lowered: str) -> int:
 
 def cut_turn(text: str) -> str:
     """The text without blanks and marks of the end of a turn behind it, if there is a mark."""
-    if lower(text.rstrip()[-1:]) not in _LAST_OF_ENDS:
-        return text  # most texts, without a copy in lower case
+    last = text[-1:]
+    if last.isspace():
+        last = text.rstrip()[-1:]
+    if lower(last) not in _LAST_OF_ENDS:
+        return text  # most texts, without a copy of them
     return text[: end_of_turn(lower(text))]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import relfast
 from relfast.engine.job import Job
-from relfast.engine.online.scorer import HOST_CHARS
+from relfast.engine.online.routes import HOST_CHARS
 from relfast.engine.scoring import LOAD_SECONDS, NoGuard, Place, Scoring
 
 

@@ -590,7 +590,7 @@ def test_gold_that_never_ends_is_no_gold() -> None:
 
 
 def test_labels_and_questions() -> None:
-    assert read_label('{"task": "REL-C1", "answer": "{}", "question": "q"}') == ("REL-C1", "{}", "q")
+    assert read_label('{"task": "REL-C1", "answer": "{}", "question": "q"}') == ("REL-C1", {}, "q")
     assert read_label({"label": "Yes"}) == (None, {"label": "Yes"}, None)
     assert question_of([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]) == "a"
     assert question_of([{"role": "user", "content": [{"type": "text", "text": "t"}]}]) == "t"

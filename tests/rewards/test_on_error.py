@@ -59,7 +59,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
                 each.set_score(each.unscored(*(BAD_GOLD if broken else verdict)))
 
         monkeypatch.setattr(IsolatedScoring, "submit", submit)
-        monkeypatch.setattr(IsolatedScoring, "_without_worker", lambda *_: None)
+        monkeypatch.setattr(IsolatedScoring, "_judged", lambda self, task, asked: [None] * len(asked))
 
     return judge
 

@@ -246,9 +246,9 @@ def test_closing_under_callers_leaves_nobody_waiting() -> None:
 
 
 def test_plain_gold_is_what_json_can_hold() -> None:
-    assert plain({"a": ("x", 1, None)}) == {"a": ("x", 1, None)}
-    assert plain({"a": 2**70, 5: "\ud800"}) == {"a": 2**70, "5": "\ud800"}
-    assert type(plain(np.str_("C"))) is str
+    assert plain({"a": ("x", 1, None)})[0] == {"a": ("x", 1, None)}
+    assert plain({"a": 2**70, 5: "\ud800"})[0] == {"a": 2**70, "5": "\ud800"}
+    assert type(plain(np.str_("C"))[0]) is str
     with pytest.raises(TypeError):
         plain({"a": object()})
-    assert json.loads(json.dumps(plain({"a": [1.5, True]}))) == {"a": [1.5, True]}
+    assert json.loads(json.dumps(plain({"a": [1.5, True]})[0])) == {"a": [1.5, True]}

@@ -154,8 +154,12 @@ def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:
     assert scorer.stats()["workers_replaced"] == 2
 
 
-@pytest.mark.parametrize("when", ["begin", "submit", "_without_worker"])
-def test_an_interrupted_batch_leaves_nobody_waiting(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("when", "call"), [("_read", 20), ("begin_all", 1), ("_judged", 1), ("_settled", 20), ("submit", 0)]
+)
+def test_an_interrupted_batch_leaves_nobody_waiting(
+    when: str, call: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ctrl-C in a notebook, and the same cell again."""
     rows = distinct_c2(40)
     with relfast.Scorer(workers=1) as scorer:
@@ -164,7 +168,7 @@ def test_an_interrupted_batch_leaves_nobody_waiting(when: str, monkeypatch: pyte
         calls = iter(range(1_000))
 
         def interrupted(*arguments: object) -> object:
-            if next(calls) == (0 if when == "submit" else 20):
+            if next(calls) == call:
                 raise KeyboardInterrupt
             return whole(*arguments)
 

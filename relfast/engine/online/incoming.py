@@ -17,8 +17,8 @@ _PLAIN: Final = (
 )
 
 
-def plain(value: object) -> Any:
-    """Gold as JSON values only: itself if it is that, else the nearest.
+def plain(value: object) -> tuple[Any, bytes]:
+    """Gold as JSON values only, itself if it is that, else the nearest; and as text, where NaN may be null.
 
     Raises
     ------
@@ -26,11 +26,12 @@ def plain(value: object) -> Any:
         It holds something that has no form in JSON.
     """
     try:
-        orjson.dumps(value, option=_PLAIN)
+        text = orjson.dumps(value, option=_PLAIN)
     except TypeError:
         # a mapping of another kind, numbers of any size, lone surrogates, keys that are numbers
-        return json.loads(json.dumps(dict(value) if isinstance(value, Mapping) else value))
-    return value
+        written = json.dumps(dict(value) if isinstance(value, Mapping) else value)
+        return json.loads(written), written.encode()
+    return value, text
 
 
 def text_in(response: object) -> Any:

@@ -14,7 +14,7 @@ from relfast.engine.online.counts import Counts
 from relfast.engine.online.entry_work import EntryQueue
 from relfast.engine.online.incoming import plain
 from relfast.engine.online.pending_score import PendingScore
-from relfast.engine.online.score_cache import ScoreCache, for_record, key_of
+from relfast.engine.online.score_cache import Key, Keys, ScoreCache, for_record
 from relfast.engine.online.shared_pool import SharedPool
 from relfast.engine.pool.pool import Pool
 from relfast.engine.scoring import Scoring, failed
@@ -22,8 +22,12 @@ from relfast.records import Extracted, Record, Score
 from relfast.tasks.base import Task
 
 HERE_CHARS: Final = 20_000
-"""Longest response that a kernel judges in the host: 1,000 molecules, some 5 ms in which no other thread of
-the host runs. Longer ones go to a worker."""
+"""Longest response (or several together) that a kernel judges in the host: 1,000 molecules, some 5 ms in
+which no other thread of the host runs. Longer ones go to a worker."""
+
+
+_Asked = tuple[Record, Extracted[Any], Key]
+"""A record as it is judged, plain text and JSON values; its answer; and its key among scores."""
 
 
 class IsolatedScoring:
@@ -51,6 +55,7 @@ class IsolatedScoring:
         self._queue: EntryQueue | SharedPool | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
         self._cache = ScoreCache()
+        self._keys = Keys()
         self._replaced = 0
 
     def start(self) -> None:
@@ -98,35 +103,78 @@ class IsolatedScoring:
 
     def begin(self, task: Task, record: Record, new: list[PendingScore]) -> Score | PendingScore:
         """The score of an equal answer, its pending score, or a new one (also added to ``new``)."""
-        response = record.response if isinstance(record.response, str) else None
-        question = record.question if self._asks(task) and isinstance(record.question, str) else None
+        (begun,) = self.begin_all(task, [record], new)
+        return begun
+
+    def begin_all(
+        self, task: Task, records: Sequence[Record], new: list[PendingScore]
+    ) -> list[Score | PendingScore]:
+        """`begin` of records of one task, in their order; a kernel gets those that it may know together."""
+        begun: list[Score | PendingScore | None] = [None] * len(records)
+        asked: dict[Key, tuple[int, _Asked]] = {}
+        again: list[tuple[int, _Asked]] = []
+        for at, record in enumerate(records):
+            read = self._read(task, record)
+            if isinstance(read, Score):
+                begun[at] = read
+                continue
+            key = read[2]
+            if self._scoring.job.details:
+                # gold and answer as texts would fill the memory
+                begun[at] = _new_pending(read[0], new)
+            elif (known := self._known(key, record)) is not None:
+                begun[at] = known
+            elif key in asked:
+                again.append((at, read))
+            else:
+                asked[key] = at, read
+        if asked:
+            scores = self._judged(task, [read for _, read in asked.values()])
+            for (at, read), score in zip(asked.values(), scores, strict=True):
+                begun[at] = self._settled(read, records[at], score, new)
+        for at, read in again:
+            begun[at] = self._known(read[2], records[at]) or self._settled(
+                read, records[at], self._judged(task, [read])[0], new
+            )
+        return [each for each in begun if each is not None]
+
+    def _read(self, task: Task, record: Record) -> _Asked | Score:
+        response = record.response
+        if type(response) is not str and not isinstance(response, str):
+            response = None
+        question = record.question
+        if question is not None and not (isinstance(question, str) and self._asks(task)):
+            question = None
         try:
-            answer = plain(record.answer)
+            answer, written = plain(record.answer)
             extracted = task.scorer.extract(record, self._scoring.options)
-            key = key_of(task.name, answer, extracted, question)
+            key = self._keys.of(task.name, answer, written, extracted, question)
         except Exception as error:
             return failed(record, error)
-
         # what a worker gets is plain text and JSON values: reading it cannot fail there
-        told = Record(0, None, task.name, answer, response, question)
-        if self._scoring.job.details:
-            # gold and answer as texts would fill the memory
-            new.append(PendingScore(told))
-            return new[-1]
-        begun = self._cache.find(key)
-        if isinstance(begun, Score):
+        return Record(0, None, task.name, answer, response, question), extracted, key
+
+    def _known(self, key: Key, record: Record) -> Score | PendingScore | None:
+        """The score of an equal answer, or its pending score."""
+        known = self._cache.find(key)
+        if isinstance(known, Score):
             self._counts.add("scored_before")
-            return for_record(begun, record)
-        if begun is not None:
+            return for_record(known, record)
+        if known is not None:
             self._counts.add("shared")
-            return begun
-        score = self._without_worker(task, told, extracted)
+        return known
+
+    def _settled(
+        self, asked: _Asked, record: Record, score: Score | None, new: list[PendingScore]
+    ) -> Score | PendingScore:
+        """What has been judged here, remembered; else a pending score."""
+        told, _, key = asked
         if score is not None:
             self._cache.remember(key, score)
             return for_record(score, record)
-        new.append(PendingScore(told))
-        first = self._cache.begin(key, new[-1])
-        if first is not new[-1]:
+        pending = _new_pending(told, new)
+        first = self._cache.begin(key, pending)
+        if first is not pending:
             new.pop()
             self._counts.add("shared")
         return first
@@ -142,7 +190,7 @@ class IsolatedScoring:
         """
         try:
             values = [
-                None if value is None else plain(value)
+                None if value is None else plain(value)[0]
                 for value in (record.answer, record.question, record.row)
             ]
         except Exception as error:
@@ -151,16 +199,42 @@ class IsolatedScoring:
         new.append(PendingScore(Record(0, None, record.task, answer, record.response, question, row=row)))
         return new[-1]
 
-    def _without_worker(self, task: Task, record: Record, extracted: Extracted[Any]) -> Score | None:
-        """The score of a record that a kernel can judge, in microseconds and certain to end; else None."""
+    def _judged(self, task: Task, asked: Sequence[_Asked]) -> list[Score | None]:
+        """The scores of records that a kernel can judge, in microseconds and certain to end; else None."""
+        scores: list[Score | None] = [None] * len(asked)
+        if task.score_fast is None:
+            return scores
+        together: list[int] = []
+        n_chars = 0
+        for at, each in enumerate(asked):
+            response = each[0].response
+            if response is None or len(response) > HERE_CHARS:
+                continue
+            chars = len(response)
+            if n_chars + chars > HERE_CHARS:
+                self._judge_together(task, asked, together, scores)
+                together, n_chars = [], 0
+            together.append(at)
+            n_chars += chars
+        self._judge_together(task, asked, together, scores)
+        return scores
+
+    def _judge_together(
+        self, task: Task, asked: Sequence[_Asked], places: Sequence[int], scores: list[Score | None]
+    ) -> None:
         judge = task.score_fast
-        if judge is None or record.response is None or len(record.response) > HERE_CHARS:
-            return None
+        assert judge is not None
         try:
-            (outcome,) = judge([(record, extracted)], self._scoring.options)
-            return None if outcome is None else self._scoring.score_of(task, record, outcome)
+            batch = [asked[at][:2] for at in places]
+            for at, outcome in zip(places, judge(batch, self._scoring.options), strict=True):
+                if outcome is not None:
+                    scores[at] = self._scoring.score_of(task, asked[at][0], outcome)
         except Exception:
-            return None  # a worker says what is wrong with it
+            # one of them spoils it; alone, it is left to a worker, who says what is wrong with it
+            if len(places) > 1:
+                for at in places:
+                    scores[at] = None
+                    self._judge_together(task, asked, [at], scores)
 
     def submit(self, pending: Sequence[PendingScore]) -> None:
         """Have workers score them; where none can be had, the scores say so."""
@@ -190,3 +264,9 @@ class IsolatedScoring:
                 # runs with `close`, when this object is collected, and before the interpreter ends
                 self._finalizer = weakref.finalize(self, self._queue.close)
             return self._queue
+
+
+def _new_pending(record: Record, new: list[PendingScore]) -> PendingScore:
+    # in the list at once: whoever is interrupted settles what stands there
+    new.append(PendingScore(record))
+    return new[-1]

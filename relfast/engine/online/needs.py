@@ -44,11 +44,11 @@ class Needs:
             warnings.warn(
                 f"relfast: {task} came without its question, which strict looks at: without it the same"
                 f" response can be worth less. Pass it {self._where}. (Said once for {task}.)",
-                stacklevel=_level_of_caller(),
+                stacklevel=level_of_caller(),
             )
 
 
-def _level_of_caller() -> int:
+def level_of_caller() -> int:
     """``stacklevel`` for the function that called this, so that the warning names code that is not ours."""
     frame: FrameType | None = sys._getframe(1)
     level = 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import pickle
 from collections import OrderedDict
+from collections.abc import Hashable
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -18,35 +20,61 @@ REMEMBERED: Final = 10_000
 MAX_VOTE_CHARS: Final = 4_000
 """Longest ``vote`` of a remembered score: REL-C3's is a list of molecules as long as the model likes."""
 
-_HASHED_WITH_GIL: Final = 2047
-"""hashlib lets go of the interpreter lock for more bytes than these, and getting it back from busy threads
-takes a thousand times as long as the hash."""
-
 _UNSETTLED: Final = {
     name: tuple(metric.name for metric in task.metric_objects if metric.unsettled)
     for name, task in TASKS.items()
 }
 """By task: metrics that say that a clock decided the row."""
 
-Key = bytes
+Key = tuple[Hashable, ...]
 
 
-def key_of(task: str, answer: Any, extracted: Extracted[Any], question: str | None = None) -> Key:
-    """A digest equal for records of one task with the same gold, extracted answer and, where the task looks
-    at it, question.
+class Keys:
+    """Keys equal for records of one task with the same gold, extracted answer and, where the task looks at
+    it, question.
 
-    That is all a chemistry task's ``score`` looks at, so two responses that reason differently and end in
-    the same molecule share a key.
-
-    Raises
-    ------
-    Exception
-        ``answer`` cannot be pickled (whatever its own methods raise).
+    That is all a chemistry task's ``score`` looks at, so two responses that reason differently and end in the
+    same molecule share a key. Thread-safe.
     """
-    # a text keeps its hash, and a data set's question comes again with every rollout
-    asked = None if question is None else hash(question)
-    told = (task, answer, asked, extracted.value, extracted.found, extracted.reason, extracted.error)
-    text = pickle.dumps(told, protocol=5)
+
+    def __init__(self) -> None:
+        self._golds: dict[bytes, bytes] = {}
+
+    def of(
+        self, task: str, answer: Any, gold: bytes, extracted: Extracted[Any], question: str | None = None
+    ) -> Key:
+        """The key of a record, with its gold as JSON value and text (`incoming.plain`)."""
+        known = self._golds.get(gold)
+        if known is None:
+            known = _AMBIGUOUS if b"null" in gold else gold if len(gold) <= _SHORT_GOLD else _digest(gold)
+            if len(self._golds) >= _GOLDS:
+                self._golds.clear()
+            if len(gold) <= _SHORT_GOLD:
+                self._golds[gold] = known  # one text for all answers to a question
+        if known is _AMBIGUOUS:
+            known = _digest(json.dumps(answer).encode())  # there NaN is not null
+        value = extracted.value
+        if value is not None and not (type(value) is str and len(value) <= _SHORT):
+            value = _digest(pickle.dumps(value, protocol=5))
+        # a text keeps its hash, and a data set's question comes again with every rollout
+        asked = None if question is None else hash(question)
+        return task, known, asked, value, extracted.found, extracted.reason, extracted.error
+
+
+_AMBIGUOUS: Final = b""
+_SHORT: Final = 200
+"""Longest text of an answer that a key holds itself."""
+
+_SHORT_GOLD: Final = 4_000
+_GOLDS: Final = 2_048
+"""The same of gold, and how many of these are kept apart from the keys."""
+
+_HASHED_WITH_GIL: Final = 2047
+"""hashlib lets go of the interpreter lock for more bytes than these, and getting it back from busy threads
+takes a thousand times as long as the hash."""
+
+
+def _digest(text: bytes) -> bytes:
     digest = blake2b(digest_size=16)
     for at in range(0, len(text), _HASHED_WITH_GIL):
         digest.update(text[at : at + _HASHED_WITH_GIL])

@@ -1,10 +1,8 @@
 """`Scorer`: scoring as an object that keeps workers and answers between calls. What rewards run on.
 
-Text and mazes are scored where they are asked for, in microseconds; so are solutions that are embedded, in
-steps between which each record's deadline is looked at. Chemistry can hang or crash, and a response of
-megabytes takes seconds in one go, so they are scored in workers, which a timer ends; only answers that were
-scored before are decided here. Everything else of a training loop follows: any thread may call, calls of many
-threads share the workers' round trips, the object travels by pickle and survives a fork without its workers.
+Where a record is scored, in the calling thread or by workers, `relfast.engine.online.routes` knows. Here is
+the rest of what training loops need: any thread may call, the object travels by pickle, and it survives a
+fork without its workers.
 """
 
 from __future__ import annotations
@@ -15,34 +13,23 @@ import threading
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import nullcontext
-from typing import Any, Final, Unpack
+from typing import Any, Unpack
 
 from relfast.engine.job import Job, make_job
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.incoming import check_records, rows_of, text_in
+from relfast.engine.online.incoming import check_records, rows_of
 from relfast.engine.online.isolated_scoring import IsolatedScoring
-from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
-from relfast.engine.online.score_cache import for_record
+from relfast.engine.online.routes import Routes, delivered
 from relfast.engine.online.working_clock import WorkingClock
 from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.engine.rows import read_gold
-from relfast.engine.scoring import Scoring, failed
+from relfast.engine.scoring import Scoring
 from relfast.engine.settings import workers_of
 from relfast.formats import filter_of
-from relfast.json_text import once_decoded
 from relfast.keywords import JobKeywords, OnError
 from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
-from relfast.tasks import TASKS, find_task, infer_task
-from relfast.tasks.base import Task
-
-HOST_CHARS: Final = 1_000_000
-"""Longest response scored in the host: at worst 0.1 s, which nothing there could cut short."""
-
-SUBMIT_EVERY: Final = 32
-"""Records of a batch that are prepared before workers are given them: they start while we go on."""
 
 
 class Scorer:
@@ -90,11 +77,8 @@ class Scorer:
     def _start_anew(self) -> None:
         """All that a fork or a pickle does not carry over."""
         self._counts = Counts()
-        self._scoring.reader = None  # its lock may be held by a thread of the parent
         self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts, self._place)
-        scoring = self._scoring
-        # an embedding model is fastest on many texts, and one call fills all cores
-        self._embedding = MicroBatcher(lambda records: list(scoring.entries(records)), _embedding_turn)
+        self._routes = Routes(self._scoring, self.workers, self._counts, self._isolated, _embedding_turn)
 
     def share_pool(self, place: str) -> None:
         """Leave what needs workers to the pool behind a socket, which other processes use too
@@ -147,24 +131,13 @@ class Scorer:
         question
             The question's text; tasks whose `Task.strict_needs` name it look at it, and SeqBench does.
         """
-        entry = self._record(0, task, answer, response, question)
-        if isinstance(entry, Record):
-            begun = self._begin(entry)
-            entry = begun if type(begun) is Score else _delivered(begun, entry)
-        self._counts.add(entry.status)
-        return entry
+        return self._routes.score(task, answer, response, question)
 
     def score_at_once(
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> Score | None:
         """`score_one` where no worker is needed for it, else None: `submit` it then."""
-        entry = self._record(0, task, answer, response, question)
-        if isinstance(entry, Record):
-            if self._goes_to_workers(entry):
-                return None
-            entry = _delivered(self._begin(entry), entry)
-        self._counts.add(entry.status)
-        return entry
+        return self._routes.score_at_once(task, answer, response, question)
 
     def reward(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -176,14 +149,23 @@ class Scorer:
         UnscoredError
             It has none and ``on_error`` is ``"raise"``.
         """
-        return self.value_of(self.score_one(task, answer, response, question))
+        score = self._routes.score(task, answer, response, question)
+        return self.value_of(score) if score.reward is None else score.reward
 
     async def areward(
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> float | None:
-        """`reward` for an event loop. Tasks that need no worker are scored before it first gives way (see
-        `submit`). Raises `UnscoredError` where ``on_error`` says so."""
-        return self.value_of(await asyncio.wrap_future(self.submit(task, answer, response, question)))
+        """`reward` for an event loop, which has a turn only while workers score.
+
+        Raises
+        ------
+        UnscoredError
+            As `reward`.
+        """
+        score = self._routes.score_at_once(task, answer, response, question)
+        if score is None:
+            score = await asyncio.wrap_future(self.submit(task, answer, response, question))
+        return self.value_of(score)
 
     def submit(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -192,11 +174,11 @@ class Scorer:
         ``asyncio.wrap_future``. Tasks that need no worker are done when it returns."""
         future: Future[Score] = Future()
         future.set_running_or_notify_cancel()
-        entry = self._record(0, task, answer, response, question)
-        begun = self._begin(entry) if isinstance(entry, Record) else entry
+        entry = self._routes.record(0, task, answer, response, question)
+        begun = self._routes.begin(entry) if isinstance(entry, Record) else entry
 
         def deliver(begun: Score | PendingScore) -> None:
-            score = _delivered(begun, entry)
+            score = delivered(begun, entry)
             self._counts.add(score.status)
             future.set_result(score)
 
@@ -231,7 +213,7 @@ class Scorer:
                 entries.append(
                     unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
                 )
-        return self._score_all(entries)
+        return self._routes.score_all(entries)
 
     async def ascore(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
         """`score` for an event loop, which goes on meanwhile: it is run in a thread of its own."""
@@ -264,10 +246,7 @@ class Scorer:
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
         """The rows of `score_batch` alone; it raises what that raises."""
-        rows = rows_of(tasks, answers, responses, questions)
-        if len(rows) == 1:
-            return [self.score_one(*rows[0])]
-        return self._score_all([self._record(at, *row) for at, row in enumerate(rows)])
+        return self._routes.score_batch(rows_of(tasks, answers, responses, questions))
 
     def rewards(
         self,
@@ -286,7 +265,8 @@ class Scorer:
         UsageError
             The sequences differ in length.
         """
-        return [self.value_of(score) for score in self.scores(tasks, answers, responses, questions=questions)]
+        scores = self.scores(tasks, answers, responses, questions=questions)
+        return [self.value_of(score) if score.reward is None else score.reward for score in scores]
 
     def value_of(self, score: Score) -> float | None:
         """The reward of a score, ``on_error`` applied. Raises `UnscoredError` if that says so."""
@@ -301,83 +281,10 @@ class Scorer:
 
     # inside
 
-    def _record(
-        self, index: int, name: object, answer: object, response: object, question: object
-    ) -> Record | Score:
-        if name is None:
-            name = self.job.task
-        if isinstance(answer, str):
-            answer = once_decoded(answer)
-        task = infer_task(answer) if name is None else find_task(name)
-        if task is None:
-            known = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
-            return unscored(index, None, None, 0, "invalid_record", "UnknownTask", known)
-        if type(response) is not str:
-            response = text_in(response)
-        return Record(index, None, task.name, answer, response, question)
-
-    def _in_process(self, task: Task, record: Record) -> Score:
-        try:
-            return self._scoring.score_one(task, record)
-        except Exception as error:
-            return failed(record, error)
-
-    def _score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
-        begun: list[Score | PendingScore | None] = [None] * len(entries)
-        here: list[int] = []
-        with self._isolated.pending_batch() as new:
-            for at, entry in enumerate(entries):
-                if isinstance(entry, Score):
-                    begun[at] = entry
-                elif self._goes_to_workers(entry):
-                    begun[at] = self._begin_on_workers(entry, new)
-                    if len(new) >= SUBMIT_EVERY:
-                        self._isolated.submit(new)
-                        new.clear()
-                else:
-                    here.append(at)
-        embeds = any(TASKS[entries[at].task or ""].embeds for at in here)
-        if self._scoring.reader is None:
-            self._make_reader(TASKS[entries[at].task or ""] for at in here)
-        with self._embedding.lock if embeds else nullcontext():
-            for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
-                begun[at] = score
-        scores = [_delivered(*pair) for pair in zip(begun, entries, strict=True)]
-        self._counts.add_all([score.status for score in scores])
-        return scores
-
-    def _goes_to_workers(self, record: Record) -> bool:
-        return self.workers != 0 and (TASKS[record.task].can_hang or _is_long(record))
-
-    def _begin_on_workers(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
-        if _is_long(record):
-            return self._isolated.begin_alone(record, new)
-        return self._isolated.begin(TASKS[record.task], record, new)
-
-    def _begin(self, record: Record) -> Score | PendingScore:
-        if self._goes_to_workers(record):
-            with self._isolated.pending_batch() as new:
-                return self._begin_on_workers(record, new)
-        task = TASKS[record.task]
-        if self._scoring.reader is None:
-            self._make_reader((task,))
-        return self._embedding(record) if task.embeds else self._in_process(task, record)
-
-    def _make_reader(self, tasks: Iterable[Task]) -> None:
-        """Have a kernel read responses, if it knows one of the tasks."""
-        if self.job.options.strict and any(task.text_kernel is not None for task in tasks):
-            from relfast.engine.strict_reader import StrictReader
-
-            self._scoring.reader = StrictReader(self.job.options)
-
     def _after_fork(self) -> None:
         """In a forked child, which has none of the parent's threads and workers."""
         self._isolated.abandon()
         self._start_anew()
-
-
-def _is_long(record: Record) -> bool:
-    return type(record.response) is str and len(record.response) > HOST_CHARS
 
 
 _embedding_turn = threading.Lock()
@@ -395,12 +302,3 @@ def _renew_all() -> None:
 
 
 os.register_at_fork(after_in_child=_renew_all)
-
-
-def _delivered(begun: Score | PendingScore | None, entry: Record | Score) -> Score:
-    """The row of an entry, waited for if need be."""
-    if isinstance(begun, PendingScore):
-        assert isinstance(entry, Record)
-        return for_record(begun.score(), entry)
-    assert begun is not None
-    return begun

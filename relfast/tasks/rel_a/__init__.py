@@ -48,6 +48,7 @@ TASKS: Final = tuple(
             number_of="relfast.tasks.rel_a.kernel_rows:number_of",
             tables="relfast.tasks.rel_a.kernel_tables",
             value_of="relfast.tasks.rel_a.kernel_rows:value_of",
+            row_key="relfast.tasks.rel_a.kernel_rows:row_key",
         ),
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
         parameters=MatrixParameters if name <= "REL-A4" else None,

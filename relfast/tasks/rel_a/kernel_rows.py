@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from relfast.records import Extracted
+
 _NONE: Final = 15
 """No panel was chosen, under ``strict``."""
 
@@ -22,3 +24,9 @@ def number_of(panel: int | None) -> tuple[int, int]:
 def value_of(panel: int | None, taxa: Sequence[int]) -> int | None:
     """The panel that the kernel has read."""
     return panel
+
+
+def row_key(answer: object, said: Extracted[int | None]) -> tuple[int, int | None] | None:
+    """The target and the panel, where gold is as it should be."""
+    target = answer.get("target") if type(answer) is dict else None
+    return (target, said.value) if type(target) is int else None

@@ -40,6 +40,7 @@ TASK: Final = Task(
         "relfast.tasks.rel_b.score:metrics_of_counts",
         strict_gold="relfast.tasks.rel_b.kernel_rows:strict_gold",
         value_of="relfast.tasks.rel_b.kernel_rows:value_of",
+        row_key="relfast.tasks.rel_b.kernel_rows:row_key",
         least="b1_min_f1",
     ),
     said="relfast.tasks.rel_b.score:said",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from relfast.records import Extracted
 from relfast.tasks.rel_b.claim import Homoplasy
-from relfast.tasks.rel_b.names import gold_names, plain_name
+from relfast.tasks.rel_b.names import NAMES, gold_names, plain_name
 
 _LABELS: Final = (None, "no", "yes")
 
@@ -27,4 +28,16 @@ def strict_gold(answer: Mapping[str, Any], question: object) -> Mapping[str, Any
 
 def value_of(label: int | None, taxa: Sequence[int]) -> Homoplasy:
     """The claim of a label and taxa that the kernel has numbered."""
-    return Homoplasy(_LABELS[label or 0], [str(taxon) for taxon in taxa])
+    return Homoplasy(_LABELS[label or 0], [*map(str, taxa)])
+
+
+def row_key(answer: object, said: Extracted[Homoplasy]) -> tuple[str, str | None] | None:
+    """Both labels of a claim without taxa: whichever taxa are gold's, it has none of them."""
+    label, claimed = said.value
+    if claimed or type(answer) is not dict:
+        return None
+    gold, taxa = answer.get("label"), answer.get("taxa")
+    if type(gold) is not str or type(taxa) is not list or not NAMES.issuperset(map(type, taxa)):
+        return None
+    gold = gold.lower()
+    return (gold, label) if gold == "no" or (gold == "yes" and taxa) else None

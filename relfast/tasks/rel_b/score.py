@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Outcome, Record
@@ -23,11 +23,10 @@ def extract(record: Record, options: RelBOptions) -> Extracted[Homoplasy]:
 
 
 def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
-    return [_judge(record, extracted, options) for record, extracted in batch]
+    return [_judge(record, extracted, options, options.strict) for record, extracted in batch]
 
 
-def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions) -> Outcome:
-    strict = options.strict
+def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions, strict: bool) -> Outcome:
     answer = record.answer
     if type(answer) is not dict and not isinstance(answer, Mapping):
         answer = {}
@@ -41,35 +40,28 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
     if label not in ("yes", "no"):
         return _unusable_gold(answer["label"], taxa, f"Invalid label in answer: {answer['label']}")
     claim: Homoplasy = extracted.value
-    if not hasattr(taxa, "__iter__") and _needs_taxa(label, taxa, claim, options):
+    if type(taxa) is not list and not hasattr(taxa, "__iter__") and _needs_taxa(label, taxa, claim, options):
         return Outcome(False, found=False, error=f"taxa must be a list, got {type(taxa).__name__}")
     if strict and label == "yes" and not len(taxa):
         return _unusable_gold(label, taxa, "taxa is empty although label is yes")
     if extracted.error is not None:
         return Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse")
-    gold: Set[str]
-    if strict:
-        gold = (
-            gold_names(list(taxa or ()), record.question, answer.get("taxa_as"))
-            if label == "yes"
-            else frozenset()
-        )
-    else:
-        gold = _names(taxa)
     metrics: dict[str, Any]
+    correct, reason = False, extracted.reason
     if label == "no":
         metrics = dict(_NO_SCORE)
         correct = claim.label == "no" and not claim.taxa
     else:
+        gold = gold_names(taxa or (), record.question, answer.get("taxa_as")) if strict else _names(taxa)
         pred = set(claim.taxa)
-        metrics = overlap(pred, gold)
-        least = options.b1_min_f1 if strict else 0.0
-        enough = metrics["f1"] >= least if strict else metrics["f1"] > least
-        correct = claim.label == "yes" and (enough or not gold)
-    reason = extracted.reason
-    if strict:
-        if correct and label == "yes" and not proven(len(pred & gold), len(pred), len(gold)):
+        n_common, n_pred, n_gold = len(pred & gold), len(pred), len(gold)
+        metrics = measures(n_common, n_pred, n_gold) if gold else dict(_NO_SCORE)
+        if claim.label == "yes":
+            least = options.b1_min_f1 if strict else 0.0
+            correct = not gold or (metrics["f1"] >= least if strict else metrics["f1"] > least)
+        if strict and correct and not proven(n_common, n_pred, n_gold):
             correct, reason = False, "guessed_taxa"
+    if strict:
         metrics["reason"] = reason
     return Outcome(
         correct,
@@ -77,10 +69,11 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
         {
             "pred_label": claim.label,
             "gold_label": label,
-            "pred_taxa": claim.taxa,
+            # a claim of no taxa may be that of many responses
+            "pred_taxa": claim.taxa.copy(),
             "gold_taxa": taxa,
         },
-        found=extracted.found,
+        extracted.found,
         vote=vote(claim) if extracted.found else None,
     )
 
@@ -104,15 +97,8 @@ def proven(common: int, n_pred: int, n_gold: int) -> bool:
     )
 
 
-def overlap(pred: Set[str], gold: Set[str]) -> dict[str, Any]:
-    """Precision, recall and F1 of two sets; all -1 where gold is empty, 0 where undefined."""
-    if not gold:
-        return dict(_NO_SCORE)
-    return measures(len(pred & gold), len(pred), len(gold))
-
-
 def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
-    """Precision, recall and F1 from counts; ``n_gold`` is not 0."""
+    """Precision, recall and F1 from counts, 0 where undefined; ``n_gold`` is not 0."""
     precision = common / n_pred if n_pred else 0.0
     recall = common / n_gold
     f1 = 2 * precision * recall / (precision + recall) if common else 0.0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from relfast.records import Extracted
+
 _LABELS: Final = (None, "No", "Yes")
 
 
@@ -22,3 +24,9 @@ def number_of(label: str | None) -> tuple[int, int]:
 def value_of(label: int | None, taxa: Sequence[int]) -> str | None:
     """The label that the kernel has numbered."""
     return _LABELS[label or 0]
+
+
+def row_key(answer: object, said: Extracted[str | None]) -> tuple[str, str | None] | None:
+    """Both labels."""
+    label = answer.get("label") if type(answer) is dict else None
+    return (label, said.value) if type(label) is str else None

@@ -64,7 +64,7 @@ def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
 
 
 def gold_of(answer: object) -> Any:
-    return answer.get("missing_smiles", []) if isinstance(answer, Mapping) else None
+    return answer.get("missing_smiles", []) if type(answer) is dict or isinstance(answer, Mapping) else None
 
 
 def given_of(answer: Any) -> list[str]:

@@ -34,7 +34,7 @@ def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
 
 
 def gold_of(answer: object) -> Any:
-    return answer.get("smiles") if isinstance(answer, Mapping) else None
+    return answer.get("smiles") if type(answer) is dict or isinstance(answer, Mapping) else None
 
 
 def _judge(answer: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:

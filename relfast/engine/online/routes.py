@@ -1,0 +1,232 @@
+"""Where each record of a `relfast.Scorer` is scored: in the calling thread, or by workers.
+
+Texts and mazes are scored where they are asked for, in microseconds (`TextRoute`: texts that a kernel
+reads); so are solutions that are embedded, in steps between which each record's deadline is looked at.
+Chemistry can hang or crash, and a response of megabytes takes seconds in one go: they go to workers, which a
+timer ends, unless their answers were scored before or a kernel can judge them here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from operator import itemgetter
+from typing import Any, Final
+
+from relfast.engine.online.counts import Counts
+from relfast.engine.online.incoming import text_in
+from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.online.micro_batching import MicroBatcher
+from relfast.engine.online.pending_score import PendingScore
+from relfast.engine.online.score_cache import for_record
+from relfast.engine.online.text_route import Row, TextRoute
+from relfast.engine.scoring import Scoring, failed
+from relfast.json_text import once_decoded
+from relfast.records import Record, Score, unscored
+from relfast.tasks import TASKS, find_task, infer_task
+from relfast.tasks.base import Task
+
+HOST_CHARS: Final = 1_000_000
+"""Longest response scored in the host: at worst 0.1 s, which nothing there could cut short."""
+
+SUBMIT_EVERY: Final = 32
+"""Records of a batch that are prepared before workers are given them: they start while we go on."""
+
+Asked = tuple[Any, Any, Any, Any]
+"""What is to be scored, as callers say it: task, answer, response, question."""
+
+
+class Routes:
+    """The ways of one scorer, good for one process. Thread-safe.
+
+    Parameters
+    ----------
+    scoring
+        The job; its reader is set here.
+    workers
+        Worker processes; None: usable cores; 0: everything is scored in this process.
+    counts
+        Told of each score's status, where `score`, `score_at_once` and `score_all` give it.
+    isolated
+        What goes to workers.
+    turn
+        Held by whoever embeds.
+    """
+
+    def __init__(
+        self,
+        scoring: Scoring,
+        workers: int | None,
+        counts: Counts,
+        isolated: IsolatedScoring,
+        turn: threading.Lock,
+    ) -> None:
+        self._scoring, self._workers, self._counts, self._isolated = scoring, workers, counts, isolated
+        # an embedding model is fastest on many texts, and one call fills all cores
+        self._embedding = MicroBatcher(lambda records: list(scoring.entries(records)), turn)
+        self._texts: dict[str, TextRoute] = {}
+        scoring.reader = None  # its lock may be held by a thread of the parent
+
+    # one response
+
+    def score(self, task: Any, answer: Any, response: Any, question: Any) -> Score:
+        """The score of one response, waited for if need be."""
+        score = self._text(task, answer, response, question)
+        if score is None:
+            entry = self.record(0, task, answer, response, question)
+            score = entry if isinstance(entry, Score) else delivered(self.begin(entry), entry)
+        self._counts.add(score.status)
+        return score
+
+    def score_at_once(self, task: Any, answer: Any, response: Any, question: Any) -> Score | None:
+        """`score` where no worker is needed for it, else None."""
+        score = self._text(task, answer, response, question)
+        if score is None:
+            entry = self.record(0, task, answer, response, question)
+            if isinstance(entry, Record):
+                if self._goes_to_workers(entry):
+                    return None
+                entry = delivered(self.begin(entry), entry)
+            score = entry
+        self._counts.add(score.status)
+        return score
+
+    def _text(self, task: Any, answer: Any, response: Any, question: Any) -> Score | None:
+        """The score of a response whose task is known to have the short way; None: of another one."""
+        route = self._texts.get(task) if type(task) is str else None
+        if route is None or type(response) is not str or len(response) > HOST_CHARS:
+            return None
+        return route.score(once_decoded(answer) if type(answer) is str else answer, response, question)
+
+    def record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
+        """What is asked as a record; a score that says so where it is none."""
+        if name is None:
+            name = self._scoring.job.task
+        if isinstance(answer, str):
+            answer = once_decoded(answer)
+        task = infer_task(answer) if name is None else find_task(name)
+        if task is None:
+            known = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
+            return unscored(index, None, None, 0, "invalid_record", "UnknownTask", known)
+        if type(response) is not str:
+            response = text_in(response)
+        return Record(index, None, task.name, answer, response, question)
+
+    def begin(self, record: Record) -> Score | PendingScore:
+        """A record's score, or the place where it will be."""
+        if self._goes_to_workers(record):
+            with self._isolated.pending_batch() as new:
+                return self._begin_on_workers(record, new)
+        task = TASKS[record.task]
+        if self._scoring.reader is None:
+            self._make_reader((task,))
+        return self._embedding(record) if task.embeds else self._in_process(task, record)
+
+    def _in_process(self, task: Task, record: Record) -> Score:
+        try:
+            return self._scoring.score_one(task, record)
+        except Exception as error:
+            return failed(record, error)
+
+    # many
+
+    def score_batch(self, rows: Sequence[Asked]) -> list[Score]:
+        """Scores of rows, in order."""
+        if len(rows) == 1:
+            return [self.score(*rows[0])]
+        routes = self._texts
+        texts: dict[str, list[Row]] = {}
+        others: list[tuple[int, Record | Score]] = []
+        for at, (name, answer, response, question) in enumerate(rows):
+            if type(response) is str and type(name) is str and name in routes and len(response) <= HOST_CHARS:
+                gold = once_decoded(answer) if type(answer) is str else answer
+                some = texts.get(name)
+                if some is None:
+                    some = texts[name] = []
+                some.append((at, gold, response, question))
+            else:
+                others.append((at, self.record(at, name, answer, response, question)))
+        # workers are busy while the texts are scored
+        begun = self._begun([entry for _, entry in others]) if others else []
+        of_texts = [routes[name].score_all(some) for name, some in texts.items()]
+        if not others and len(of_texts) == 1:
+            return self._counted(of_texts[0])
+        scores = [score for some in of_texts for score in some]
+        scores += [delivered(each, entry) for each, (_, entry) in zip(begun, others, strict=True)]
+        places = [row[0] for some in texts.values() for row in some] + [at for at, _ in others]
+        in_order = sorted(zip(places, scores, strict=True), key=itemgetter(0))
+        return self._counted([score for _, score in in_order])
+
+    def score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
+        """Scores of records, in order; entries that are scores already pass through."""
+        return self._counted([delivered(*pair) for pair in zip(self._begun(entries), entries, strict=True)])
+
+    def _begun(self, entries: Sequence[Record | Score]) -> list[Score | PendingScore | None]:
+        """The score of each entry, or where it will be."""
+        begun: list[Score | PendingScore | None] = [None] * len(entries)
+        here: list[int] = []
+        isolated: dict[str, list[int]] = {}
+        with self._isolated.pending_batch() as new:
+            for at, entry in enumerate(entries):
+                if isinstance(entry, Score):
+                    begun[at] = entry
+                elif not self._goes_to_workers(entry):
+                    here.append(at)
+                elif _is_long(entry):
+                    begun[at] = self._isolated.begin_alone(entry, new)
+                else:
+                    isolated.setdefault(entry.task, []).append(at)
+            for name, places in isolated.items():
+                for first in range(0, len(places), SUBMIT_EVERY):
+                    some = places[first : first + SUBMIT_EVERY]
+                    records = [entry for entry in (entries[at] for at in some) if isinstance(entry, Record)]
+                    for at, each in zip(
+                        some, self._isolated.begin_all(TASKS[name], records, new), strict=True
+                    ):
+                        begun[at] = each
+                    self._isolated.submit(new)
+                    new.clear()
+        tasks = {entries[at].task or "" for at in here}
+        if self._scoring.reader is None:
+            self._make_reader(TASKS[name] for name in tasks)
+        embeds = any(TASKS[name].embeds for name in tasks)
+        with self._embedding.lock if embeds else nullcontext():
+            for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
+                begun[at] = score
+        return begun
+
+    # inside
+
+    def _counted(self, scores: list[Score]) -> list[Score]:
+        self._counts.add_all([score.status for score in scores])
+        return scores
+
+    def _goes_to_workers(self, record: Record) -> bool:
+        return self._workers != 0 and (TASKS[record.task].can_hang or _is_long(record))
+
+    def _begin_on_workers(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
+        if _is_long(record):
+            return self._isolated.begin_alone(record, new)
+        return self._isolated.begin(TASKS[record.task], record, new)
+
+    def _make_reader(self, tasks: Iterable[Task]) -> None:
+        """Have a kernel read responses, if it knows one of the tasks."""
+        if self._scoring.options.strict and any(task.text_kernel is not None for task in tasks):
+            from relfast.engine.strict_reader import StrictReader
+
+            self._scoring.reader = reader = StrictReader(self._scoring.job.options)
+            self._texts = {task.name: TextRoute(task, self._scoring, reader) for task in reader.tasks}
+
+
+def _is_long(record: Record) -> bool:
+    return type(record.response) is str and len(record.response) > HOST_CHARS
+
+
+def delivered(begun: Score | PendingScore | None, entry: Record | Score | None) -> Score:
+    """The row of an entry, waited for if need be."""
+    if isinstance(begun, PendingScore):
+        assert isinstance(entry, Record)
+        return for_record(begun.score(), entry)
+    assert begun is not None
+    return begun

@@ -1,0 +1,292 @@
+"""The short way of text rewards gives what the long one does: for gold of any form, in batches, in many threads."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import pytest
+from relfast_kernels.compiled import native
+
+import relfast
+from relfast.engine.online.incoming import plain
+from relfast.engine.online.routes import HOST_CHARS
+from relfast.engine.online.score_cache import Keys
+from relfast.records import Extracted, Record, Score
+from relfast.rewards import openrlhf, slime
+from relfast.rewards.queries import score_queries
+from relfast.tasks import TASKS
+from relfast.tasks.options import AllOptions
+
+pytestmark = pytest.mark.compiled
+
+FASTA: Final = ">taxon_1\nACDEFGHIKL\n>taxon_2\nACDEFGHIKL\n>taxon_10\nMCDEFGHIKV\n"
+
+
+class Named(str):
+    """A text of another type."""
+
+
+GOLD: Final[dict[str, list[Any]]] = {
+    "REL-A1": [
+        {"target": 3}, {"target": 0}, {"target": True}, {"target": 1}, {"target": 1.0}, {"target": 9},
+        {"target": None}, {"target": "3"}, {}, OrderedDict(target=3), None, [3], '{"target": 3}', "{",
+    ],
+    "REL-B1": [
+        {"label": "yes", "taxa": ["1", "2"]}, {"label": "YES", "taxa": [1, 2]}, {"label": "yes", "taxa": [0, 1]},
+        {"label": "yes", "taxa": []}, {"label": "yes"}, {"label": "no", "taxa": []}, {"label": "No"},
+        {"label": "no", "taxa": None}, {"label": "no", "taxa": ["1"]}, {"label": "yes", "taxa": "12"},
+        {"label": "yes", "taxa": [True, 2.0]}, {"label": "yes", "taxa": [0, 1], "taxa_as": "name"},
+        {"label": Named("yes"), "taxa": ["1"]}, {"label": " yes", "taxa": ["1"]}, {"label": 1}, {}, None,
+        '{"label": "yes", "taxa": ["1", "2"]}',
+    ],
+    "REL-C1": [
+        {"label": "Yes"}, {"label": "no"}, {"label": " YES "}, {"label": Named("No")}, {"label": "maybe"},
+        {"label": None}, {"label": True}, {}, OrderedDict(label="Yes"), None, '{"label": "No"}',
+    ],
+}  # fmt: skip
+RESPONSES: Final[list[Any]] = [
+    "Answer: 4", "The answer is 2.", "Answer: 9", "yes: taxon_1, taxon_2", "Yes", "No", "<Yes>", "<No>", "Yes, 1 and 2",
+    "no: taxon_1", "", " \n", "I cannot say.", "<think>Yes</think>", "<think>No</think>\nYes", "\ud800 Yes", None, 7,
+    [{"role": "assistant", "content": "Answer: 4"}], Named("No"), "x" * 70_000 + " Answer: 4",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built() -> None:
+    if native.load("text") is None:
+        native.build("text")
+
+
+@pytest.fixture(scope="module")
+def scorer() -> Iterator[relfast.Scorer]:
+    with relfast.Scorer(policy="strict", workers=0) as scorer:
+        yield scorer
+
+
+def _alone(scorer: relfast.Scorer, at: int, task: str, answer: Any, response: Any, question: Any) -> Score:
+    """What the task itself says of a record: its extractor, its scorer, and a row of that."""
+    record = scorer._routes.record(at, task, answer, response, question)
+    assert isinstance(record, Record)
+    before, scorer._scoring.reader = scorer._scoring.reader, None
+    try:
+        return scorer._routes._in_process(TASKS[task], record)
+    finally:
+        scorer._scoring.reader = before
+
+
+def _rows(task: str) -> list[tuple[str, Any, Any, Any]]:
+    return [
+        (task, answer, response, question)
+        for answer in GOLD[task]
+        for response in RESPONSES
+        for question in ((FASTA, None) if task == "REL-B1" else (None,))
+    ]
+
+
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("task", GOLD)
+def test_rows_are_those_of_the_task(task: str, details: bool) -> None:
+    """Each twice: scored, and remembered."""
+    with relfast.Scorer(policy="strict", workers=0, details=details) as scorer:
+        rows = _rows(task)
+        expected = [_alone(scorer, 0, *row) for row in rows]
+        for _ in range(2):
+            found = [scorer.score_one(*row) for row in rows]
+            assert found == expected
+            # JSON tells 1, 1.0 and true apart
+            assert list(map(repr, found)) == list(map(repr, expected))
+        # there the short way is, and its rows are kept
+        assert bool(scorer._routes._texts[task]._rows) is not details
+        assert len({score.status for score in expected}) == 3
+        assert {score.correct for score in expected} == {True, False, None}
+
+
+def test_mixed_batches_keep_their_order(scorer: relfast.Scorer) -> None:
+    rng = random.Random(1)
+    rows: list[Any] = [row for task in GOLD for row in _rows(task)]
+    rows += [("rel-a1", {"target": 3}, "Answer: 4", None), (["REL-A1"], {"target": 3}, "Answer: 4", None)]
+    rows += [(None, {"target": 3}, "Answer: 4", None), ("nobody", {"target": 3}, "Answer: 4", None)]
+    rows += [("REL-A1", {"target": 3}, "so " * (HOST_CHARS // 2) + "Answer: 4", None)]
+    rows += [
+        ("SeqBench", {"path": []}, "no plan", None),
+        ("REL-C2", {"smiles": "CCO"}, "<smiles>OCC</smiles>", None),
+    ] * 3
+    for n in (2, 5, 40, len(rows)):
+        some = rng.sample(rows, n)
+        tasks, answers, responses, questions = map(list, zip(*some, strict=True))
+        found = scorer.score_batch(tasks, answers, responses, questions=questions)
+        assert [score.index for score in found.scores] == list(range(n))
+        for at, (row, score) in enumerate(zip(some, found.scores, strict=True)):
+            single = scorer.score_one(*row)
+            single.index = at
+            assert score == single, row
+        assert scorer.rewards(tasks, answers, responses, questions=questions) == [
+            scorer.reward(*row) for row in some
+        ]
+
+
+def test_what_a_caller_does_to_a_row_is_its_own(scorer: relfast.Scorer) -> None:
+    row = ("REL-C1", {"label": "Yes"}, "<Yes>", None)
+    for _ in range(3):
+        score = scorer.score_one(*row)
+        assert (score.correct, score.metrics, score.pred) == (True, {"reason": None}, "Yes")
+        score.metrics["reason"] = "mine"
+        score.correct = None
+    with relfast.Scorer(policy="strict", details=True) as detailed:
+        for _ in range(3):
+            taxa = detailed.score_one("REL-B1", {"label": "yes", "taxa": ["1"]}, "No", FASTA).metrics[
+                "pred_taxa"
+            ]
+            assert taxa == []
+            taxa.append("1")
+
+
+def test_64_threads_get_their_own_rows(scorer: relfast.Scorer) -> None:
+    rows = [row for task in GOLD for row in _rows(task)]
+    expected = [scorer.score_one(*row) for row in rows]
+    wrong: list[Any] = []
+    before = scorer.stats()
+
+    def call(seed: int) -> None:
+        rng = random.Random(seed)
+        some = [rng.randrange(len(rows)) for _ in range(40)]
+        for at in some:
+            if scorer.score_one(*rows[at]) != expected[at]:
+                wrong.append(rows[at])
+        tasks, answers, responses, questions = zip(*(rows[at] for at in some), strict=True)
+        batch = scorer.scores(list(tasks), list(answers), list(responses), questions=list(questions))
+        for place, (at, score) in enumerate(zip(some, batch, strict=True)):
+            score.index = 0
+            if score != expected[at]:
+                wrong.append((place, rows[at]))
+
+    threads = [threading.Thread(target=call, args=(seed,)) for seed in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    after = scorer.stats()
+    names = ("ok", "no_answer", "invalid_record")
+    assert sum(after[name] - before[name] for name in names) == 64 * 80
+
+
+def test_a_row_key_decides_the_row() -> None:
+    """Rows of one key differ in nothing, whatever else gold says."""
+    options = AllOptions(policy="strict")
+    for task in (TASKS["REL-A1"], TASKS["REL-B1"], TASKS["REL-C1"]):
+        kernel = task.text_kernel
+        assert kernel is not None
+        assert kernel.row_key is not None
+        from relfast.tasks.base import resolve
+
+        row_key = resolve(kernel.row_key)
+        said: dict[Any, str] = {}
+        for _, answer, response, question in _rows(task.name):
+            if type(response) is not str or type(answer) is str:
+                continue
+            record = Record(0, None, task.name, answer, response, question)
+            extracted = task.scorer.extract(record, options)
+            key = row_key(answer, extracted)
+            if key is None:
+                continue
+            (outcome,) = task.scorer.score([(record, extracted)], options)
+            row = repr(
+                (
+                    outcome.correct,
+                    outcome.metrics,
+                    outcome.found,
+                    outcome.vote,
+                    task.say(outcome),
+                    outcome.error,
+                )
+            )
+            key = key, extracted.found, extracted.reason
+            assert outcome.error is not None or said.setdefault(key, row) == row
+        assert len(said) > 5
+
+
+def test_keys_of_equal_gold_only() -> None:
+    golds: list[Any] = [
+        {"smiles": "C"}, {"smiles": None}, {"smiles": float("nan")}, {"smiles": 1}, {"smiles": 1.0}, {"smiles": True},
+        {"smiles": "1"}, {"smiles": "null"}, {"smiles": 2**70}, {"smiles": "C" * 5_000}, {"smiles": "C" * 5_000 + "N"},
+        {"smiles": [None]}, {"smiles": [float("nan")]}, None, [], {}, "\ud800",
+    ]  # fmt: skip
+    said: Sequence[Extracted[Any]] = [
+        Extracted("C"), Extracted(None, found=False), Extracted(None, found=False, reason="empty"), Extracted("C" * 300),
+        Extracted(["C"]), Extracted([]), Extracted(["C", "C"]), Extracted("C", found=False), Extracted(None, error="C"),
+    ]  # fmt: skip
+    keys = Keys()
+
+    def key(task: str, gold: Any, extracted: Extracted[Any], question: str | None) -> Any:
+        return keys.of(task, *plain(gold), extracted, question)
+
+    every = [
+        (task, gold, extracted, question)
+        for task in ("REL-C2", "REL-C3")
+        for gold in golds
+        for extracted in said
+        for question in (None, "q", "Q")
+    ]
+    assert len({key(*one) for one in every}) == len(every)
+    copied = json.loads(json.dumps(golds))
+    for (task, _, extracted, question), gold in zip(every[:: len(said) * 3], copied * 2, strict=True):
+        assert key(task, gold, extracted, question) in {key(*one) for one in every}
+
+
+def test_one_query_and_many_are_read_alike() -> None:
+    reward = openrlhf.make_reward(on_error=0.0)
+    label = json.dumps({"task": "REL-A1", "answer": {"target": 3}})
+    for query, prompt in (
+        ("q: Answer: 4", "q: "), (" q: Answer: 4", "q:"), ("Answer: 4", ""), ("Answer: 4", None), (7, "q"),
+        ("<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\nAnswer: 4<|im_end|>", "q"), ("   x Answer: 4", "   "),
+        ("  Answer: 4", " "),
+    ):  # fmt: skip
+        asked = {"task": "REL-A1", "answer": {"target": 3}, "question": "q"}
+        for given in (label, json.loads(label), json.dumps(asked), asked):
+            try:
+                both = score_queries(reward.score_golds, [query] * 2, [prompt] * 2, [given] * 2)
+            except relfast.UsageError:
+                with pytest.raises(relfast.UsageError):
+                    reward([query], [prompt], [given])
+                continue
+            except UserWarning:
+                with pytest.warns(UserWarning, match="such queries are not scored"):
+                    single = reward([query], [prompt], [given])
+                assert list(single["rewards"]) == [0.0]
+                continue
+            single = reward([query], [prompt], [given])
+            assert list(single["rewards"]) == [both[0].reward]
+            assert both[0].reward == both[1].reward
+
+
+def test_slime_scores_lists_in_order() -> None:
+    import asyncio
+    from types import SimpleNamespace
+
+    texts = ["Answer: 4", "Answer: 5", "I cannot say."]
+    samples = [
+        SimpleNamespace(
+            label={"task": "REL-A1", "answer": {"target": 3}}, response=text, prompt="q", metadata={}
+        )
+        for text in texts
+    ]
+    molecules = [
+        SimpleNamespace(
+            label={"task": "REL-C2", "answer": {"smiles": gold}},
+            response="<smiles>CC[Te]C</smiles>",
+            prompt="Which motif do they share?",
+            metadata={},
+        )
+        for gold in ("CC[Te]C", "CCCCO")
+    ]
+    mixed = [samples[0], molecules[0], samples[1], molecules[1], samples[2]]
+    custom_rm = slime.make_reward(on_error=-1.0)
+    found = asyncio.run(custom_rm(None, mixed))
+    assert found == [asyncio.run(custom_rm(None, sample)) for sample in mixed]
+    assert found[:3] == [1.0, 1.0, 0.0]
