@@ -117,6 +117,20 @@ UNITS: Final = {
         "mcs/pairs.py",
         "mcs/entries.py",
     ),
+    "motif": (
+        "layouts.py",
+        "mcs/bits.py",
+        "mcs/state.py",
+        "mcs/packed.py",
+        "mcs/count.py",
+        "motif/rows.py",
+        "motif/place.py",
+        "motif/query.py",
+        "motif/reach.py",
+        "motif/grow.py",
+        "similar.py",
+        "motif/entries.py",
+    ),
 }
 """Unit → the sources its code comes from; the last one declares its entries."""
 

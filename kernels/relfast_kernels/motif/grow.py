@@ -30,6 +30,7 @@ from relfast_kernels.mcs.count import ends_of, without_ring
 from relfast_kernels.mcs.packed import (
     CYCLIC,
     FIRST,
+    N_ATOMS,
     N_BONDS,
     OF_CLASS,
     PACKED_SIZE,
@@ -37,18 +38,20 @@ from relfast_kernels.mcs.packed import (
     reach,
 )
 from relfast_kernels.motif.place import PLACE_WORK, extend, order_atoms, place
-from relfast_kernels.motif.query import SECTION, count_kinds, count_labels, pack, twins
+from relfast_kernels.motif.query import count_kinds, count_labels, pack, twins
 from relfast_kernels.motif.reach import bonds_in_common, choose, choose_root, front_of, within_reach
 from relfast_kernels.motif.rows import (
+    DEPTHS,
     FOUND_ATOMS,
     FOUND_BONDS,
     FOUND_MOTIFS,
     FOUND_SIZE,
     FOUND_STEPS,
+    FRAME_SIZE,
     MAX_ATOMS,
     MAX_MOTIFS,
-    MAX_QUERY_BONDS,
-    ROW_SIZE,
+    SECTION,
+    WORK_SIZE,
 )
 
 Ints = npt.NDArray[np.int64]
@@ -58,9 +61,15 @@ Images = npt.NDArray[np.int8]
 FIRST_TURNS: Final = 3
 """Molecules that a motif is placed in from the beginning."""
 
-_MAX_DEPTH: Final = MAX_QUERY_BONDS + 1
+# sections of the work space; turns follow
+_KINDS: Final = PACKED_SIZE
+_COUNTS: Final = _KINDS + SECTION
+_LEAST: Final = _COUNTS + SECTION
+_RARITY: Final = _LEAST + SECTION
+_PLACE: Final = _RARITY + SECTION
+assert _PLACE + PLACE_WORK <= WORK_SIZE
 
-_MOTIF, _LEFT, _TAKEN, _IS_NEW, _FRAME_SIZE = range(5)
+_MOTIF, _LEFT, _TAKEN, _IS_NEW = range(FRAME_SIZE)
 """Of each state on the way to the present one: the bonds of the motif, those that may be taken in, the ones
 that are gone when the one taken in next has been, and whether it is still to be decided if the motif is
 listed (2: now is the time)."""
@@ -70,6 +79,7 @@ listed (2: now is the time)."""
 def _take_in(
     packed: Ints,
     rows: Rows,
+    starts: Ints,
     has: Ints,
     motif: int,
     bond: int,
@@ -92,13 +102,17 @@ def _take_in(
     for turn in range(n_turns):
         at = turns[turn]
         if motif:
-            after[at] = before[at]
-            if extend(packed, rows[at], after[at], bond):
+            # (numba allocates memory to assign one array to another)
+            for atom in range(packed[N_ATOMS]):
+                after[at, atom] = before[at, atom]
+            if extend(packed, rows[starts[at + 1] :], after[at], bond):
                 continue
         if not is_ordered:
             order_atoms(packed, motif | 1 << bond, rarity, work)
             is_ordered = True
-        taken = place(packed, motif | 1 << bond, rows[at], has[at], after[at], work, limit - steps)
+        taken = place(
+            packed, motif | 1 << bond, rows[starts[at + 1] :], has[at], after[at], work, limit - steps
+        )
         if taken < 0:
             for earlier in range(turn, 0, -1):
                 turns[earlier] = turns[earlier - 1]
@@ -125,6 +139,7 @@ def _is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
 def _lacking(
     packed: Ints,
     rows: Rows,
+    starts: Ints,
     has: Ints,
     motif: int,
     placed: Images,
@@ -142,7 +157,7 @@ def _lacking(
         at = turns[turn]
         if placed[at, first] >= 0:
             continue
-        taken = place(packed, motif, rows[at], has[at], image, work, limit - found[FOUND_STEPS])
+        taken = place(packed, motif, rows[starts[at + 1] :], has[at], image, work, limit - found[FOUND_STEPS])
         found[FOUND_STEPS] += taken if taken >= 0 else -1 - taken
         if taken < 0:
             return turn
@@ -163,8 +178,8 @@ def _keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
 @kernel
 def _from_root(
     packed: Ints,
-    query: Rows,
     rows: Rows,
+    starts: Ints,
     has: Ints,
     n_kinds: int,
     least: Ints,
@@ -185,7 +200,9 @@ def _from_root(
     Returns the number of molecules whose turn it is now.
     """
     depth = 0
-    taken = _take_in(packed, rows, has, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit)
+    taken = _take_in(
+        packed, rows, starts, has, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit
+    )
     if taken < 0:
         found[FOUND_STEPS] += -1 - taken
         return n_turns
@@ -203,10 +220,11 @@ def _from_root(
             turn = _lacking(
                 packed,
                 rows,
+                starts,
                 has,
                 motif,
                 images[depth],
-                images[_MAX_DEPTH, 0],
+                images[DEPTHS - 1, 0],
                 turns,
                 rarity,
                 work,
@@ -231,10 +249,11 @@ def _from_root(
             continue
         loose = bridges(packed, motif) & packed[CYCLIC] if motif & packed[CYCLIC] else 0
         bond = choose(packed, atoms, front_of(packed, atoms, left), loose)
-        gone = 1 << bond | twins(packed, query, bond, left, motif)
+        gone = 1 << bond | twins(packed, rows[starts[0] :], bond, left, motif)
         taken = _take_in(
             packed,
             rows,
+            starts,
             has,
             motif,
             bond,
@@ -259,19 +278,34 @@ def _from_root(
 
 
 @kernel
-def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: Ints, motifs: Ints) -> bool:
+def largest_motifs(
+    rows: Rows,
+    starts: Ints,
+    min_atoms: int,
+    limit: int,
+    work: Ints,
+    has: Ints,
+    images: Images,
+    frames: Ints,
+    found: Ints,
+    motifs: Ints,
+) -> bool:
     """List the largest motifs that a molecule and the others of its group have in common.
 
     Parameters
     ----------
-    query
-        ``(ROW_SIZE,)`` int32: the molecule that they are cut out of, of at most `MAX_QUERY_BONDS` bonds.
     rows
-        ``(k, ROW_SIZE)`` int32: the others.
+        int32: molecules as `relfast_kernels.motif.rows` has them.
+    starts
+        ``(k + 1,)`` int64: where those of the group begin. The first one is the query, which motifs are cut
+        out of, of at most `MAX_QUERY_BONDS` bonds.
     min_atoms
         Smaller ones are not sought: a motif of most bonds that has fewer atoms may or may not be found.
     limit
         Steps after which the search is given up.
+    work, has, images, frames
+        Space: ``(WORK_SIZE + k,)`` and ``(k, MAX_ATOMS)`` int64, ``(DEPTHS, k, SECTION)`` int8,
+        ``(DEPTHS, FRAME_SIZE)`` int64.
     found
         ``(FOUND_SIZE,)`` int64, out: `FOUND_BONDS`, … as `relfast_kernels.motif.rows` has them.
     motifs
@@ -283,16 +317,15 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
     bool
         Whether the search came to its end.
     """
-    packed = np.zeros(PACKED_SIZE, np.int64)
-    kinds = np.zeros(SECTION, np.int64)
-    counts = np.zeros(SECTION, np.int64)
+    packed = work[:PACKED_SIZE]
+    kinds, counts = work[_KINDS : _KINDS + SECTION], work[_COUNTS : _COUNTS + SECTION]
+    least, rarity = work[_LEAST : _LEAST + SECTION], work[_RARITY : _RARITY + SECTION]
+    place_work = work[_PLACE : _PLACE + PLACE_WORK]
+    query, k = rows[starts[0] :], len(starts) - 1
     n_kinds = pack(query, packed, kinds)
-    n_bonds = packed[N_BONDS]
-    least = np.full(SECTION, n_bonds, np.int64)
-    k = rows.shape[0]
-    has = np.empty((k, MAX_ATOMS), np.int64)
+    least[:] = packed[N_BONDS]
     for at in range(k):
-        count_kinds(rows[at], kinds, n_kinds, least, counts, has[at])
+        count_kinds(rows[starts[at + 1] :], kinds, n_kinds, least, counts, has[at])
     is_open = 0
     for kind in range(n_kinds):
         if least[kind]:
@@ -301,14 +334,13 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
     found[FOUND_BONDS], found[FOUND_ATOMS] = max(1, min_atoms - 1), min_atoms
     if bonds_in_common(packed, n_kinds, least, is_open) < found[FOUND_BONDS]:
         return True
-    images = np.empty((_MAX_DEPTH + 1, k, SECTION), np.int8)
-    turns = np.arange(k)
+    turns = work[WORK_SIZE : WORK_SIZE + k]
+    for at in range(k):
+        turns[at] = at
     n_turns = min(k, FIRST_TURNS)
-    images[:] = -1
-    frames = np.zeros((_MAX_DEPTH + 1, _FRAME_SIZE), np.int64)
-    rarity = np.zeros(SECTION, np.int64)
-    count_labels(packed, rows, rarity)
-    work = np.zeros(PLACE_WORK, np.int64)
+    images[:, :k] = -1
+    rarity[:] = 0
+    count_labels(packed, rows[starts[1] :], rarity)
     while is_open:
         is_open &= ~without_ring(packed, is_open & packed[CYCLIC])
         if not is_open:
@@ -328,8 +360,8 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
         root = choose_root(packed, part)
         n_turns = _from_root(
             packed,
-            query,
             rows,
+            starts,
             has,
             n_kinds,
             least,
@@ -340,7 +372,7 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
             n_turns,
             rarity,
             frames,
-            work,
+            place_work,
             found,
             motifs,
             limit,
@@ -353,5 +385,15 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
 
 def warm_up() -> None:
     """Compile for the types that `relfast.chem.motif_rows` passes."""
-    row = np.zeros((2, ROW_SIZE), np.int32)
-    largest_motifs(row[0], row[1:], 1, 1, np.zeros(FOUND_SIZE, np.int64), np.zeros(MAX_MOTIFS, np.int64))
+    largest_motifs(
+        np.zeros(1, np.int32),
+        np.zeros(2, np.int64),
+        1,
+        1,
+        np.zeros(WORK_SIZE + 1, np.int64),
+        np.zeros((1, MAX_ATOMS), np.int64),
+        np.zeros((DEPTHS, 1, SECTION), np.int8),
+        np.zeros((DEPTHS, FRAME_SIZE), np.int64),
+        np.zeros(FOUND_SIZE, np.int64),
+        np.zeros(MAX_MOTIFS, np.int64),
+    )

@@ -27,7 +27,9 @@ _NEXT: Final = 2 * _SECTION
 _NEEDS: Final = 3 * _SECTION
 """For each atom how many of its bonds are of each kind, as `add_bond` counts them."""
 _N_PLACED: Final = 4 * _SECTION
-PLACE_WORK: Final = 4 * _SECTION + 1
+_TAKEN: Final = 4 * _SECTION + 1
+"""For each atom of the molecule whether it is an image."""
+PLACE_WORK: Final = _TAKEN + MAX_ATOMS
 
 _KINDS: Final = 15
 """Kinds of bonds that are counted: four bits each of an int64. Atoms have fewer than 8 bonds."""
@@ -118,7 +120,8 @@ def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: In
     """
     image[:] = -1
     n = work[_N_PLACED]
-    taken = np.zeros(MAX_ATOMS, np.bool_)
+    taken = work[_TAKEN : _TAKEN + MAX_ATOMS]
+    taken[:] = 0
     steps = 0
     at = 0
     work[_NEXT] = 0
@@ -126,7 +129,7 @@ def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: In
         atom = work[_ORDER + at]
         if image[atom] >= 0:
             # back here: the image is of no use
-            taken[image[atom]] = False
+            taken[image[atom]] = 0
             image[atom] = -1
         found = -1
         if at == 0:
@@ -141,7 +144,7 @@ def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: In
             there = option if at == 0 else row[start + ATOM_BONDS + option] >> 4
             option += 1
             steps += 1
-            if taken[there] or row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] != label:
+            if taken[there] != 0 or row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] != label:
                 continue
             # a count that is less than needed borrows the highest of its four bits
             if ((has[there] | _EIGHTS) - need) & _EIGHTS != _EIGHTS:
@@ -153,7 +156,7 @@ def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: In
             at -= 1
         else:
             image[atom] = found
-            taken[found] = True
+            taken[found] = 1
             at += 1
             if at == n:
                 return steps

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
@@ -30,12 +28,11 @@ from relfast_kernels.motif.rows import (
     ATOM_TWIN,
     ATOMS,
     RING_BOND,
+    SECTION,
 )
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
-
-SECTION: Final = 64
 
 
 @kernel
@@ -108,11 +105,11 @@ def count_kinds(row: Rows, kinds: Ints, n_kinds: int, least: Ints, counts: Ints,
 
 
 @kernel
-def count_labels(packed: Ints, rows: Rows, rarity: Ints) -> None:
+def count_labels(packed: Ints, row: Rows, rarity: Ints) -> None:
     """For each query atom, how often its label occurs in a molecule."""
     for atom in range(packed[N_ATOMS]):
-        for there in range(rows[0, 0]):
-            rarity[atom] += rows[0, ATOMS + ATOM_SIZE * there + ATOM_LABEL] == packed[LABELS + atom]
+        for there in range(row[0]):
+            rarity[atom] += row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] == packed[LABELS + atom]
 
 
 @kernel
