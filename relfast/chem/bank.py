@@ -150,7 +150,7 @@ class Bank:
         None if the molecule drawn has too few such others.
         """
         first = numbers.randrange(len(self.molecules))
-        places, shares = self.near(first, lowest, highest)
+        places, shares = self._neighbours.get((first, lowest, highest)) or self.near(first, lowest, highest)
         if len(places) < size - 1:
             return None
         chosen = np.array(numbers.sample(range(len(places)), size - 1))

@@ -89,7 +89,7 @@ def write(
     rows = [np.empty(0, np.int32) if one is None else one.row for one in known]
     ends = np.cumsum([len(row) for row in rows])
     starts = [_NONE if one is None else int(end) - len(one.row) for one, end in zip(known, ends, strict=True)]
-    arrays = {
+    arrays: dict[str, Any] = {
         "texts": _text([molecule.text for molecule in molecules]),
         "keys": _text([molecule.key for molecule in molecules]),
         "bonds": np.array([molecule.n_bonds for molecule in molecules], np.int64),

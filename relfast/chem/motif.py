@@ -26,6 +26,9 @@ from relfast.interrupts import uninterrupted
 CACHED_CUTS: Final = 20_000
 """Motifs that are kept as they were cut, with all molecules of theirs that are."""
 
+CACHED_CONTAINED: Final = 100_000
+"""Pairs of a molecule and a motif of which it is kept whether the motif lies in it."""
+
 _CHARGED: Final = re.compile(r"\[[^\]]*[+-]")
 
 
@@ -60,16 +63,20 @@ def _largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int
         smiles, cut, is_everywhere = _cut_once(found)
     else:
         return None
-    if cut is None or not (is_everywhere or all(contains(one, cut) for one in molecules)):
+    if cut is None or not (is_everywhere or all(_contains(one, cut) for one in molecules)):
         return None
     return Motif(smiles, cut.heavy_atoms, cut.n_bonds)
+
+
+_contains = lru_cache(maxsize=CACHED_CONTAINED)(contains)
 
 
 @lru_cache(maxsize=CACHED_CUTS)
 def _cut_once(found: Motifs) -> tuple[str, Molecule | None, bool]:
     """`_cut` of a group's motifs, and whether what it is certainly lies in all its molecules.
 
-    All that depends on the molecule that they are cut out of only, and one of few bonds is that of many groups.
+    All that depends only on the molecule that they are cut out of, and one of few bonds is that of many
+    groups.
     """
     smiles, cut = _cut(found.query, found.places)
     return smiles, cut, cut is not None and _is_as_cut(cut, found)

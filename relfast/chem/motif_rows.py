@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -120,14 +120,12 @@ class Motifs(NamedTuple):
 
 def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motifs | None:
     """The largest motifs of two or more molecules; None where the kernel does not take them."""
-    query = min(range(len(molecules)), key=lambda at: molecules[at].n_bonds)
-    smallest = molecules[query]
-    if smallest.n_bonds > MAX_QUERY_BONDS:
+    n_bonds = [molecule.n_bonds for molecule in molecules]
+    query = n_bonds.index(min(n_bonds))
+    known = [row for row in map(packed, molecules) if row is not None]
+    if n_bonds[query] > MAX_QUERY_BONDS or len(known) < len(molecules):
         return None
-    rows = [packed(smallest), *(packed(one) for at, one in enumerate(molecules) if at != query)]
-    known = [row for row in rows if row is not None]
-    if len(known) < len(rows):
-        return None
+    known.insert(0, known.pop(query))
     buffer = known[0].buffer
     if all(one.buffer is buffer for one in known):
         starts = [one.start for one in known]
@@ -135,12 +133,10 @@ def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int
         parts = [one.row for one in known]
         buffer = np.concatenate(parts)
         starts = [0, *itertools.accumulate(map(len, parts[:-1]))]
-    return Motifs(smallest, tuple(_searching().largest(buffer, starts, min_atoms, max_steps)))
+    return Motifs(molecules[query], _search.largest(buffer, starts, min_atoms, max_steps))
 
 
-@cache
-def _searching() -> Search:
-    return Search()
+_search = Search()
 
 
 @lru_cache(maxsize=CACHED_ROWS)

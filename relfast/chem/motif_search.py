@@ -1,8 +1,9 @@
-"""The kernels that make REL-C2 records, as they are called: machine code where it is there, else through numba."""
+"""The kernels that make REL-C2 records, called as machine code, or by numba where that cannot be kept."""
 
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
@@ -15,8 +16,8 @@ from relfast_kernels.motif.rows import (
     FOUND_MOTIFS,
     FOUND_SIZE,
     FRAME_SIZE,
-    MAX_ATOMS,
     MAX_MOTIFS,
+    PER_MOLECULE,
     SECTION,
     WORK_SIZE,
 )
@@ -47,46 +48,58 @@ def _at(array: npt.NDArray[Any]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-class Search:
-    """Looks for largest motifs, in memory of its own: not for two threads at once."""
+class _Space:
+    """What searches in groups of up to ``k`` others write to, and where that is."""
 
-    def __init__(self) -> None:
-        self._found, self._motifs = np.zeros(FOUND_SIZE, np.int64), np.zeros(MAX_MOTIFS, np.int64)
-        self._frames = np.zeros((DEPTHS, FRAME_SIZE), np.int64)
-        self._space = self._for(0)
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self.work = np.zeros(WORK_SIZE + k, np.int64)
+        self.known = np.zeros((k, PER_MOLECULE), np.int64)
+        self.images = np.zeros((DEPTHS, k, SECTION), np.int8)
+        self.frames = np.zeros((DEPTHS, FRAME_SIZE), np.int64)
+        self.found, self.motifs = np.zeros(FOUND_SIZE, np.int64), np.zeros(MAX_MOTIFS, np.int64)
+        spaces = (self.work, self.known, self.images, self.frames, self.found, self.motifs)
+        self.addresses = [_at(space) for space in spaces]
 
-    def _for(self, k: int) -> tuple[Ints, Ints, npt.NDArray[np.int8]]:
-        self._k = k
-        return (
-            np.zeros(WORK_SIZE + k, np.int64),
-            np.zeros((k, MAX_ATOMS), np.int64),
-            np.zeros((DEPTHS, k, SECTION), np.int8),
-        )
 
-    def largest(self, rows: Rows, starts: Sequence[int], min_atoms: int, max_steps: int) -> list[int]:
+class Search(threading.local):
+    """Looks for largest motifs."""
+
+    _space = _Space(0)
+
+    def largest(self, rows: Rows, starts: Sequence[int], min_atoms: int, max_steps: int) -> tuple[int, ...]:
         """The largest motifs of molecules that begin at ``starts``, as bits of the first one's bonds; none
         where the search was given up or there are too many. `relfast_kernels.motif.grow` says the rest."""
         k = len(starts) - 1
-        if k > self._k:
-            self._space = self._for(k)
-        work, has, images = self._space
-        places = np.array(starts, np.int64)
-        found, motifs, frames = self._found, self._motifs, self._frames
+        if k > self._space.k:
+            self._space = _Space(k)
+        space, places = self._space, np.array(starts, np.int64)
         functions = _functions()
         if functions is None:
             from relfast_kernels.motif.grow import largest_motifs
 
-            images = images.reshape(-1)[: DEPTHS * k * SECTION].reshape(DEPTHS, k, SECTION)
-            is_whole = largest_motifs(
-                rows, places, min_atoms, max_steps, work, has, images, frames, found, motifs
+            images = space.images.reshape(-1)[: DEPTHS * k * SECTION].reshape(DEPTHS, k, SECTION)
+            is_whole = bool(
+                largest_motifs(
+                    rows,
+                    places,
+                    min_atoms,
+                    max_steps,
+                    space.work,
+                    space.known,
+                    images,
+                    space.frames,
+                    space.found,
+                    space.motifs,
+                )
             )
         else:
-            spaces = map(_at, (work, has, images, frames, found, motifs))
-            is_whole = functions["largest"](
-                _at(rows), len(rows), _at(places), k, min_atoms, max_steps, *spaces
+            search = functions["largest"]
+            is_whole = bool(
+                search(_at(rows), len(rows), _at(places), k, min_atoms, max_steps, *space.addresses)
             )
-        n = int(found[FOUND_MOTIFS])
-        return motifs[:n].tolist() if is_whole and n <= MAX_MOTIFS else []
+        n = int(space.found[FOUND_MOTIFS])
+        return tuple(space.motifs[:n].tolist()) if is_whole and n <= MAX_MOTIFS else ()
 
 
 def similar(

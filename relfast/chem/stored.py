@@ -15,7 +15,7 @@ Rows = npt.NDArray[np.int32]
 
 
 class Packed(NamedTuple):
-    """A molecule for the kernel that searches for motifs: where it begins in a buffer, which may hold others."""
+    """A molecule for the kernel that searches for motifs: where it begins in a buffer."""
 
     buffer: Rows
     start: int

@@ -37,8 +37,8 @@ from relfast_kernels.mcs.packed import (
     bridges,
     reach,
 )
-from relfast_kernels.motif.place import PLACE_WORK, extend, order_atoms, place
-from relfast_kernels.motif.query import count_kinds, count_labels, pack, twins
+from relfast_kernels.motif.place import KNOWN_SIZE, PLACE_WORK, extend, know, order_atoms, place
+from relfast_kernels.motif.query import count_labels, pack, twins
 from relfast_kernels.motif.reach import bonds_in_common, choose, choose_root, front_of, within_reach
 from relfast_kernels.motif.rows import (
     DEPTHS,
@@ -48,8 +48,8 @@ from relfast_kernels.motif.rows import (
     FOUND_SIZE,
     FOUND_STEPS,
     FRAME_SIZE,
-    MAX_ATOMS,
     MAX_MOTIFS,
+    PER_MOLECULE,
     SECTION,
     WORK_SIZE,
 )
@@ -68,6 +68,7 @@ _LEAST: Final = _COUNTS + SECTION
 _RARITY: Final = _LEAST + SECTION
 _PLACE: Final = _RARITY + SECTION
 assert _PLACE + PLACE_WORK <= WORK_SIZE
+assert KNOWN_SIZE <= PER_MOLECULE
 
 _MOTIF, _LEFT, _TAKEN, _IS_NEW = range(FRAME_SIZE)
 """Of each state on the way to the present one: the bonds of the motif, those that may be taken in, the ones
@@ -80,7 +81,7 @@ def _take_in(
     packed: Ints,
     rows: Rows,
     starts: Ints,
-    has: Ints,
+    known: Ints,
     motif: int,
     bond: int,
     before: Images,
@@ -111,7 +112,7 @@ def _take_in(
             order_atoms(packed, motif | 1 << bond, rarity, work)
             is_ordered = True
         taken = place(
-            packed, motif | 1 << bond, rows[starts[at + 1] :], has[at], after[at], work, limit - steps
+            packed, motif | 1 << bond, rows[starts[at + 1] :], known[at], after[at], work, limit - steps
         )
         if taken < 0:
             for earlier in range(turn, 0, -1):
@@ -140,7 +141,7 @@ def _lacking(
     packed: Ints,
     rows: Rows,
     starts: Ints,
-    has: Ints,
+    known: Ints,
     motif: int,
     placed: Images,
     image: Images,
@@ -157,7 +158,8 @@ def _lacking(
         at = turns[turn]
         if placed[at, first] >= 0:
             continue
-        taken = place(packed, motif, rows[starts[at + 1] :], has[at], image, work, limit - found[FOUND_STEPS])
+        row, left = rows[starts[at + 1] :], limit - found[FOUND_STEPS]
+        taken = place(packed, motif, row, known[at], image, work, left)
         found[FOUND_STEPS] += taken if taken >= 0 else -1 - taken
         if taken < 0:
             return turn
@@ -180,7 +182,7 @@ def _from_root(
     packed: Ints,
     rows: Rows,
     starts: Ints,
-    has: Ints,
+    known: Ints,
     n_kinds: int,
     least: Ints,
     is_open: int,
@@ -201,7 +203,7 @@ def _from_root(
     """
     depth = 0
     taken = _take_in(
-        packed, rows, starts, has, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit
+        packed, rows, starts, known, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit
     )
     if taken < 0:
         found[FOUND_STEPS] += -1 - taken
@@ -221,7 +223,7 @@ def _from_root(
                 packed,
                 rows,
                 starts,
-                has,
+                known,
                 motif,
                 images[depth],
                 images[DEPTHS - 1, 0],
@@ -254,7 +256,7 @@ def _from_root(
             packed,
             rows,
             starts,
-            has,
+            known,
             motif,
             bond,
             images[depth],
@@ -284,7 +286,7 @@ def largest_motifs(
     min_atoms: int,
     limit: int,
     work: Ints,
-    has: Ints,
+    known: Ints,
     images: Images,
     frames: Ints,
     found: Ints,
@@ -303,8 +305,8 @@ def largest_motifs(
         Smaller ones are not sought: a motif of most bonds that has fewer atoms may or may not be found.
     limit
         Steps after which the search is given up.
-    work, has, images, frames
-        Space: ``(WORK_SIZE + k,)`` and ``(k, MAX_ATOMS)`` int64, ``(DEPTHS, k, SECTION)`` int8,
+    work, known, images, frames
+        Space: ``(WORK_SIZE + k,)`` and ``(k, PER_MOLECULE)`` int64, ``(DEPTHS, k, SECTION)`` int8,
         ``(DEPTHS, FRAME_SIZE)`` int64.
     found
         ``(FOUND_SIZE,)`` int64, out: `FOUND_BONDS`, … as `relfast_kernels.motif.rows` has them.
@@ -325,7 +327,9 @@ def largest_motifs(
     n_kinds = pack(query, packed, kinds)
     least[:] = packed[N_BONDS]
     for at in range(k):
-        count_kinds(rows[starts[at + 1] :], kinds, n_kinds, least, counts, has[at])
+        know(packed, rows[starts[at + 1] :], kinds, n_kinds, counts, known[at])
+        for kind in range(n_kinds):
+            least[kind] = min(least[kind], counts[kind])
     is_open = 0
     for kind in range(n_kinds):
         if least[kind]:
@@ -362,7 +366,7 @@ def largest_motifs(
             packed,
             rows,
             starts,
-            has,
+            known,
             n_kinds,
             least,
             part,
@@ -391,7 +395,7 @@ def warm_up() -> None:
         1,
         1,
         np.zeros(WORK_SIZE + 1, np.int64),
-        np.zeros((1, MAX_ATOMS), np.int64),
+        np.zeros((1, PER_MOLECULE), np.int64),
         np.zeros((DEPTHS, 1, SECTION), np.int8),
         np.zeros((DEPTHS, FRAME_SIZE), np.int64),
         np.zeros(FOUND_SIZE, np.int64),

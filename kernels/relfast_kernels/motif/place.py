@@ -9,8 +9,16 @@ import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.count import ends_of
-from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, LABELS, ORDERS
-from relfast_kernels.motif.rows import ATOM_BONDS, ATOM_DEGREE, ATOM_LABEL, ATOM_SIZE, ATOMS, MAX_ATOMS
+from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, LABELS, N_ATOMS, OF_CLASS, ORDERS
+from relfast_kernels.motif.rows import (
+    ATOM_BONDS,
+    ATOM_DEGREE,
+    ATOM_LABEL,
+    ATOM_SIZE,
+    ATOMS,
+    MAX_ATOMS,
+    MAX_DEGREE,
+)
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -29,11 +37,38 @@ _NEEDS: Final = 3 * _SECTION
 _N_PLACED: Final = 4 * _SECTION
 _TAKEN: Final = 4 * _SECTION + 1
 """For each atom of the molecule whether it is an image."""
-PLACE_WORK: Final = _TAKEN + MAX_ATOMS
+_BACK: Final = _TAKEN + MAX_ATOMS
+"""For each place in the order the bonds of its atom to earlier ones."""
+_OPTIONS: Final = _BACK + _SECTION
+"""For each place the images that are left to try."""
+_DOMAINS: Final = _OPTIONS + _SECTION
+"""For each atom the images that it may have by itself."""
+PLACE_WORK: Final = _DOMAINS + _SECTION
+
+# sections of what is known of a molecule before anything is placed in it
+HAS: Final = 0
+"""For each atom how many of its bonds are of each kind, as `add_bond` counts them."""
+_WITH_LABEL: Final = HAS + MAX_ATOMS
+"""For each atom of the query the atoms with its label, as bits."""
+_WITH_BONDS: Final = _WITH_LABEL + _SECTION
+"""For each kind, and each number up to `MAX_DEGREE`, the atoms with at least so many bonds of that kind."""
+_BESIDE: Final = _WITH_BONDS + MAX_DEGREE * _SECTION
+"""For each atom, and each order of bond, the atoms at its other ends."""
+_ORDERS: Final = 16
+KNOWN_SIZE: Final = _BESIDE + _ORDERS * _SECTION
+
+_MAX_BITS: Final = 62
+"""Atoms of molecules that are bits of a non-negative int64."""
 
 _KINDS: Final = 15
 """Kinds of bonds that are counted: four bits each of an int64. Atoms have fewer than 8 bonds."""
 _EIGHTS: Final = 0x888_8888_8888_8888
+
+
+@kernel
+def kind_of(label: int, other: int, order: int) -> int:
+    """A bond's kind: its order, and the labels of its atoms."""
+    return (min(label, other) * 1_024 + max(label, other)) * 16 + order
 
 
 @kernel
@@ -81,6 +116,7 @@ def order_atoms(query: Ints, bonds: int, rarity: Ints, work: Ints) -> None:
                         chosen, most = other, worth
                         work[_ANCHOR + placed] = anchor
         work[_ORDER + placed] = chosen
+        work[_BACK + placed] = query[INCIDENT + chosen] & touched
         placed += 1
         seen |= 1 << chosen
         touched |= query[INCIDENT + chosen] & bonds
@@ -111,13 +147,131 @@ def _bonds_fit(query: Ints, around: int, row: Rows, image: Images, atom: int, th
 
 
 @kernel
-def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: Ints, limit: int) -> int:
+def know(query: Ints, row: Rows, kinds: Ints, n_kinds: int, counts: Ints, known: Ints) -> None:
+    """Fill in what is known of a molecule, `KNOWN_SIZE`, and count its bonds of each kind."""
+    n = row[0]
+    counts[:n_kinds] = 0
+    known[HAS : HAS + n] = 0
+    as_bits = n <= _MAX_BITS
+    if as_bits:
+        known[_WITH_BONDS : _WITH_BONDS + MAX_DEGREE * n_kinds] = 0
+        known[_BESIDE : _BESIDE + _ORDERS * n] = 0
+        for atom in range(query[N_ATOMS]):
+            known[_WITH_LABEL + atom] = 0
+    for atom in range(n):
+        start = ATOMS + ATOM_SIZE * atom
+        label = row[start + ATOM_LABEL]
+        for at in range(row[start + ATOM_DEGREE]):
+            other, order = row[start + ATOM_BONDS + at] >> 4, row[start + ATOM_BONDS + at] & 15
+            if as_bits:
+                known[_BESIDE + _ORDERS * atom + order] |= 1 << other
+            if other < atom:
+                continue
+            kind = kind_of(label, row[ATOMS + ATOM_SIZE * other + ATOM_LABEL], order)
+            for found in range(n_kinds):
+                if kinds[found] == kind:
+                    counts[found] += 1
+                    known[HAS + atom] = add_bond(known[HAS + atom], found)
+                    known[HAS + other] = add_bond(known[HAS + other], found)
+                    if as_bits:
+                        _add_bit(known, found, atom)
+                        _add_bit(known, found, other)
+                    break
+    if as_bits:
+        for atom in range(query[N_ATOMS]):
+            label = query[LABELS + atom]
+            with_label = 0
+            for there in range(n):
+                with_label |= (row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] == label) << there
+            known[_WITH_LABEL + atom] = with_label
+
+
+@kernel
+def _add_bit(known: Ints, kind: int, atom: int) -> None:
+    """An atom has one bond of a kind more than before."""
+    at = _WITH_BONDS + MAX_DEGREE * kind
+    while known[at] >> atom & 1:
+        at += 1
+    known[at] |= 1 << atom
+
+
+@kernel
+def place(query: Ints, bonds: int, row: Rows, known: Ints, image: Images, work: Ints, limit: int) -> int:
     """Find a place in a molecule for a set of bonds whose atoms are in order.
 
-    ``has``: for each atom of the molecule its bonds of each kind (`add_bond`). ``image`` (int8, one for each
-    query atom) receives the images, -1 elsewhere. Returns the steps that were taken (candidates looked at);
-    ``-1 - steps`` where there is no place, or ``limit`` steps did not tell.
+    ``known``: what `know` has filled in. ``image`` (int8, one for each query atom) receives the images, -1
+    elsewhere. Returns the steps that were taken (candidates looked at); ``-1 - steps`` where there is no
+    place, or ``limit`` steps did not tell.
     """
+    if row[0] <= _MAX_BITS:
+        return _place_bits(query, bonds, known, image, work, limit)
+    return _place_one_by_one(query, bonds, row, known, image, work, limit)
+
+
+@kernel
+def _domain(query: Ints, bonds: int, known: Ints, atom: int) -> int:
+    """The atoms of a molecule that have an atom's label and as many bonds of each kind as it has in a set."""
+    domain = int(known[_WITH_LABEL + atom])
+    around = query[INCIDENT + atom] & bonds
+    while around:
+        kind = query[CLASS + place_of(around & -around)]
+        alike = around & query[OF_CLASS + kind]
+        around &= ~alike
+        domain &= known[_WITH_BONDS + MAX_DEGREE * kind + n_bits(alike) - 1]
+    return domain
+
+
+@kernel
+def _place_bits(query: Ints, bonds: int, known: Ints, image: Images, work: Ints, limit: int) -> int:
+    """`place` in a molecule whose atoms are bits."""
+    image[:] = -1
+    n = work[_N_PLACED]
+    steps = 1
+    for at in range(n):
+        atom = work[_ORDER + at]
+        work[_DOMAINS + atom] = _domain(query, bonds, known, atom)
+        if not work[_DOMAINS + atom]:
+            return -1 - steps
+    at, taken = 0, 0
+    work[_OPTIONS] = work[_DOMAINS + work[_ORDER]]
+    while True:
+        atom = work[_ORDER + at]
+        if image[atom] >= 0:
+            # back here: the image is of no use
+            taken ^= 1 << image[atom]
+            image[atom] = -1
+        options = work[_OPTIONS + at]
+        if not options:
+            if at == 0:
+                return -1 - steps
+            at -= 1
+            continue
+        low = options & -options
+        work[_OPTIONS + at] = options ^ low
+        image[atom] = place_of(low)
+        taken |= low
+        steps += 1
+        at += 1
+        if at == n:
+            return steps
+        if steps >= limit:
+            return -1 - steps
+        atom = work[_ORDER + at]
+        options = work[_DOMAINS + atom] & ~taken
+        back = work[_BACK + at]
+        while back:
+            bond = place_of(back & -back)
+            back &= back - 1
+            there = image[query[ENDS + bond] ^ atom]
+            options &= known[_BESIDE + _ORDERS * there + query[ORDERS + bond]]
+        work[_OPTIONS + at] = options
+
+
+@kernel
+def _place_one_by_one(
+    query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: Ints, limit: int
+) -> int:
+    """`place` in a molecule of any size. ``has``: for each atom its bonds of each kind (`add_bond`)."""
     image[:] = -1
     n = work[_N_PLACED]
     taken = work[_TAKEN : _TAKEN + MAX_ATOMS]

@@ -19,7 +19,7 @@ from relfast_kernels.mcs.packed import (
     OF_CLASS,
     ORDERS,
 )
-from relfast_kernels.motif.place import add_bond
+from relfast_kernels.motif.place import kind_of
 from relfast_kernels.motif.rows import (
     ATOM_BONDS,
     ATOM_DEGREE,
@@ -33,11 +33,6 @@ from relfast_kernels.motif.rows import (
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
-
-
-@kernel
-def _kind(label: int, other: int, order: int) -> int:
-    return (min(label, other) * 1_024 + max(label, other)) * 16 + order
 
 
 @kernel
@@ -55,7 +50,7 @@ def pack(row: Rows, packed: Ints, kinds: Ints) -> int:
             order = row[start + ATOM_BONDS + at] & 15
             if other < atom:
                 continue
-            kind = _kind(row[start + ATOM_LABEL], row[ATOMS + ATOM_SIZE * other + ATOM_LABEL], order)
+            kind = kind_of(row[start + ATOM_LABEL], row[ATOMS + ATOM_SIZE * other + ATOM_LABEL], order)
             found = 0
             while found < n_kinds and kinds[found] != kind:
                 found += 1
@@ -76,32 +71,6 @@ def pack(row: Rows, packed: Ints, kinds: Ints) -> int:
     packed[N_BONDS] = bonds
     packed[CYCLIC] = cyclic
     return n_kinds
-
-
-@kernel
-def count_kinds(row: Rows, kinds: Ints, n_kinds: int, least: Ints, counts: Ints, has: Ints) -> None:
-    """Count a molecule's bonds of each kind: at each atom, and to lower the least numbers to them."""
-    counts[:n_kinds] = 0
-    has[:] = 0
-    for atom in range(row[0]):
-        start = ATOMS + ATOM_SIZE * atom
-        for at in range(row[start + ATOM_DEGREE]):
-            other = row[start + ATOM_BONDS + at] >> 4
-            if other < atom:
-                continue
-            kind = _kind(
-                row[start + ATOM_LABEL],
-                row[ATOMS + ATOM_SIZE * other + ATOM_LABEL],
-                row[start + ATOM_BONDS + at] & 15,
-            )
-            for found in range(n_kinds):
-                if kinds[found] == kind:
-                    counts[found] += 1
-                    has[atom] = add_bond(has[atom], found)
-                    has[other] = add_bond(has[other], found)
-                    break
-    for found in range(n_kinds):
-        least[found] = min(least[found], counts[found])
 
 
 @kernel

@@ -34,4 +34,6 @@ DEPTHS: Final = MAX_QUERY_BONDS + 2
 """Bonds of a motif at most, and two more."""
 FRAME_SIZE: Final = 4
 WORK_SIZE: Final = 2_048
-"""Places of the work space, besides those for each molecule."""
+"""Places of the work space, besides those of molecules."""
+PER_MOLECULE: Final = 1_600
+"""Places of the work space for each molecule, besides its turn."""
