@@ -25,26 +25,25 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.mcs.bits import n_bits, place_of
+from relfast_kernels.mcs.bits import place_of
 from relfast_kernels.mcs.count import ends_of, without_ring
 from relfast_kernels.mcs.packed import (
     CYCLIC,
     FIRST,
-    N_ATOMS,
     N_BONDS,
     OF_CLASS,
     PACKED_SIZE,
     bridges,
     reach,
 )
-from relfast_kernels.motif.place import KNOWN_SIZE, PLACE_WORK, extend, know, order_atoms, place
+from relfast_kernels.motif.known import KNOWN_SIZE, know
+from relfast_kernels.motif.place import PLACE_WORK
 from relfast_kernels.motif.query import count_labels, pack, twins
 from relfast_kernels.motif.reach import bonds_in_common, choose, choose_root, front_of, within_reach
 from relfast_kernels.motif.rows import (
     DEPTHS,
     FOUND_ATOMS,
     FOUND_BONDS,
-    FOUND_MOTIFS,
     FOUND_SIZE,
     FOUND_STEPS,
     FRAME_SIZE,
@@ -53,6 +52,7 @@ from relfast_kernels.motif.rows import (
     SECTION,
     WORK_SIZE,
 )
+from relfast_kernels.motif.take import is_wanted, keep, lacking, take_in
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -74,107 +74,6 @@ _MOTIF, _LEFT, _TAKEN, _IS_NEW = range(FRAME_SIZE)
 """Of each state on the way to the present one: the bonds of the motif, those that may be taken in, the ones
 that are gone when the one taken in next has been, and whether it is still to be decided if the motif is
 listed (2: now is the time)."""
-
-
-@kernel
-def _take_in(
-    packed: Ints,
-    rows: Rows,
-    starts: Ints,
-    known: Ints,
-    motif: int,
-    bond: int,
-    before: Images,
-    after: Images,
-    turns: Ints,
-    n_turns: int,
-    rarity: Ints,
-    work: Ints,
-    limit: int,
-) -> int:
-    """Place a motif and one more bond in the molecules whose turn it is.
-
-    Returns the steps taken, ``-1 - steps`` if that cannot be.
-
-    The molecule that lacks it comes first the next time.
-    """
-    steps = 1
-    is_ordered = False
-    for turn in range(n_turns):
-        at = turns[turn]
-        if motif:
-            # (numba allocates memory to assign one array to another)
-            for atom in range(packed[N_ATOMS]):
-                after[at, atom] = before[at, atom]
-            if extend(packed, rows[starts[at + 1] :], after[at], bond):
-                continue
-        if not is_ordered:
-            order_atoms(packed, motif | 1 << bond, rarity, work)
-            is_ordered = True
-        taken = place(
-            packed, motif | 1 << bond, rows[starts[at + 1] :], known[at], after[at], work, limit - steps
-        )
-        if taken < 0:
-            for earlier in range(turn, 0, -1):
-                turns[earlier] = turns[earlier - 1]
-            turns[0] = at
-            return taken - steps
-        steps += taken
-        if steps >= limit:
-            return -1 - steps
-    return steps
-
-
-@kernel
-def _is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
-    """Whether no motif that is known is larger than a set of bonds, and that is one."""
-    bonds = n_bits(motif)
-    if bonds < found[FOUND_BONDS]:
-        return False
-    if bonds == found[FOUND_BONDS] and n_bits(ends_of(packed, motif)) < found[FOUND_ATOMS]:
-        return False
-    return not motif & packed[CYCLIC] or not bridges(packed, motif) & packed[CYCLIC]
-
-
-@kernel
-def _lacking(
-    packed: Ints,
-    rows: Rows,
-    starts: Ints,
-    known: Ints,
-    motif: int,
-    placed: Images,
-    image: Images,
-    turns: Ints,
-    rarity: Ints,
-    work: Ints,
-    found: Ints,
-    limit: int,
-) -> int:
-    """The turn of a molecule that lacks a motif, -1 if none does. Those in which it is ``placed`` do not."""
-    order_atoms(packed, motif, rarity, work)
-    first = packed[FIRST + place_of(motif & -motif)]
-    for turn in range(len(turns)):
-        at = turns[turn]
-        if placed[at, first] >= 0:
-            continue
-        row, left = rows[starts[at + 1] :], limit - found[FOUND_STEPS]
-        taken = place(packed, motif, row, known[at], image, work, left)
-        found[FOUND_STEPS] += taken if taken >= 0 else -1 - taken
-        if taken < 0:
-            return turn
-    return -1
-
-
-@kernel
-def _keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
-    """List a motif that is wanted."""
-    bonds, atoms = n_bits(motif), n_bits(ends_of(packed, motif))
-    if bonds > found[FOUND_BONDS] or atoms > found[FOUND_ATOMS]:
-        found[FOUND_BONDS], found[FOUND_ATOMS], found[FOUND_MOTIFS] = bonds, atoms, 0
-    if found[FOUND_MOTIFS] < MAX_MOTIFS:
-        motifs[found[FOUND_MOTIFS]] = motif
-    found[FOUND_MOTIFS] += 1
 
 
 @kernel
@@ -202,7 +101,7 @@ def _from_root(
     Returns the number of molecules whose turn it is now.
     """
     depth = 0
-    taken = _take_in(
+    taken = take_in(
         packed, rows, starts, known, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit
     )
     if taken < 0:
@@ -217,9 +116,9 @@ def _from_root(
         left = within_reach(packed, n_kinds, least, motif, left, atoms, found)
         # looked at after what is larger: on the way to the first motif nothing is placed in all molecules
         is_back = frames[depth, _IS_NEW] and (left == 0 or frames[depth, _IS_NEW] == 2)
-        if is_back and _is_wanted(packed, motif, found):
+        if is_back and is_wanted(packed, motif, found):
             frames[depth, _IS_NEW] = 0
-            turn = _lacking(
+            turn = lacking(
                 packed,
                 rows,
                 starts,
@@ -234,7 +133,7 @@ def _from_root(
                 limit,
             )
             if turn < 0:
-                _keep(packed, motif, found, motifs)
+                keep(packed, motif, found, motifs)
             elif found[FOUND_STEPS] < limit:
                 # from now on it is that molecule's turn, too; what is larger than this lacks it as well
                 left = 0
@@ -252,7 +151,7 @@ def _from_root(
         loose = bridges(packed, motif) & packed[CYCLIC] if motif & packed[CYCLIC] else 0
         bond = choose(packed, atoms, front_of(packed, atoms, left), loose)
         gone = 1 << bond | twins(packed, rows[starts[0] :], bond, left, motif)
-        taken = _take_in(
+        taken = take_in(
             packed,
             rows,
             starts,

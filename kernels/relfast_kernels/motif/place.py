@@ -9,7 +9,8 @@ import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.count import ends_of
-from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, LABELS, N_ATOMS, OF_CLASS, ORDERS
+from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, LABELS, OF_CLASS, ORDERS
+from relfast_kernels.motif.known import BESIDE, MAX_BITS, N_ORDERS, WITH_BONDS, WITH_LABEL, add_bond
 from relfast_kernels.motif.rows import (
     ATOM_BONDS,
     ATOM_DEGREE,
@@ -45,36 +46,7 @@ _DOMAINS: Final = _OPTIONS + _SECTION
 """For each atom the images that it may have by itself."""
 PLACE_WORK: Final = _DOMAINS + _SECTION
 
-# sections of what is known of a molecule before anything is placed in it
-HAS: Final = 0
-"""For each atom how many of its bonds are of each kind, as `add_bond` counts them."""
-_WITH_LABEL: Final = HAS + MAX_ATOMS
-"""For each atom of the query the atoms with its label, as bits."""
-_WITH_BONDS: Final = _WITH_LABEL + _SECTION
-"""For each kind, and each number up to `MAX_DEGREE`, the atoms with at least so many bonds of that kind."""
-_BESIDE: Final = _WITH_BONDS + MAX_DEGREE * _SECTION
-"""For each atom, and each order of bond, the atoms at its other ends."""
-_ORDERS: Final = 16
-KNOWN_SIZE: Final = _BESIDE + _ORDERS * _SECTION
-
-_MAX_BITS: Final = 62
-"""Atoms of molecules that are bits of a non-negative int64."""
-
-_KINDS: Final = 15
-"""Kinds of bonds that are counted: four bits each of an int64. Atoms have fewer than 8 bonds."""
 _EIGHTS: Final = 0x888_8888_8888_8888
-
-
-@kernel
-def kind_of(label: int, other: int, order: int) -> int:
-    """A bond's kind: its order, and the labels of its atoms."""
-    return (min(label, other) * 1_024 + max(label, other)) * 16 + order
-
-
-@kernel
-def add_bond(count: int, kind: int) -> int:
-    """Count one more bond of a kind."""
-    return count + (1 << 4 * kind) if kind < _KINDS else count
 
 
 @kernel
@@ -147,55 +119,6 @@ def _bonds_fit(query: Ints, around: int, row: Rows, image: Images, atom: int, th
 
 
 @kernel
-def know(query: Ints, row: Rows, kinds: Ints, n_kinds: int, counts: Ints, known: Ints) -> None:
-    """Fill in what is known of a molecule, `KNOWN_SIZE`, and count its bonds of each kind."""
-    n = row[0]
-    counts[:n_kinds] = 0
-    known[HAS : HAS + n] = 0
-    as_bits = n <= _MAX_BITS
-    if as_bits:
-        known[_WITH_BONDS : _WITH_BONDS + MAX_DEGREE * n_kinds] = 0
-        known[_BESIDE : _BESIDE + _ORDERS * n] = 0
-        for atom in range(query[N_ATOMS]):
-            known[_WITH_LABEL + atom] = 0
-    for atom in range(n):
-        start = ATOMS + ATOM_SIZE * atom
-        label = row[start + ATOM_LABEL]
-        for at in range(row[start + ATOM_DEGREE]):
-            other, order = row[start + ATOM_BONDS + at] >> 4, row[start + ATOM_BONDS + at] & 15
-            if as_bits:
-                known[_BESIDE + _ORDERS * atom + order] |= 1 << other
-            if other < atom:
-                continue
-            kind = kind_of(label, row[ATOMS + ATOM_SIZE * other + ATOM_LABEL], order)
-            for found in range(n_kinds):
-                if kinds[found] == kind:
-                    counts[found] += 1
-                    known[HAS + atom] = add_bond(known[HAS + atom], found)
-                    known[HAS + other] = add_bond(known[HAS + other], found)
-                    if as_bits:
-                        _add_bit(known, found, atom)
-                        _add_bit(known, found, other)
-                    break
-    if as_bits:
-        for atom in range(query[N_ATOMS]):
-            label = query[LABELS + atom]
-            with_label = 0
-            for there in range(n):
-                with_label |= (row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] == label) << there
-            known[_WITH_LABEL + atom] = with_label
-
-
-@kernel
-def _add_bit(known: Ints, kind: int, atom: int) -> None:
-    """An atom has one bond of a kind more than before."""
-    at = _WITH_BONDS + MAX_DEGREE * kind
-    while known[at] >> atom & 1:
-        at += 1
-    known[at] |= 1 << atom
-
-
-@kernel
 def place(query: Ints, bonds: int, row: Rows, known: Ints, image: Images, work: Ints, limit: int) -> int:
     """Find a place in a molecule for a set of bonds whose atoms are in order.
 
@@ -203,7 +126,7 @@ def place(query: Ints, bonds: int, row: Rows, known: Ints, image: Images, work: 
     elsewhere. Returns the steps that were taken (candidates looked at); ``-1 - steps`` where there is no
     place, or ``limit`` steps did not tell.
     """
-    if row[0] <= _MAX_BITS:
+    if row[0] <= MAX_BITS:
         return _place_bits(query, bonds, known, image, work, limit)
     return _place_one_by_one(query, bonds, row, known, image, work, limit)
 
@@ -211,13 +134,13 @@ def place(query: Ints, bonds: int, row: Rows, known: Ints, image: Images, work: 
 @kernel
 def _domain(query: Ints, bonds: int, known: Ints, atom: int) -> int:
     """The atoms of a molecule that have an atom's label and as many bonds of each kind as it has in a set."""
-    domain = int(known[_WITH_LABEL + atom])
+    domain = int(known[WITH_LABEL + atom])
     around = query[INCIDENT + atom] & bonds
     while around:
         kind = query[CLASS + place_of(around & -around)]
         alike = around & query[OF_CLASS + kind]
         around &= ~alike
-        domain &= known[_WITH_BONDS + MAX_DEGREE * kind + n_bits(alike) - 1]
+        domain &= known[WITH_BONDS + MAX_DEGREE * kind + n_bits(alike) - 1]
     return domain
 
 
@@ -263,7 +186,7 @@ def _place_bits(query: Ints, bonds: int, known: Ints, image: Images, work: Ints,
             bond = place_of(back & -back)
             back &= back - 1
             there = image[query[ENDS + bond] ^ atom]
-            options &= known[_BESIDE + _ORDERS * there + query[ORDERS + bond]]
+            options &= known[BESIDE + N_ORDERS * there + query[ORDERS + bond]]
         work[_OPTIONS + at] = options
 
 

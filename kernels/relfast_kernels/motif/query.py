@@ -19,7 +19,7 @@ from relfast_kernels.mcs.packed import (
     OF_CLASS,
     ORDERS,
 )
-from relfast_kernels.motif.place import kind_of
+from relfast_kernels.motif.known import kind_of
 from relfast_kernels.motif.rows import (
     ATOM_BONDS,
     ATOM_DEGREE,
