@@ -30,3 +30,36 @@ def test_mutated_lines_give_the_same_rows(kind: str, gold: str) -> None:
     for _ in range(rounds(4)):
         lines = [mutated_line(rng, corpus) for _ in range(CHUNK)]
         assert ways.rows(lines, fast=True)[:2] == ways.rows(lines, fast=False)[:2]
+
+
+def test_a_run_of_the_corpus_goes_on_where_another_one_stopped(
+    gold: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mutated_corpus.CHUNK", 5)
+    n = 5 * len(JOBS)
+    assert main([str(n), "--seed", "a"]) == 0
+    whole = capsys.readouterr().out
+    assert f"{n:,} lines of {len(JOBS)} kinds of runs" in whole
+    assert "0 differences" in whole
+    assert main([str(n), "--seed", "a", "--first", str(len(JOBS) - 1)]) == 0
+    assert "seed a: 5 lines" in capsys.readouterr().out
+    first, again = (run_chunk(3, seed="a", gold=gold) for _ in range(2))
+    assert first == again
+    assert first != run_chunk(3, seed="b", gold=gold)
+
+
+def test_a_line_that_differs_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Ways.rows
+
+    def broken(ways: Ways, lines: list[bytes], *, fast: bool) -> object:
+        written, tally, n_fast = rows(ways, lines, fast=fast)
+        return (written.replace(b'"ok"', b'"OK"') if fast else written), tally, n_fast
+
+    monkeypatch.setattr("mutated_corpus.CHUNK", 20)
+    monkeypatch.setattr(Ways, "rows", broken)
+    assert main(["20", "--seed", "a"]) == 1
+    said = capsys.readouterr().out
+    assert "chunk 0 (plain): b'" in said
+    assert '"status":"OK"' in said
