@@ -34,6 +34,7 @@ from relfast.engine.job import Job
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_fast_path import TextFastPath
+from relfast.records import STATUSES
 from relfast.stats.summary import Tally
 from relfast.tasks.options import AllOptions
 
@@ -150,9 +151,6 @@ def run_chunk(number: int, *, seed: str, gold: str) -> Result:
         ]
     statuses = Counter({status: exact.count(b'"status":"%s"' % status.encode()) for status in STATUSES})
     return Result(number, kind, len(lines), n_fast, statuses, differences)
-
-
-STATUSES: Final = ("ok", "invalid_record", "timeout", "error")
 
 
 def results(numbers: range, processes: int, seed: str, gold: str) -> Iterator[Result]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from mutated_corpus import CHUNK, JOBS, Ways
+from mutated_corpus import CHUNK, JOBS, Ways, main, run_chunk
 from mutations import gold_file, mutated_line, real_lines
 from relfast_kernels.compiled import native
 from seeds import SEED, rounds
