@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import re
 import secrets
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -61,10 +62,27 @@ JOBS: Final[dict[str, dict[str, Any]]] = {
     "task": {"task": "REL-C1"},
 }  # fmt: skip
 
+_MARKS: Final = {
+    "mapped": b'"outputs_of"',
+    "mapped, strict": b'"said"',
+    "seqbench": b'"completion"',
+    "seqbench, strict": b'"completion"',
+    "lm-eval": b'"resps"',
+    "batch": b'"custom_id"',
+    "verl": b'"gts"',
+}
+"""What most lines of a kind of run have; the others have most lines that say themselves what they are."""
+
+_NEED_MORE: Final = re.compile(rb'"custom_id"|"outputs_of"')
+"""Of lines that cannot be scored without gold from elsewhere, or without being told where it is."""
+
+OWN: Final = 0.8
+"""Share of real lines that a kind of run is meant for."""
+
 CHUNK: Final = 400
 """Lines of a chunk: fewer bytes than a process reads before it looks for the fast path by itself."""
 
-HOSTILE: Final = 0.2
+HOSTILE: Final = 0.1
 """Share of made-up lines."""
 
 EACH: Final = 40
@@ -109,14 +127,30 @@ class Ways(NamedTuple):
         return [line for line in lines if self.differ([line])] or lines
 
 
-def chunk_of(seed: str, number: int, corpus: tuple[bytes, ...]) -> tuple[str, list[bytes]]:
+@cache
+def lines_for(kind: str) -> tuple[bytes, ...]:
+    """The real lines that a kind of run is meant for."""
+    mark = _MARKS.get(kind)
+    lines = real_lines(EACH)
+    if mark is not None:
+        return tuple(line for line in lines if mark in line)
+    if JOBS[kind].get("data"):
+        return lines
+    return tuple(line for line in lines if not _NEED_MORE.search(line))
+
+
+def chunk_of(seed: str, number: int) -> tuple[str, list[bytes]]:
     """The kind of job of a chunk, and its lines."""
     dice = Dice(f"{seed} {number}")
-    # every kind gets chunks, whatever share of the numbers a process has
     kind = list(JOBS)[number % len(JOBS)]
-    lines = [
-        hostile_line(dice) if dice.random() < HOSTILE else mutated_line(dice, corpus) for _ in range(CHUNK)
-    ]
+    own, every = lines_for(kind), real_lines(EACH)
+    lines = []
+    for _ in range(CHUNK):
+        chance = dice.random()
+        if chance < HOSTILE:
+            lines.append(hostile_line(dice))
+        else:
+            lines.append(mutated_line(dice, own if chance < HOSTILE + (1 - HOSTILE) * OWN else every))
     return kind, lines
 
 
@@ -136,7 +170,7 @@ _ways: dict[str, Ways] = {}
 
 def run_chunk(number: int, *, seed: str, gold: str) -> Result:
     """Score a chunk both ways."""
-    kind, lines = chunk_of(seed, number, real_lines(EACH))
+    kind, lines = chunk_of(seed, number)
     if kind not in _ways:
         _ways[kind] = Ways.of(kind, gold)
     ways = _ways[kind]
