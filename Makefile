@@ -8,8 +8,9 @@ JOBS    ?= $(shell nproc)
 PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 MINUTES ?= 20
+LINES   ?= 100000
 
-.PHONY: chromium demo test test-quick test-trainers test-ray test-ray-quick fuzz fuzz-chemistry bench-ray check bench bench-quick bench-torch gate render docs clean
+.PHONY: chromium demo test test-quick test-trainers test-ray test-ray-quick fuzz fuzz-chemistry fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -84,9 +85,14 @@ test-ray-quick: $(VENV)/.ray
 fuzz: $(VENV)/.test
 	$(BIN)/python tests/fuzz.py $(MINUTES) $(SPREAD)
 
-## the chemistry kernels against RDKit for MINUTES: parse, identity, containment, overlap; for a night
+## the chemistry kernels against RDKit for MINUTES: parse, identity, containment, overlap; for a night.
+## What neither could compare is kept in chemistry.undecided.jsonl
 fuzz-chemistry: $(VENV)/.test
-	$(BIN)/python tests/fuzz_chemistry.py $(MINUTES)
+	$(BIN)/python tests/fuzz_chemistry.py $(MINUTES) --undecided chemistry.undecided.jsonl
+
+## LINES mutated lines of all tasks and dialects, read by the fast path and the ordinary way, in both policies
+fuzz-lines: $(VENV)/.test
+	$(BIN)/python tests/mutated_corpus.py $(LINES) --processes $(JOBS)
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -110,10 +110,26 @@ def molecule(rng: random.Random) -> str:
     return rng.choice(molecules())
 
 
+PAIR_KINDS: Final = (
+    "cages",
+    "fused rings",
+    "polymers",
+    "records, edited and respelled",
+    "records, respelled",
+    "any",
+    "any",
+)
+"""What `pair` makes."""
+
+
 def pair(rng: random.Random) -> tuple[str, str]:
     """Two molecules, often one kind or relatives."""
+    return pair_of(rng.randrange(len(PAIR_KINDS)), rng)
+
+
+def pair_of(kind: int, rng: random.Random) -> tuple[str, str]:
+    """Two molecules of one of `PAIR_KINDS`."""
     with _quiet():
-        kind = rng.randrange(7)
         if kind == 0:
             return rng.choice(CAGES), edited(rng.choice(CAGES), rng)
         if kind == 1:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final
 
 from corpora import rel_records
+from dump_lines import PIECES
 
 Json = dict[str, Any]
 Mutation = Callable[[bytes, random.Random, bytes], bytes]
@@ -182,7 +183,36 @@ def _framed(line: bytes, rng: random.Random, other: bytes) -> bytes:
     )
 
 
+def _texts(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Where texts are in a decoded value: the container and the key or place of each."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, item in items:
+        if isinstance(item, str):
+            yield value, name
+        else:
+            yield from _texts(item)
+
+
+def _reworded(line: bytes, rng: random.Random, other: bytes) -> bytes:
+    """A text of the line, mostly its longest and near its end, with something put in or left out: still JSON."""
+    try:
+        row = json.loads(line)
+        texts = list(_texts(row))
+    except (ValueError, RecursionError):
+        return line
+    if not texts:
+        return line
+    rng.shuffle(texts)
+    value, name = max(texts, key=lambda at: len(at[0][at[1]])) if rng.random() < 0.7 else texts[0]
+    text = value[name]
+    at = rng.randrange(len(text) + 1) if rng.random() < 0.3 else max(0, len(text) - rng.randrange(40))
+    value[name] = text[:at] + rng.choice(PIECES) + text[at + rng.choice((0, 0, 1, 4)) :]
+    ascii_only, separators = rng.random() < 0.5, rng.choice((None, None, (",", ":")))
+    return json.dumps(row, ensure_ascii=ascii_only, separators=separators).encode("utf-8", "surrogatepass")
+
+
 _MUTATIONS: Final[tuple[Mutation, ...]] = (
+    _reworded, _reworded, _reworded, _reworded, _reworded, _reworded, _reworded, _reworded,
     _flip, _cut, _spliced, _repeated, _swapped_keys, _set, _set, _put, _put, _inserted, _inserted, _escaped, _as_text, _framed,
 )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import importlib.resources
 import random
 import zlib
@@ -14,12 +15,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from rdkit import DataStructs
-from rdkit.Chem import rdFingerprintGenerator
-from rdkit.Chem.Scaffolds import MurckoScaffold
 
+from relfast.chem import bank_cache
 from relfast.chem.clean import parse_clean
 from relfast.chem.molecule import Molecule
+from relfast.chem.motif_search import similar
 from relfast.chem.smiles_text import MAX_CHARS
 from relfast.errors import InputError
 
@@ -34,6 +34,11 @@ MAX_MOLECULES: Final = 200_000
 
 RADIUS: Final = 2
 N_BITS: Final = 2048
+
+MAX_CACHED: Final = 32_000_000
+"""Bytes of a larger file are not looked for in the cache."""
+
+_GZIP: Final = b"\x1f\x8b"
 
 KEPT_NEIGHBOURS: Final = 5_000
 """Molecules whose similar ones are kept, with some hundred each."""
@@ -78,6 +83,15 @@ class Bank:
         if len(self.molecules) < 2:
             raise InputError("fewer than two usable molecules; one SMILES a line is expected", file=source)
 
+    @classmethod
+    def of_kept(cls, kept: bank_cache.Kept, source: str) -> Bank:
+        """A bank that has been read before."""
+        bank = cls.__new__(cls)
+        bank.source, bank._neighbours = source, {}
+        bank.n_unusable, bank.fingerprints = kept.n_unusable, (kept.prints, kept.counts)
+        bank.molecules = list(kept.molecules)
+        return bank
+
     @staticmethod
     def _usable(smiles: str, min_atoms: int) -> Molecule | None:
         if len(smiles) > MAX_CHARS:
@@ -92,8 +106,11 @@ class Bank:
         return len(self.molecules)
 
     @cached_property
-    def _fingerprints(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    def fingerprints(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
         """Morgan fingerprints, ``(n, N_BITS / 64)``, and how many bits of each are set."""
+        from rdkit import DataStructs
+        from rdkit.Chem import rdFingerprintGenerator
+
         morgan = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=N_BITS)
         prints = [morgan.GetFingerprint(m.mol) for m in self.molecules]
         words = np.frombuffer(b"".join(map(DataStructs.BitVectToBinaryText, prints)), np.uint64)
@@ -102,6 +119,8 @@ class Bank:
     @cached_property
     def scaffolds(self) -> dict[str, list[int]]:
         """Murcko scaffold (canonical SMILES, none for acyclic molecules) → indices of its molecules."""
+        from rdkit.Chem.Scaffolds import MurckoScaffold
+
         found = defaultdict(list)
         for index, molecule in enumerate(self.molecules):
             scaffold = MurckoScaffold.MurckoScaffoldSmiles(mol=molecule.mol)
@@ -117,12 +136,7 @@ class Bank:
         key = (index, lowest, highest)
         found = self._neighbours.get(key)
         if found is None:
-            from relfast_kernels.similar import similar
-
-            prints, counts = self._fingerprints
-            places, shares = np.empty(len(counts), np.int64), np.empty(len(counts))
-            n = similar(prints, counts, index, lowest, highest, places, shares)
-            found = Near(places[:n].copy(), shares[:n].copy())
+            found = Near(*similar(*self.fingerprints, index, lowest, highest))
             if len(self._neighbours) >= KEPT_NEIGHBOURS:
                 self._neighbours.clear()
             self._neighbours[key] = found
@@ -136,7 +150,7 @@ class Bank:
         None if the molecule drawn has too few such others.
         """
         first = numbers.randrange(len(self.molecules))
-        places, shares = self.near(first, lowest, highest)
+        places, shares = self._neighbours.get((first, lowest, highest)) or self.near(first, lowest, highest)
         if len(places) < size - 1:
             return None
         chosen = np.array(numbers.sample(range(len(places)), size - 1))
@@ -153,7 +167,7 @@ class Bank:
 
 
 def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
-    """The bank in a file, or the built-in one.
+    """The bank in a file, or the built-in one; what RDKit says of its molecules is kept in a cache.
 
     A file, plain or gzip, has one SMILES a line, a name after a blank if you like; ``#`` begins a comment.
 
@@ -162,18 +176,30 @@ def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
     InputError
         The file cannot be read, or has fewer than two or more than `MAX_MOLECULES` usable molecules.
     """
-    if path is None:
-        packed = importlib.resources.files("relfast").joinpath("data", BUILT_IN).read_bytes()
-        return Bank(gzip.decompress(packed).decode("ascii").splitlines(), min_atoms, BUILT_IN)
     try:
-        return Bank(_lines(Path(path)), min_atoms, str(path))
+        source = BUILT_IN if path is None else str(path)
+        if path is None:
+            data = importlib.resources.files("relfast").joinpath("data", BUILT_IN).read_bytes()
+        else:
+            with Path(path).open("rb") as file:
+                data = file.read(MAX_CACHED + 1)
+            if len(data) > MAX_CACHED:
+                return Bank(_lines(Path(path)), min_atoms, source)
+        digest = hashlib.sha256(data).hexdigest()
+        kept = bank_cache.read(digest, min_atoms)
+        if kept is not None:
+            return Bank.of_kept(kept, source)
+        plain = gzip.decompress(data) if data[:2] == _GZIP else data
+        bank = Bank(plain.decode("utf-8", "replace").split("\n"), min_atoms, source)
+        bank_cache.write(digest, min_atoms, bank.molecules, bank.n_unusable, *bank.fingerprints)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot be read: {error}", file=str(path)) from error
+    return bank
 
 
 def _lines(path: Path) -> Iterator[str]:
     with path.open("rb") as start:
-        packed = start.read(2) == b"\x1f\x8b"
+        packed = start.read(2) == _GZIP
     with gzip.open(path, "rb") if packed else path.open("rb") as file:
         for line in file:
             yield line.decode("utf-8", "replace")

@@ -67,8 +67,8 @@ class Molecule:
 
     Attributes
     ----------
-    mol
-        RDKit's molecule, as the published scorer gets it from ``MolFromSmiles``.
+    mol, text
+        RDKit's molecule, as the published scorer gets it from ``MolFromSmiles``, and what it is parsed of.
     n_atoms, n_bonds
         Its atoms and bonds; hydrogens count only where they stand as atoms.
     ordinary
@@ -78,7 +78,7 @@ class Molecule:
     """
 
     def __init__(self, mol: Any, smiles: str) -> None:
-        self.mol = mol
+        self.mol, self.text = mol, smiles
         self.ordinary = _ORDINARY.fullmatch(smiles) is not None
         self.connected = "." not in smiles and self.ordinary
         self.n_atoms: int = mol.GetNumAtoms()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from rdkit import Chem
@@ -21,6 +22,12 @@ from relfast.chem.molecule import Molecule, parse
 from relfast.chem.motif_rdkit import motifs_by_rdkit
 from relfast.chem.motif_rows import Motifs, Place, largest_motifs
 from relfast.interrupts import uninterrupted
+
+CACHED_CUTS: Final = 20_000
+"""Motifs that are kept as they were cut, with all molecules of theirs that are."""
+
+CACHED_CONTAINED: Final = 100_000
+"""Pairs of a molecule and a motif of which it is kept whether the motif lies in it."""
 
 _CHARGED: Final = re.compile(r"\[[^\]]*[+-]")
 
@@ -49,20 +56,42 @@ def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int)
 
 def _largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motif | None:
     found = largest_motifs(molecules, min_atoms, max_steps)
-    if found is not None:
-        query, places = found
+    if found is None:
+        places = motifs_by_rdkit(molecules, min_atoms, max_steps)
+        smiles, cut, is_everywhere = *_cut(molecules[0], places), False
+    elif found.masks:
+        smiles, cut, is_everywhere = _cut_once(found)
     else:
-        query, places = molecules[0], motifs_by_rdkit(molecules, min_atoms, max_steps)
-    cut = _cut_out(query, places)
-    if len(cut) != 1:
         return None
+    if cut is None or not (is_everywhere or all(_contains(one, cut) for one in molecules)):
+        return None
+    return Motif(smiles, cut.heavy_atoms, cut.n_bonds)
+
+
+_contains = lru_cache(maxsize=CACHED_CONTAINED)(contains)
+
+
+@lru_cache(maxsize=CACHED_CUTS)
+def _cut_once(found: Motifs) -> tuple[str, Molecule | None, bool]:
+    """`_cut` of a group's motifs, and whether what it is certainly lies in all its molecules.
+
+    All that depends only on the molecule that they are cut out of, and one of few bonds is that of many
+    groups.
+    """
+    smiles, cut = _cut(found.query, found.places)
+    return smiles, cut, cut is not None and _is_as_cut(cut, found)
+
+
+def _cut(molecule: Molecule, places: Sequence[Place]) -> tuple[str, Molecule | None]:
+    """What these atoms and bonds are, if they are all the same, and a molecule that the scorer reads."""
+    cut = _cut_out(molecule, places)
+    if len(cut) != 1:
+        return "", None
     (smiles,) = cut
     motif = parse(smiles)
     if motif is None or parse_clean(smiles)[0] is None or motif.heavy_atoms != len(places[0][0]):
-        return None
-    if not (found and _is_as_cut(motif, found)) and not all(contains(one, motif) for one in molecules):
-        return None
-    return Motif(smiles, motif.heavy_atoms, motif.n_bonds)
+        return "", None
+    return smiles, motif
 
 
 def _is_as_cut(motif: Molecule, found: Motifs) -> bool:

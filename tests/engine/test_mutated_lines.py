@@ -3,37 +3,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
-from typing import Any
 
 import pytest
+from mutated_corpus import CHUNK, JOBS, Ways, main, run_chunk
 from mutations import gold_file, mutated_line, real_lines
 from relfast_kernels.compiled import native
 from seeds import SEED, rounds
-
-from relfast.engine.file_run.block_scoring import BlockScoring
-from relfast.engine.io.blocks import Block
-from relfast.engine.job import Job
-from relfast.engine.rows import read_gold
-from relfast.engine.scoring import Scoring
-from relfast.engine.text_fast_path import TextFastPath
-from relfast.stats.summary import Tally
-from relfast.tasks.options import AllOptions
-
-STRICT = AllOptions(policy="strict")
-JOBS: dict[str, dict[str, Any]] = {
-    "plain": {},
-    "strict": {"options": STRICT},
-    "details": {"details": True},
-    "strict with details": {"options": STRICT, "details": True},
-    "reasoning": {"options": AllOptions(strip_reasoning=True)},
-    "marks": {"options": STRICT.with_(reasoning=(("<cot>", "</cot>"),))},
-    "joined": {"data": True},
-    "strict, joined": {"data": True, "options": STRICT},
-    "mapped": {"field_map": {"id": "key", "task": "kind", "answer": "gold.answer", "response": "outputs_of.*.text"}},
-    "mapped, strict": {"field_map": {"response": "said", "answer": "gold.answer"}, "options": STRICT},
-    "seqbench": {"dialect": "seqbench"},
-}  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -43,33 +18,48 @@ def gold(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def written(lines: list[bytes], scoring: Scoring, fast_path: TextFastPath | None) -> tuple[bytes, Tally]:
-    """Rows and what is counted of them, by the fast path or the ordinary way."""
-    data = b"\n".join(lines)
-    blocks = BlockScoring(scoring)
-    blocks._fast_path = fast_path
-    block = Block(0, 0, 0, len(lines), 0, len(data), data=data, filter="none")
-    tally = Tally()
-    rows = []
-    for segment in blocks.segments(block):
-        rows.append(segment.rows)
-        tally.merge(segment.tally)
-    return b"".join(rows), tally
-
-
 @pytest.mark.slow
 @pytest.mark.fuzz
 @pytest.mark.parametrize("kind", JOBS)
-def test_mutated_lines_give_the_same_rows(kind: str, gold: str, tmp_path: Path) -> None:
+def test_mutated_lines_give_the_same_rows(kind: str, gold: str) -> None:
     if native.load("text") is None:
         native.build("text")
-    options = dict(JOBS[kind])
-    job = Job(**{**options, "data": (gold,) if options.pop("data", False) else ()})
-    scoring = Scoring(job, read_gold(job.data))
-    opened = TextFastPath.open(scoring)
-    assert opened is not None
+    ways = Ways.of(kind, gold)
     rng = random.Random(f"{SEED} mutated {kind}")
     corpus = real_lines(8)
     for _ in range(rounds(4)):
-        lines = [mutated_line(rng, corpus) for _ in range(400)]
-        assert written(lines, scoring, opened) == written(lines, scoring, None)
+        lines = [mutated_line(rng, corpus) for _ in range(CHUNK)]
+        assert ways.rows(lines, fast=True)[:2] == ways.rows(lines, fast=False)[:2]
+
+
+def test_a_run_of_the_corpus_goes_on_where_another_one_stopped(
+    gold: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mutated_corpus.CHUNK", 5)
+    n = 5 * len(JOBS)
+    assert main([str(n), "--seed", "a"]) == 0
+    whole = capsys.readouterr().out
+    assert f"{n:,} lines of {len(JOBS)} kinds of runs" in whole
+    assert "0 differences" in whole
+    assert main([str(n), "--seed", "a", "--first", str(len(JOBS) - 1)]) == 0
+    assert "seed a: 5 lines" in capsys.readouterr().out
+    first, again = (run_chunk(3, seed="a", gold=gold) for _ in range(2))
+    assert first == again
+    assert first != run_chunk(3, seed="b", gold=gold)
+
+
+def test_a_line_that_differs_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = Ways.rows
+
+    def broken(ways: Ways, lines: list[bytes], *, fast: bool) -> object:
+        written, tally, n_fast = rows(ways, lines, fast=fast)
+        return (written.replace(b'"ok"', b'"OK"') if fast else written), tally, n_fast
+
+    monkeypatch.setattr("mutated_corpus.CHUNK", 20)
+    monkeypatch.setattr(Ways, "rows", broken)
+    assert main(["20", "--seed", "a"]) == 1
+    said = capsys.readouterr().out
+    assert "chunk 0 (plain): b'" in said
+    assert '"status":"OK"' in said

@@ -15,6 +15,7 @@ from numba import config
 from rdkit import DataStructs
 from relfast_kernels.motif import rows as layout
 from relfast_kernels.motif.grow import largest_motifs, warm_up
+from relfast_kernels.motif.known import MAX_BITS
 from relfast_kernels.similar import similar
 from relfast_kernels.similar import warm_up as warm_up_similar
 
@@ -25,7 +26,7 @@ ENOUGH: Final = 1_000_000
 def row(graph: nx.Graph) -> np.ndarray:
     """A graph of atoms 0 to n - 1 as the kernel has it, rings by networkx."""
     bridges = set(map(frozenset, nx.bridges(graph)))
-    made = np.zeros(layout.ROW_SIZE, np.int32)
+    made = np.zeros(layout.ATOMS + layout.ATOM_SIZE * len(graph), np.int32)
     made[0] = len(graph)
     for atom, element in graph.nodes(data="element"):
         start = layout.ATOMS + layout.ATOM_SIZE * atom
@@ -45,8 +46,16 @@ def search(
     """Bonds and atoms of the largest motifs of a group, and all of them as parts of the first graph; None where
     the search was given up."""
     found, masks = np.zeros(layout.FOUND_SIZE, np.int64), np.zeros(layout.MAX_MOTIFS, np.int64)
-    made = [row(graph) for graph in group]
-    is_whole = largest_motifs(made[0], np.stack(made[1:]), least, limit, found, masks)
+    made, k = [row(graph) for graph in group], len(group) - 1
+    starts = np.cumsum([0, *map(len, made[:-1])])
+    # whatever an earlier search has left there is no matter
+    work = np.full(layout.WORK_SIZE + k, 7, np.int64)
+    known = np.full((k, layout.PER_MOLECULE), 7, np.int64)
+    images = np.full((layout.DEPTHS, k, layout.SECTION), 7, np.int8)
+    frames = np.full((layout.DEPTHS, layout.FRAME_SIZE), 7, np.int64)
+    is_whole = largest_motifs(
+        np.concatenate(made), starts, least, limit, work, known, images, frames, found, masks
+    )
     assert is_whole == (found[layout.FOUND_STEPS] < limit)
     if not is_whole:
         return None
@@ -59,6 +68,13 @@ def search(
     if not n:
         return (0, 0), []
     return (int(found[layout.FOUND_BONDS]), int(found[layout.FOUND_ATOMS])), parts
+
+
+def with_crowd(graph: nx.Graph) -> nx.Graph:
+    """A graph with so many lone atoms beside it that its atoms are too many for bits."""
+    crowded = graph.copy()
+    crowded.add_nodes_from(range(len(graph), MAX_BITS + 2), element="X")
+    return crowded
 
 
 def alike(one: nx.Graph, other: nx.Graph) -> bool:
@@ -96,6 +112,17 @@ def test_neither_the_order_of_molecules_nor_of_atoms_matters(
     others = data.draw(st.permutations(group[1:]))
     moved = [relabelled(graph, data.draw(st.permutations(range(len(graph))))) for graph in others]
     found, again = search(group), search([group[0], *moved])
+    assert found is not None
+    assert again is not None
+    assert found[0] == again[0]
+    assert same_kinds(found[1], again[1])
+
+
+@settings(max_examples=EXAMPLES // 4, deadline=None)
+@given(group=st.lists(graphs(12), min_size=2, max_size=4), data=st.data())
+def test_molecules_too_large_for_bits_are_placed_in_alike(group: list[nx.Graph], data: st.DataObject) -> None:
+    crowded = [with_crowd(one) if data.draw(st.booleans()) else one for one in group[1:]]
+    found, again = search(group), search([group[0], *crowded])
     assert found is not None
     assert again is not None
     assert found[0] == again[0]

@@ -16,6 +16,7 @@ from rdkit import Chem, DataStructs
 from rdkit.Chem import rdFingerprintGenerator, rdFMCS, rdMolDescriptors
 from rdkit.Chem.Scaffolds import MurckoScaffold
 from relfast_kernels.compiled import jit  # noqa: F401 -- decides where compiled kernels lie, before the fixture below
+from relfast_kernels.compiled.cache import user_cache
 from seeds import SEED, fresh
 
 import relfast
@@ -25,7 +26,7 @@ from relfast.chem.isomers import isomers, structures
 from relfast.chem.molecule import Molecule, parse
 from relfast.chem.motif import largest_motif
 from relfast.chem.motif_rdkit import motifs_by_rdkit
-from relfast.chem.motif_rows import largest_motifs
+from relfast.chem.motif_rows import largest_motifs, packed
 from relfast.errors import InputError, UsageError
 from relfast.tasks.rel_c.blind_label import STRATEGIES
 from relfast.tasks.rel_c.blind_molecules import STRATEGIES_OF
@@ -459,6 +460,67 @@ def test_banks_from_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         load_bank(torn, 1)
     assert BUILT_IN.endswith(".gz")
+
+
+def bank_cache() -> list[Path]:
+    return list(user_cache("banks").path.iterdir())
+
+
+def test_a_bank_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of it makes the same records, without RDKit being asked of its lines."""
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "bank.smi"
+    lines = [f"{tail}c1ccc2nc({head})ccc2c1" for tail in "CNOFS" for head in "CNOF"]
+    # as good as not settled, too large for the kernel's bits, a charge, a bond that only RDKit knows
+    lines += [
+        "OC(=O)c1ccc2ncccc2c1",
+        "C" * 80,
+        "C[N+](C)(C)Cc1ccc2ncccc2c1",
+        "O=S(=O)(c1ccc2ncccc2c1)C",
+        "not one",
+    ]
+    path.write_text("\n".join(lines))
+    first = load_bank(path, 8)
+    made = list(generate("REL-C2", 12, 1, bank=path, sizes=(3, 4), tanimoto=(0.1, 0.9)))
+    with monkeypatch.context() as patch:
+        patch.setattr("relfast.chem.bank.parse_clean", None)
+        again = load_bank(path, 8)
+        assert list(generate("REL-C2", 12, 1, bank=path, sizes=(3, 4), tanimoto=(0.1, 0.9))) == made
+    assert again.n_unusable == first.n_unusable == 1
+    for one, other in zip(first.molecules, again.molecules, strict=True):
+        assert (one.key, one.text, one.n_bonds, one.n_atoms) == (
+            other.key,
+            other.text,
+            other.n_bonds,
+            other.n_atoms,
+        )
+        rows = packed(one), packed(other)
+        assert (rows[0] is None) == (rows[1] is None)
+        assert rows[0] is None or rows[1] is None or rows[0].row.tolist() == rows[1].row.tolist()
+        assert Chem.MolToSmiles(other.mol) == one.key
+    assert again.scaffolds == first.scaffolds
+    for kept, known in zip(again.fingerprints, first.fingerprints, strict=True):
+        assert kept.tolist() == known.tolist()
+
+
+@pytest.mark.parametrize("damage", [b"", b"\0" * 40, None])
+def test_what_is_kept_of_a_bank_is_believed_only_whole(
+    damage: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "bank.smi"
+    path.write_text("Cc1ccc2ncccc2c1\nCCc1ccc2ncccc2c1\nCCCc1ccc2ncccc2c1\n")
+    keys = [molecule.key for molecule in load_bank(path, 8).molecules]
+    (kept,) = bank_cache()
+    content = kept.read_bytes()
+    kept.write_bytes(content[:-1] if damage is None else damage)
+    assert [molecule.key for molecule in load_bank(path, 8).molecules] == keys
+    assert kept.read_bytes() == content
+    # another bound of size, or other lines: something else
+    load_bank(path, 9)
+    path.write_text("Cc1ccc2ncccc2c1\nCCc1ccc2ncccc2c1\n")
+    assert len(load_bank(path, 8)) == 2
+    assert len(bank_cache()) == 3
 
 
 def test_records_from_a_bank_of_ones_own(tmp_path: Path) -> None:

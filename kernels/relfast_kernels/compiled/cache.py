@@ -185,7 +185,7 @@ class Cache:
 
 
 def user_cache(kind: str) -> Cache:
-    """The user's cache of one kind: ``native``, ``numba``, ``embedders``, ``vectors`` or ``isomers``."""
+    """The user's cache of a kind: native, numba, embedders, vectors, isomers or banks."""
     base = base_directory()
     return Cache(base / kind, base)
 

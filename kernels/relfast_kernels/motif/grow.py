@@ -25,7 +25,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.mcs.bits import n_bits, place_of
+from relfast_kernels.mcs.bits import place_of
 from relfast_kernels.mcs.count import ends_of, without_ring
 from relfast_kernels.mcs.packed import (
     CYCLIC,
@@ -36,20 +36,23 @@ from relfast_kernels.mcs.packed import (
     bridges,
     reach,
 )
-from relfast_kernels.motif.place import PLACE_WORK, extend, order_atoms, place
-from relfast_kernels.motif.query import SECTION, count_kinds, count_labels, pack, twins
+from relfast_kernels.motif.known import KNOWN_SIZE, know
+from relfast_kernels.motif.place import PLACE_WORK
+from relfast_kernels.motif.query import count_labels, pack, twins
 from relfast_kernels.motif.reach import bonds_in_common, choose, choose_root, front_of, within_reach
 from relfast_kernels.motif.rows import (
+    DEPTHS,
     FOUND_ATOMS,
     FOUND_BONDS,
-    FOUND_MOTIFS,
     FOUND_SIZE,
     FOUND_STEPS,
-    MAX_ATOMS,
+    FRAME_SIZE,
     MAX_MOTIFS,
-    MAX_QUERY_BONDS,
-    ROW_SIZE,
+    PER_MOLECULE,
+    SECTION,
+    WORK_SIZE,
 )
+from relfast_kernels.motif.take import is_wanted, keep, lacking, take_in
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -58,114 +61,27 @@ Images = npt.NDArray[np.int8]
 FIRST_TURNS: Final = 3
 """Molecules that a motif is placed in from the beginning."""
 
-_MAX_DEPTH: Final = MAX_QUERY_BONDS + 1
+# sections of the work space; turns follow
+_KINDS: Final = PACKED_SIZE
+_COUNTS: Final = _KINDS + SECTION
+_LEAST: Final = _COUNTS + SECTION
+_RARITY: Final = _LEAST + SECTION
+_PLACE: Final = _RARITY + SECTION
+assert _PLACE + PLACE_WORK <= WORK_SIZE
+assert KNOWN_SIZE <= PER_MOLECULE
 
-_MOTIF, _LEFT, _TAKEN, _IS_NEW, _FRAME_SIZE = range(5)
+_MOTIF, _LEFT, _TAKEN, _IS_NEW = range(FRAME_SIZE)
 """Of each state on the way to the present one: the bonds of the motif, those that may be taken in, the ones
 that are gone when the one taken in next has been, and whether it is still to be decided if the motif is
 listed (2: now is the time)."""
 
 
 @kernel
-def _take_in(
-    packed: Ints,
-    rows: Rows,
-    has: Ints,
-    motif: int,
-    bond: int,
-    before: Images,
-    after: Images,
-    turns: Ints,
-    n_turns: int,
-    rarity: Ints,
-    work: Ints,
-    limit: int,
-) -> int:
-    """Place a motif and one more bond in the molecules whose turn it is.
-
-    Returns the steps taken, ``-1 - steps`` if that cannot be.
-
-    The molecule that lacks it comes first the next time.
-    """
-    steps = 1
-    is_ordered = False
-    for turn in range(n_turns):
-        at = turns[turn]
-        if motif:
-            after[at] = before[at]
-            if extend(packed, rows[at], after[at], bond):
-                continue
-        if not is_ordered:
-            order_atoms(packed, motif | 1 << bond, rarity, work)
-            is_ordered = True
-        taken = place(packed, motif | 1 << bond, rows[at], has[at], after[at], work, limit - steps)
-        if taken < 0:
-            for earlier in range(turn, 0, -1):
-                turns[earlier] = turns[earlier - 1]
-            turns[0] = at
-            return taken - steps
-        steps += taken
-        if steps >= limit:
-            return -1 - steps
-    return steps
-
-
-@kernel
-def _is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
-    """Whether no motif that is known is larger than a set of bonds, and that is one."""
-    bonds = n_bits(motif)
-    if bonds < found[FOUND_BONDS]:
-        return False
-    if bonds == found[FOUND_BONDS] and n_bits(ends_of(packed, motif)) < found[FOUND_ATOMS]:
-        return False
-    return not motif & packed[CYCLIC] or not bridges(packed, motif) & packed[CYCLIC]
-
-
-@kernel
-def _lacking(
-    packed: Ints,
-    rows: Rows,
-    has: Ints,
-    motif: int,
-    placed: Images,
-    image: Images,
-    turns: Ints,
-    rarity: Ints,
-    work: Ints,
-    found: Ints,
-    limit: int,
-) -> int:
-    """The turn of a molecule that lacks a motif, -1 if none does. Those in which it is ``placed`` do not."""
-    order_atoms(packed, motif, rarity, work)
-    first = packed[FIRST + place_of(motif & -motif)]
-    for turn in range(len(turns)):
-        at = turns[turn]
-        if placed[at, first] >= 0:
-            continue
-        taken = place(packed, motif, rows[at], has[at], image, work, limit - found[FOUND_STEPS])
-        found[FOUND_STEPS] += taken if taken >= 0 else -1 - taken
-        if taken < 0:
-            return turn
-    return -1
-
-
-@kernel
-def _keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
-    """List a motif that is wanted."""
-    bonds, atoms = n_bits(motif), n_bits(ends_of(packed, motif))
-    if bonds > found[FOUND_BONDS] or atoms > found[FOUND_ATOMS]:
-        found[FOUND_BONDS], found[FOUND_ATOMS], found[FOUND_MOTIFS] = bonds, atoms, 0
-    if found[FOUND_MOTIFS] < MAX_MOTIFS:
-        motifs[found[FOUND_MOTIFS]] = motif
-    found[FOUND_MOTIFS] += 1
-
-
-@kernel
 def _from_root(
     packed: Ints,
-    query: Rows,
     rows: Rows,
-    has: Ints,
+    starts: Ints,
+    known: Ints,
     n_kinds: int,
     least: Ints,
     is_open: int,
@@ -185,7 +101,9 @@ def _from_root(
     Returns the number of molecules whose turn it is now.
     """
     depth = 0
-    taken = _take_in(packed, rows, has, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit)
+    taken = take_in(
+        packed, rows, starts, known, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit
+    )
     if taken < 0:
         found[FOUND_STEPS] += -1 - taken
         return n_turns
@@ -198,15 +116,16 @@ def _from_root(
         left = within_reach(packed, n_kinds, least, motif, left, atoms, found)
         # looked at after what is larger: on the way to the first motif nothing is placed in all molecules
         is_back = frames[depth, _IS_NEW] and (left == 0 or frames[depth, _IS_NEW] == 2)
-        if is_back and _is_wanted(packed, motif, found):
+        if is_back and is_wanted(packed, motif, found):
             frames[depth, _IS_NEW] = 0
-            turn = _lacking(
+            turn = lacking(
                 packed,
                 rows,
-                has,
+                starts,
+                known,
                 motif,
                 images[depth],
-                images[_MAX_DEPTH, 0],
+                images[DEPTHS - 1, 0],
                 turns,
                 rarity,
                 work,
@@ -214,7 +133,7 @@ def _from_root(
                 limit,
             )
             if turn < 0:
-                _keep(packed, motif, found, motifs)
+                keep(packed, motif, found, motifs)
             elif found[FOUND_STEPS] < limit:
                 # from now on it is that molecule's turn, too; what is larger than this lacks it as well
                 left = 0
@@ -231,11 +150,12 @@ def _from_root(
             continue
         loose = bridges(packed, motif) & packed[CYCLIC] if motif & packed[CYCLIC] else 0
         bond = choose(packed, atoms, front_of(packed, atoms, left), loose)
-        gone = 1 << bond | twins(packed, query, bond, left, motif)
-        taken = _take_in(
+        gone = 1 << bond | twins(packed, rows[starts[0] :], bond, left, motif)
+        taken = take_in(
             packed,
             rows,
-            has,
+            starts,
+            known,
             motif,
             bond,
             images[depth],
@@ -259,19 +179,34 @@ def _from_root(
 
 
 @kernel
-def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: Ints, motifs: Ints) -> bool:
+def largest_motifs(
+    rows: Rows,
+    starts: Ints,
+    min_atoms: int,
+    limit: int,
+    work: Ints,
+    known: Ints,
+    images: Images,
+    frames: Ints,
+    found: Ints,
+    motifs: Ints,
+) -> bool:
     """List the largest motifs that a molecule and the others of its group have in common.
 
     Parameters
     ----------
-    query
-        ``(ROW_SIZE,)`` int32: the molecule that they are cut out of, of at most `MAX_QUERY_BONDS` bonds.
     rows
-        ``(k, ROW_SIZE)`` int32: the others.
+        int32: molecules as `relfast_kernels.motif.rows` has them.
+    starts
+        ``(k + 1,)`` int64: where those of the group begin. The first one is the query, which motifs are cut
+        out of, of at most `MAX_QUERY_BONDS` bonds.
     min_atoms
         Smaller ones are not sought: a motif of most bonds that has fewer atoms may or may not be found.
     limit
         Steps after which the search is given up.
+    work, known, images, frames
+        Space: ``(WORK_SIZE + k,)`` and ``(k, PER_MOLECULE)`` int64, ``(DEPTHS, k, SECTION)`` int8,
+        ``(DEPTHS, FRAME_SIZE)`` int64.
     found
         ``(FOUND_SIZE,)`` int64, out: `FOUND_BONDS`, … as `relfast_kernels.motif.rows` has them.
     motifs
@@ -283,16 +218,17 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
     bool
         Whether the search came to its end.
     """
-    packed = np.zeros(PACKED_SIZE, np.int64)
-    kinds = np.zeros(SECTION, np.int64)
-    counts = np.zeros(SECTION, np.int64)
+    packed = work[:PACKED_SIZE]
+    kinds, counts = work[_KINDS : _KINDS + SECTION], work[_COUNTS : _COUNTS + SECTION]
+    least, rarity = work[_LEAST : _LEAST + SECTION], work[_RARITY : _RARITY + SECTION]
+    place_work = work[_PLACE : _PLACE + PLACE_WORK]
+    query, k = rows[starts[0] :], len(starts) - 1
     n_kinds = pack(query, packed, kinds)
-    n_bonds = packed[N_BONDS]
-    least = np.full(SECTION, n_bonds, np.int64)
-    k = rows.shape[0]
-    has = np.empty((k, MAX_ATOMS), np.int64)
+    least[:] = packed[N_BONDS]
     for at in range(k):
-        count_kinds(rows[at], kinds, n_kinds, least, counts, has[at])
+        know(packed, rows[starts[at + 1] :], kinds, n_kinds, counts, known[at])
+        for kind in range(n_kinds):
+            least[kind] = min(least[kind], counts[kind])
     is_open = 0
     for kind in range(n_kinds):
         if least[kind]:
@@ -301,14 +237,13 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
     found[FOUND_BONDS], found[FOUND_ATOMS] = max(1, min_atoms - 1), min_atoms
     if bonds_in_common(packed, n_kinds, least, is_open) < found[FOUND_BONDS]:
         return True
-    images = np.empty((_MAX_DEPTH + 1, k, SECTION), np.int8)
-    turns = np.arange(k)
+    turns = work[WORK_SIZE : WORK_SIZE + k]
+    for at in range(k):
+        turns[at] = at
     n_turns = min(k, FIRST_TURNS)
-    images[:] = -1
-    frames = np.zeros((_MAX_DEPTH + 1, _FRAME_SIZE), np.int64)
-    rarity = np.zeros(SECTION, np.int64)
-    count_labels(packed, rows, rarity)
-    work = np.zeros(PLACE_WORK, np.int64)
+    images[:, :k] = -1
+    rarity[:] = 0
+    count_labels(packed, rows[starts[1] :], rarity)
     while is_open:
         is_open &= ~without_ring(packed, is_open & packed[CYCLIC])
         if not is_open:
@@ -328,9 +263,9 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
         root = choose_root(packed, part)
         n_turns = _from_root(
             packed,
-            query,
             rows,
-            has,
+            starts,
+            known,
             n_kinds,
             least,
             part,
@@ -340,7 +275,7 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
             n_turns,
             rarity,
             frames,
-            work,
+            place_work,
             found,
             motifs,
             limit,
@@ -353,5 +288,15 @@ def largest_motifs(query: Rows, rows: Rows, min_atoms: int, limit: int, found: I
 
 def warm_up() -> None:
     """Compile for the types that `relfast.chem.motif_rows` passes."""
-    row = np.zeros((2, ROW_SIZE), np.int32)
-    largest_motifs(row[0], row[1:], 1, 1, np.zeros(FOUND_SIZE, np.int64), np.zeros(MAX_MOTIFS, np.int64))
+    largest_motifs(
+        np.zeros(1, np.int32),
+        np.zeros(2, np.int64),
+        1,
+        1,
+        np.zeros(WORK_SIZE + 1, np.int64),
+        np.zeros((1, PER_MOLECULE), np.int64),
+        np.zeros((DEPTHS, 1, SECTION), np.int8),
+        np.zeros((DEPTHS, FRAME_SIZE), np.int64),
+        np.zeros(FOUND_SIZE, np.int64),
+        np.zeros(MAX_MOTIFS, np.int64),
+    )

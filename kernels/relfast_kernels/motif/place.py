@@ -9,8 +9,17 @@ import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.count import ends_of
-from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, LABELS, ORDERS
-from relfast_kernels.motif.rows import ATOM_BONDS, ATOM_DEGREE, ATOM_LABEL, ATOM_SIZE, ATOMS, MAX_ATOMS
+from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, LABELS, OF_CLASS, ORDERS
+from relfast_kernels.motif.known import BESIDE, MAX_BITS, N_ORDERS, WITH_BONDS, WITH_LABEL, add_bond
+from relfast_kernels.motif.rows import (
+    ATOM_BONDS,
+    ATOM_DEGREE,
+    ATOM_LABEL,
+    ATOM_SIZE,
+    ATOMS,
+    MAX_ATOMS,
+    MAX_DEGREE,
+)
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -27,17 +36,17 @@ _NEXT: Final = 2 * _SECTION
 _NEEDS: Final = 3 * _SECTION
 """For each atom how many of its bonds are of each kind, as `add_bond` counts them."""
 _N_PLACED: Final = 4 * _SECTION
-PLACE_WORK: Final = 4 * _SECTION + 1
+_TAKEN: Final = 4 * _SECTION + 1
+"""For each atom of the molecule whether it is an image."""
+_BACK: Final = _TAKEN + MAX_ATOMS
+"""For each place in the order the bonds of its atom to earlier ones."""
+_OPTIONS: Final = _BACK + _SECTION
+"""For each place the images that are left to try."""
+_DOMAINS: Final = _OPTIONS + _SECTION
+"""For each atom the images that it may have by itself."""
+PLACE_WORK: Final = _DOMAINS + _SECTION
 
-_KINDS: Final = 15
-"""Kinds of bonds that are counted: four bits each of an int64. Atoms have fewer than 8 bonds."""
 _EIGHTS: Final = 0x888_8888_8888_8888
-
-
-@kernel
-def add_bond(count: int, kind: int) -> int:
-    """Count one more bond of a kind."""
-    return count + (1 << 4 * kind) if kind < _KINDS else count
 
 
 @kernel
@@ -79,6 +88,7 @@ def order_atoms(query: Ints, bonds: int, rarity: Ints, work: Ints) -> None:
                         chosen, most = other, worth
                         work[_ANCHOR + placed] = anchor
         work[_ORDER + placed] = chosen
+        work[_BACK + placed] = query[INCIDENT + chosen] & touched
         placed += 1
         seen |= 1 << chosen
         touched |= query[INCIDENT + chosen] & bonds
@@ -109,16 +119,86 @@ def _bonds_fit(query: Ints, around: int, row: Rows, image: Images, atom: int, th
 
 
 @kernel
-def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: Ints, limit: int) -> int:
+def place(query: Ints, bonds: int, row: Rows, known: Ints, image: Images, work: Ints, limit: int) -> int:
     """Find a place in a molecule for a set of bonds whose atoms are in order.
 
-    ``has``: for each atom of the molecule its bonds of each kind (`add_bond`). ``image`` (int8, one for each
-    query atom) receives the images, -1 elsewhere. Returns the steps that were taken (candidates looked at);
-    ``-1 - steps`` where there is no place, or ``limit`` steps did not tell.
+    ``known``: what `know` has filled in. ``image`` (int8, one for each query atom) receives the images, -1
+    elsewhere. Returns the steps that were taken (candidates looked at); ``-1 - steps`` where there is no
+    place, or ``limit`` steps did not tell.
     """
+    if row[0] <= MAX_BITS:
+        return _place_bits(query, bonds, known, image, work, limit)
+    return _place_one_by_one(query, bonds, row, known, image, work, limit)
+
+
+@kernel
+def _domain(query: Ints, bonds: int, known: Ints, atom: int) -> int:
+    """The atoms of a molecule that have an atom's label and as many bonds of each kind as it has in a set."""
+    domain = int(known[WITH_LABEL + atom])
+    around = query[INCIDENT + atom] & bonds
+    while around:
+        kind = query[CLASS + place_of(around & -around)]
+        alike = around & query[OF_CLASS + kind]
+        around &= ~alike
+        domain &= known[WITH_BONDS + MAX_DEGREE * kind + n_bits(alike) - 1]
+    return domain
+
+
+@kernel
+def _place_bits(query: Ints, bonds: int, known: Ints, image: Images, work: Ints, limit: int) -> int:
+    """`place` in a molecule whose atoms are bits."""
     image[:] = -1
     n = work[_N_PLACED]
-    taken = np.zeros(MAX_ATOMS, np.bool_)
+    steps = 1
+    for at in range(n):
+        atom = work[_ORDER + at]
+        work[_DOMAINS + atom] = _domain(query, bonds, known, atom)
+        if not work[_DOMAINS + atom]:
+            return -1 - steps
+    at, taken = 0, 0
+    work[_OPTIONS] = work[_DOMAINS + work[_ORDER]]
+    while True:
+        atom = work[_ORDER + at]
+        if image[atom] >= 0:
+            # back here: the image is of no use
+            taken ^= 1 << image[atom]
+            image[atom] = -1
+        options = work[_OPTIONS + at]
+        if not options:
+            if at == 0:
+                return -1 - steps
+            at -= 1
+            continue
+        low = options & -options
+        work[_OPTIONS + at] = options ^ low
+        image[atom] = place_of(low)
+        taken |= low
+        steps += 1
+        at += 1
+        if at == n:
+            return steps
+        if steps >= limit:
+            return -1 - steps
+        atom = work[_ORDER + at]
+        options = work[_DOMAINS + atom] & ~taken
+        back = work[_BACK + at]
+        while back:
+            bond = place_of(back & -back)
+            back &= back - 1
+            there = image[query[ENDS + bond] ^ atom]
+            options &= known[BESIDE + N_ORDERS * there + query[ORDERS + bond]]
+        work[_OPTIONS + at] = options
+
+
+@kernel
+def _place_one_by_one(
+    query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: Ints, limit: int
+) -> int:
+    """`place` in a molecule of any size. ``has``: for each atom its bonds of each kind (`add_bond`)."""
+    image[:] = -1
+    n = work[_N_PLACED]
+    taken = work[_TAKEN : _TAKEN + MAX_ATOMS]
+    taken[:] = 0
     steps = 0
     at = 0
     work[_NEXT] = 0
@@ -126,7 +206,7 @@ def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: In
         atom = work[_ORDER + at]
         if image[atom] >= 0:
             # back here: the image is of no use
-            taken[image[atom]] = False
+            taken[image[atom]] = 0
             image[atom] = -1
         found = -1
         if at == 0:
@@ -141,7 +221,7 @@ def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: In
             there = option if at == 0 else row[start + ATOM_BONDS + option] >> 4
             option += 1
             steps += 1
-            if taken[there] or row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] != label:
+            if taken[there] != 0 or row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] != label:
                 continue
             # a count that is less than needed borrows the highest of its four bits
             if ((has[there] | _EIGHTS) - need) & _EIGHTS != _EIGHTS:
@@ -153,7 +233,7 @@ def place(query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: In
             at -= 1
         else:
             image[atom] = found
-            taken[found] = True
+            taken[found] = 1
             at += 1
             if at == n:
                 return steps

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 from relfast_kernels.compiled.jit import kernel
@@ -21,7 +19,7 @@ from relfast_kernels.mcs.packed import (
     OF_CLASS,
     ORDERS,
 )
-from relfast_kernels.motif.place import add_bond
+from relfast_kernels.motif.known import kind_of
 from relfast_kernels.motif.rows import (
     ATOM_BONDS,
     ATOM_DEGREE,
@@ -30,17 +28,11 @@ from relfast_kernels.motif.rows import (
     ATOM_TWIN,
     ATOMS,
     RING_BOND,
+    SECTION,
 )
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
-
-SECTION: Final = 64
-
-
-@kernel
-def _kind(label: int, other: int, order: int) -> int:
-    return (min(label, other) * 1_024 + max(label, other)) * 16 + order
 
 
 @kernel
@@ -58,7 +50,7 @@ def pack(row: Rows, packed: Ints, kinds: Ints) -> int:
             order = row[start + ATOM_BONDS + at] & 15
             if other < atom:
                 continue
-            kind = _kind(row[start + ATOM_LABEL], row[ATOMS + ATOM_SIZE * other + ATOM_LABEL], order)
+            kind = kind_of(row[start + ATOM_LABEL], row[ATOMS + ATOM_SIZE * other + ATOM_LABEL], order)
             found = 0
             while found < n_kinds and kinds[found] != kind:
                 found += 1
@@ -82,37 +74,11 @@ def pack(row: Rows, packed: Ints, kinds: Ints) -> int:
 
 
 @kernel
-def count_kinds(row: Rows, kinds: Ints, n_kinds: int, least: Ints, counts: Ints, has: Ints) -> None:
-    """Count a molecule's bonds of each kind: at each atom, and to lower the least numbers to them."""
-    counts[:n_kinds] = 0
-    has[:] = 0
-    for atom in range(row[0]):
-        start = ATOMS + ATOM_SIZE * atom
-        for at in range(row[start + ATOM_DEGREE]):
-            other = row[start + ATOM_BONDS + at] >> 4
-            if other < atom:
-                continue
-            kind = _kind(
-                row[start + ATOM_LABEL],
-                row[ATOMS + ATOM_SIZE * other + ATOM_LABEL],
-                row[start + ATOM_BONDS + at] & 15,
-            )
-            for found in range(n_kinds):
-                if kinds[found] == kind:
-                    counts[found] += 1
-                    has[atom] = add_bond(has[atom], found)
-                    has[other] = add_bond(has[other], found)
-                    break
-    for found in range(n_kinds):
-        least[found] = min(least[found], counts[found])
-
-
-@kernel
-def count_labels(packed: Ints, rows: Rows, rarity: Ints) -> None:
+def count_labels(packed: Ints, row: Rows, rarity: Ints) -> None:
     """For each query atom, how often its label occurs in a molecule."""
     for atom in range(packed[N_ATOMS]):
-        for there in range(rows[0, 0]):
-            rarity[atom] += rows[0, ATOMS + ATOM_SIZE * there + ATOM_LABEL] == packed[LABELS + atom]
+        for there in range(row[0]):
+            rarity[atom] += row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] == packed[LABELS + atom]
 
 
 @kernel

@@ -17,7 +17,6 @@ ATOM_LABEL, ATOM_TWIN, ATOM_DEGREE, ATOM_BONDS = range(4)
 ATOM_SIZE: Final = ATOM_BONDS + MAX_DEGREE
 """Places of an atom: what it must have in common with its image, what with atoms that can stand for it in the
 motif as it is written, its number of bonds, and for each of those ``16 * neighbour + order``."""
-ROW_SIZE: Final = ATOMS + MAX_ATOMS * ATOM_SIZE
 
 RING_BOND: Final = 8
 """An order's bit for a bond in a ring; orders are 1, 2, 3, and 4 for aromatic ones."""
@@ -28,3 +27,13 @@ MAX_MOTIFS: Final = 256
 FOUND_BONDS, FOUND_ATOMS, FOUND_MOTIFS, FOUND_STEPS, FOUND_SIZE = range(5)
 """What a search says: bonds and atoms of the largest motifs, how many of them there are (of none the former
 say nothing), and the steps that it took."""
+
+SECTION: Final = 64
+"""Atoms or bonds of the query at most, and one more."""
+DEPTHS: Final = MAX_QUERY_BONDS + 2
+"""Bonds of a motif at most, and two more."""
+FRAME_SIZE: Final = 4
+WORK_SIZE: Final = 2_048
+"""Places of the work space, besides those of molecules."""
+PER_MOLECULE: Final = 1_600
+"""Places of the work space for each molecule, besides its turn."""

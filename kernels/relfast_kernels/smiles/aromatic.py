@@ -16,47 +16,23 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     AROMATIC_BOND,
     BONDS,
-    BRANCHES,
     DEGREE,
     HYDROGENS,
     LABEL,
     MAX_DEGREE,
     RADICALS,
     RING_BONDS,
-    RINGS,
-    SECTION,
     UNKNOWN,
 )
+from relfast_kernels.smiles.cycles import FOUND_RING, find_rings, is_in_a_large_ring, n_bits, n_cycles, peeled
 from relfast_kernels.smiles.elements import CARBON, LISTED, OUTER, VALENCES, charge_of, number_of
-from relfast_kernels.smiles.kekule import BEFORE, QUEUE
 from relfast_kernels.smiles.rings import find_ring_bonds
 from relfast_kernels.smiles.valence import IMPLICIT
 
 Ints = npt.NDArray[np.int64]
 
-MAX_RING: Final = 8
-"""Atoms of a ring that is looked for: from nine on RDKit treats oxygen and sulfur in them differently."""
-
-MAX_RINGS: Final = 12
-"""Rings of atoms that may be aromatic, in all of the molecule; drugs have four, rarely six."""
-
 MAX_FUSED: Final = 6
 """Rings that RDKit looks at together."""
-
-# what reading a text needed is free for other use afterwards
-_FAR: Final = BRANCHES + 2 * SECTION
-_WAYS: Final = BRANCHES + 3 * SECTION
-_RING: Final = RINGS + SECTION
-"""The rings, each as a mask of its atoms."""
-
-
-@kernel
-def _n_bits(mask: int) -> int:
-    n = 0
-    while mask:
-        mask &= mask - 1
-        n += 1
-    return n
 
 
 @kernel
@@ -122,7 +98,7 @@ def _core(graph: Ints, n: int, ring_bonds: bool) -> int:
     for atom in range(n):
         if _may_lend(graph, atom):
             core |= 1 << atom
-    core = _peeled(graph, n, core)
+    core = peeled(graph, n, core)
     if core == 0:
         return 0
     if not ring_bonds:
@@ -130,146 +106,7 @@ def _core(graph: Ints, n: int, ring_bonds: bool) -> int:
     for atom in range(n):
         if core >> atom & 1 and (graph[RING_BONDS + atom] == 0 or _lends(graph, atom) < 0):
             core ^= 1 << atom
-    return _peeled(graph, n, core)
-
-
-@kernel
-def _peeled(graph: Ints, n: int, core: int) -> int:
-    """A set of atoms without those that have fewer than two neighbours in it, again and again."""
-    peeled = True
-    while peeled and core:
-        peeled = False
-        for atom in range(n):
-            if core >> atom & 1:
-                beside = 0
-                for at in range(graph[DEGREE + atom]):
-                    beside += core >> (graph[BONDS + MAX_DEGREE * atom + at] >> 3) & 1
-                if beside < 2:
-                    core ^= 1 << atom
-                    peeled = True
-    return core
-
-
-@kernel
-def _n_cycles(graph: Ints, n: int, core: int) -> int:
-    """How many independent cycles the core has: bonds, less atoms, plus fragments."""
-    total = 0
-    left = core
-    while left:
-        root = 0
-        while not left >> root & 1:
-            root += 1
-        left ^= 1 << root
-        graph[QUEUE] = root
-        done, queued = 0, 1
-        ends = 0
-        while done < queued:
-            atom = graph[QUEUE + done]
-            done += 1
-            for at in range(graph[DEGREE + atom]):
-                other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
-                ends += core >> other & 1
-                if left >> other & 1:
-                    left ^= 1 << other
-                    graph[QUEUE + queued] = other
-                    queued += 1
-        total += ends // 2 - queued + 1
-    return total
-
-
-@kernel
-def _reach(graph: Ints, a: int, b: int, blocked: int, most: int, n: int) -> int:
-    """Bonds from a to b, not by the bond between them nor through ``blocked``; 0 for more than ``most``.
-
-    Leaves the number of shortest ways in `_WAYS` and one of them in `BEFORE`.
-    """
-    for atom in range(n):
-        graph[BEFORE + atom] = -1
-    graph[BEFORE + a] = a
-    graph[_FAR + a] = 0
-    graph[_WAYS + a] = 1
-    graph[QUEUE] = a
-    done, queued = 0, 1
-    while done < queued:
-        atom = graph[QUEUE + done]
-        done += 1
-        far = graph[_FAR + atom] + 1
-        if atom == b or far > most:
-            break
-        for at in range(graph[DEGREE + atom]):
-            other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
-            if blocked >> other & 1 or (atom == a and other == b):
-                continue
-            if graph[BEFORE + other] < 0:
-                graph[BEFORE + other] = atom
-                graph[_FAR + other] = far
-                graph[_WAYS + other] = graph[_WAYS + atom]
-                graph[QUEUE + queued] = other
-                queued += 1
-            elif graph[_FAR + other] == far:
-                graph[_WAYS + other] += graph[_WAYS + atom]
-    return int(graph[_FAR + b]) if graph[BEFORE + b] >= 0 else 0
-
-
-@kernel
-def _is_in_a_ring(graph: Ints, a: int, b: int, found: int) -> bool:
-    """Whether a bond is in one of the rings that were found."""
-    for ring in range(found):
-        if graph[_RING + ring] >> a & 1 and graph[_RING + ring] >> b & 1:
-            return True
-    return False
-
-
-@kernel
-def _find_rings(graph: Ints, n: int, core: int) -> int:
-    """Find the rings of the core; their number, or `UNKNOWN`.
-
-    The one shortest cycle through a bond is part of every smallest set of smallest rings. Where such cycles
-    are as many as the core has independent ones, no other set has other rings in the core.
-    """
-    wanted = _n_cycles(graph, n, core)
-    if wanted > MAX_RINGS:
-        return UNKNOWN
-    found = 0
-    for again in range(2):
-        for a in range(n):
-            if not core >> a & 1:
-                continue
-            for at in range(graph[DEGREE + a]):
-                b = graph[BONDS + MAX_DEGREE * a + at] >> 3
-                if b < a or not core >> b & 1 or _is_in_a_ring(graph, a, b, found) != (again == 1):
-                    continue
-                if not _reach(graph, a, b, 0, MAX_RING - 1, n) or graph[_WAYS + b] != 1:
-                    continue
-                ring = 1 << a
-                atom = b
-                while atom != a:
-                    ring |= 1 << atom
-                    atom = graph[BEFORE + atom]
-                if ring & ~core:
-                    continue
-                new = True
-                for other in range(found):
-                    new = new and graph[_RING + other] != ring
-                if new:
-                    graph[_RING + found] = ring
-                    found += 1
-                    if found == wanted:
-                        return found
-    return UNKNOWN
-
-
-@kernel
-def _is_in_a_large_ring(graph: Ints, atom: int, ring: int, n: int) -> bool:
-    """Whether an oxygen or sulfur of a ring may be in one of nine or more atoms, too."""
-    if n <= MAX_RING or number_of(graph[LABEL + atom]) not in (8, 16, 34):
-        return False
-    a, b = -1, -1
-    for at in range(graph[DEGREE + atom]):
-        other = graph[BONDS + MAX_DEGREE * atom + at] >> 3
-        if ring >> other & 1:
-            a, b = b, other
-    return a >= 0 and _reach(graph, a, b, ring & ~(1 << a) & ~(1 << b), n, n) > 0
+    return peeled(graph, n, core)
 
 
 @kernel
@@ -280,12 +117,12 @@ def _is_square_with_a_cap(graph: Ints, n: int, core: int) -> bool:
     molecule is in a ring. Both rings of four through the fourth atom are as small as any, so RDKit's search
     finds both; each has no bond that neither the other nor a ring of three has, and of such it keeps all.
     """
-    if _n_bits(core) != 4:
+    if n_bits(core) != 4:
         return False
     cap = -1
     threes = 0
     for atom in range(n):
-        ring_bonds = _n_bits(graph[RING_BONDS + atom])
+        ring_bonds = n_bits(graph[RING_BONDS + atom])
         if core >> atom & 1:
             threes += ring_bonds == 3
         elif ring_bonds:
@@ -297,7 +134,7 @@ def _is_square_with_a_cap(graph: Ints, n: int, core: int) -> bool:
 
 @kernel
 def _is_aromatic(atoms: int, one: int, two: int) -> bool:
-    electrons = _n_bits(atoms & one) + 2 * _n_bits(atoms & two)
+    electrons = n_bits(atoms & one) + 2 * n_bits(atoms & two)
     return electrons == 2 or (electrons >= 6 and electrons % 4 == 2)
 
 
@@ -311,7 +148,7 @@ def _mark(graph: Ints, n: int, rings: int, found: int) -> None:
             times = 0
             for ring in range(found):
                 if rings >> ring & 1:
-                    times += graph[_RING + ring] >> a & graph[_RING + ring] >> b & 1
+                    times += graph[FOUND_RING + ring] >> a & graph[FOUND_RING + ring] >> b & 1
             if times == 1 and graph[place] & 7 != 3:
                 graph[place] = 8 * b + AROMATIC_BOND
 
@@ -325,7 +162,7 @@ def _are_all_marked(graph: Ints, n: int, rings: int, found: int) -> bool:
             b = bond >> 3
             if bond & 7 < 3:
                 for ring in range(found):
-                    if rings >> ring & graph[_RING + ring] >> a & graph[_RING + ring] >> b & 1:
+                    if rings >> ring & graph[FOUND_RING + ring] >> a & graph[FOUND_RING + ring] >> b & 1:
                         return False
     return True
 
@@ -341,7 +178,7 @@ def _fused_to(graph: Ints, start: int, among: int, found: int) -> int:
             if not among >> ring & 1 or system >> ring & 1:
                 continue
             for other in range(found):
-                if system >> other & 1 and graph[_RING + ring] & graph[_RING + other]:
+                if system >> other & 1 and graph[FOUND_RING + ring] & graph[FOUND_RING + other]:
                     system |= 1 << ring
                     grown = True
                     break
@@ -351,17 +188,17 @@ def _fused_to(graph: Ints, start: int, among: int, found: int) -> int:
 @kernel
 def _mark_together(graph: Ints, n: int, system: int, found: int, one: int, two: int) -> None:
     """Look at the rings of a fused system two at a time, three at a time, until all bonds are aromatic."""
-    for size in range(2, min(_n_bits(system), MAX_FUSED) + 1):
+    for size in range(2, min(n_bits(system), MAX_FUSED) + 1):
         if _are_all_marked(graph, n, system, found):
             return
         rings = system
         while rings:
-            if _n_bits(rings) == size and _fused_to(graph, rings & -rings, rings, found) == rings:
+            if n_bits(rings) == size and _fused_to(graph, rings & -rings, rings, found) == rings:
                 # atoms in three of the rings are inside, and lend nothing
                 once, twice, thrice = 0, 0, 0
                 for ring in range(found):
                     if rings >> ring & 1:
-                        atoms = graph[_RING + ring]
+                        atoms = graph[FOUND_RING + ring]
                         thrice |= twice & atoms
                         twice |= once & atoms
                         once |= atoms
@@ -379,24 +216,24 @@ def perceive(graph: Ints, n: int, ring_bonds: bool) -> int:
     core = _core(graph, n, ring_bonds)
     if core == 0:
         return n
-    found = _find_rings(graph, n, core)
+    found = find_rings(graph, n, core)
     certain = found > 0
     if not certain:
-        if _n_cycles(graph, n, core) != 1:
+        if n_cycles(graph, n, core) != 1:
             return UNKNOWN
         # a single cycle, which RDKit may or may not take for a ring: it may be too long, or bridged
-        graph[_RING] = core
+        graph[FOUND_RING] = core
         found = 1
         certain = _is_square_with_a_cap(graph, n, core)
     in_rings = 0
     for ring in range(found):
-        atoms = graph[_RING + ring]
+        atoms = graph[FOUND_RING + ring]
         in_rings |= atoms
         for other in range(ring):
-            if _n_bits(atoms & graph[_RING + other]) > 2:
+            if n_bits(atoms & graph[FOUND_RING + other]) > 2:
                 return UNKNOWN
         for atom in range(n):
-            if atoms >> atom & 1 and _is_in_a_large_ring(graph, atom, atoms, n):
+            if atoms >> atom & 1 and is_in_a_large_ring(graph, atom, atoms, n):
                 certain = False
     one, two = 0, 0
     for atom in range(n):
@@ -408,7 +245,7 @@ def perceive(graph: Ints, n: int, ring_bonds: bool) -> int:
                 two |= 1 << atom
     aromatic = 0
     for ring in range(found):
-        if _is_aromatic(graph[_RING + ring], one, two):
+        if _is_aromatic(graph[FOUND_RING + ring], one, two):
             aromatic |= 1 << ring
     if not certain:
         return n if aromatic == 0 and found == 1 else UNKNOWN

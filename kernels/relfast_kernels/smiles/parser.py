@@ -9,8 +9,6 @@ text that a model wrote and returns a graph only where RDKit would see exactly t
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 
@@ -25,8 +23,6 @@ from relfast_kernels.layouts import (
     DEGREE,
     FLAGS,
     HAS_DOT,
-    HAS_ISOTOPE,
-    HAS_MAP,
     HYDROGENS,
     INVALID,
     KEY,
@@ -40,7 +36,8 @@ from relfast_kernels.layouts import (
     RINGS,
     UNKNOWN,
 )
-from relfast_kernels.smiles.elements import LOOSE, NUMBER, OUTER, UNBRACKETED
+from relfast_kernels.smiles.brackets import byte_at, is_digit, read_bracket
+from relfast_kernels.smiles.elements import LOOSE, NUMBER, UNBRACKETED
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -51,8 +48,6 @@ _START, _ATOM, _OPEN, _BOND, _FIRST_BOND, _DOT = range(6)
 
 _NOTHING, _LEAF, _LEADING = -1, -2, -3
 """In place of the atom before: there is none; it is a hydrogen that has its bond; one that waits for it."""
-
-_MAX_HYDROGENS: Final = 20
 
 
 @kernel
@@ -79,149 +74,24 @@ def _default_order(graph: Ints, a: int, b: int) -> int:
 
 
 @kernel
-def _byte(text: Bytes, at: int, end: int) -> int:
-    return int(text[at]) if at < end else 0
-
-
-@kernel
-def _number(text: Bytes, at: int, end: int) -> tuple[int, int]:
-    """A number as the grammar has it (no zero before other digits) and where it ends; -1 for a long one."""
-    value = _byte(text, at, end) - 48
-    at += 1
-    if value == 0:
-        return value, at
-    digits = 1
-    while 48 <= _byte(text, at, end) <= 57:
-        value = 10 * value + int(text[at]) - 48
-        at += 1
-        digits += 1
-        if digits > 6:
-            return -1, at
-    return value, at
-
-
-@kernel
-def _is_digit(c: int) -> bool:
-    return 48 <= c <= 57
-
-
-@kernel
-def _read_bracket(text: Bytes, at: int, end: int, by_rdkit: bool, graph: Ints, n: int) -> tuple[int, int]:
-    """Read what is in brackets as atom n, from behind the opening one: 1 for an atom, 0 for a hydrogen that
-    is one of its neighbour's, `UNKNOWN` or `INVALID`; and where it ends."""
-    flags = 0
-    if _is_digit(_byte(text, at, end)):
-        isotope, at = _number(text, at, end)
-        if isotope < 0:
-            return UNKNOWN, at
-        if isotope:
-            flags |= HAS_ISOTOPE
-    first = _byte(text, at, end)
-    following = _byte(text, at + 1, end)
-    at += 1
-    second = 0
-    aromatic = False
-    if 97 <= first <= 122:
-        aromatic = True
-        # se, si, as, te; b, c, n, o, p, s
-        if (first == 115 and following in (101, 105)) or (first in (97, 116) and following in (115, 101)):
-            second = following
-            at += 1
-        elif first not in (98, 99, 110, 111, 112, 115):
-            return INVALID, at
-        first -= 32
-    elif not 65 <= first <= 90:
-        # a wildcard, an atomic number, an element in quotes
-        return UNKNOWN if first in (42, 35, 39) or first < 32 or first > 126 else INVALID, at
-    elif 97 <= following <= 122 and NUMBER[(first - 64) * LETTERS + following - 96]:
-        second = following
-        at += 1
-        if first == 85 and following == 117:
-            return UNKNOWN, at
-    elif first == 85 and following == 117:
-        return UNKNOWN, at
-    element = (first - 64) * LETTERS + (second - 96 if second else 0)
-    number = NUMBER[element]
-    if number == 0:
-        return INVALID, at
-    if _byte(text, at, end) == 64:
-        at += 1
-        if _byte(text, at, end) == 64:
-            at += 1
-        c = _byte(text, at, end)
-        if c == 32 or (65 <= c <= 90 and c != 72):
-            return UNKNOWN, at
-        if number == 1:
-            return INVALID, at
-    hydrogens = 0
-    if _byte(text, at, end) == 72:
-        hydrogens = 1
-        at += 1
-        if _is_digit(_byte(text, at, end)):
-            hydrogens, at = _number(text, at, end)
-            if not 0 <= hydrogens <= _MAX_HYDROGENS:
-                return UNKNOWN, at
-    charge = 0
-    sign = _byte(text, at, end)
-    if sign in (43, 45):
-        charge = 1
-        at += 1
-        if _byte(text, at, end) == sign:
-            charge = 2
-            at += 1
-        elif _is_digit(_byte(text, at, end)):
-            charge, at = _number(text, at, end)
-            if not 0 <= charge <= NEUTRAL:
-                return UNKNOWN, at
-        if sign == 45:
-            charge = -charge
-    if _byte(text, at, end) == 58:
-        at += 1
-        if not _is_digit(_byte(text, at, end)):
-            return INVALID, at
-        mapped, at = _number(text, at, end)
-        if mapped < 0:
-            return UNKNOWN, at
-        if mapped:
-            flags |= HAS_MAP
-    if _byte(text, at, end) != 93:
-        c = _byte(text, at, end)
-        return UNKNOWN if at < end and (c < 33 or c > 126) else INVALID, at
-    at += 1
-    if number == 1 and not by_rdkit:
-        # one that stands for itself is an atom; [1H] and [H:1] need looking at
-        return 0 if hydrogens == charge == flags == 0 else UNKNOWN, at
-    if not by_rdkit and OUTER[number] == 0:
-        return UNKNOWN, at
-    if n >= MAX_ATOMS:
-        return UNKNOWN, at
-    graph[FLAGS] |= flags
-    graph[LABEL + n] = element * CHARGES + NEUTRAL + charge
-    graph[HYDROGENS + n] = hydrogens
-    graph[AROMATIC + n] = 1 if aromatic else 0
-    graph[BRACKET + n] = 1
-    return 1, at
-
-
-@kernel
 def _ring_number(text: Bytes, at: int, end: int) -> tuple[int, int]:
     """A ring's number and where it ends; `UNKNOWN` or `INVALID` where there is none."""
     c = int(text[at])
     at += 1
     if c != 37:
         return c - 48, at
-    c = _byte(text, at, end)
+    c = byte_at(text, at, end)
     if c == 40:
         value, digits = 0, 0
         at += 1
-        while _is_digit(_byte(text, at, end)) and digits < 6:
+        while is_digit(byte_at(text, at, end)) and digits < 6:
             value = 10 * value + int(text[at]) - 48
             at += 1
             digits += 1
-        if digits == 0 or digits > 5 or _byte(text, at, end) != 41:
+        if digits == 0 or digits > 5 or byte_at(text, at, end) != 41:
             return INVALID, at
         return value if value < 100 else UNKNOWN, at + 1
-    if not (49 <= c <= 57 and _is_digit(_byte(text, at + 1, end))):
+    if not (49 <= c <= 57 and is_digit(byte_at(text, at + 1, end))):
         return INVALID, at
     return 10 * (c - 48) + int(text[at + 1]) - 48, at + 2
 
@@ -264,11 +134,11 @@ def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) ->
         if 65 <= c <= 90 or 97 <= c <= 122 or c == 91:
             kind = 1
             if c == 91:
-                kind, at = _read_bracket(text, at, end, by_rdkit, graph, n)
+                kind, at = read_bracket(text, at, end, by_rdkit, graph, n)
                 if kind < 0:
                     return kind
             else:
-                following = _byte(text, at, end)
+                following = byte_at(text, at, end)
                 second = 0
                 if (c == 67 and following == 108) or (c == 66 and following == 114):
                     second = following - 96
@@ -338,11 +208,11 @@ def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) ->
         elif c in (45, 61, 35, 47, 92, 58):
             if before not in (_ATOM, _OPEN):
                 return INVALID
-            if c == 45 and _byte(text, at, end) == 62:
+            if c == 45 and byte_at(text, at, end) == 62:
                 return UNKNOWN
             if c == 58 and (previous < 0 or not graph[AROMATIC + previous]):
                 return UNKNOWN
-            if c == 92 and _byte(text, at, end) == 92:
+            if c == 92 and byte_at(text, at, end) == 92:
                 at += 1
             slash = c in (47, 92)
             # between two letters in lower case a slash says no more than nothing

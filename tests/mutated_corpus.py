@@ -1,0 +1,243 @@
+"""Both ways of reading lines held against each other on a corpus of any size: `make fuzz-lines LINES=1000000`.
+
+    python tests/mutated_corpus.py LINES [--seed SEED] [--first CHUNK] [--processes N]
+
+Real lines of all tasks and dialects, mutated, and made-up hostile ones, in chunks. Each chunk is scored in one
+process by the fast path and the ordinary way, with the settings of one of `JOBS` (both policies, all options that
+change how lines are read, gold joined or not): rows and what is counted of them must be the same bytes. A chunk
+depends on the seed and its number only, so that a run can go on where another one stopped (``--first``), and what
+is found can be had again. What differs is narrowed down to its lines and printed; the exit status is then 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import re
+import secrets
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from dump_lines import Dice
+from dump_lines import line as hostile_line
+from mutations import gold_file, mutated_line, real_lines
+from relfast_kernels.compiled import native
+
+from relfast.engine.file_run.block_scoring import BlockScoring
+from relfast.engine.io.blocks import Block
+from relfast.engine.job import Job
+from relfast.engine.rows import read_gold
+from relfast.engine.scoring import Scoring
+from relfast.engine.text_fast_path import TextFastPath
+from relfast.records import STATUSES
+from relfast.stats.summary import Tally
+from relfast.tasks.options import AllOptions
+
+STRICT: Final = AllOptions(policy="strict")
+JOBS: Final[dict[str, dict[str, Any]]] = {
+    "plain": {},
+    "strict": {"options": STRICT},
+    "details": {"details": True},
+    "strict with details": {"options": STRICT, "details": True},
+    "reasoning": {"options": AllOptions(strip_reasoning=True)},
+    "reasoning with details": {"options": AllOptions(strip_reasoning=True), "details": True, "rewards": {"REL-B1": "f1"}},
+    "marks": {"options": STRICT.with_(reasoning=(("<cot>", "</cot>"),))},
+    "joined": {"data": True},
+    "strict, joined": {"data": True, "options": STRICT},
+    "joined with details": {"data": True, "details": True},
+    "mapped": {"field_map": {"id": "key", "task": "kind", "answer": "gold.answer", "response": "outputs_of.*.text"}},
+    "mapped, strict": {"field_map": {"response": "said", "answer": "gold.answer"}, "options": STRICT},
+    "seqbench": {"dialect": "seqbench"},
+    "seqbench, strict": {"dialect": "seqbench", "options": STRICT, "details": True},
+    "native": {"dialect": "native"},
+    "lm-eval": {"dialect": "lm-eval", "options": STRICT},
+    "batch": {"dialect": "openai-batch", "data": True, "options": STRICT},
+    "verl": {"dialect": "verl", "options": STRICT},
+    "task": {"task": "REL-C1"},
+}  # fmt: skip
+
+_MARKS: Final = {
+    "mapped": b'"outputs_of"',
+    "mapped, strict": b'"said"',
+    "seqbench": b'"completion"',
+    "seqbench, strict": b'"completion"',
+    "lm-eval": b'"resps"',
+    "batch": b'"custom_id"',
+    "verl": b'"gts"',
+}
+"""What most lines of a kind of run have; the others have most lines that say themselves what they are."""
+
+_NEED_MORE: Final = re.compile(rb'"custom_id"|"outputs_of"')
+"""Of lines that cannot be scored without gold from elsewhere, or without being told where it is."""
+
+OWN: Final = 0.8
+"""Share of real lines that a kind of run is meant for."""
+
+CHUNK: Final = 400
+"""Lines of a chunk: fewer bytes than a process reads before it looks for the fast path by itself."""
+
+HOSTILE: Final = 0.1
+"""Share of made-up lines."""
+
+EACH: Final = 40
+"""Real lines of each kind that are mutated."""
+
+REPORT_SECONDS: Final = 30.0
+
+
+class Ways(NamedTuple):
+    """A job's scoring, and its fast path."""
+
+    scoring: Scoring
+    fast_path: TextFastPath
+
+    @classmethod
+    def of(cls, kind: str, gold: str) -> Ways:
+        options = dict(JOBS[kind])
+        job = Job(**{**options, "data": (gold,) if options.pop("data", False) else ()})
+        scoring = Scoring(job, read_gold(job.data))
+        opened = TextFastPath.open(scoring)
+        assert opened is not None, "the kernels are not compiled"
+        return cls(scoring, opened)
+
+    def rows(self, lines: list[bytes], *, fast: bool) -> tuple[bytes, Tally, int]:
+        """Rows, what is counted of them, and the lines that the fast path read; by it or the ordinary way."""
+        data = b"\n".join(lines)
+        blocks = BlockScoring(self.scoring)
+        blocks._fast_path = self.fast_path if fast else None
+        block = Block(0, 0, 0, len(lines), 0, len(data), data=data, filter="none")
+        tally, rows, n_fast = Tally(), [], 0
+        for segment in blocks.segments(block):
+            rows.append(segment.rows)
+            tally.merge(segment.tally)
+            n_fast += segment.n_fast
+        return b"".join(rows), tally, n_fast
+
+    def differ(self, lines: list[bytes]) -> bool:
+        return self.rows(lines, fast=True)[:2] != self.rows(lines, fast=False)[:2]
+
+    def narrowed(self, lines: list[bytes]) -> list[bytes]:
+        """The lines of some that differ without the others; all where only all together do."""
+        return [line for line in lines if self.differ([line])] or lines
+
+
+@cache
+def lines_for(kind: str) -> tuple[bytes, ...]:
+    """The real lines that a kind of run is meant for."""
+    mark = _MARKS.get(kind)
+    lines = real_lines(EACH)
+    if mark is not None:
+        return tuple(line for line in lines if mark in line)
+    if JOBS[kind].get("data"):
+        return lines
+    return tuple(line for line in lines if not _NEED_MORE.search(line))
+
+
+def chunk_of(seed: str, number: int) -> tuple[str, list[bytes]]:
+    """The kind of job of a chunk, and its lines."""
+    dice = Dice(f"{seed} {number}")
+    kind = list(JOBS)[number % len(JOBS)]
+    own, every = lines_for(kind), real_lines(EACH)
+    lines = []
+    for _ in range(CHUNK):
+        chance = dice.random()
+        if chance < HOSTILE:
+            lines.append(hostile_line(dice))
+        else:
+            lines.append(mutated_line(dice, own if chance < HOSTILE + (1 - HOSTILE) * OWN else every))
+    return kind, lines
+
+
+class Result(NamedTuple):
+    """What has become of a chunk: its kind, lines, lines that the fast path read, rows by status, differences."""
+
+    number: int
+    kind: str
+    n_lines: int
+    n_fast: int
+    statuses: Counter[str]
+    differences: list[str]
+
+
+_ways: dict[str, Ways] = {}
+
+
+def run_chunk(number: int, *, seed: str, gold: str) -> Result:
+    """Score a chunk both ways."""
+    kind, lines = chunk_of(seed, number)
+    if kind not in _ways:
+        _ways[kind] = Ways.of(kind, gold)
+    ways = _ways[kind]
+    fast, tally, n_fast = ways.rows(lines, fast=True)
+    exact, exact_tally, _ = ways.rows(lines, fast=False)
+    differences = []
+    if fast != exact or tally != exact_tally:
+        differences = [
+            f"chunk {number} ({kind}): {line!r}\n  fast:  {ways.rows([line], fast=True)[0]!r}\n"
+            f"  exact: {ways.rows([line], fast=False)[0]!r}"
+            for line in ways.narrowed(lines)[:3]
+        ]
+    statuses = Counter({status: exact.count(b'"status":"%s"' % status.encode()) for status in STATUSES})
+    return Result(number, kind, len(lines), n_fast, statuses, differences)
+
+
+def results(numbers: range, processes: int, seed: str, gold: str) -> Iterator[Result]:
+    """The results of chunks, in order."""
+    work = partial(run_chunk, seed=seed, gold=gold)
+    if processes < 2:
+        yield from map(work, numbers)
+        return
+    real_lines(EACH)  # once, before the others are forked
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        yield from pool.imap(work, numbers)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("lines", type=int)
+    parser.add_argument("--seed", default=secrets.token_hex(4))
+    parser.add_argument("--first", type=int, default=0, help="the chunk to begin with")
+    parser.add_argument("--processes", type=int, default=1)
+    asked = parser.parse_args(arguments)
+    if native.load("text") is None:
+        native.build("text")
+    numbers = range(asked.first, -(-asked.lines // CHUNK))
+    started = told = time.monotonic()
+    n_lines, n_fast, n_different = 0, 0, 0
+    statuses: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        gold = Path(folder) / "gold.jsonl"
+        gold.write_bytes(gold_file())
+        for result in results(numbers, asked.processes, asked.seed, str(gold)):
+            n_lines += result.n_lines
+            n_fast += result.n_fast
+            statuses += result.statuses
+            n_different += len(result.differences)
+            for difference in result.differences:
+                print(difference, flush=True)
+            if time.monotonic() - told > REPORT_SECONDS:
+                told = time.monotonic()
+                rate = n_lines / (told - started)
+                print(
+                    f"{n_lines:,} lines, {rate:,.0f}/s, {n_different} differences; goes on with --seed"
+                    f" {asked.seed} --first {result.number + 1}",
+                    file=sys.stderr,
+                )
+    seconds = time.monotonic() - started
+    print(
+        f"seed {asked.seed}: {n_lines:,} lines of {len(JOBS)} kinds of runs in {seconds:,.0f} s"
+        f" ({n_lines / seconds:,.0f}/s), {n_fast / max(1, n_lines):.1%} by the fast path,"
+        f" rows {dict(statuses)}, {n_different} differences"
+    )
+    return 1 if n_different else 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    raise SystemExit(main(sys.argv[1:]))
