@@ -208,7 +208,7 @@ def constants(paths: dict[str, Path], folder: Path, nodes: Nodes) -> Json:
     for chunk in chunks:
         measure(chunk, job)
     counting = time.process_time() - began
-    done = Done(parts[0], 1, 1, Tally())
+    done = Done(parts[0], 1, 1, Tally(), 1)
     frozen = pickle.dumps(done)
     tracemalloc.start()
     held = [pickle.loads(frozen) for _ in range(1_000)]

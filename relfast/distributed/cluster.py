@@ -108,6 +108,7 @@ class Cluster:
         self._actors: list[_Actor] = []
         self._told: Assignment | None = None
         self._failed_starts = 0
+        self.actors = 1
         self.replaced = 0
 
     def __enter__(self) -> Cluster:
@@ -132,6 +133,13 @@ class Cluster:
     def assign(self, told: Assignment) -> None:
         """Say what workers must know; before the first `run`."""
         self._told = told
+        self._look()
+
+    def _look(self) -> None:
+        """See how many actors there is room for."""
+        assert self._told is not None
+        cpus = max(1, self._told.workers)
+        self.actors = max(1, sum(node // cpus for node in self.nodes()))
 
     def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
         """See `Executor`.
@@ -215,11 +223,15 @@ class Cluster:
         """Start actors where nodes have room for them, and no more than there are tasks."""
         told = self._told
         assert told is not None
+        self._look()
+        wanted = min(left, self.actors)
         cpus = max(1, told.workers)
-        wanted = min(left, max(1, sum(node // cpus for node in self.nodes())))
         while len(self._actors) < wanted:
             kind = self._ray.remote(concurrency_groups={"measure": 1, "score": 1})(NodePartWorker).options(
-                num_cpus=cpus, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
+                num_cpus=cpus,
+                max_restarts=0,
+                max_task_retries=0,
+                scheduling_strategy="SPREAD",
             )
             handle = kind.remote(told)
             self._actors.append(_Actor(handle, handle.hello.remote()))

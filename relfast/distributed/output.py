@@ -124,7 +124,7 @@ class RunFolder:
             "relfast_plan": VERSION,
             "run": self._run,
             "inputs": self._inputs,
-            "parts": [part.key() for part in parts],
+            "parts": [asdict(part) for part in parts],
             "failed": [asdict(failure) for failure in failed],
         }
         self.folder.write(PLAN, encode_indented(told))

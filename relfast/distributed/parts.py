@@ -8,7 +8,7 @@ machine gives it. A line belongs to the chunk in which it begins.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice, pairwise
@@ -20,6 +20,7 @@ from relfast.engine.io.cutting import block_of, too_long
 from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_foreign
+from relfast.engine.io.line_counts import place
 from relfast.engine.io.lines import lines_of
 from relfast.engine.io.parquet import cut_parquet, group_sizes
 from relfast.engine.io.reader import cut_file, cut_stream
@@ -33,6 +34,12 @@ PART_BYTES: Final = 64 * 2**20
 driver, two small files) no longer counts; what is lost with a node is one of these a worker."""
 
 _SCAN: Final = 1 << 20
+
+_OF_ONE: Final = 0.9
+"""Of an actor's share of a run, what is left to be counted on the way: it begins when the rest is counted."""
+
+_HEAD_OF_PACKED: Final = 4 * FILTER_BYTES
+"""Compressed bytes in which are as many decompressed ones as a filter is looked for in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,7 @@ class Chunk:
     start: int
     end: int
     count: bool = True
-    """Whether its lines must be counted: of what nothing follows they need not."""
+    """Whether its lines are counted. Those of Parquet always are; what is not is known when it is scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +79,14 @@ class Part:
     n_lines
         Its lines; -1 = not counted.
     first_index
-        Index of its first line in the run.
+        Index of its first line in the run, once all before it are counted (`Planning`).
     filter
         Filter of lm-evaluation-harness that is scored.
     line
         Its first line's number in the input, from 0.
     blocks
-        Of plain JSONL: bytes and lines of each block, one after the other; -1 for a line that is too long.
+        Of plain JSONL that was counted: bytes and lines of each block, one after the other; -1 for a line
+        that is too long.
     take
         How many of its lines are scored; -1 = all.
     """
@@ -110,8 +118,8 @@ class Part:
         return f"{self.input.path} {unit} {self.start}-{self.end}"
 
     def key(self) -> dict[str, Any]:
-        """What must be equal for its rows to be what they are."""
-        return asdict(self)
+        """What must be equal for its rows to be what they are: not whether somebody has counted it."""
+        return {name: value for name, value in asdict(self).items() if name not in ("n_lines", "blocks")}
 
 
 def find_inputs(names: Sequence[str]) -> list[Input]:
@@ -137,16 +145,27 @@ def _input(path: str) -> Input:
     return Input(path, codec, size, version)
 
 
-def chunks_of(inputs: Sequence[Input], part_bytes: int = PART_BYTES) -> list[Chunk]:
-    """The inputs as chunks, in order."""
+def chunks_of(
+    inputs: Sequence[Input], part_bytes: int = PART_BYTES, actors: int | None = None
+) -> list[Chunk]:
+    """The inputs as chunks, in order.
+
+    To count lines is to read what is read again to be scored. So the end of a run, as much as one of the
+    ``actors`` will score of it, is left to be counted on the way, a part after the other: of a single actor
+    that is all. None: only what nothing follows, and is compressed, is not counted.
+    """
     chunks = []
+    at, total = 0.0, sum(item.size for item in inputs)
+    counted = total if actors is None else total * (1 - _OF_ONE / actors) if actors > 1 else 0
     for number, item in enumerate(inputs):
+        last = number == len(inputs) - 1
         if item.codec == "plain":
             bounds = [*range(0, item.size, part_bytes), item.size]
-            chunks += [Chunk(number, item, a, b) for a, b in pairwise(bounds) if a < b]
+            chunks += [Chunk(number, item, a, b, at + a < counted) for a, b in pairwise(bounds) if a < b]
         else:
-            last = number == len(inputs) - 1 and item.codec != "parquet"
-            chunks.append(Chunk(number, item, 0, item.size, count=not last))
+            count = item.codec == "parquet" or (at < counted and not last)
+            chunks.append(Chunk(number, item, 0, item.size, count))
+        at += item.size
     return chunks
 
 
@@ -164,23 +183,37 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         start, end = _line_start(item, chunk.start), _line_start(item, chunk.end)
         if start >= end:
             return []
+        part = Part(chunk.source, item, start, end, -1)
         # the filter is seen in an input's head
-        most = max(end, FILTER_BYTES + 1) if chunk.start == 0 else end
+        head_end = FILTER_BYTES + 1 if start == 0 else 0
+        if not (chunk.count or head_end):
+            return [part]
+        most = max(end, head_end) if chunk.count else head_end
         with _at_hand(item, start, min(most, item.size)) as (path, offset):
-            blocks: list[int] = []
-            n_lines = 0
-            for block in cut_file(path, job.max_line_bytes, start - offset, end - offset, whole=item.size):
-                blocks += (block.size, -1 if block.faults else block.n_lines)
-                n_lines += block.n_lines
-            chosen = _filter(path, "plain", job) if chunk.start == 0 else None
-        return [Part(chunk.source, item, start, end, n_lines, filter=chosen, blocks=blocks)]
-    with _at_hand(item, 0, None) as (path, _):
+            if head_end:
+                part = replace(part, filter=_filter(path, "plain", job))
+            if chunk.count:
+                part = _counted(part, path, offset, job)
+        return [part]
+    enough = _HEAD_OF_PACKED if item.codec in ("gz", "zst") and not chunk.count else None
+    with _at_hand(item, 0, enough) as (path, _):
         chosen = _filter(path, item.codec, job)
         whole = Part(chunk.source, item, 0, item.size, -1, filter=chosen)
         if item.codec == "parquet":
             return list(_groups(whole, path, part_bytes))
         lines = sum(block.n_lines for block in _blocks(path, whole, job)) if chunk.count else -1
         return [replace(whole, n_lines=lines)]
+
+
+def _counted(part: Part, path: str, offset: int, job: Job) -> Part:
+    """Plain JSONL with its lines, and the blocks that they are in."""
+    blocks: list[int] = []
+    n_lines = 0
+    start, end = part.start - offset, part.end - offset
+    for block in cut_file(path, job.max_line_bytes, start, end, whole=part.input.size):
+        blocks += (block.size, -1 if block.faults else block.n_lines)
+        n_lines += block.n_lines
+    return replace(part, n_lines=n_lines, blocks=blocks)
 
 
 def _groups(whole: Part, path: str, part_bytes: int) -> Iterator[Part]:
@@ -225,40 +258,17 @@ def _at_hand(item: Input, start: int, end: int | None) -> Iterator[tuple[str, in
         yield item.path, 0
 
 
-class Numbering:
-    """Gives parts, in order, their places, first indices, and the filter of their input."""
-
-    def __init__(self) -> None:
-        self.index = 0
-        """Lines so far."""
-        self._n = 0
-        self._starts: dict[int, int] = {}
-        self._filters: dict[int, str | None] = {}
-
-    def numbered(self, parts: Iterable[Part]) -> Iterator[Part]:
-        for part in parts:
-            chosen = self._filters.setdefault(part.source, part.filter)
-            line = self.index - self._starts.setdefault(part.source, self.index)
-            yield replace(part, number=self._n, first_index=self.index, filter=chosen, line=line)
-            self._n += 1
-            self.index += max(0, part.n_lines)
-
-
-def first_lines(parts: Iterable[Part], limit: int) -> Iterator[Part]:
-    """Those of numbered parts, and as much of them, in which the first ``limit`` lines are."""
-    for part in parts:
-        left = limit - part.first_index
-        if left > 0:
-            yield part if 0 <= part.n_lines <= left else replace(part, take=left)
-
-
 RowAt = Callable[[int], Mapping[str, Any]]
 """The decoded row at a line of a part."""
 
 
 @contextmanager
-def blocks_of(part: Part, job: Job) -> Iterator[tuple[Iterator[Block], RowAt]]:
+def blocks_of(
+    part: Part, job: Job, numbers: Iterator[int], *, counted: bool = True
+) -> Iterator[tuple[Iterator[Block], RowAt]]:
     """The blocks of a part, their indices those of the run, and a look at its rows; good within the context.
+
+    ``numbers`` are those that blocks get. Not ``counted``, there may be blocks whose lines nobody knows yet.
 
     Raises
     ------
@@ -270,17 +280,23 @@ def blocks_of(part: Part, job: Job) -> Iterator[tuple[Iterator[Block], RowAt]]:
     span = (part.start, part.end) if item.codec == "plain" else (0, None)
     with _at_hand(item, *span) as (path, offset):
         here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
-        yield _placed(_blocks(path, here, job), part), lambda line: _row(path, here, line)
+        blocks = _placed(_blocks(path, here, job, counted=counted), part, numbers)
+        yield blocks, lambda line: _row(path, here, line)
+    if part.n_lines < 0:
+        # nobody knows how many lines it should have had
+        _check_unchanged(item)
 
 
-def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
-    codec = part.input.codec
+def _blocks(path: str, part: Part, job: Job, *, counted: bool = True) -> Iterator[Block]:
+    codec, max_line = part.input.codec, job.max_line_bytes
     if codec == "plain":
-        return _measured(path, part, job.max_line_bytes)
+        if part.n_lines >= 0:
+            return _measured(path, part, max_line)
+        return cut_file(path, max_line, part.start, part.end, counted=counted, whole=part.input.size)
     if codec == "parquet":
         end = part.end if part.n_lines >= 0 else None
-        return cut_parquet(path, job.max_line_bytes, slice(part.start, end))
-    return cut_stream(Source(os.path.abspath(path), codec), job.max_line_bytes)
+        return cut_parquet(path, max_line, slice(part.start, end))
+    return cut_stream(Source(os.path.abspath(path), codec), max_line)
 
 
 def _check_unchanged(item: Input) -> None:
@@ -306,14 +322,15 @@ def _row(path: str, part: Part, line: int) -> Mapping[str, Any]:
         return decode_object(next(islice(lines, part.line + line, None), b"{}"))
 
 
-def _placed(blocks: Iterator[Block], part: Part) -> Iterator[Block]:
+def _placed(blocks: Iterator[Block], part: Part, numbers: Iterator[int]) -> Iterator[Block]:
     index = part.first_index
-    for seq, block in enumerate(blocks):
+    for block in blocks:
         if part.take >= 0:
             block.n_lines = min(block.n_lines, part.first_index + part.take - index)
             if block.n_lines <= 0:
                 return
-        block.seq, block.source, block.first_index, block.filter = seq, part.source, index, part.filter
-        block.faults = {index + line: fault for line, fault in block.faults.items()}
+        block.seq, block.source, block.filter, block.first_index = next(numbers), part.source, part.filter, -1
+        if index >= 0:
+            place(block, index)
         yield block
-        index += block.n_lines
+        index = index + block.n_lines if min(index, block.n_lines) >= 0 else -1

@@ -16,7 +16,8 @@ from engine_runs import honest, rows_of, write_dump
 
 from relfast.cli.main import main
 from relfast.distributed.part_scoring import Done
-from relfast.distributed.parts import Numbering, chunks_of, find_inputs, measure
+from relfast.distributed.parts import chunks_of, find_inputs, measure
+from relfast.distributed.planning import Planning
 from relfast.distributed.run import PartsFailed, score_here
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import make_job
@@ -58,10 +59,10 @@ def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None
     text = b"".join(b"x" * rng.choice([0, 1, 6, 7, 300]) + b"\n" for _ in range(300)) + b"last"
     path = tmp_path / "dump.jsonl"
     path.write_bytes(text)
-    found = find_inputs([str(path)])
-    parts = list(
-        Numbering().numbered(p for chunk in chunks_of(found, part_bytes) for p in measure(chunk, JOB))
-    )
+    planning = Planning(chunks_of(find_inputs([str(path)]), part_bytes), None)
+    for chunk in planning.more():
+        planning.take(chunk, measure(chunk, JOB))
+    parts = planning.parts
     pieces = [text[part.start : part.end] for part in parts]
     assert b"".join(pieces) == text
     assert all(piece.endswith(b"\n") for piece in pieces[:-1])
@@ -69,7 +70,8 @@ def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None
     assert [part.first_index for part in parts] == [text[: part.start].count(b"\n") for part in parts]
 
 
-def test_rows_and_summary_are_those_of_one_machine(tmp_path: Path) -> None:
+@pytest.mark.parametrize("actors", [1, 2, 5])
+def test_rows_and_summary_are_those_of_one_machine(actors: int, tmp_path: Path) -> None:
     zstandard = pytest.importorskip("zstandard")
     pyarrow = pytest.importorskip("pyarrow")
     pytest.importorskip("pyarrow.parquet")
@@ -85,7 +87,7 @@ def test_rows_and_summary_are_those_of_one_machine(tmp_path: Path) -> None:
     last.write_bytes(packed[: len(packed) // 2])
     rows, summary = local([plain, zipped, table, last], tmp_path)
     output = tmp_path / "out"
-    given = score_here([str(folder)], str(output), JOB, part_bytes=20_000)
+    given = score_here([str(folder)], str(output), JOB, part_bytes=20_000, actors=actors)
     assert rows_in(output) == rows
     assert told(given.to_dict()) == summary
     manifest = json.loads((output / "manifest.json").read_bytes())
@@ -257,12 +259,13 @@ def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
     for _ in range(100_000):
         tally.merge(Tally.of([Score(0, "a", "REL-C2", 0, "ok", True, 1.0, {"tanimoto": 0.7})]))
     assert tally.tasks["REL-C2"].rewards[1] > 2**64
-    done = Done(part, 1, 2, tally)
+    done = Done(part, 1, 2, tally, 3)
     again = Done.from_json(done.to_json(), part)
     assert again is not None
     assert again.tally == tally
     assert Done.from_json(done.to_json()[:-1], part) is None
     assert Done.from_json(done.to_json(), replace(part, line=1)) is None
+    assert Done.from_json(done.to_json(), replace(part, n_lines=-1, blocks=[])) is not None
 
 
 @pytest.mark.parametrize("limit", [0, 1, 57, 400, 10_000])
