@@ -33,7 +33,7 @@ PART_BYTES: Final = 64 * 2**20
 """Input of a part: a second of a text task, minutes of chemistry. What a part costs by itself (10 ms of the
 driver, two small files) no longer counts; what is lost with a node is one of these a worker."""
 
-_SCAN: Final = 1 << 20
+_SCAN: Final = 1 << 16
 
 _OF_ONE: Final = 0.9
 """Of an actor's share of a run, what is left to be counted on the way: it begins when the rest is counted."""

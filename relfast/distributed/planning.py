@@ -15,8 +15,8 @@ _CHUNKS_OF_LIMIT: Final = 16
 
 
 class Planning:
-    """Grows the list of parts as chunks are measured, and gives parts their first indices as lines before them
-    are counted, by measuring or by scoring.
+    """Grows the list of parts as chunks are measured, and gives parts their first indices as the lines before
+    them are counted, by measuring or by scoring.
 
     Parameters
     ----------
