@@ -98,6 +98,10 @@ class Cluster:
         self._tell = tell
         self._started = not self._ray.is_initialized()
         if self._started:
+            if address is not None and not address.strip():
+                raise UsageError("the address of the Ray cluster is empty: auto, HOST:PORT, or leave it out")
+            # Ray itself would look there
+            address = os.environ.get("RAY_ADDRESS") or None if address is None else address
             _knock(address)
             try:
                 self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
@@ -131,8 +135,13 @@ class Cluster:
         return min([CPUS_OF_ACTOR, *self.nodes()])
 
     def assign(self, told: Assignment) -> None:
-        """Say what workers must know; before the first `run`."""
+        """Say what workers must know; before the first `run`. Raises `UsageError`."""
         self._told = told
+        largest = max(self.nodes(), default=told.workers)
+        if told.workers > largest:
+            raise UsageError(
+                f"no node has {told.workers} CPUs for an actor (--workers); the largest has {largest}"
+            )
         self._look()
 
     def _look(self) -> None:
@@ -292,7 +301,7 @@ class Cluster:
 
 def _knock(address: str | None) -> None:
     """See that somebody listens: Ray itself tries for minutes. Raises `UsageError`."""
-    host, colon, port = (address or "").rpartition(":")
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if "://" in host or not (colon and port.isdecimal()):
         return
     try:

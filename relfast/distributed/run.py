@@ -253,6 +253,9 @@ def score_parts(
         summary.output = output
         summary.seconds = round(time.monotonic() - state.started, 3)
         target.finish(ordered, failed, summary.to_dict())
+    except RelfastError:
+        target.withdraw()  # as after a wrong address
+        raise
     finally:
         target.close()
     if failed:
