@@ -8,8 +8,11 @@ is given up and named.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -104,7 +107,8 @@ class Cluster:
             address = os.environ.get("RAY_ADDRESS") or None if address is None else address
             _knock(address)
             try:
-                self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+                with _own_signals():
+                    self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
             except (ConnectionError, ValueError, RuntimeError) as error:
                 self._started = False
                 reason = " ".join(str(error).split())[:200]
@@ -297,6 +301,17 @@ class Cluster:
             self._ray.kill(actor.handle)  # it may only be out of reach
             self._tell(f"actor on {actor.host} is gone ({_first_line(reason)}); its parts go to others")
         return given_up
+
+
+@contextlib.contextmanager
+def _own_signals() -> Iterator[None]:
+    """Have SIGTERM do what it did: Ray has it leave as if all were done."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def _knock(address: str | None) -> None:
