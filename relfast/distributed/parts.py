@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice, pairwise
 from typing import Any, Final
 
 from relfast.distributed.storage import head, is_url, local_copy, size_and_version
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.cutting import block_of, too_long
+from relfast.engine.io.cutting import lines_in
 from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_foreign
@@ -26,7 +26,7 @@ from relfast.engine.io.parquet import cut_parquet, group_sizes
 from relfast.engine.io.reader import cut_file, cut_stream
 from relfast.engine.io.sources import HEAD_BYTES, Codec, Source, codec_of
 from relfast.engine.job import Job
-from relfast.errors import InputError
+from relfast.errors import InputError, ReadError
 from relfast.json_text import decode_object
 
 PART_BYTES: Final = 64 * 2**20
@@ -34,6 +34,11 @@ PART_BYTES: Final = 64 * 2**20
 driver, two small files) no longer counts; what is lost with a node is one of these a worker."""
 
 _SCAN: Final = 1 << 16
+
+_PIECE: Final = 1 << 18
+"""Bytes that are counted at a time: they stay where the processor has them at once."""
+
+_LINE_END: Final = 10
 
 _OF_ONE: Final = 0.9
 """Of an actor's share of a run, what is left to be counted on the way: it begins when the rest is counted."""
@@ -84,9 +89,6 @@ class Part:
         Filter of lm-evaluation-harness that is scored.
     line
         Its first line's number in the input, from 0.
-    blocks
-        Of plain JSONL that was counted: bytes and lines of each block, one after the other; -1 for a line
-        that is too long.
     take
         How many of its lines are scored; -1 = all.
     """
@@ -100,7 +102,6 @@ class Part:
     first_index: int = 0
     filter: str | None = None
     line: int = 0
-    blocks: list[int] = field(default_factory=list)
     take: int = -1
 
     @property
@@ -119,7 +120,7 @@ class Part:
 
     def key(self) -> dict[str, Any]:
         """What must be equal for its rows to be what they are: not whether somebody has counted it."""
-        return {name: value for name, value in asdict(self).items() if name not in ("n_lines", "blocks")}
+        return {name: value for name, value in asdict(self).items() if name != "n_lines"}
 
 
 def find_inputs(names: Sequence[str]) -> list[Input]:
@@ -193,7 +194,7 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
             if head_end:
                 part = replace(part, filter=_filter(path, "plain", job))
             if chunk.count:
-                part = _counted(part, path, offset, job)
+                part = replace(part, n_lines=_n_lines(path, start - offset, end - offset))
         return [part]
     enough = _HEAD_OF_PACKED if item.codec in ("gz", "zst") and not chunk.count else None
     with _at_hand(item, 0, enough) as (path, _):
@@ -205,15 +206,21 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         return [replace(whole, n_lines=lines)]
 
 
-def _counted(part: Part, path: str, offset: int, job: Job) -> Part:
-    """Plain JSONL with its lines, and the blocks that they are in."""
-    blocks: list[int] = []
-    n_lines = 0
-    start, end = part.start - offset, part.end - offset
-    for block in cut_file(path, job.max_line_bytes, start, end, whole=part.input.size):
-        blocks += (block.size, -1 if block.faults else block.n_lines)
-        n_lines += block.n_lines
-    return replace(part, n_lines=n_lines, blocks=blocks)
+def _n_lines(path: str, start: int, end: int) -> int:
+    """Lines between two bytes of a file; the last may lack its end. Raises `ReadError`."""
+    buffer = bytearray(_PIECE)
+    n, at, last = 0, start, _LINE_END
+    try:
+        with open(path, "rb", buffering=0) as file:
+            while at < end:
+                got = os.preadv(file.fileno(), [memoryview(buffer)[: end - at]], at)
+                if not got:
+                    raise ReadError("it shrank while it was read", file=path)
+                n += lines_in(buffer, got)
+                at, last = at + got, buffer[got - 1]
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), file=path) from error
+    return n + (last != _LINE_END)
 
 
 def _groups(whole: Part, path: str, part_bytes: int) -> Iterator[Part]:
@@ -280,7 +287,8 @@ def blocks_of(
     span = (part.start, part.end) if item.codec == "plain" else (0, None)
     with _at_hand(item, *span) as (path, offset):
         here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
-        blocks = _placed(_blocks(path, here, job, counted=counted), part, numbers)
+        # what is cut by its lines has to be counted
+        blocks = _placed(_blocks(path, here, job, counted=counted or part.take >= 0), part, numbers)
         yield blocks, lambda line: _row(path, here, line)
     if part.n_lines < 0:
         # nobody knows how many lines it should have had
@@ -290,8 +298,6 @@ def blocks_of(
 def _blocks(path: str, part: Part, job: Job, *, counted: bool = True) -> Iterator[Block]:
     codec, max_line = part.input.codec, job.max_line_bytes
     if codec == "plain":
-        if part.n_lines >= 0:
-            return _measured(path, part, max_line)
         return cut_file(path, max_line, part.start, part.end, counted=counted, whole=part.input.size)
     if codec == "parquet":
         end = part.end if part.n_lines >= 0 else None
@@ -302,15 +308,6 @@ def _blocks(path: str, part: Part, job: Job, *, counted: bool = True) -> Iterato
 def _check_unchanged(item: Input) -> None:
     if size_and_version(item.path) != (item.size, item.version):
         raise InputError("it has changed since the run began", file=item.path)
-
-
-def _measured(path: str, part: Part, max_line: int) -> Iterator[Block]:
-    """The blocks that a part was seen to have, without looking at its bytes again: workers read them."""
-    at = part.start
-    for size, n_lines in zip(part.blocks[::2], part.blocks[1::2], strict=True):
-        fault = too_long(max_line) if n_lines < 0 else None
-        yield block_of(at, at + size, abs(n_lines), fault, path=path)
-        at += size
 
 
 def _row(path: str, part: Part, line: int) -> Mapping[str, Any]:
