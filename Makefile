@@ -110,7 +110,7 @@ bench-quick: $(VENV)/.test
 bench-torch: $(VENV)/.trainers
 	$(PYTEST) benchmarks -m trainers --benchmark-enable --benchmark-only --benchmark-autosave
 
-## what a cluster costs beside one machine, and how far it scales; a quarter of an hour
+## what a cluster costs beside one machine, and how far it scales; eight minutes, and 6 GB of disk, where nobody else works
 bench-ray: $(VENV)/.ray
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.clusters
 

@@ -1,59 +1,76 @@
 """What a cluster costs beside one machine, and the constants of the model of many nodes.
 
-``PYTHONPATH=tests python -m benchmarks.clusters`` (extra ``ray``; Linux) starts two Ray nodes of one CPU each here, the
-first on one core, the second on another, and scores the same dumps by the local engine and on the cluster, in
-turn. Seconds are of CPU, of all processes of a run; `scaling` is of walls as well, which mean something only
-where nobody else uses the cores. Prints JSON, and the model's table.
+``PYTHONPATH=tests python -m benchmarks.clusters`` (extra ``ray``; Linux) starts two Ray nodes of one CPU each here,
+the first on one core, the second on another, and scores the same dumps by the local engine, on the cores of
+the nodes and with as many workers, and on the cluster, in turn. Seconds are of CPU, of all processes of a run,
+and of the clock, which mean something only where nobody else uses the cores. Prints tables, and JSON.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gzip
 import json
 import os
-import pickle
 import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import psutil
 
+from benchmarks.cluster_model import constants, table
+
 DATA: Final = Path(__file__).resolve().parents[1] / "relfast" / "data"
 STORE: Final = 300 << 20
 """Bytes of each node's object store, which nothing of ours uses."""
 
-CORES_OF_NODE: Final = 16
-_ROWS: Final = 200_000
-NODES: Final = (1, 2, 4, 8, 16, 32, 64)
-
 Json = dict[str, Any]
+Spent = dict[tuple[int, float], float]
+
+
+PART_BYTES: Final = {
+    "small text": 64 << 20,
+    "text": 64 << 20,
+    "small chemistry": 2 << 20,
+    "chemistry": 2 << 20,
+    "embeddings": 60_000,
+}
+ROUNDS: Final = {"small text": 3, "text": 2, "small chemistry": 3, "chemistry": 1, "embeddings": 1}
 
 
 def write_inputs(folder: Path, n_bytes: int, n_chemistry: int, n_embeddings: int) -> dict[str, Path]:
-    """The dumps: text of two sizes, molecules, solutions to embed."""
+    """The dumps: text and molecules of two sizes each, solutions to embed."""
     from engine_runs import honest
 
     from benchmarks.workloads_realign import solutions
 
     with gzip.open(DATA / "rel_demo.jsonl.gz") as stream:
         rows = [json.loads(line) for line in stream]
-    text = [row for row in rows if row["task"][:5] in ("REL-A", "REL-B") or row["task"] == "REL-C1"]
-    paths = {name: folder / f"{name}.jsonl" for name in ("small", "text", "chemistry", "embeddings")}
-    for name, size in (("small", n_bytes // 4), ("text", n_bytes)):
+    text = [
+        json.dumps({name: value for name, value in row.items() if name != "id"})[1:]
+        for row in rows
+        if row["task"][:5] in ("REL-A", "REL-B") or row["task"] == "REL-C1"
+    ]
+    paths = {name: folder / f"{name.replace(' ', '_')}.jsonl" for name in PART_BYTES}
+    for name, size in (("small text", n_bytes // 8), ("text", n_bytes)):
         with paths[name].open("w") as file:
             number = 0
             while file.tell() < size:
-                for row in text:
-                    file.write(json.dumps({**row, "id": number}) + "\n")
-                    number += 1
-    for name, records in (("chemistry", honest(n_chemistry, 3)), ("embeddings", solutions(n_embeddings))):
+                file.write("".join(f'{{"id": {number + at}, {row}\n' for at, row in enumerate(text)))
+                number += len(text)
+    tables = {
+        "small chemistry": honest(n_chemistry // 6, 3),
+        "chemistry": honest(n_chemistry, 3),
+        "embeddings": solutions(n_embeddings),
+    }
+    for name, records in tables.items():
         with paths[name].open("w") as file:
             for record in records:
                 task = {} if "task" in record else {"task": "ReAlign"}
@@ -92,98 +109,145 @@ class Nodes:
         cores = self._cores if node is None else [self._cores[node % len(self._cores)]]
         os.sched_setaffinity(0, cores)
 
-    def cpu(self) -> list[float]:
-        """CPU seconds of each node so far, of what it started and of what that has."""
-        return [_tree(node.all_processes["raylet"][0].process.pid) for node in self.cluster.list_all_nodes()]
+    @contextlib.contextmanager
+    def on_its_cores(self) -> Iterator[None]:
+        """What is started in here runs on the cores of the nodes."""
+        os.sched_setaffinity(0, self._cores[: len(self.cluster.list_all_nodes())])
+        try:
+            yield
+        finally:
+            self._pin(None)
+
+    def cpu(self) -> list[Spent]:
+        """CPU seconds so far of what lives on each node."""
+        return [_spent(pid) for pid in self._raylets()]
+
+    def _raylets(self) -> list[int]:
+        return [node.all_processes["raylet"][0].process.pid for node in self.cluster.list_all_nodes()]
 
     def parts(self) -> tuple[float, float]:
         """CPU seconds of actors themselves, and of their worker processes."""
         own = below = 0.0
-        for node in self.cluster.list_all_nodes():
-            for process in psutil.Process(node.all_processes["raylet"][0].process.pid).children(
-                recursive=True
-            ):
+        for raylet in self._raylets():
+            for process in psutil.Process(raylet).children(recursive=True):
                 try:
                     if "PartWorker" in " ".join(process.cmdline()):
                         times = process.cpu_times()
                         mine = times.user + times.system
                         own += mine
-                        below += _tree(process.pid) - mine
+                        below += sum(_spent(process.pid).values()) - mine
                 except psutil.NoSuchProcess:
                     continue
         return own, below
 
 
-def _tree(pid: int) -> float:
-    total = 0.0
-    try:
-        processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return total
-    for process in processes:
-        try:
+def _spent(root: int) -> Spent:
+    """CPU seconds by process of a tree, and of what it has waited for; but what the root has waited for was of
+    other runs."""
+    found: Spent = {}
+    for process in [psutil.Process(root), *psutil.Process(root).children(recursive=True)]:
+        with contextlib.suppress(psutil.NoSuchProcess):
             times = process.cpu_times()
-            total += times.user + times.system + times.children_user + times.children_system
-        except psutil.NoSuchProcess:
-            continue
-    return total
+            below = 0.0 if process.pid == root else times.children_user + times.children_system
+            found[process.pid, process.create_time()] = times.user + times.system + below
+    return found
 
 
-def locally(path: Path, folder: Path, workers: int) -> Json:
+def _since(before: Spent, after: Spent) -> float:
+    return sum(seconds - before.get(process, 0.0) for process, seconds in after.items())
+
+
+def locally(path: Path, folder: Path, nodes: Nodes, workers: int) -> Json:
     """One run by the local engine, as a command."""
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    began = time.perf_counter()
     command = [sys.executable, "-m", "relfast", "score", str(path), "-o", str(folder / "local.jsonl")]
     alone = {name: value for name, value in os.environ.items() if name != "RELFAST_EMBED_SHARED"}
-    subprocess.run([*command, "--overwrite", "-q", "--workers", str(workers)], check=True, env=alone)
+    with nodes.on_its_cores(), _children() as spent:
+        subprocess.run([*command, "--overwrite", "-q", "--workers", str(workers)], check=True, env=alone)
+    return {"wall": time.perf_counter() - began, "cpu": spent[0]}
+
+
+@contextlib.contextmanager
+def _children() -> Iterator[list[float]]:
+    """CPU seconds of the children that end in the context; there when it is left."""
+    before, spent = resource.getrusage(resource.RUSAGE_CHILDREN), [0.0]
+    yield spent
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"wall": time.perf_counter() - began, "cpu": spent}
+    spent[0] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 _DRIVER: Final = """
-import json, sys, time
+import gc, sys
+from relfast.__main__ import COLLECT_AFTER
+gc.set_threshold(COLLECT_AFTER)
 from relfast.distributed.run import score_on_ray
 from relfast.engine.job import make_job
 path, output, address, part_bytes = sys.argv[1:]
-told = []
+seen = [False]
 def progress(state):
-    print(json.dumps([state.rows, time.process_time()]), flush=True)
-    sys.stdin.readline()
-summary = score_on_ray([path], output, make_job(), address=address, overwrite=True, part_bytes=int(part_bytes), progress=progress)
+    done = state.done_bytes >= state.total_bytes
+    if done or (state.rows and not seen[0]):
+        seen[0] = True
+        print(int(done), flush=True)
+        if done:
+            sys.stdin.readline()
+score_on_ray([path], output, make_job(), address=address, overwrite=True, part_bytes=int(part_bytes), progress=progress)
+"""
+
+_EMPTY: Final = """
+import gc, sys
+gc.set_threshold(50_000)
+import ray
+ray.init(address=sys.argv[1], log_to_driver=False, logging_level="ERROR")
+class Nothing:
+    def hello(self): pass
+ray.get(ray.remote(Nothing).options(num_cpus=1).remote().hello.remote())
+print(1, flush=True)
+sys.stdin.readline()
 """
 
 
 def on_ray(path: Path, folder: Path, nodes: Nodes, part_bytes: int) -> Json:
-    """One run on the cluster by a driver of its own; CPU as it is when the last part is in."""
-    before, began = nodes.cpu(), time.perf_counter()
-    command = [sys.executable, "-c", _DRIVER, str(path), str(folder / "ray"), nodes.cluster.address]
-    with subprocess.Popen(
-        [*command, str(part_bytes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as driver:
-        assert driver.stdin is not None
-        assert driver.stdout is not None
-        first = 0.0
-        for line in driver.stdout:
-            rows, driver_cpu = json.loads(line)
-            if rows and not first:
-                first = time.perf_counter() - began
-            # the driver waits: whoever is gone with it could not be asked any more
-            last = (time.perf_counter() - began, nodes.cpu(), nodes.parts(), driver_cpu)
-            driver.stdin.write("\n")
-            driver.stdin.flush()
+    """One run on the cluster by a driver of its own."""
+    told = [str(path), str(folder / "ray"), nodes.cluster.address, str(part_bytes)]
+    run = _driven([sys.executable, "-c", _DRIVER, *told], nodes)
     nodes.end_hosts()
-    wall, after, (actors, workers), driver_cpu = last
-    each = [b - a for a, b in zip(before, after, strict=True)]
-    parts = len(list((folder / "ray").glob("part-*")))
+    return {**run, "parts": len(list((folder / "ray").glob("part-*")))}
+
+
+def nothing(nodes: Nodes) -> Json:
+    """What Ray itself takes for a driver and an actor that does nothing."""
+    return _driven([sys.executable, "-c", _EMPTY, nodes.cluster.address], nodes)
+
+
+def _driven(command: list[str], nodes: Nodes) -> Json:
+    """CPU of nodes is as it is when the last part is in."""
+    before, began, first = nodes.cpu(), time.perf_counter(), 0.0
+    with nodes.on_its_cores(), _children() as driver_cpu:
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as driver:
+            assert driver.stdin is not None
+            assert driver.stdout is not None
+            asked = 0.0
+            for line in driver.stdout:
+                first = first or time.perf_counter() - began
+                if int(line):
+                    # the driver waits: whoever is gone with it could not be asked any more
+                    asking = time.perf_counter()
+                    after, (actors, workers) = nodes.cpu(), nodes.parts()
+                    asked = time.perf_counter() - asking
+                    driver.stdin.write("\n")
+                    driver.stdin.flush()
+        if driver.returncode:
+            raise SystemExit(f"the driver left with {driver.returncode}")
+    each = [_since(a, b) for a, b in zip(before, after, strict=True)]
     return {
-        "wall": wall,
+        "wall": time.perf_counter() - began - asked,
         "first": first,
-        "cpu": sum(each) + driver_cpu,
+        "cpu": sum(each) + driver_cpu[0],
         "nodes": each,
-        "driver": driver_cpu,
+        "driver": driver_cpu[0],
         "actors": actors,
         "workers": workers,
-        "parts": parts,
     }
 
 
@@ -191,141 +255,93 @@ def median(runs: list[Json], name: str) -> float:
     return float(statistics.median(run[name] for run in runs))
 
 
-def constants(paths: dict[str, Path], folder: Path, nodes: Nodes) -> Json:
-    """What the model is made of; see `table`."""
-    from relfast.distributed.part_scoring import Done
-    from relfast.distributed.parts import chunks_of, find_inputs, measure
-    from relfast.engine.job import make_job
-    from relfast.records import Score
-    from relfast.stats.samples import SAMPLE
-    from relfast.stats.summary import summarize
-    from relfast.stats.tally import Tally
-
-    job = make_job()
-    chunks = chunks_of(find_inputs([str(paths["text"])]))
-    parts = [part for chunk in chunks for part in measure(chunk, job)]  # the file is in memory after this
-    began = time.process_time()
-    for chunk in chunks:
-        measure(chunk, job)
-    counting = time.process_time() - began
-    done = Done(parts[0], 1, 1, Tally())
-    frozen = pickle.dumps(done)
-    tracemalloc.start()
-    held = [pickle.loads(frozen) for _ in range(1_000)]
-    memory = tracemalloc.get_traced_memory()[0] / len(held)
-    tracemalloc.stop()
-    tally = Tally.of([Score(at, at, "REL-A1", 0, "ok", True, 1.0, {}) for at in range(_ROWS)])
-    frozen = pickle.dumps(tally)
-    steps = [time.process_time()]
-    merged = Tally()
-    merged.merge(pickle.loads(frozen))
-    steps.append(time.process_time())
-    summarize(merged, "")
-    steps.append(time.process_time())
-    small = [on_ray(paths["chemistry"], folder, nodes, size) for size in (8 << 20, 16 << 10)]
-    per_part = (small[1]["driver"] - small[0]["driver"]) / (small[1]["parts"] - small[0]["parts"])
-    return {
-        "counted_bytes_s": paths["text"].stat().st_size / counting,
-        "driver_s_part": per_part,
-        "driver_s_row": (steps[1] - steps[0]) / _ROWS,
-        "summary_s_row": (steps[2] - steps[1]) / _ROWS,
-        "driver_bytes_part": memory,
-        "driver_bytes_row": SAMPLE.size,
-        "parts_s_seen": small[1]["parts"] / (small[1]["wall"] - small[1]["first"]),
-    }
-
-
-def table(told: Json, part_bytes: int) -> list[str]:
-    """Responses a second of 1 to 64 nodes, and what ends it: an extrapolation from the constants."""
+def ratios(runs: dict[str, list[Json]]) -> list[str]:
+    """Rows of a table: seconds of CPU and of the clock, medians, and how many times those of one machine."""
     lines = [
-        "| nodes | text, responses/s | limit | bytes/s read | chemistry, responses/s | limit |",
+        "| input | local CPU, clock | one node CPU, clock | two nodes CPU, clock | scaling by clock | by clock from first rows |",
         "|---|---|---|---|---|---|",
     ]
-    for n in NODES:
-        cells = []
-        for name in ("text", "chemistry"):
-            rows_of_part = part_bytes / told[f"{name}_bytes_row"]
-            of_cores = n * CORES_OF_NODE * told[f"{name}_rows_s_core"]
-            of_driver = 1 / (told["driver_s_part"] / rows_of_part + told["driver_s_row"])
-            rate = min(of_cores, of_driver)
-            cells += [f"{rate:,.0f}", "cores" if rate == of_cores else "driver"]
-            if name == "text":
-                cells.append(f"{2 * rate * told['text_bytes_row'] / 1e9:.0f} GB")  # counted and scored
-        lines.append(f"| {n} | {' | '.join(cells)} |")
+    for name in PART_BYTES:
+        if f"{name} 1" not in runs:
+            continue
+        local, one, two = (runs.get(f"{name} {kind}", []) for kind in ("local", "1", "2"))
+        cells = [f"{median(local, 'cpu'):.2f} s, {median(local, 'wall'):.2f} s"]
+        for some in (one, two):
+            told = [
+                f"{median(some, key):.2f} s ({median(some, key) / median(local, key):.2f} ×)"
+                for key in ("cpu", "wall")
+                if some
+            ]
+            # the clock of two nodes is no overhead
+            cells.append(
+                ", ".join(told) if some is one else ", ".join(text.partition(" (")[0] for text in told)
+            )
+        if two:
+            cells.append(f"{median(one, 'wall') / median(two, 'wall'):.2f} ×")
+            rest = [statistics.median(run["wall"] - run["first"] for run in some) for some in (one, two)]
+            cells.append(f"{rest[0] / rest[1]:.2f} ×")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines
+
+
+def growth(runs: dict[str, list[Json]], paths: dict[str, Path]) -> Json:
+    """Bytes and responses a second of a core, from what a larger input costs more than a smaller one."""
+    n_rows = {name: path.read_bytes().count(b"\n") for name, path in paths.items()}
+    found: Json = {}
+    for name in ("text", "chemistry"):
+        small = f"small {name}"
+        rows, size = n_rows[name] - n_rows[small], paths[name].stat().st_size - paths[small].stat().st_size
+        for kind, key in (("local", "cpu"), ("1", "cpu"), ("1", "actors"), ("1", "workers"), ("1", "driver")):
+            spent = median(runs[f"{name} {kind}"], key) - median(runs[f"{small} {kind}"], key)
+            found[f"{name}_bytes_s {kind} {key}"] = size / spent
+            found[f"{name}_rows_s {kind} {key}"] = rows / spent
+        found[f"{name}_bytes_row"] = size / rows
+        found[f"{name}_rows_s_core"] = found[f"{name}_rows_s 1 cpu"]
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bytes", type=float, default=1.2e9, help="of text")
-    parser.add_argument("--chemistry", type=int, default=120_000, help="responses")
-    parser.add_argument("--embeddings", type=int, default=100, help="solutions")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", nargs="*", default=["text", "chemistry", "embeddings"])
-    parser.add_argument("--part-bytes", type=int, default=64 << 20, help="of text")
+    parser.add_argument("--bytes", type=float, default=4.8e9, help="of text; the small one has an eighth")
+    parser.add_argument("--chemistry", type=int, default=720_000, help="responses; the small one has a sixth")
+    parser.add_argument("--embeddings", type=int, default=200, help="solutions")
+    parser.add_argument("--rounds", type=int, default=1, help="times what they are")
+    parser.add_argument("--only", nargs="*", default=list(PART_BYTES), choices=list(PART_BYTES))
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="relfast-clusters-") as name:
         folder = Path(name)
         paths = write_inputs(folder, int(chosen.bytes), chosen.chemistry, chosen.embeddings)
-        sizes = {
-            "small": chosen.part_bytes,
-            "text": chosen.part_bytes,
-            "chemistry": 2 << 20,
-            "embeddings": 60_000,
-        }
-        wanted = [
-            name for name in paths if name in chosen.only or (name == "small" and "text" in chosen.only)
-        ]
         nodes = Nodes(folder / "s")
         runs: dict[str, list[Json]] = {}
+
+        def note(name: str, run: Json) -> None:
+            runs.setdefault(name, []).append(run)
+            print(f"{name}: {json.dumps(run)}", file=sys.stderr)
+
         try:
             for n_nodes in (1, 2):
-                for _ in range(chosen.rounds):
-                    for name in wanted:
-                        runs.setdefault(f"{name} local", []).append(locally(paths[name], folder, n_nodes))
-                        told = on_ray(paths[name], folder, nodes, sizes[name])
-                        runs.setdefault(f"{name} {n_nodes}", []).append(told)
-                        print(f"{name} {n_nodes}: {runs[f'{name} local'][-1]} {told}", file=sys.stderr)
+                for name in [name for name in PART_BYTES if name in chosen.only]:
+                    for _ in range(chosen.rounds * ROUNDS[name]):
+                        if n_nodes == 1:
+                            note(f"{name} local", locally(paths[name], folder, nodes, 1))
+                        note(f"{name} {n_nodes}", on_ray(paths[name], folder, nodes, PART_BYTES[name]))
                 if n_nodes == 1:
-                    found = constants(paths, folder, nodes)
+                    for _ in range(2):
+                        note("an empty actor", nothing(nodes))
+                    text = paths["small text"]
+                    found = constants(text, lambda n: on_ray(paths["small chemistry"], folder, nodes, n))
                     nodes.add()
         finally:
             nodes.cluster.shutdown()
-        report(runs, found, paths, chosen.part_bytes)
-
-
-def report(runs: dict[str, list[Json]], found: Json, paths: dict[str, Path], part_bytes: int) -> None:
-    """Ratios, scaling, constants and the model's table, on stdout."""
-    n_rows = {name: path.read_bytes().count(b"\n") for name, path in paths.items()}
-    for name in paths:
-        if f"{name} 1" not in runs:
-            continue
-        local, one, two = (runs[f"{name} {kind}"] for kind in ("local", "1", "2"))
-        cpu = median(local, "cpu")
-        busiest = statistics.median(max(run["nodes"]) for run in two)
+        print("\n".join(ratios(runs)))
+        empty = runs["an empty actor"]
         print(
-            f"{name}: local {cpu:.2f} s; one node {median(one, 'cpu'):.2f} ({median(one, 'cpu') / cpu:.2f} ×);"
-            f" two {median(two, 'cpu'):.2f} ({median(two, 'cpu') / cpu:.2f} ×);"
-            f" scaling by wall {min(run['wall'] for run in one) / min(run['wall'] for run in two):.2f} ×, by wall"
-            f" from the first rows {min(r['wall'] - r['first'] for r in one) / min(r['wall'] - r['first'] for r in two):.2f} ×,"
-            f" by the CPU of the busiest node {statistics.median(run['nodes'][0] for run in one) / busiest:.2f} ×"
+            f"Ray with an empty actor: {median(empty, 'cpu'):.2f} s of CPU, {median(empty, 'first'):.2f} s by the clock"
         )
-    if "text 1" in runs and "chemistry 1" in runs:
-        grown = paths["text"].stat().st_size - paths["small"].stat().st_size
-        for kind in ("local", "1"):
-            spent = median(runs[f"text {kind}"], "cpu") - median(runs[f"small {kind}"], "cpu")
-            found[f"text_bytes_s_core {kind}"] = grown / spent
-        for part in ("actors", "workers"):
-            spent = median(runs["text 1"], part) - median(runs["small 1"], part)
-            found[f"text_bytes_s_{part}"] = grown / spent
-        found["text_bytes_row"] = paths["text"].stat().st_size / n_rows["text"]
-        found["text_rows_s_core"] = found["text_bytes_s_core 1"] / found["text_bytes_row"]
-        found["chemistry_bytes_row"] = paths["chemistry"].stat().st_size / n_rows["chemistry"]
-        found["chemistry_rows_s_core"] = n_rows["chemistry"] / (
-            median(runs["chemistry 1"], "actors") + median(runs["chemistry 1"], "workers")
-        )
+        if set(PART_BYTES) - {"embeddings"} <= set(chosen.only):
+            found.update(growth(runs, paths))
+            print("\n".join(table(found, 64 << 20)))
         print(json.dumps(found, indent=1))
-        print("\n".join(table(found, 64 << 20)))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from typing import Final
 
 def _workers(arguments: Sequence[str]) -> int:
     """How many workers ``relfast score`` is going to use, as far as can be seen at a glance."""
-    if not arguments or arguments[0] != "score" or {"-h", "--help"} & set(arguments):
+    # on a cluster (--engine ray) this process has none
+    if not arguments or arguments[0] != "score" or {"-h", "--help", "ray", "--engine=ray"} & set(arguments):
         return 0
     for at, argument in enumerate(arguments):
         value = argument.partition("=")[2] if argument.startswith("--workers=") else None

@@ -192,7 +192,11 @@ def _on_ray(
     from relfast.distributed.parts import PART_BYTES
     from relfast.distributed.run import score_on_ray
 
-    return score_on_ray(inputs, output, job, address=address, part_bytes=part_bytes or PART_BYTES, **how)
+    try:
+        return score_on_ray(inputs, output, job, address=address, part_bytes=part_bytes or PART_BYTES, **how)
+    except KeyboardInterrupt:
+        signals.check()  # while it waits, Ray raises one of its own instead of ours
+        raise
 
 
 def _how_far(latest: Progress | None) -> str:

@@ -8,8 +8,11 @@ is given up and named.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
@@ -98,9 +101,14 @@ class Cluster:
         self._tell = tell
         self._started = not self._ray.is_initialized()
         if self._started:
+            if address is not None and not address.strip():
+                raise UsageError("the address of the Ray cluster is empty: auto, HOST:PORT, or leave it out")
+            # Ray itself would look there
+            address = os.environ.get("RAY_ADDRESS") or None if address is None else address
             _knock(address)
             try:
-                self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+                with _own_signals():
+                    self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
             except (ConnectionError, ValueError, RuntimeError) as error:
                 self._started = False
                 reason = " ".join(str(error).split())[:200]
@@ -108,6 +116,7 @@ class Cluster:
         self._actors: list[_Actor] = []
         self._told: Assignment | None = None
         self._failed_starts = 0
+        self.actors = 1
         self.replaced = 0
 
     def __enter__(self) -> Cluster:
@@ -130,8 +139,20 @@ class Cluster:
         return min([CPUS_OF_ACTOR, *self.nodes()])
 
     def assign(self, told: Assignment) -> None:
-        """Say what workers must know; before the first `run`."""
+        """Say what workers must know; before the first `run`. Raises `UsageError`."""
         self._told = told
+        largest = max(self.nodes(), default=told.workers)
+        if told.workers > largest:
+            raise UsageError(
+                f"no node has {told.workers} CPUs for an actor (--workers); the largest has {largest}"
+            )
+        self._look()
+
+    def _look(self) -> None:
+        """See how many actors there is room for."""
+        assert self._told is not None
+        cpus = max(1, self._told.workers)
+        self.actors = max(1, sum(node // cpus for node in self.nodes()))
 
     def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
         """See `Executor`.
@@ -215,11 +236,15 @@ class Cluster:
         """Start actors where nodes have room for them, and no more than there are tasks."""
         told = self._told
         assert told is not None
+        self._look()
+        wanted = min(left, self.actors)
         cpus = max(1, told.workers)
-        wanted = min(left, max(1, sum(node // cpus for node in self.nodes())))
         while len(self._actors) < wanted:
             kind = self._ray.remote(concurrency_groups={"measure": 1, "score": 1})(NodePartWorker).options(
-                num_cpus=cpus, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD"
+                num_cpus=cpus,
+                max_restarts=0,
+                max_task_retries=0,
+                scheduling_strategy="SPREAD",
             )
             handle = kind.remote(told)
             self._actors.append(_Actor(handle, handle.hello.remote()))
@@ -278,9 +303,20 @@ class Cluster:
         return given_up
 
 
+@contextlib.contextmanager
+def _own_signals() -> Iterator[None]:
+    """Have SIGTERM do what it did: Ray has it leave as if all were done."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if before is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
+
+
 def _knock(address: str | None) -> None:
     """See that somebody listens: Ray itself tries for minutes. Raises `UsageError`."""
-    host, colon, port = (address or "").rpartition(":")
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if "://" in host or not (colon and port.isdecimal()):
         return
     try:

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import re
@@ -20,7 +21,7 @@ from relfast.distributed.part_scoring import NOTES, Done, Failed, file_of, note_
 from relfast.distributed.parts import Input, Part
 from relfast.distributed.storage import Folder, is_url
 from relfast.engine.io.fingerprint import compare_runs
-from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError
+from relfast.errors import OutputError, OutputExistsError, RelfastError, ResumeMismatchError
 from relfast.json_text import Undecodable, decode_object, encode_indented
 
 PLAN: Final = "plan.json"
@@ -67,6 +68,7 @@ class RunFolder:
         self._lock = -1
         plan = folder.read(PLAN)
         there = [name for name in folder.names() if name != _LOCK]
+        self._new, self._made = not there, not os.path.isdir(folder.path)
         if there and not (resume or overwrite):
             raise OutputExistsError(folder.path, resumable=True)
         folder.make()
@@ -124,7 +126,7 @@ class RunFolder:
             "relfast_plan": VERSION,
             "run": self._run,
             "inputs": self._inputs,
-            "parts": [part.key() for part in parts],
+            "parts": [asdict(part) for part in parts],
             "failed": [asdict(failure) for failure in failed],
         }
         self.folder.write(PLAN, encode_indented(told))
@@ -165,6 +167,15 @@ class RunFolder:
             "summary": summary,
         }
         self.folder.write(MANIFEST, encode_indented(told))
+
+    def withdraw(self) -> None:
+        """Leave nothing behind of a run that has scored nothing, where there was nothing before."""
+        if self._new and not self.folder.names(NOTES):
+            with contextlib.suppress(RelfastError, OSError):
+                for name in (NOTES, PLAN, _LOCK):
+                    self.folder.remove(name)
+                if self._made and not is_url(self.folder.path):
+                    os.rmdir(self.folder.path)
 
     def close(self) -> None:
         if self._lock >= 0:

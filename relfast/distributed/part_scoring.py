@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any, Final
@@ -31,14 +32,15 @@ SUFFIXES: Final = (".jsonl.gz", ".jsonl.zst", ".parquet", ".jsonl")
 class Done:
     """A part whose rows are whole.
 
-    ``embedder`` is what scored its texts, where that was an embedding model; ``size`` the bytes of its file;
-    places in ``unusable`` are line numbers in the input.
+    ``lines`` are those of the part; ``embedder`` is what scored its texts, where that was an embedding model;
+    ``size`` the bytes of its file; places in ``unusable`` are line numbers in the input.
     """
 
     part: Part
     rows: int
     size: int
     tally: Tally
+    lines: int
     embedder: str = ""
     unusable: Unusable = field(default_factory=Unusable)
 
@@ -47,6 +49,7 @@ class Done:
             "part": self.part.key(),
             "rows": self.rows,
             "bytes": self.size,
+            "lines": self.lines,
             "embedder": self.embedder,
             "tasks": {name: asdict(task) for name, task in self.tally.tasks.items()},
             "unusable": [[*key, asdict(cause)] for key, cause in self.unusable.causes.items()],
@@ -64,7 +67,8 @@ class Done:
             tasks = {name: TaskTally(**task) for name, task in note["tasks"].items()}
             tally = Tally(tasks, bytearray(base64.b64decode(note["samples"])))
             unusable = Unusable.of({(a, b): Cause(**cause) for a, b, cause in note["unusable"]})
-            return cls(part, note["rows"], note["bytes"], tally, note["embedder"], unusable)
+            size, lines = note["bytes"], note["lines"]
+            return cls(part, note["rows"], size, tally, lines, note["embedder"], unusable)
         except (ValueError, KeyError, TypeError):
             return None
 
@@ -90,8 +94,19 @@ def note_of(part: Part) -> str:
     return f"{NOTES}/{part.number:06}.json"
 
 
-def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str) -> Done:
+def score_part(
+    part: Part,
+    job: Job,
+    score: Blocks,
+    folder: Folder,
+    suffix: str,
+    numbers: Iterator[int],
+    *,
+    counted: bool = True,
+) -> Done:
     """Score a part; its rows are in the folder when this returns, and the note that they are.
+
+    ``numbers`` and ``counted`` as for `blocks_of`.
 
     Raises
     ------
@@ -104,7 +119,8 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
     name = file_of(part, suffix)
     with folder.draft(name) as path:
         rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
-        with _written(rows_path) as file, blocks_of(part, job) as (blocks, row_at):
+        at_hand = blocks_of(part, job, numbers, counted=counted)
+        with _written(rows_path) as file, at_hand as (blocks, row_at):
             causes = PartCauses(part, job, row_at)
             encode = encoder(rows_path)
             for block, segments in score(blocks):
@@ -127,7 +143,7 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
         from relfast.embed import describe
 
         embedder = describe(job.options.embedder, job.options.device)
-    done = Done(part, n_rows, folder.size(name) or 0, tally, embedder, causes.unusable)
+    done = Done(part, n_rows, folder.size(name) or 0, tally, n_lines, embedder, causes.unusable)
     folder.write(note_of(part), done.to_json())
     return done
 

@@ -8,31 +8,43 @@ machine gives it. A line belongs to the chunk in which it begins.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice, pairwise
 from typing import Any, Final
 
 from relfast.distributed.storage import head, is_url, local_copy, size_and_version
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.cutting import block_of, too_long
+from relfast.engine.io.cutting import lines_in
 from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_foreign
+from relfast.engine.io.line_counts import place
 from relfast.engine.io.lines import lines_of
 from relfast.engine.io.parquet import cut_parquet, group_sizes
 from relfast.engine.io.reader import cut_file, cut_stream
 from relfast.engine.io.sources import HEAD_BYTES, Codec, Source, codec_of
 from relfast.engine.job import Job
-from relfast.errors import InputError
+from relfast.errors import InputError, ReadError
 from relfast.json_text import decode_object
 
 PART_BYTES: Final = 64 * 2**20
 """Input of a part: a second of a text task, minutes of chemistry. What a part costs by itself (10 ms of the
 driver, two small files) no longer counts; what is lost with a node is one of these a worker."""
 
-_SCAN: Final = 1 << 20
+_SCAN: Final = 1 << 16
+
+_PIECE: Final = 1 << 18
+"""Bytes that are counted at a time: they stay where the processor has them at once."""
+
+_LINE_END: Final = 10
+
+_OF_ONE: Final = 0.9
+"""Of an actor's share of a run, what is left to be counted on the way: it begins when the rest is counted."""
+
+_HEAD_OF_PACKED: Final = 4 * FILTER_BYTES
+"""Compressed bytes in which are as many decompressed ones as a filter is looked for in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +66,7 @@ class Chunk:
     start: int
     end: int
     count: bool = True
-    """Whether its lines must be counted: of what nothing follows they need not."""
+    """Whether its lines are counted. Those of Parquet always are; what is not is known when it is scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +84,11 @@ class Part:
     n_lines
         Its lines; -1 = not counted.
     first_index
-        Index of its first line in the run.
+        Index of its first line in the run, once all before it are counted (`Planning`).
     filter
         Filter of lm-evaluation-harness that is scored.
     line
         Its first line's number in the input, from 0.
-    blocks
-        Of plain JSONL: bytes and lines of each block, one after the other; -1 for a line that is too long.
     take
         How many of its lines are scored; -1 = all.
     """
@@ -92,7 +102,6 @@ class Part:
     first_index: int = 0
     filter: str | None = None
     line: int = 0
-    blocks: list[int] = field(default_factory=list)
     take: int = -1
 
     @property
@@ -110,8 +119,8 @@ class Part:
         return f"{self.input.path} {unit} {self.start}-{self.end}"
 
     def key(self) -> dict[str, Any]:
-        """What must be equal for its rows to be what they are."""
-        return asdict(self)
+        """What must be equal for its rows to be what they are: not whether somebody has counted it."""
+        return {name: value for name, value in asdict(self).items() if name != "n_lines"}
 
 
 def find_inputs(names: Sequence[str]) -> list[Input]:
@@ -137,16 +146,27 @@ def _input(path: str) -> Input:
     return Input(path, codec, size, version)
 
 
-def chunks_of(inputs: Sequence[Input], part_bytes: int = PART_BYTES) -> list[Chunk]:
-    """The inputs as chunks, in order."""
+def chunks_of(
+    inputs: Sequence[Input], part_bytes: int = PART_BYTES, actors: int | None = None
+) -> list[Chunk]:
+    """The inputs as chunks, in order.
+
+    To count lines is to read what is read again to be scored. So the end of a run, as much as one of the
+    ``actors`` will score of it, is left to be counted on the way, a part after the other: of a single actor
+    that is all. None: only what nothing follows, and is compressed, is not counted.
+    """
     chunks = []
+    at, total = 0.0, sum(item.size for item in inputs)
+    counted = total if actors is None else total * (1 - _OF_ONE / actors) if actors > 1 else 0
     for number, item in enumerate(inputs):
+        last = number == len(inputs) - 1
         if item.codec == "plain":
             bounds = [*range(0, item.size, part_bytes), item.size]
-            chunks += [Chunk(number, item, a, b) for a, b in pairwise(bounds) if a < b]
+            chunks += [Chunk(number, item, a, b, at + a < counted) for a, b in pairwise(bounds) if a < b]
         else:
-            last = number == len(inputs) - 1 and item.codec != "parquet"
-            chunks.append(Chunk(number, item, 0, item.size, count=not last))
+            count = item.codec == "parquet" or (at < counted and not last)
+            chunks.append(Chunk(number, item, 0, item.size, count))
+        at += item.size
     return chunks
 
 
@@ -164,23 +184,43 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         start, end = _line_start(item, chunk.start), _line_start(item, chunk.end)
         if start >= end:
             return []
+        part = Part(chunk.source, item, start, end, -1)
         # the filter is seen in an input's head
-        most = max(end, FILTER_BYTES + 1) if chunk.start == 0 else end
+        head_end = FILTER_BYTES + 1 if start == 0 else 0
+        if not (chunk.count or head_end):
+            return [part]
+        most = max(end, head_end) if chunk.count else head_end
         with _at_hand(item, start, min(most, item.size)) as (path, offset):
-            blocks: list[int] = []
-            n_lines = 0
-            for block in cut_file(path, job.max_line_bytes, start - offset, end - offset, whole=item.size):
-                blocks += (block.size, -1 if block.faults else block.n_lines)
-                n_lines += block.n_lines
-            chosen = _filter(path, "plain", job) if chunk.start == 0 else None
-        return [Part(chunk.source, item, start, end, n_lines, filter=chosen, blocks=blocks)]
-    with _at_hand(item, 0, None) as (path, _):
+            if head_end:
+                part = replace(part, filter=_filter(path, "plain", job))
+            if chunk.count:
+                part = replace(part, n_lines=_n_lines(path, start - offset, end - offset))
+        return [part]
+    enough = _HEAD_OF_PACKED if item.codec in ("gz", "zst") and not chunk.count else None
+    with _at_hand(item, 0, enough) as (path, _):
         chosen = _filter(path, item.codec, job)
         whole = Part(chunk.source, item, 0, item.size, -1, filter=chosen)
         if item.codec == "parquet":
             return list(_groups(whole, path, part_bytes))
         lines = sum(block.n_lines for block in _blocks(path, whole, job)) if chunk.count else -1
         return [replace(whole, n_lines=lines)]
+
+
+def _n_lines(path: str, start: int, end: int) -> int:
+    """Lines between two bytes of a file; the last may lack its end. Raises `ReadError`."""
+    buffer = bytearray(_PIECE)
+    n, at, last = 0, start, _LINE_END
+    try:
+        with open(path, "rb", buffering=0) as file:
+            while at < end:
+                got = os.preadv(file.fileno(), [memoryview(buffer)[: end - at]], at)
+                if not got:
+                    raise ReadError("it shrank while it was read", file=path)
+                n += lines_in(buffer, got)
+                at, last = at + got, buffer[got - 1]
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), file=path) from error
+    return n + (last != _LINE_END)
 
 
 def _groups(whole: Part, path: str, part_bytes: int) -> Iterator[Part]:
@@ -225,40 +265,17 @@ def _at_hand(item: Input, start: int, end: int | None) -> Iterator[tuple[str, in
         yield item.path, 0
 
 
-class Numbering:
-    """Gives parts, in order, their places, first indices, and the filter of their input."""
-
-    def __init__(self) -> None:
-        self.index = 0
-        """Lines so far."""
-        self._n = 0
-        self._starts: dict[int, int] = {}
-        self._filters: dict[int, str | None] = {}
-
-    def numbered(self, parts: Iterable[Part]) -> Iterator[Part]:
-        for part in parts:
-            chosen = self._filters.setdefault(part.source, part.filter)
-            line = self.index - self._starts.setdefault(part.source, self.index)
-            yield replace(part, number=self._n, first_index=self.index, filter=chosen, line=line)
-            self._n += 1
-            self.index += max(0, part.n_lines)
-
-
-def first_lines(parts: Iterable[Part], limit: int) -> Iterator[Part]:
-    """Those of numbered parts, and as much of them, in which the first ``limit`` lines are."""
-    for part in parts:
-        left = limit - part.first_index
-        if left > 0:
-            yield part if 0 <= part.n_lines <= left else replace(part, take=left)
-
-
 RowAt = Callable[[int], Mapping[str, Any]]
 """The decoded row at a line of a part."""
 
 
 @contextmanager
-def blocks_of(part: Part, job: Job) -> Iterator[tuple[Iterator[Block], RowAt]]:
+def blocks_of(
+    part: Part, job: Job, numbers: Iterator[int], *, counted: bool = True
+) -> Iterator[tuple[Iterator[Block], RowAt]]:
     """The blocks of a part, their indices those of the run, and a look at its rows; good within the context.
+
+    ``numbers`` are those that blocks get. Not ``counted``, there may be blocks whose lines nobody knows yet.
 
     Raises
     ------
@@ -270,31 +287,27 @@ def blocks_of(part: Part, job: Job) -> Iterator[tuple[Iterator[Block], RowAt]]:
     span = (part.start, part.end) if item.codec == "plain" else (0, None)
     with _at_hand(item, *span) as (path, offset):
         here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
-        yield _placed(_blocks(path, here, job), part), lambda line: _row(path, here, line)
+        # what is cut by its lines has to be counted
+        blocks = _placed(_blocks(path, here, job, counted=counted or part.take >= 0), part, numbers)
+        yield blocks, lambda line: _row(path, here, line)
+    if part.n_lines < 0:
+        # nobody knows how many lines it should have had
+        _check_unchanged(item)
 
 
-def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
-    codec = part.input.codec
+def _blocks(path: str, part: Part, job: Job, *, counted: bool = True) -> Iterator[Block]:
+    codec, max_line = part.input.codec, job.max_line_bytes
     if codec == "plain":
-        return _measured(path, part, job.max_line_bytes)
+        return cut_file(path, max_line, part.start, part.end, counted=counted, whole=part.input.size)
     if codec == "parquet":
         end = part.end if part.n_lines >= 0 else None
-        return cut_parquet(path, job.max_line_bytes, slice(part.start, end))
-    return cut_stream(Source(os.path.abspath(path), codec), job.max_line_bytes)
+        return cut_parquet(path, max_line, slice(part.start, end))
+    return cut_stream(Source(os.path.abspath(path), codec), max_line)
 
 
 def _check_unchanged(item: Input) -> None:
     if size_and_version(item.path) != (item.size, item.version):
         raise InputError("it has changed since the run began", file=item.path)
-
-
-def _measured(path: str, part: Part, max_line: int) -> Iterator[Block]:
-    """The blocks that a part was seen to have, without looking at its bytes again: workers read them."""
-    at = part.start
-    for size, n_lines in zip(part.blocks[::2], part.blocks[1::2], strict=True):
-        fault = too_long(max_line) if n_lines < 0 else None
-        yield block_of(at, at + size, abs(n_lines), fault, path=path)
-        at += size
 
 
 def _row(path: str, part: Part, line: int) -> Mapping[str, Any]:
@@ -306,14 +319,15 @@ def _row(path: str, part: Part, line: int) -> Mapping[str, Any]:
         return decode_object(next(islice(lines, part.line + line, None), b"{}"))
 
 
-def _placed(blocks: Iterator[Block], part: Part) -> Iterator[Block]:
+def _placed(blocks: Iterator[Block], part: Part, numbers: Iterator[int]) -> Iterator[Block]:
     index = part.first_index
-    for seq, block in enumerate(blocks):
+    for block in blocks:
         if part.take >= 0:
             block.n_lines = min(block.n_lines, part.first_index + part.take - index)
             if block.n_lines <= 0:
                 return
-        block.seq, block.source, block.first_index, block.filter = seq, part.source, index, part.filter
-        block.faults = {index + line: fault for line, fault in block.faults.items()}
+        block.seq, block.source, block.filter, block.first_index = next(numbers), part.source, part.filter, -1
+        if index >= 0:
+            place(block, index)
         yield block
-        index += block.n_lines
+        index = index + block.n_lines if min(index, block.n_lines) >= 0 else -1

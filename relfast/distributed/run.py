@@ -120,10 +120,19 @@ def score_on_ray(
         return summary
 
 
-def score_here(inputs: Sequence[str], output: str | None, job: Job, **more: Any) -> Summary:
-    """The same in this process, without a cluster: for tests, and for output by URL on one machine."""
+def score_here(
+    inputs: Sequence[str], output: str | None, job: Job, *, actors: int = 1, **more: Any
+) -> Summary:
+    """The same in this process, without a cluster: for tests, and for output by URL on one machine.
+
+    What is counted before it is scored, and what meanwhile, is as with so many ``actors``.
+    """
     with ExitStack() as stack:
-        return score_parts(inputs, output, job, lambda told: stack.enter_context(InProcess(told(0))), **more)
+
+        def executor(told: Callable[[int], Assignment]) -> Executor:
+            return stack.enter_context(InProcess(told(0), actors))
+
+        return score_parts(inputs, output, job, executor, **more)
 
 
 def score_parts(
@@ -164,11 +173,18 @@ def score_parts(
     def told(workers: int) -> Assignment:
         return Assignment(job, workers, large, part_bytes, folder, suffix)
 
+    made: list[Executor] = []
+
+    def the_executor() -> Executor:
+        if not made:
+            made.append(executor(told))
+        return made[0]
+
     def answers(work: Work) -> Iterator[tuple[Method, Any, Any]]:
         """Have tasks done, errors of the machinery raised, progress shown meanwhile."""
         if not any(work.values()):
             return
-        for item in executor(told).run(work):
+        for item in the_executor().run(work):
             if item is not None:
                 if isinstance(item[2], RelfastError) and not isinstance(item[2], InputError):
                     raise item[2]
@@ -183,7 +199,9 @@ def score_parts(
 
     def offer(parts: Sequence[Part]) -> None:
         """Have parts scored that are not there yet."""
-        for part in parts:
+        ready = deque(parts)
+        while ready:
+            part = ready.popleft()
             item = target.done_before(part)
             if item is None:
                 work["score"].append(part)
@@ -192,28 +210,40 @@ def score_parts(
                 _count(state, item)
                 state.resumed_rows += item.rows
                 state.resumed_bytes += part.size
+                ready += planning.counted(part.number, item.lines)
 
     try:
         planned = target.planned()
-        planning = Planning([] if planned is not None else chunks_of(found, part_bytes), limit)
         if planned is None:
             target.plan([], [UNMEASURED])
-        offer(planned or [])
-        work["measure"].extend(planning.more())
+            # of a few lines all is counted: the last of them has to be found
+            several = the_executor().actors if n_bytes and limit is None else None
+            planning = Planning(chunks_of(found, part_bytes, several), limit)
+            work["measure"].extend(planning.more())
+        else:
+            planning = Planning([], limit, planned)
+            offer(planning.ready())
         for method, task, answer in answers(work):
             if method == "measure":
+                ahead = planning.finished
                 offer(planning.take(task, answer))
                 work["measure"].extend(planning.more())
-                if planning.finished:
+                if planning.finished and not ahead:
                     target.plan(planning.parts, planning.failed)
             elif isinstance(answer, InputError):
                 failed.append(Failed(str(task), reason_of(answer, task.input)))
+                # as many lines as are known, which may be none
+                offer(planning.counted(task.number, max(0, task.n_lines)))
             else:
                 done[answer.part.number] = answer
                 _count(state, answer)
-        if planned is None and not planning.parts:
+                offer(planning.counted(answer.part.number, answer.lines))
+            actors = the_executor().actors
+            if len(work["score"]) < actors > 1 and not work["measure"]:
+                work["measure"].extend(planning.ahead(actors - len(work["score"])))
+        if not planning.parts:
             target.plan([], planning.failed)
-        parts = planning.parts if planned is None else planned
+        parts = planning.parts
         if resume:
             tell(f"output {output}: {state.resumed_rows:,} rows were there")
         failed = [*planning.failed, *failed]
@@ -223,6 +253,9 @@ def score_parts(
         summary.output = output
         summary.seconds = round(time.monotonic() - state.started, 3)
         target.finish(ordered, failed, summary.to_dict())
+    except RelfastError:
+        target.withdraw()  # as after a wrong address
+        raise
     finally:
         target.close()
     if failed:

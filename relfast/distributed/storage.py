@@ -200,29 +200,30 @@ class Folder:
 
     def write(self, name: str, data: bytes) -> None:
         """Raises `OutputError`."""
+        if not is_url(self.path):
+            # beside the target, so that the last step is a rename
+            beside = self.join(f".{os.path.basename(name)}.{uuid.uuid4().hex}.part")
+            with _writing(self.join(name)):
+                try:
+                    Path(beside).write_bytes(data)
+                    os.replace(beside, self.join(name))
+                except BaseException:
+                    with contextlib.suppress(OSError):
+                        os.unlink(beside)
+                    raise
+            return
         with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
             draft = os.path.join(folder, "data")
             with _writing(self.join(name)):
                 Path(draft).write_bytes(data)
-            self.put(draft, name)
+            self._put(draft, name)
 
-    def put(self, draft: str, name: str) -> None:
-        """Put a local file in place. Raises `OutputError`."""
+    def _put(self, draft: str, name: str) -> None:
+        """Put a local file in place in a store. Raises `OutputError`."""
         target = self.join(name)
         with _writing(target):
-            if is_url(target):
-                system, at = _open_url(target)
-                system.put_file(draft, at)
-                return
-            # beside the target, so that the last step is a rename
-            beside = self.join(f".{os.path.basename(name)}.{uuid.uuid4().hex}.part")
-            try:
-                shutil.copyfile(draft, beside)
-                os.replace(beside, target)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(beside)
-                raise
+            system, at = _open_url(target)
+            system.put_file(draft, at)
 
     def remove(self, name: str) -> None:
         """Remove a file or folder in it, if it is there. Raises `OutputError`."""
@@ -248,7 +249,7 @@ class Folder:
             with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
                 path = os.path.join(folder, name)
                 yield path
-                self.put(path, name)
+                self._put(path, name)
             return
         path = self.join(f".{uuid.uuid4().hex}.part.{name}")
         try:

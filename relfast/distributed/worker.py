@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import socket
 from collections import deque
@@ -52,6 +53,8 @@ class PartWorker:
     def __init__(self, told: Assignment) -> None:
         self._told = told
         self._open = contextlib.ExitStack()
+        # workers tell each other how many lines a block has, by its number
+        self._numbers = itertools.count()
         if told.large and told.workers and serves(told.job):
             compile_in_background()
         self._score = self._open.enter_context(
@@ -75,7 +78,15 @@ class PartWorker:
         """A part's rows are written when this returns."""
         told = self._told
         try:
-            return score_part(part, told.job, self._score, told.folder, told.suffix)
+            return score_part(
+                part,
+                told.job,
+                self._score,
+                told.folder,
+                told.suffix,
+                self._numbers,
+                counted=not told.workers,
+            )
         except RelfastError as error:
             return error
 
@@ -109,16 +120,21 @@ Work = dict[Method, deque[Any]]
 class Executor(Protocol):
     """Has workers do tasks."""
 
+    @property
+    def actors(self) -> int:
+        """Workers that there is room for, or will be; at least 1."""
+
     def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
         """Tasks with their answers as they come, until there are no more; None now and then, when there is
         none."""
 
 
 class InProcess:
-    """The executor without a cluster: one worker, in this process."""
+    """The executor without a cluster: one worker, in this process; ``actors`` is what it says there are."""
 
-    def __init__(self, told: Assignment) -> None:
+    def __init__(self, told: Assignment, actors: int = 1) -> None:
         self._worker = PartWorker(told)
+        self.actors = actors
 
     def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
         while any(work.values()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,12 @@ from engine_runs import honest, rows_of, write_dump
 
 from relfast.cli.main import main
 from relfast.distributed.part_scoring import Done
-from relfast.distributed.parts import Numbering, chunks_of, find_inputs, measure
-from relfast.distributed.run import PartsFailed, score_here
+from relfast.distributed.parts import chunks_of, find_inputs, measure
+from relfast.distributed.planning import Planning
+from relfast.distributed.run import PartsFailed, score_here, score_parts
+from relfast.distributed.worker import InProcess
 from relfast.engine.file_run.files import score_files
+from relfast.engine.io import reader
 from relfast.engine.job import make_job
 from relfast.errors import InputError, OutputError, OutputExistsError, ResumeMismatchError, UsageError
 from relfast.records import Score
@@ -58,10 +62,10 @@ def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None
     text = b"".join(b"x" * rng.choice([0, 1, 6, 7, 300]) + b"\n" for _ in range(300)) + b"last"
     path = tmp_path / "dump.jsonl"
     path.write_bytes(text)
-    found = find_inputs([str(path)])
-    parts = list(
-        Numbering().numbered(p for chunk in chunks_of(found, part_bytes) for p in measure(chunk, JOB))
-    )
+    planning = Planning(chunks_of(find_inputs([str(path)]), part_bytes), None)
+    for chunk in planning.more():
+        planning.take(chunk, measure(chunk, JOB))
+    parts = planning.parts
     pieces = [text[part.start : part.end] for part in parts]
     assert b"".join(pieces) == text
     assert all(piece.endswith(b"\n") for piece in pieces[:-1])
@@ -69,7 +73,8 @@ def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None
     assert [part.first_index for part in parts] == [text[: part.start].count(b"\n") for part in parts]
 
 
-def test_rows_and_summary_are_those_of_one_machine(tmp_path: Path) -> None:
+@pytest.mark.parametrize("actors", [1, 2, 5])
+def test_rows_and_summary_are_those_of_one_machine(actors: int, tmp_path: Path) -> None:
     zstandard = pytest.importorskip("zstandard")
     pyarrow = pytest.importorskip("pyarrow")
     pytest.importorskip("pyarrow.parquet")
@@ -85,7 +90,7 @@ def test_rows_and_summary_are_those_of_one_machine(tmp_path: Path) -> None:
     last.write_bytes(packed[: len(packed) // 2])
     rows, summary = local([plain, zipped, table, last], tmp_path)
     output = tmp_path / "out"
-    given = score_here([str(folder)], str(output), JOB, part_bytes=20_000)
+    given = score_here([str(folder)], str(output), JOB, part_bytes=20_000, actors=actors)
     assert rows_in(output) == rows
     assert told(given.to_dict()) == summary
     manifest = json.loads((output / "manifest.json").read_bytes())
@@ -158,7 +163,8 @@ def test_parts_are_in_what_the_output_is_named_after(suffix: str, tmp_path: Path
     assert found == [json.loads(text) for text in rows.splitlines()]
 
 
-def test_a_part_that_cannot_be_read_is_named_and_the_others_are_done(tmp_path: Path) -> None:
+@pytest.mark.parametrize("actors", [1, 3])
+def test_a_part_that_cannot_be_read_is_named_and_the_others_are_done(actors: int, tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     pytest.importorskip("pyarrow.parquet")
     folder = tmp_path / "dumps"
@@ -167,7 +173,7 @@ def test_a_part_that_cannot_be_read_is_named_and_the_others_are_done(tmp_path: P
     (folder / "b.parquet").write_bytes(b"PAR1 and then nothing of the kind")
     output = tmp_path / "out"
     with pytest.raises(PartsFailed, match=r"1 of 2 parts failed: .*b\.parquet.*not a readable Parquet"):
-        score_here([str(folder)], str(output), JOB)
+        score_here([str(folder)], str(output), JOB, actors=actors)
     assert rows_in(output) == local([good], tmp_path)[0]
     manifest = json.loads((output / "manifest.json").read_bytes())
     assert not manifest["complete"]
@@ -218,7 +224,8 @@ def test_two_runs_do_not_write_one_output(tmp_path: Path) -> None:
     assert met
 
 
-def test_an_input_that_changes_on_the_way_fails_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("actors", [1, 3])
+def test_an_input_that_changes_on_the_way_fails_alone(actors: int, tmp_path: Path) -> None:
     dumps = [write_dump(tmp_path / name, honest(30)) for name in ("a.jsonl", "b.jsonl")]
     output = tmp_path / "out"
 
@@ -229,7 +236,7 @@ def test_an_input_that_changes_on_the_way_fails_alone(tmp_path: Path) -> None:
 
     changed: list[bool] = []
     with pytest.raises(PartsFailed, match=r"b\.jsonl bytes .*: it has changed since the run began"):
-        score_here([str(path) for path in dumps], str(output), JOB, progress=change)
+        score_here([str(path) for path in dumps], str(output), JOB, progress=change, actors=actors)
     assert rows_in(output) == local([dumps[0]], tmp_path)[0]
 
 
@@ -257,12 +264,13 @@ def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
     for _ in range(100_000):
         tally.merge(Tally.of([Score(0, "a", "REL-C2", 0, "ok", True, 1.0, {"tanimoto": 0.7})]))
     assert tally.tasks["REL-C2"].rewards[1] > 2**64
-    done = Done(part, 1, 2, tally)
+    done = Done(part, 1, 2, tally, 3)
     again = Done.from_json(done.to_json(), part)
     assert again is not None
     assert again.tally == tally
     assert Done.from_json(done.to_json()[:-1], part) is None
     assert Done.from_json(done.to_json(), replace(part, line=1)) is None
+    assert Done.from_json(done.to_json(), replace(part, n_lines=-1)) is not None
 
 
 @pytest.mark.parametrize("limit", [0, 1, 57, 400, 10_000])
@@ -333,3 +341,95 @@ def test_a_run_that_ends_while_it_measures_is_resumed(tmp_path: Path) -> None:
     given = score_here(names, str(output), JOB, part_bytes=1_000, resume=True)
     assert rows_in(output) == rows
     assert told(given.to_dict()) == summary
+
+
+@pytest.mark.parametrize("actors", [1, 3])
+def test_a_run_that_ends_while_it_scores_is_resumed(actors: int, tmp_path: Path) -> None:
+    dumps = [tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz", tmp_path / "c.jsonl"]
+    dumps[0].write_bytes(mixed(300, 8) + b"\n")
+    dumps[1].write_bytes(gzip.compress(mixed(100, 9) + b"\n"))
+    dumps[2].write_bytes(mixed(200, 10))
+    rows, summary = local(dumps, tmp_path)
+    output = tmp_path / "out"
+
+    def interrupt(state: Any) -> None:
+        if state.rows > 150:
+            raise KeyboardInterrupt
+
+    names = [str(path) for path in dumps]
+    with pytest.raises(KeyboardInterrupt):
+        score_here(names, str(output), JOB, part_bytes=9_000, progress=interrupt, actors=actors)
+    before = {path.name: path.stat().st_mtime_ns for path in output.glob("part-*.jsonl")}
+    assert len(before) > 1
+    given = score_here(names, str(output), JOB, part_bytes=9_000, resume=True, actors=4 - actors)
+    assert rows_in(output) == rows
+    assert told(given.to_dict()) == summary
+    assert {name: (output / name).stat().st_mtime_ns for name in before} == before, "scored again"
+
+
+def test_what_is_counted_before_it_is_scored(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(100))
+    size = dump.stat().st_size
+    found = find_inputs([str(dump)])
+
+    def counted(actors: int | None) -> list[bool]:
+        return [chunk.count for chunk in chunks_of(found, -(-size // 20), actors)]
+
+    assert counted(None) == [True] * 20
+    assert counted(1) == [False] * 20
+    assert counted(2) == [True] * 11 + [False] * 9
+    assert counted(10) == [True] * 19 + [False]
+
+
+def test_lines_are_counted_ahead_where_parts_run_short(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(100))
+    chunks = chunks_of(find_inputs([str(dump)]), -(-dump.stat().st_size // 4), 1)
+    planning = Planning(chunks, None)
+    ready = [part for chunk in planning.more() for part in planning.take(chunk, measure(chunk, JOB))]
+    assert [part.number for part in ready] == [0], "only of the first it is known where its rows begin"
+    assert planning.finished
+    first, second = planning.ahead(2)
+    assert planning.ahead(1)[0].start > second.start > first.start == 0
+    assert planning.take(second, measure(second, JOB)) == [], "the one before it is not counted yet"
+    ready = planning.take(first, measure(first, JOB))
+    assert [part.number for part in ready] == [1, 2]
+    lines = [len(dump.read_bytes()[part.start : part.end].splitlines()) for part in planning.parts]
+    assert [part.first_index for part in ready] == [lines[0], lines[0] + lines[1]]
+    assert planning.counted(0, 7) == [], "scored after it was counted"
+
+
+def test_a_command_that_was_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(3))
+    (tmp_path / "there").mkdir()
+
+    def refuse(_: object) -> Any:
+        raise UsageError("no cluster")
+
+    for name in ("out", "there"):
+        with pytest.raises(UsageError, match="no cluster"):
+            score_parts([str(dump)], str(tmp_path / name), JOB, refuse)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dump.jsonl", "there"]
+    assert not list((tmp_path / "there").iterdir())
+
+
+@pytest.mark.parametrize(("actors", "limit"), [(1, None), (3, None), (1, 7_000)])
+def test_workers_count_the_lines_of_large_files(
+    actors: int, limit: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "LARGE_FILE_BYTES", 0)
+    dump = write_dump(
+        tmp_path / "dump.jsonl", [{**row, "response": row["response"] + " " * 2_000} for row in honest(9_000)]
+    )
+    cut = list(reader.cut_file(str(dump), JOB.max_line_bytes, counted=False))
+    assert sum(block.n_lines < 0 for block in cut) > 3, "nobody has counted them"
+    local_rows = tmp_path / "local.jsonl"
+    summary = score_files([str(dump)], str(local_rows), JOB, workers=0, limit=limit)
+    output = tmp_path / "out"
+    with ExitStack() as stack:
+
+        def executor(told: Any) -> InProcess:
+            return stack.enter_context(InProcess(told(1), actors))
+
+        given = score_parts([str(dump)], str(output), JOB, executor, part_bytes=7 << 20, limit=limit)
+    assert rows_in(output) == local_rows.read_bytes()
+    assert told(given.to_dict()) == told(summary.to_dict())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from patience import until
 
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import make_job
+from relfast.errors import UsageError
 
 ray = pytest.importorskip("ray")
 
@@ -277,15 +279,63 @@ def test_a_part_that_cannot_be_read_is_named(nodes: Nodes, tmp_path: Path) -> No
     assert len(rows_in(output).splitlines()) == 400
 
 
-def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "by environment"])
+def test_a_cluster_that_is_not_there(address: str, tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "a.jsonl", honest(2))
     command = [sys.executable, "-m", "relfast", "score", str(dump), "--engine", "ray"]
-    done = subprocess.run(
-        [*command, "--ray-address", "127.0.0.1:9"], cwd=ROOT, capture_output=True, text=True, timeout=600
-    )
+    environment = dict(os.environ)
+    if address == "by environment":
+        address = environment["RAY_ADDRESS"] = "127.0.0.1:9"
+    else:
+        command += ["--ray-address", address]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 2, done.stderr
-    assert "no Ray cluster at 127.0.0.1:9" in done.stderr
+    assert f"no Ray cluster at {address}: Connection refused" in done.stderr
     assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"], (
+        "the wrong command leaves nothing behind"
+    )
+
+
+def test_more_workers_than_any_node_has_cpus(nodes: Nodes, tmp_path: Path) -> None:
+    from relfast.distributed import score_on_ray
+
+    dump = write_dump(tmp_path / "a.jsonl", honest(2))
+    with pytest.raises(UsageError, match=r"no node has 3 CPUs for an actor .*; the largest has 1"):
+        score_on_ray([str(dump)], str(tmp_path / "out"), JOB, address=nodes.address, workers=3)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_ends_its_actors_and_says_how_to_go_on(
+    how: signal.Signals, nodes: Nodes, tmp_path: Path
+) -> None:
+    dumps = tmp_path / "dumps"
+    dumps.mkdir()
+    write_dump(dumps / "a.jsonl", honest(500))
+    # so that it is not over before it is interrupted
+    write_dump(dumps / "b.jsonl", [{"id": "hangs", **HANG}])
+    output = tmp_path / "out"
+    command = [sys.executable, "-m", "relfast", "score", str(dumps), "-o", str(output), "-q"]
+    command += ["--timeout", "600", "--engine", "ray", "--ray-address", nodes.address]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as driver:
+        until(lambda: len(list(output.glob("_parts/*.json"))) == 1, "the first part")
+        driver.send_signal(how)
+        said = driver.communicate(timeout=60)[1]
+    assert driver.returncode == 128 + how, said
+    # whether the driver has heard of the first part by then is left open
+    assert re.search(
+        rf"relfast: {how.name} (after 500|before the first) rows; the same command with --resume", said
+    )
+    assert "Traceback" not in said
+    until(lambda: not nodes.actors(), "the end of the actors")
+    assert len(rows_in(output).splitlines()) == 500
+    assert not (output / "manifest.json").exists()
+    other = subprocess.run(
+        [*command, "--resume", "--policy", "strict"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert other.returncode == 1
+    assert "policy was reference and is strict" in other.stderr
 
 
 def test_ray_scorer_in_ray_data(nodes: Nodes) -> None:
