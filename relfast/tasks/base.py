@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, cast
 
+from relfast_kernels.compiled.ready import functions
+
 from relfast.errors import UsageError
 from relfast.records import Options, Outcome, Policy
 from relfast.tasks.display import Display
@@ -225,6 +227,8 @@ class Task:
         Modules that scoring imports at some record, by dotted name.
     kernels
         Modules of `relfast_kernels` that scoring calls and that compile at their first use.
+    unit
+        The unit of machine code (`relfast_kernels.compiled.ready`) that scoring cannot do without.
     packages
         Distributions whose versions can change a score; part of the signature.
     breakdown
@@ -266,6 +270,7 @@ class Task:
     text_kernel: TextKernel | None = None
     modules: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
+    unit: str | None = None
     packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
     generator: str | None = None
@@ -340,6 +345,8 @@ class Task:
     def load(self) -> None:
         """Load the scorer and its kernels (compiled if need be), so that no record pays for it."""
         self.import_modules()
+        if self.unit is not None:
+            functions(self.unit)
         for name in self.kernels:
             importlib.import_module(f"relfast_kernels.{name}").warm_up()
 

@@ -249,8 +249,6 @@ def scan(
             if close < end and text[close] == byte:
                 row = outer_base + outer_count if level == 1 else inner_base + inner_count
                 if escaped:
-                    if room < end:
-                        raise ValueError("text was not laid out")
                     to = room + at + 1
                     last, colon = undo_escapes(text, at + 1, close, to)
                     _put_string(text, to, last, colon, work[row])

@@ -48,7 +48,7 @@ TASK: Final = Task(
     blind="relfast.tasks.seqbench.blind:STRATEGIES",
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
-    kernels=("maze.judge", "maze.search", "text.plans"),
+    unit="maze",
     generator="relfast.tasks.seqbench.generate",
     parameters=Parameters,
     display=DISPLAY,
