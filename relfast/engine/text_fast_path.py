@@ -67,14 +67,18 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.engine.job import Job
+from relfast.engine.line_rows import KernelRows
+from relfast.engine.pool.failures import Verdict
 from relfast.engine.pool.launch import environment
 from relfast.engine.scoring import Scoring
+from relfast.engine.segments import Segment
 from relfast.engine.strict_reader import StrictReader
-from relfast.engine.text_fields import CountingReader, KnownGold, Taken
+from relfast.engine.text_fields import CountingReader, KnownGold
 from relfast.engine.text_gold import JoinedGold, least_measure, task_number
 from relfast.engine.text_paths import can_hold, paths_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers
+from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.base import resolve
 
@@ -143,6 +147,7 @@ class TextFastPath:
         )
         self._paths = paths_of(job.field_map)
         self._known = KnownGold(scoring)
+        self._kernel_rows: KernelRows | None = None
         self._work = (
             lazy_buffer(8 * TOKEN_COLUMNS * MAX_TOKENS),
             lazy_buffer(8 * MAX_TOKENS),
@@ -271,9 +276,20 @@ class TextFastPath:
             key |= number << PRED_VALUE_SHIFT | gold << GOLD_VALUE_SHIFT
         return key, vote
 
-    def take(self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None) -> Taken:
-        """The records of lines that are slow."""
-        return self._known.take(block, self._records, self._scratch, numbers, first_index, chosen)
+    def score(
+        self,
+        block: ScannedBlock,
+        numbers: range,
+        first_index: int,
+        chosen: str | None,
+        verdicts: Mapping[Place, Verdict] | None,
+    ) -> Segment:
+        """The segment of lines that are slow."""
+        if self._kernel_rows is None:
+            self._kernel_rows = KernelRows(self._scoring, self._known, self.one_by_one)
+        return self._kernel_rows.segment(
+            block, self._records, self._scratch, numbers, first_index, chosen, verdicts
+        )
 
     def rows(self, block: ScannedBlock, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
@@ -313,14 +329,15 @@ class ScannedBlock:
             yield start + at, start + end, slow[at]
             at = end
 
-    @property
-    def reader(self) -> CountingReader:
-        """For records of lines that are slow."""
-        return self._fast_path.one_by_one
-
-    def take(self, numbers: range, first_index: int, chosen: str | None) -> Taken:
-        """The records of lines that are slow; their indices count from the block's ``first_index``."""
-        return self._fast_path.take(self, numbers, first_index, chosen)
+    def score(
+        self,
+        numbers: range,
+        first_index: int,
+        chosen: str | None,
+        verdicts: Mapping[Place, Verdict] | None = None,
+    ) -> Segment:
+        """The segment of lines that are slow; their indices count from the block's ``first_index``."""
+        return self._fast_path.score(self, numbers, first_index, chosen, verdicts)
 
     def take_left(self) -> int:
         """Count the lines of which an extractor has read a response, each once."""

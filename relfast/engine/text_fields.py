@@ -87,14 +87,15 @@ class KnownGold:
         self._scoring = scoring
         self._limit = limit
         self._size = 0
-        self._known: dict[int, Record] = {}
+        self.golds: dict[int, Record] = {}
+        """A record without a response, by its digest."""
 
     def take(
         self,
         block: ScannedBlock,
         records: ctypes.Array[ctypes.c_int64],
         scratch: ctypes.Array[ctypes.c_char],
-        numbers: range,
+        numbers: Sequence[int],
         first_index: int,
         chosen: str | None,
     ) -> Taken:
@@ -117,7 +118,7 @@ class KnownGold:
             place = number * LINE_COLUMNS
             at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
             fields = lines[place + LINE_KIND] == FIELDS
-            known = self._known.get(records[at * RECORD_COLUMNS + RECORD_GOLD]) if fields else None
+            known = self.golds.get(records[at * RECORD_COLUMNS + RECORD_GOLD]) if fields else None
             index = first_index + number
             if known is None:
                 line = block.line(number)
@@ -162,11 +163,11 @@ class KnownGold:
         if not set(TASKS[first.task].row_fields).issubset(GOLD_MEMBERS):
             return
         if self._size + len(line) > self._limit:
-            self._known.clear()
+            self.golds.clear()
             self._size = 0
         self._size += len(line)
         shared = SharedGold()
         for entry in found:
             assert isinstance(entry, Record)
             entry.shared = shared
-        self._known[digest] = replace(first, response=None)
+        self.golds[digest] = replace(first, response=None)

@@ -229,6 +229,8 @@ class Task:
         Modules of `relfast_kernels` that scoring calls and that compile at their first use.
     unit
         The unit of machine code (`relfast_kernels.compiled.ready`) that scoring cannot do without.
+    line_rows
+        The class ("module:class") that writes rows straight from the lines of a block: `relfast.tasks.line_rows`.
     packages
         Distributions whose versions can change a score; part of the signature.
     breakdown
@@ -271,6 +273,7 @@ class Task:
     modules: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
     unit: str | None = None
+    line_rows: str | None = None
     packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
     generator: str | None = None

@@ -49,6 +49,7 @@ TASK: Final = Task(
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
     unit="maze",
+    line_rows="relfast.tasks.seqbench.line_rows:LineRows",
     generator="relfast.tasks.seqbench.generate",
     parameters=Parameters,
     display=DISPLAY,

@@ -63,6 +63,15 @@ class Found(NamedTuple):
             )
 
 
+    def of(self, numbers: Sequence[int]) -> Found:
+        """The same of some of the responses."""
+        found, ratios = array("q"), array("d")
+        for number in numbers:
+            found += self.found[FOUND_COLUMNS * number : FOUND_COLUMNS * (number + 1)]
+            ratios += self.ratios[N_RATIOS * number : N_RATIOS * (number + 1)]
+        return Found(found, ratios)
+
+
 class Machine:
     """The kernels' functions, and work space that grows with what is asked."""
 

@@ -70,7 +70,7 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 
 
 def _score(batch: Batch, options: Options) -> list[Outcome]:
-    known = [_gold_of(record) for record, _ in batch]
+    known = [gold_of(record) for record, _ in batch]
     fields = [of_record for of_record, _ in known]
     problems = [PROBLEMS.get(*of_record) for of_record in known]
     found = _judged(problems, [extracted.value for _, extracted in batch], options)
@@ -85,7 +85,7 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
     ]
 
 
-def _gold_of(record: Record) -> tuple[Fields, Hashable]:
+def gold_of(record: Record) -> tuple[Fields, Hashable]:
     """A record's gold, and its key."""
     shared = record.shared
     if shared is not None and shared.made is not None:
@@ -169,6 +169,49 @@ def _is_plain(found: _Judged, text: str) -> bool:
 def _outcome(
     problem: Problem, options: Options, fields: Fields, reason: str | None, found: _Judged
 ) -> Outcome:
+    if problem.source is None:
+        if options.strict:
+            return Outcome(False, found=False, error=NO_MAZE)
+    elif options.strict and not problem.solvable:
+        return Outcome(False, found=False, error=NO_WAY)
+    metrics = _measures(found, options, **constants_of(problem, fields), reason=reason)
+    if problem.source is None:
+        metrics.update(_OF_NO_MAZE)
+    _, _, n_actions, exact, optimal = found.found[:5]
+    if not n_actions:
+        return Outcome(False, metrics, {"pred": None, "gold": problem.text}, False)
+    correct = optimal == 1 if options.strict else exact == 1
+    details = {"pred": found.plan, "gold": problem.text}
+    return Outcome(correct, metrics, details, vote=f"{found.found[FOUND_VOTE]:x}")
+
+
+def constants_of(problem: Problem, fields: Fields) -> dict[str, Any]:
+    """What all responses to a record have in common."""
+    return {
+        "logical_depth": problem.length if fields.depth is None else fields.depth,
+        "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
+        "noise": fields.noise,
+        "maze": problem.source,
+    }
+
+
+def outcome_of_nothing(options: Options) -> Outcome:
+    """The outcome of a response without a plan to a record that is nothing in particular."""
+    constants = dict.fromkeys(("logical_depth", "backtracking", "noise", "maze"))
+    metrics = _measures(_NOTHING, options, **constants, reason=NO_ANSWER)
+    return Outcome(False, metrics, {"pred": None, "gold": ""}, False)
+
+
+def _measures(
+    found: _Judged,
+    options: Options,
+    *,
+    logical_depth: int | None,
+    backtracking: int | None,
+    noise: float | None,
+    maze: str | None,
+    reason: str | None,
+) -> dict[str, Any]:
     violation, index, n_actions, exact, optimal = found.found[:5]
     progress, precision, recall, f1, legal, walk = found.ratios
     metrics: dict[str, Any] = {
@@ -183,22 +226,12 @@ def _outcome(
         "violation": _VIOLATIONS[violation],
         "violation_index": None if violation < 0 else index,
         "n_actions": n_actions,
-        "logical_depth": problem.length if fields.depth is None else fields.depth,
-        "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
-        "noise": fields.noise,
-        "maze": problem.source,
+        "logical_depth": logical_depth,
+        "backtracking": backtracking,
+        "noise": noise,
+        "maze": maze,
     }
-    if problem.source is None:
-        if options.strict:
-            return Outcome(False, found=False, error=NO_MAZE)
-        metrics.update(_OF_NO_MAZE)
-    elif options.strict and not problem.solvable:
-        return Outcome(False, found=False, error=NO_WAY)
     if options.strict:
         metrics["walk_score"] = walk
         metrics["reason"] = reason or found.reason
-    if not n_actions:
-        return Outcome(False, metrics, {"pred": None, "gold": problem.text}, False)
-    correct = optimal == 1 if options.strict else exact == 1
-    details = {"pred": found.plan, "gold": problem.text}
-    return Outcome(correct, metrics, details, vote=f"{found.found[FOUND_VOTE]:x}")
+    return metrics
