@@ -161,7 +161,11 @@ class KernelRows:
         scoring.guard.enter(None, scoring.job.timeout and LOAD_SECONDS)
         try:
             found = resolve(line_rows).open(  # type: ignore[attr-defined]
-                scoring.options, scoring.job.details, scoring.reward_metric(task), TASK_NUMBERS[task.name], row_of
+                scoring.options,
+                scoring.job.details,
+                scoring.reward_metric(task),
+                TASK_NUMBERS[task.name],
+                row_of,
             )
         finally:
             scoring.guard.leave()

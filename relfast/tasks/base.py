@@ -230,7 +230,8 @@ class Task:
     unit
         The unit of machine code (`relfast_kernels.compiled.ready`) that scoring cannot do without.
     line_rows
-        The class ("module:class") that writes rows straight from the lines of a block: `relfast.tasks.line_rows`.
+        The class ("module:class") that writes rows straight from the lines of a block:
+        `relfast.tasks.line_rows`.
     packages
         Distributions whose versions can change a score; part of the signature.
     breakdown

@@ -1,8 +1,7 @@
 """Rows straight from a block's bytes, for tasks whose kernels judge responses to gold that is known already.
 
-A `Task` that has ``line_rows`` names a class with ``open`` (None where it does not serve a job) and the functions of
-`LineRows`. What it leaves is scored the ordinary way, whose bytes it writes.
-"""
+A `Task` that has ``line_rows`` names a class with ``open`` (None where it does not serve a job) and the
+functions of `LineRows`. What it leaves is scored the ordinary way, whose bytes it writes."""
 
 from __future__ import annotations
 
@@ -22,7 +21,8 @@ from relfast.records import Record
 
 
 class Block(NamedTuple):
-    """A block as the scan of lines left it: addresses and sizes of its bytes, of the scratch space and of its records."""
+    """A block as the scan of lines left it: addresses and sizes of its bytes, of the scratch space and of its
+    records."""
 
     data: int
     data_size: int
@@ -51,7 +51,8 @@ class Block(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """A measure's sum: the first of the rows that have it, how many there are, and units of `relfast.stats.sums`."""
+    """A measure's sum: the first of the rows that have it, how many there are, and units of
+    `relfast.stats.sums`."""
 
     name: str
     first: int
@@ -60,8 +61,8 @@ class Sum(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """Rows of one gold: the first of them, the metrics that they share, how many there are, and of them the sums that
-    the task's `Breakdown` has: counts of flags, units of others."""
+    """Rows of one gold: the first of them, the metrics that they share, how many there are, and of them the
+    sums that the task's `Breakdown` has: counts of flags, units of others."""
 
     first: int
     shared: Mapping[str, Any]
@@ -70,8 +71,8 @@ class Cell(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What a tally counts of rows: by status, the reward's number and units, sums, labels (first row, metric, label,
-    how often) and cells."""
+    """What a tally counts of rows: by status, the reward's number and units, sums, labels (first row, metric,
+    label, how often) and cells."""
 
     statuses: Mapping[str, int]
     rewards: tuple[int, int]

@@ -1,8 +1,8 @@
-"""A unit's functions for who cannot do without: from its machine code where that is built, else compiled here.
+"""A unit's functions for who cannot do without: from its machine code where that is built, else compiled
+here.
 
-Both are called through ctypes in the same way. What is compiled here is kept as all of numba's code is, and takes
-numba's import in each process; see `relfast_kernels.compiled.native` for what that spares.
-"""
+Both are called through ctypes in the same way. What is compiled here is kept as all of numba's code is, and
+takes numba's import in each process; see `relfast_kernels.compiled.native` for what that spares."""
 
 from __future__ import annotations
 

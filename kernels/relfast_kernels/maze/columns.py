@@ -1,4 +1,5 @@
-"""What the machine code of mazes and its callers both have to know; importing it loads neither numba nor numpy."""
+"""What the machine code of mazes and its callers both have to know; importing it loads neither numba nor
+numpy."""
 
 from __future__ import annotations
 
@@ -26,15 +27,16 @@ from relfast_kernels.layouts import JUDGED
     SIZE,
 ) = range(15)
 HEADER: Final = 16
-"""Numbers at the beginning of a problem: rooms, entries of the list of edges, doors, keys, first room and goal,
-actions of gold and how many of them are distinct, names (rooms, keys, the person), places of their table and
-bytes; actions of the shortest plan, or of gold where the search found none or was given up; whether gold is
-such a plan; what the search said (`UNSOLVABLE`, `TOO_LARGE` or a length); and all numbers of the problem.
+"""Numbers at the beginning of a problem: rooms, entries of the list of edges, doors, keys, first room and
+goal, actions of gold and how many of them are distinct, names (rooms, keys, the person), places of their
+table and bytes; actions of the shortest plan, or of gold where the search found none or was given up; whether
+gold is such a plan; what the search said (`UNSOLVABLE`, `TOO_LARGE` or a length); and all numbers of the
+problem.
 
 Behind them stand, one after the other: first_edge, neighbors, doors, door_keys and key_rooms of
 `relfast_kernels.maze.tables.MazeTables`, kinds and arguments of gold, the ends of the names, their slots,
-codes, distinct codes, counts and places of gold, and the names (bytes). Who makes a problem leaves slots, codes
-and all that is said of gold and of the shortest plan to `relfast_kernels.maze.packed.settle`."""
+codes, distinct codes, counts and places of gold, and the names (bytes). Who makes a problem leaves slots,
+codes and all that is said of gold and of the shortest plan to `relfast_kernels.maze.packed.settle`."""
 
 
 def header_of(
@@ -43,7 +45,8 @@ def header_of(
 ) -> list[int]:  # fmt: skip
     """The header of a problem before it is settled."""
     return [
-        n_rooms, n_edges, n_doors, n_keys, start, goal, n_gold, n_gold, n_names, n_slots, n_name_bytes, 0, 0, 0, size,
+        n_rooms, n_edges, n_doors, n_keys, start, goal, n_gold, n_gold, n_names, n_slots, n_name_bytes, 0, 0,
+        0, size,
     ]  # fmt: skip
 
 
@@ -51,8 +54,9 @@ def header_of(
 
 FOUND_BEGIN, FOUND_END, FOUND_PLANS, FOUND_VOTE, FOUND_CERTAIN = range(len(JUDGED), len(JUDGED) + 5)
 FOUND_COLUMNS: Final = len(JUDGED) + 5
-"""Columns of what is found, int64: those of JUDGED, where the plan begins and ends in the text, how many plans
-there are, the plan's vote, and whether Python would say the same for certain: 0 where it has to be asked."""
+"""Columns of what is found, int64: those of JUDGED, where the plan begins and ends in the text, how many
+plans there are, the plan's vote, and whether Python would say the same for certain: 0 where it has to be
+asked."""
 
 CUTS_REASONING, IS_STRICT = 1, 2
 """How a text is read: without its reasoning, as ``strict`` does."""
@@ -102,8 +106,8 @@ tree's plan meets some 20."""
     PUT_OF_PROBLEM,
 ) = range(15)
 PUT_RATIO: Final = 32
-"""What a hole of a row is filled with. From PUT_RATIO on the ratios, from PUT_OF_PROBLEM to before it texts that
-a problem has."""
+"""What a hole of a row is filled with. From PUT_RATIO on the ratios, from PUT_OF_PROBLEM to before it texts
+that a problem has."""
 PROBLEM_TEXTS: Final = 5
 """Texts of a problem: logical depth, backtracking, noise, the source of its maze, gold."""
 
@@ -114,8 +118,8 @@ SUM_N, SUM_HIGH, SUM_LOW, SUM_FIRST = range(4)
 SUM_COLUMNS: Final = 4
 SUM_SHIFT: Final = 30
 SUM_BITS: Final = 60
-"""Columns of a sum: how many rows have it, the sum in units of 2^-60 (`relfast.stats.sums`) as high times 2^30 plus
-low, and the first of these rows."""
+"""Columns of a sum: how many rows have it, the sum in units of 2^-60 (`relfast.stats.sums`) as high times
+2^30 plus low, and the first of these rows."""
 
 (
     SUM_REWARD,
@@ -144,8 +148,8 @@ VIOLATION_COLUMNS: Final = 2
 NUMBER_SLOTS: Final = 1 << 15
 MAX_NUMBERS: Final = 1 << 14
 NUMBER_BYTES: Final = 32
-"""A table of numbers and how they are written: slots with the bits of a float and the place of its text (0: none);
-the text's length, and it."""
+"""A table of numbers and how they are written: slots with the bits of a float and the place of its text (0:
+none); the text's length, and it."""
 
 WRITE_AT, WRITE_ROWS, WRITE_SAMPLES, WRITE_WANTS, WRITE_BITS = range(5)
 WRITE_COLUMNS: Final = 5

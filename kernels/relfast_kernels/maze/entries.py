@@ -41,6 +41,7 @@ from relfast_kernels.maze.reading import N_JUDGED, read_response
 from relfast_kernels.maze.rows import add_number, write_rows
 from relfast_kernels.text.plans import scan
 
+
 @kernel
 def _items(about: Any) -> Any:
     rows = about[DESK_ITEMS_SIZE] // 2
@@ -70,10 +71,15 @@ def _settle(problem: Any, size: int, desk: Any) -> int:
 def _judge(
     texts: Any, sizes: Any, problems: Any, start: int, n: int, how: int, found: Any, ratios: Any, desk: Any
 ) -> int:
-    """Judge responses ``start`` to ``n``; how many are done, fewer than ``n`` where one wants more work space."""
+    """Judge responses ``start`` to ``n``; how many are done, fewer than ``n`` where one wants more work
+    space."""
     about = carray(desk, DESK_COLUMNS, np.int64)
     items, numbers, pairs, spare = _items(about), _numbers(about), _pairs(about), _spare(about)
-    at, lengths, of_mazes = carray(texts, n, np.int64), carray(sizes, n, np.int64), carray(problems, n, np.int64)
+    at, lengths, of_mazes = (
+        carray(texts, n, np.int64),
+        carray(sizes, n, np.int64),
+        carray(problems, n, np.int64),
+    )
     said, shares = carray(found, (n, FOUND_COLUMNS), np.int64), carray(ratios, (n, len(RATIOS)), np.float64)
     span = carray(pointer(about[DESK_SPAN]), (1, 3), np.int64)
     judged = carray(pointer(about[DESK_JUDGED]), N_JUDGED, np.int32)
@@ -89,8 +95,8 @@ def _judge(
 
 
 def _scan(text: Any, size: int, spans: Any, n_spans: int, result: Any, desk: Any) -> int:
-    """All plans of a text, which has as many bytes again behind it; how many there are. ``result`` has the number
-    of items of the last one, which stand in the second half of the items."""
+    """All plans of a text, which has as many bytes again behind it; how many there are. ``result`` has the
+    number of items of the last one, which stand in the second half of the items."""
     about = carray(desk, DESK_COLUMNS, np.int64)
     items = _items(about)
     n_items, n_plans = scan(
@@ -105,11 +111,11 @@ def _add(bits: int, number: int, slots: Any) -> int:
 
 
 def _write(
-    data: Any, n_data: int, scratch: Any, n_scratch: int, records: Any, n_records: int, chosen: Any, about: Any,
-    n: int, found: Any, ratios: Any, first_index: int, task: int, strict: int, reward: int, holes: Any,
-    n_holes: int, literals: Any, n_literals: int, texts: Any, n_texts: int, text_ends: Any, n_problems: int,
-    numbers: Any, number_texts: Any, out: Any, n_out: int, samples: Any, n_samples: int, sums: Any,
-    violations: Any, cells: Any, n_cells: int, state: Any,
+    data: Any, n_data: int, scratch: Any, n_scratch: int, records: Any, n_records: int, chosen: Any,
+    about: Any, n: int, found: Any, ratios: Any, first_index: int, task: int, strict: int, reward: int,
+    holes: Any, n_holes: int, literals: Any, n_literals: int, texts: Any, n_texts: int, text_ends: Any,
+    n_problems: int, numbers: Any, number_texts: Any, out: Any, n_out: int, samples: Any, n_samples: int,
+    sums: Any, violations: Any, cells: Any, n_cells: int, state: Any,
 ) -> int:  # fmt: skip
     return write_rows(
         carray(data, n_data, np.uint8),

@@ -9,7 +9,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 
 _LETTER = np.zeros(256, np.uint8)
-"""The character behind a backslash that stands for a byte; 117 (u): it takes four digits; 0: it stands for itself."""
+"""The character behind a backslash that stands for a byte; 117 (u): with four digits; 0: it is itself."""
 _LETTER[:32] = 117
 for _byte, _after in {8: "b", 9: "t", 10: "n", 12: "f", 13: "r", 34: '"', 92: "\\"}.items():
     _LETTER[_byte] = ord(_after)

@@ -223,11 +223,12 @@ def judge_plan(
     follow
         Whether to search for the way on where a plan breaks off; else such a plan's ``walk_score`` is 0.
     text, items
-        What `scan` took, and the items of the plan that it found.
+        What `relfast_kernels.text.plans.scan` took, and the items of the plan that it found.
     numbers, pairs
         Work space of `relfast_kernels.maze.search.shortest`.
     judged, ratios
-        Receive the columns JUDGED and RATIOS. They come in as zeros, which is what a text without a plan keeps.
+        Receive the columns JUDGED and RATIOS. They come in as zeros, which is what a text without a plan
+        keeps.
     """
     n_actions = len(items)
     if n_actions == 0:

@@ -69,7 +69,13 @@ def unpack(problem: NDArray[np.int32]) -> Any:
     text = problem[at:].view(np.uint8)[: problem[N_NAME_BYTES]]
     return (
         MazeTables(
-            first_edge, neighbors, doors, door_keys, key_rooms, int(problem[START_ROOM]), int(problem[GOAL_ROOM])
+            first_edge,
+            neighbors,
+            doors,
+            door_keys,
+            key_rooms,
+            int(problem[START_ROOM]),
+            int(problem[GOAL_ROOM]),
         ),
         kinds,
         arguments,

@@ -89,7 +89,9 @@ class Part(NamedTuple):
 
 
 @kernel
-def select(maze: MazeTables, alive: NDArray[np.int32], wanted: NDArray[np.int32], room: NDArray[np.int32]) -> Part:
+def select(
+    maze: MazeTables, alive: NDArray[np.int32], wanted: NDArray[np.int32], room: NDArray[np.int32]
+) -> Part:
     """The part with these rooms and keys, and the doors between these rooms that these keys open.
 
     ``room`` (int32, `part_size` of them) is where it is put.

@@ -1,5 +1,5 @@
-"""Shortest plans, for callers that have arrays of numpy: the search of `relfast_kernels.maze.search` with memory of
-its own, and the way that it found."""
+"""Shortest plans, for callers that have arrays of numpy: the search of `relfast_kernels.maze.search` with
+memory of its own, and the way that it found."""
 
 from __future__ import annotations
 

@@ -11,7 +11,6 @@ from relfast_kernels.maze.columns import (
     CUTS_REASONING,
     FOUND_BEGIN,
     FOUND_CERTAIN,
-    FOUND_COLUMNS,
     FOUND_END,
     FOUND_PLANS,
     FOUND_VOTE,
@@ -38,8 +37,8 @@ MAX_STRICT = 1_000_000
 
 @kernel
 def read_response(
-    text: Any, problem: Any, how: int, spare: Any, items: Any, numbers: Any, pairs: Any, span: Any, judged: Any,
-    found: Any, ratios: Any,
+    text: Any, problem: Any, how: int, spare: Any, items: Any, numbers: Any, pairs: Any, span: Any,
+    judged: Any, found: Any, ratios: Any,
 ) -> bool:  # fmt: skip
     """Find the plan of a response (UTF-8) and judge it; False where the work space does not suffice.
 
@@ -49,7 +48,10 @@ def read_response(
         As `relfast_kernels.maze.packed.settle` leaves it.
     how
         `CUTS_REASONING`, `IS_STRICT`.
-    spare : uint8, twice the text's size; items : int32, shape (2, a third of the text's size + 2, ITEM_COLUMNS)
+    spare : uint8
+        Work space, twice the text's size.
+    items : int32, shape (2, n, ITEM_COLUMNS)
+        Work space, for an item in three bytes and two more.
     numbers, pairs
         Work space of `relfast_kernels.maze.search.shortest`.
     span : int64, shape (1, 3); judged : int32, shape (len(JUDGED),)

@@ -32,9 +32,7 @@ from relfast_kernels.maze.columns import (
     CELL_ROWS,
     FOUND_BEGIN,
     FOUND_END,
-    FOUND_PLANS,
     FOUND_VOTE,
-    N_SUMS,
     NUMBER_SLOTS,
     PROBLEM_TEXTS,
     PUT_ACTIONS,
@@ -216,8 +214,8 @@ def write_rows(
     task
         Its number in samples.
     holes : int64, shape (n, 2)
-        What fills each hole of the template, and where in ``literals`` (uint8) the text before it ends; the rest
-        of them ends the row.
+        What fills each hole of the template, and where in ``literals`` (uint8) the text before it ends; the
+        rest of them ends the row.
     texts, text_ends
         Texts of problems (uint8), PROBLEM_TEXTS each, and where they end (int64).
     numbers, number_texts : int64, shape (NUMBER_SLOTS, 2); uint8, shape (n, NUMBER_BYTES)
@@ -294,7 +292,11 @@ def write_rows(
                 at = _put_digits(out, at, of_text[2])
             elif kind == PUT_REASON:
                 # what was turned down for another reason is left to Python
-                at = copy(_NO_ANSWER, 0, len(_NO_ANSWER), out, at) if not has_plan else copy(_NULL, 0, 4, out, at)
+                at = (
+                    copy(_NO_ANSWER, 0, len(_NO_ANSWER), out, at)
+                    if not has_plan
+                    else copy(_NULL, 0, 4, out, at)
+                )
             elif kind == PUT_PRED:
                 if has_plan:
                     text = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch

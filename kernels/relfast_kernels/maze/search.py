@@ -1,13 +1,13 @@
-"""The length of the shortest plan through a maze, by breadth-first search over (room, doors opened, keys held).
+"""The length of the shortest plan through a maze, by breadth-first search over (room, doors opened, keys
+held).
 
 Pairs of (doors opened, keys held) are met one by one and kept in a short list, so that the states are
 rows of a table rooms × pairs. In a tree, the doors and keys that any plan needs follow from the paths
 between rooms: only these are searched, and a needed key is picked up at the first visit. There the
 number of shortest paths is the number of shortest plans up to the time of picking keys up.
 
-Nothing here takes memory: the work is done where the caller says, and where that does not suffice the length is
-NO_ROOM.
-"""
+Nothing here takes memory: the work is done where the caller says, and where that does not suffice the length
+is NO_ROOM."""
 
 from __future__ import annotations
 
@@ -170,7 +170,14 @@ def _search(
                         pairs[to, 0], pairs[to, 1] = opened | 1 << bit, held
                         n_pairs += 1
                     next_two = _reach(
-                        state, state + (to - pair) * width, depth + 2, states, buckets, n_states, two, next_two
+                        state,
+                        state + (to - pair) * width,
+                        depth + 2,
+                        states,
+                        buckets,
+                        n_states,
+                        two,
+                        next_two,
                     )
         here, next_one, next_two = next_one, next_two, 0
         depth += 1

@@ -1,5 +1,5 @@
-"""Whether a response's only list is surely its plan under ``strict``: `relfast.tasks.seqbench.strict.may_differ` without
-its patterns. What is not sure is Python's to say."""
+"""Whether a response's only list is surely its plan under ``strict``:
+`relfast.tasks.seqbench.strict.may_differ` without its patterns. What is not sure is Python's to say."""
 
 from __future__ import annotations
 

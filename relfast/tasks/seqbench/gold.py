@@ -31,11 +31,10 @@ _BYTES_A_ROOM: Final = 120
 class Problem:
     """A maze with its gold plan.
 
-    ``numbers``: what the kernels take of it (`relfast_kernels.maze.columns`), settled. ``source`` is None where
-    nothing describes the maze: then plans can only be compared with gold. ``rooms`` are their names, ``target`` is
-    who is rescued. ``solvable`` is False where no plan rescues. ``length`` and ``unlocks`` are counted in gold,
-    whose ``text`` is as the record has it.
-    """
+    ``numbers``: what the kernels take of it (`relfast_kernels.maze.columns`), settled. ``source`` is None
+    where nothing describes the maze: then plans can only be compared with gold. ``rooms`` are their names,
+    ``target`` is who is rescued. ``solvable`` is False where no plan rescues. ``length`` and ``unlocks`` are
+    counted in gold, whose ``text`` is as the record has it."""
 
     numbers: array[int]
     source: Source | None
@@ -104,7 +103,14 @@ def _numbers(maze: Maze, gold: Sequence[Action]) -> array[int]:
     numbers.extend(array("i", accumulate(map(len, names))))
     numbers.frombytes(bytes(4 * (n_slots + 4 * len(gold))))
     numbers.frombytes(text + bytes(-len(text) % 4))
-    counts = (len(maze.rooms), len(maze.neighbors), len(maze.door_keys), len(maze.keys), maze.start, maze.goal)
+    counts = (
+        len(maze.rooms),
+        len(maze.neighbors),
+        len(maze.door_keys),
+        len(maze.keys),
+        maze.start,
+        maze.goal,
+    )
     header = header_of(*counts, len(gold), len(names), n_slots, len(text), len(numbers))
     numbers[: len(header)] = array("i", header)
     machine().settle(numbers)

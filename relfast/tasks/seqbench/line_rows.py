@@ -1,8 +1,7 @@
 """Rows of responses whose gold is known already, straight from a block's bytes to the bytes of rows.
 
-Machine code finds and judges the plans and fills in a template, which is made here from a row that the ordinary way
-has written. What it does not know for certain stays with the ordinary way.
-"""
+Machine code finds and judges the plans and fills in a template, which is made here from a row that the
+ordinary way has written. What it does not know for certain stays with the ordinary way."""
 
 from __future__ import annotations
 
@@ -25,7 +24,6 @@ from relfast_kernels.maze.columns import (
     CELL_LOW,
     CELL_ROWS,
     CUTS_REASONING,
-    FOUND_BEGIN,
     FOUND_CERTAIN,
     FOUND_COLUMNS,
     FOUND_END,
@@ -34,7 +32,6 @@ from relfast_kernels.maze.columns import (
     N_SUMS,
     NUMBER_BYTES,
     NUMBER_SLOTS,
-    PROBLEM_TEXTS,
     PUT_ACTIONS,
     PUT_CORRECT,
     PUT_EXACT,
@@ -132,6 +129,9 @@ MAX_PROBLEMS: Final = 4_096
 MAX_TEXT: Final = 16 << 20
 """Problems that are kept, and bytes of their texts; full, all are forgotten."""
 
+FIRST_ROOM: Final = 1 << 16
+"""Bytes of rows that there is room for at first."""
+
 _LONGEST: Final = 2**63
 _LEFT: Final = -1
 
@@ -156,7 +156,7 @@ class LineRows:
         self._slots = array("q", bytes(16 * NUMBER_SLOTS))
         self._written = bytearray(NUMBER_BYTES * MAX_NUMBERS)
         self._n_numbers = 0
-        self._out = bytearray(1 << 16)
+        self._out = bytearray(FIRST_ROOM)
         self._forget()
 
     @classmethod
@@ -168,8 +168,8 @@ class LineRows:
         number: int,
         row_of: Callable[[Outcome], dict[str, Any]],
     ) -> LineRows | None:
-        """The writer of a job's rows; None where it cannot write them: for some measures as rewards, and for marks of
-        reasoning that are not our own."""
+        """The writer of a job's rows; None where it cannot write them: for some measures as rewards, and for
+        marks of reasoning that are not our own."""
         if reward not in _REWARDS or (reward == "walk_score" and not options.strict):
             return None
         if options.reasoning and (options.strict or options.strip_reasoning):
@@ -179,7 +179,9 @@ class LineRows:
     def _forget(self) -> None:
         self._places: dict[Hashable, int] = {}
         self._problems: list[Problem] = []
-        self._constants: list[Mapping[str, Any]] = []
+        self._kind_of: list[int] = []
+        self._kinds: list[Mapping[str, Any]] = []
+        self._kind_numbers: dict[tuple[Any, ...], int] = {}
         self._texts: list[bytes] = []
         self._n_text = 0
         self._joined: tuple[bytes, array[int]] = b"", array("q")
@@ -205,7 +207,11 @@ class LineRows:
         if not all(map(_is_plain, constants.values())) or not _is_plain(problem.text):
             return _LEFT
         self._problems.append(problem)
-        self._constants.append(constants)
+        # 1 and 1.0 are counted in one cell, but written in two ways: that is in the texts
+        kind = self._kind_numbers.setdefault(tuple(constants.values()), len(self._kinds))
+        if kind == len(self._kinds):
+            self._kinds.append(constants)
+        self._kind_of.append(kind)
         texts = [*map(encode_json, constants.values()), encode_json(problem.text) if self._details else b""]
         self._texts += texts
         self._n_text += sum(map(len, texts))
@@ -231,7 +237,8 @@ class LineRows:
         cells: dict[int, int] = {}
         about = array("q", bytes(8 * ABOUT_COLUMNS * n))
         about[0::ABOUT_COLUMNS] = array("q", places)
-        about[1::ABOUT_COLUMNS] = array("q", [cells.setdefault(place, len(cells)) for place in places])
+        kinds = self._kind_of
+        about[1::ABOUT_COLUMNS] = array("q", [cells.setdefault(kinds[place], len(cells)) for place in places])
         texts, ends = self._texts_of_problems()
         samples = bytearray(SAMPLE_BYTES * n)
         sums = array("q", bytes(8 * SUM_COLUMNS * N_SUMS))
@@ -259,7 +266,7 @@ class LineRows:
             bytes(memoryview(self._out)[: state[WRITE_ROWS]]),
             about[ABOUT_END::ABOUT_COLUMNS].tolist(),
             bytes(samples),
-            self._counted(n, sums, violations, [self._constants[place] for place in cells], counts),
+            self._counted(n, sums, violations, [self._kinds[kind] for kind in cells], counts),
         )
 
     def _texts_of_problems(self) -> tuple[bytes, array[int]]:
@@ -308,10 +315,14 @@ class LineRows:
         for code, name in enumerate(VIOLATIONS):
             at = VIOLATION_COLUMNS * code
             if violations[at + VIOLATION_COUNT]:
-                labels.append((violations[at + VIOLATION_FIRST], "violation", name, violations[at + VIOLATION_COUNT]))
+                labels.append(
+                    (violations[at + VIOLATION_FIRST], "violation", name, violations[at + VIOLATION_COUNT])
+                )
         found = sums[SUM_COLUMNS * SUM_FOUND + SUM_N]
         if self._strict and found < n:
-            labels.append((violations[VIOLATION_FIRST], "reason", "no_answer", n - found))  # all are unparsable
+            labels.append(
+                (violations[VIOLATION_FIRST], "reason", "no_answer", n - found)
+            )  # all are unparsable
         cells = []
         for number, of_maze in enumerate(constants):
             at = CELL_COLUMNS * number

@@ -1,8 +1,7 @@
 """The machine code of mazes, and where it does its work.
 
-Safe to use from several threads: the kernels hold the interpreter's lock for the whole of a call, and what they tell
-lands in memory of that call. Texts are looked at some at a time, so that others get their turn.
-"""
+Safe to use from several threads: the kernels hold the interpreter's lock for the whole of a call, and what
+they tell lands in memory of that call. Texts are looked at some at a time, so that others get their turn."""
 
 from __future__ import annotations
 
@@ -48,7 +47,8 @@ N_RATIOS: Final = len(RATIOS)
 
 
 class Found(NamedTuple):
-    """What the kernel found in responses: FOUND_COLUMNS numbers and as many ratios as RATIOS has, for each."""
+    """What the kernel found in responses: FOUND_COLUMNS numbers and as many ratios as RATIOS has, for
+    each."""
 
     found: array[int]
     ratios: array[float]
@@ -61,7 +61,6 @@ class Found(NamedTuple):
                 found[at * FOUND_COLUMNS : (at + 1) * FOUND_COLUMNS],
                 ratios[at * N_RATIOS : (at + 1) * N_RATIOS],
             )
-
 
     def of(self, numbers: Sequence[int]) -> Found:
         """The same of some of the responses."""
@@ -80,7 +79,11 @@ class Machine:
         self.add_number, self.write = unit["add"], unit["write"]
         self._growing = threading.Lock()
         self._text = self._items = self._numbers = mmap.mmap(-1, 1)
-        self._rest = (array("q", bytes(16 * MAX_PAIRS)), array("q", bytes(24)), array("i", bytes(4 * len(JUDGED))))
+        self._rest = (
+            array("q", bytes(16 * MAX_PAIRS)),
+            array("q", bytes(24)),
+            array("i", bytes(4 * len(JUDGED))),
+        )
         self.desk = array("q", bytes(8 * DESK_COLUMNS))
         for place, space in zip((DESK_PAIRS, DESK_SPAN, DESK_JUDGED), self._rest, strict=True):
             self.desk[place] = space.buffer_info()[0]
@@ -148,8 +151,8 @@ class Machine:
             self._grow(_NUMBERS)
 
     def plans(self, raw: bytes, most: int) -> tuple[bytes, list[tuple[int, int]], list[list[int]]]:
-        """The plans of a text (UTF-8): the text with what is written without escapes behind it, where the last
-        ``most`` of them begin and end, and the items of the last one."""
+        """The plans of a text (UTF-8): the text with what is written without escapes behind it, where the
+        last ``most`` of them begin and end, and the items of the last one."""
         size = len(raw)
         data = bytearray(raw) + bytes(size + 64)
         text = (ctypes.c_char * len(data)).from_buffer(data)
@@ -159,7 +162,12 @@ class Machine:
         desk = self.desk[:]
         desk[DESK_ITEMS], desk[DESK_ITEMS_SIZE] = items.buffer_info()[0], 2 * rows
         n = self._scan(
-            ctypes.addressof(text), size, spans.buffer_info()[0], most, result.buffer_info()[0], desk.buffer_info()[0]
+            ctypes.addressof(text),
+            size,
+            spans.buffer_info()[0],
+            most,
+            result.buffer_info()[0],
+            desk.buffer_info()[0],
         )
         del text
         found = [(spans[3 * k], spans[3 * k + 1]) for k in range(min(n, most))]

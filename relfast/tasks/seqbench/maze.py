@@ -51,9 +51,8 @@ class Verdict(NamedTuple):
 class Maze:
     """A maze with its names, what the kernels take of it, and where it was read from.
 
-    ``first_edge``, ``neighbors``, ``doors``, ``door_keys`` and ``key_rooms`` (numbers of 32 bits), ``start`` and
-    ``goal`` as `relfast_kernels.maze.tables.MazeTables` has them.
-    """
+    ``first_edge``, ``neighbors``, ``doors``, ``door_keys`` and ``key_rooms`` (numbers of 32 bits), ``start``
+    and ``goal`` as `relfast_kernels.maze.tables.MazeTables` has them."""
 
     layout: Layout
     rooms: tuple[str, ...]

@@ -1,8 +1,7 @@
 """Scoring SeqBench: agreement with gold, and what running the plan in its maze shows.
 
-Whether a text holds a plan is found out in `score`, by the batch: machine code reads the texts and runs their plans
-(`relfast.tasks.seqbench.machine`), and what is left to Python is one dict a response.
-"""
+Whether a text holds a plan is found out in `score`, by the batch: machine code reads the texts and runs their
+plans (`relfast.tasks.seqbench.machine`), and what is left to Python is one dict a response."""
 
 from __future__ import annotations
 
@@ -99,8 +98,8 @@ def gold_of(record: Record) -> tuple[Fields, Hashable]:
 
 
 class _Judged(NamedTuple):
-    """What is found in a text: columns of FOUND_COLUMNS and RATIOS, the text's UTF-8, and why there is no answer
-    (``strict``)."""
+    """What is found in a text: columns of FOUND_COLUMNS and RATIOS, the text's UTF-8, and why there is no
+    answer (``strict``)."""
 
     found: Sequence[int]
     ratios: Sequence[float]
