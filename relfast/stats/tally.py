@@ -167,8 +167,7 @@ class Tally:
         samples = []
         for score in scores:
             groups.setdefault(score.task or UNKNOWN_TASK, []).append(score)
-            if score.status in SCORED:
-                samples.append(sample_of(score))
+            samples.append(sample_of(score))
         for name, group in groups.items():
             tally.tasks[name] = TaskTally()
             tally.tasks[name].add_all(group)
@@ -182,8 +181,6 @@ class Tally:
         if task is None:
             task = self.tasks[name] = TaskTally()
         task.add(score, times)
-        if score.status not in SCORED:
-            return b""
         return sample_of(score)
 
     def count_written(
@@ -315,7 +312,9 @@ _NUMBERS: Final = (int, float)  # a union would be made anew for each value
 
 
 def sample_of(score: Score) -> bytes:
-    """The `SAMPLE` record of a row that is scored."""
+    """The `SAMPLE` record of a row; empty if it is not scored."""
+    if score.status not in SCORED:
+        return b""
     key = orjson.dumps(score.index) if score.id is None else id_text(score.id)
     number = TASK_NUMBERS[score.task or UNKNOWN_TASK] + (FURTHER if score.sample else 0)
     return SAMPLE.pack(number, hash_id(key), hash_vote(score.vote), bool(score.correct))
