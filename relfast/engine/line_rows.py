@@ -174,7 +174,7 @@ class KernelRows:
 
 def _address(data: bytes | ctypes.Array[ctypes.c_char]) -> int:
     if isinstance(data, bytes):
-        return ctypes.cast(data, ctypes.c_void_p).value or 0
+        return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
     return ctypes.addressof(data)
 
 

@@ -289,8 +289,8 @@ def _task_tally(name: str, counted: Counted, firsts: _Firsts, lines: Sequence[in
                 continue
             if known[metric].kind == "label":
                 add_label(metric, value, cell.first, cell.rows)
-            elif value != known[metric].undefined and (units := units_of(value)) is not None:
-                add(metric, cell.first, cell.rows, units * cell.rows)
+            elif value != known[metric].undefined and (of_one := units_of(value)) is not None:
+                add(metric, cell.first, cell.rows, of_one * cell.rows)
         if breakdown is not None:
             mine = tally.cells.setdefault(_cell_name(breakdown, cell.shared), [0] * (1 + len(cell.sums)))
             for at, value in enumerate((cell.rows, *cell.sums)):

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, cast
 
-from relfast_kernels.compiled.ready import functions
-
 from relfast.errors import UsageError
 from relfast.records import Options, Outcome, Policy
 from relfast.tasks.display import Display
@@ -227,8 +225,8 @@ class Task:
         Modules that scoring imports at some record, by dotted name.
     kernels
         Modules of `relfast_kernels` that scoring calls and that compile at their first use.
-    unit
-        The unit of machine code (`relfast_kernels.compiled.ready`) that scoring cannot do without.
+    loads
+        The function ("module:function") that loads the machine code that scoring cannot do without.
     line_rows
         The class ("module:class") that writes rows straight from the lines of a block:
         `relfast.tasks.line_rows`.
@@ -273,7 +271,7 @@ class Task:
     text_kernel: TextKernel | None = None
     modules: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
-    unit: str | None = None
+    loads: str | None = None
     line_rows: str | None = None
     packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
@@ -349,8 +347,8 @@ class Task:
     def load(self) -> None:
         """Load the scorer and its kernels (compiled if need be), so that no record pays for it."""
         self.import_modules()
-        if self.unit is not None:
-            functions(self.unit)
+        if self.loads is not None:
+            resolve(self.loads)()
         for name in self.kernels:
             importlib.import_module(f"relfast_kernels.{name}").warm_up()
 

@@ -310,14 +310,15 @@ def write_rows(
                 at = copy(texts, start, text_ends[place], out, at)
             else:
                 value = worth if kind == PUT_REWARD else share[kind - PUT_RATIO]
-                bits = np.float64(value).view(np.int64)
+                bits: Any = np.float64(value).view(np.int64)
                 slot = slot_of(bits, numbers)
                 if numbers[slot, 1] == 0:
                     state[WRITE_WANTS], state[WRITE_BITS] = WANTS_NUMBER, bits
                     complete = False
                     break
                 written = number_texts[numbers[slot, 1] - 1]
-                at = copy(written, 1, 1 + np.int64(written[0]), out, at)
+                length: Any = np.int64(written[0])
+                at = copy(written, 1, 1 + length, out, at)
         if not complete:
             break
         at = copy(literals, literal, len(literals), out, at)

@@ -48,7 +48,7 @@ TASK: Final = Task(
     blind="relfast.tasks.seqbench.blind:STRATEGIES",
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
-    unit="maze",
+    loads="relfast.tasks.seqbench.machine:machine",
     line_rows="relfast.tasks.seqbench.line_rows:LineRows",
     generator="relfast.tasks.seqbench.generate",
     parameters=Parameters,

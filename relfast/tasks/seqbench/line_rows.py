@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
+from relfast_kernels.compiled.ready import functions
 from relfast_kernels.layouts import RATIOS, SAMPLE_BYTES, VIOLATIONS
 from relfast_kernels.maze.columns import (
     ABOUT_COLUMNS,
@@ -82,7 +83,7 @@ from relfast.json_text import encode_json, encode_row
 from relfast.records import Options, Outcome, Record
 from relfast.tasks.line_rows import Block, Cell, Counted, Sum, Written
 from relfast.tasks.seqbench.gold import PROBLEMS, Problem
-from relfast.tasks.seqbench.machine import Found, machine
+from relfast.tasks.seqbench.machine import UNIT, Found, machine
 from relfast.tasks.seqbench.score import constants_of, gold_of, outcome_of_nothing
 
 _REWARDS: Final = {
@@ -148,6 +149,8 @@ class LineRows:
         row_of: Callable[[Outcome], dict[str, Any]],
     ) -> None:
         self._machine = machine()
+        unit = functions(UNIT, "write", "add")
+        self._write, self._add = unit["write"], unit["add"]
         self._strict, self._details = options.strict, details
         self._how = CUTS_REASONING if options.strict or options.strip_reasoning else 0
         self._how |= IS_STRICT if options.strict else 0
@@ -248,7 +251,7 @@ class LineRows:
         records = array("q", chosen)
         pred = 6 * sum(found.found[FOUND_END::FOUND_COLUMNS]) if self._details else 0
         self._make_room(n * (len(self._literals) + 512) + pred)
-        while self._machine.write(
+        while self._write(
             *block.where,
             records.buffer_info()[0], about.buffer_info()[0], n, found.found.buffer_info()[0],
             found.ratios.buffer_info()[0], first_index, self._number, self._strict, self._reward,
@@ -293,7 +296,7 @@ class LineRows:
         at = NUMBER_BYTES * self._n_numbers
         self._written[at : at + 1 + len(text)] = bytes((len(text),)) + text
         self._n_numbers += 1
-        self._machine.add_number(bits, self._n_numbers, self._slots.buffer_info()[0])
+        self._add(bits, self._n_numbers, self._slots.buffer_info()[0])
 
     def _counted(
         self,

@@ -10,7 +10,7 @@ import mmap
 import os
 import threading
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from relfast_kernels.compiled.ready import functions
@@ -74,9 +74,9 @@ class Found(NamedTuple):
 class Machine:
     """The kernels' functions, and work space that grows with what is asked."""
 
-    def __init__(self, unit: Mapping[str, Callable[..., int]]) -> None:
+    def __init__(self) -> None:
+        unit = functions(UNIT, "judge", "settle", "scan")
         self._judge, self._settle, self._scan = unit["judge"], unit["settle"], unit["scan"]
-        self.add_number, self.write = unit["add"], unit["write"]
         self._growing = threading.Lock()
         self._text = self._items = self._numbers = mmap.mmap(-1, 1)
         self._rest = (
@@ -187,7 +187,7 @@ def machine() -> Machine:
     """The process's own."""
     global _machine
     if _machine is None:
-        _machine = Machine(functions(UNIT))
+        _machine = Machine()
     return _machine
 
 

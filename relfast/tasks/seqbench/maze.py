@@ -151,8 +151,15 @@ class Maze:
         import numpy as np
         from relfast_kernels.maze.tables import MazeTables
 
-        parts = (self.first_edge, self.neighbors, self.doors, self.door_keys, self.key_rooms)
-        return MazeTables(*[np.array(part, np.int32) for part in parts], self.start, self.goal)
+        return MazeTables(
+            np.array(self.first_edge, np.int32),
+            np.array(self.neighbors, np.int32),
+            np.array(self.doors, np.int32),
+            np.array(self.door_keys, np.int32),
+            np.array(self.key_rooms, np.int32),
+            self.start,
+            self.goal,
+        )
 
     def encode(self, actions: Sequence[Action | None]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Codes and arguments of a plan, as `relfast_kernels.maze.judge` wants them."""
