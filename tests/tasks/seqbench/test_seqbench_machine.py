@@ -87,7 +87,7 @@ def test_a_search_that_wants_more_room(monkeypatch: pytest.MonkeyPatch) -> None:
     assert small.metrics["violation"] == "bad_action"
 
 
-def test_scoring_loads_neither_numba_nor_numpy() -> None:
+def test_scoring_loads_no_numba() -> None:
     code = (
         "import sys, relfast; from relfast_kernels.compiled import native\n"
         "if native.load('maze') is None: native.build('maze'); sys.exit(7)\n"
@@ -95,13 +95,13 @@ def test_scoring_loads_neither_numba_nor_numpy() -> None:
         "text = \"['start: A', 'move_to: B', 'rescue: Al']\"\n"
         "facts = 'Room A and B are connected by an open door. Bob is in room A. Al is in room B.'\n"
         "assert scorer.reward('SeqBench', {'actions': text}, text, facts) == 1.0\n"
-        "print('numba' in sys.modules, 'numpy' in sys.modules)"
+        "print('numba' in sys.modules)"
     )
     for _ in range(2):  # the first one may have to build it
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         if done.returncode != 7:
             break
-    assert done.stdout == "False False\n", done.stderr
+    assert done.stdout == "False\n", done.stderr
 
 
 @pytest.mark.slow
