@@ -110,7 +110,7 @@ def from_structure(details: str | bytes | Mapping[str, Any]) -> Layout:
     # most neighbours are known from their door by now, and a maze has thousands
     for coordinate, behind in _part(structure, "adjacency_list", "structural_details.structure").items():
         here = room(coordinate, "adjacency_list")
-        if not isinstance(behind, (list, tuple)):
+        if type(behind) is not list and not isinstance(behind, (list, tuple)):
             raise _bad("no list", "structural_details.structure.adjacency_list")
         for neighbor in behind:
             there = names.get(neighbor) if isinstance(neighbor, str) else None

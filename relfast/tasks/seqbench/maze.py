@@ -114,30 +114,29 @@ class Maze:
         room_at = {name: index for index, name in enumerate(rooms)}
         key_at = {name: index for index, name in enumerate(keys)}
         door_keys = array("i")
-        ahead: list[list[tuple[int, int]]] = [[] for _ in rooms]
-        back: list[list[tuple[int, int]]] = [[] for _ in rooms]
+        # from each room first the passages that name it first: the room behind, and then the door
+        ahead: list[list[int]] = [[] for _ in rooms]
+        back: list[list[int]] = [[] for _ in rooms]
         for (one, other), door in layout.passages.items():
             first, second = room_at[one], room_at[other]
             number = NO_DOOR
             if door.locked:
                 number = len(door_keys)
                 door_keys.append(key_at.get(door.key, NO_KEY))
-            ahead[first].append((second, number))
-            back[second].append((first, number))
-        first_edge, neighbors, doors = array("i", (0,)), array("i"), array("i")
+            ahead[first] += (second, number)
+            back[second] += (first, number)
+        first_edge, edges = array("i", (0,)), array("i")
         for here, there in zip(ahead, back, strict=True):
-            for behind, number in (*here, *there):
-                neighbors.append(behind)
-                doors.append(number)
-            first_edge.append(len(neighbors))
+            edges.extend(array("i", here + there))
+            first_edge.append(len(edges) // 2)
         return cls(
             layout,
             tuple(rooms),
             tuple(keys),
             layout.target,
             first_edge,
-            neighbors,
-            doors,
+            edges[::2],
+            edges[1::2],
             door_keys,
             array("i", [room_at.get(layout.key_rooms.get(key, ""), -1) for key in keys]),
             room_at[layout.start],
