@@ -33,9 +33,10 @@ _ROOT: Final = Path(__file__).parent.parent
 
 _MAZE: Final = (
     "layouts.py", "text/vectors.py", "text/find.py", "text/characters.py", "text/json_scan.py",
-    "text/words.py", "text/reasoning.py", "text/escapes.py", "text/plans.py", "maze/columns.py", "maze/phrases.py",
-    "maze/tables.py", "maze/part.py", "maze/search.py", "maze/judge.py", "maze/packed.py", "maze/surely.py",
-    "maze/reading.py", "maze/json_out.py", "maze/rows.py", "maze/entries.py",
+    "text/words.py", "text/reasoning.py", "text/escapes.py", "text/plans.py", "maze/columns.py",
+    "maze/phrases.py", "maze/tables.py", "maze/part.py", "maze/search.py", "maze/judge.py",
+    "maze/packed.py", "maze/surely.py", "maze/reading.py", "maze/json_out.py", "maze/rows.py",
+    "maze/entries.py",
 )  # fmt: skip
 
 UNITS: Final = {
