@@ -31,7 +31,7 @@ _EXTRAS = {
     "ray": ("ray", "fsspec"),
 }
 
-_SECONDS = {"text": 80, "smiles": 45, "mcs": 30}
+_SECONDS = {"text": 80, "smiles": 45, "mcs": 30, "maze": 30}
 """What native units take to compile, about."""
 
 

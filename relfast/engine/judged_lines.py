@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -33,8 +33,7 @@ from relfast_kernels.layouts import (
 
 from relfast.engine.scoring import LOAD_SECONDS, Scoring
 from relfast.engine.text_fields import KnownGold
-from relfast.json_text import encode_row
-from relfast.records import SCORED, Outcome, Record, Score
+from relfast.records import Outcome, Record
 from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, hash_id, hash_vote
 from relfast.stats.tally import Tally
 from relfast.tasks import TASKS
@@ -88,43 +87,30 @@ class JudgedBlock:
 
     def rows_of(self, start: int, stop: int) -> tuple[bytes, Tally]:
         """Rows and tally of those of some lines that were judged."""
-        first, end = self.before[start - self._first_line], self.before[stop - self._first_line]
+        first, end = self._rows_before(start), self._rows_before(stop)
+        tally = self.tally_of(start, stop)
+        tally.samples += b"".join(self.samples[first:end])
+        return b"".join(self.rows[first:end]), tally
+
+    def tally_of(self, start: int, stop: int) -> Tally:
+        """What is counted of those of some lines that were judged, but for their samples."""
+        first, end = self._rows_before(start), self._rows_before(stop)
         tally = Tally()
         for rows in self.by_task:
             some = rows.between(first, end)
             if some.start < some.stop:
                 metrics = {name: column[some] for name, column in rows.metrics.items()}
                 tally.add_columns(rows.task.name, rows.found[some], rows.rewards[some], metrics)
-        tally.samples += b"".join(self.samples[first:end])
-        return b"".join(self.rows[first:end]), tally
+        return tally
 
-    def with_others(
-        self, start: int, stop: int, others: Sequence[int], counts: Sequence[int], scores: Sequence[Score]
-    ) -> tuple[bytes, Tally]:
-        """Rows and tally of lines ``start`` to ``stop``, of which ``others`` were not judged: each of these
-        has ``counts`` of the scores."""
-        _, tally = self.rows_of(start, stop)
-        tally.samples.clear()
-        counted = Tally.of(scores)
-        theirs, counted.samples = bytes(counted.samples), bytearray()
-        tally.merge(counted)
-        rows: list[bytes] = []
-        score = sample = 0
-        before = self.before[start - self._first_line]
-        for number, count in zip(others, counts, strict=True):
-            at = self.before[number - self._first_line]
-            rows += self.rows[before:at]
-            tally.samples += b"".join(self.samples[before:at])
-            before = at
-            some = scores[score : score + count]
-            rows += [encode_row(one.to_row()) for one in some]
-            n_bytes = SAMPLE.size * sum(one.status in SCORED for one in some)
-            tally.samples += theirs[sample : sample + n_bytes]
-            score, sample = score + count, sample + n_bytes
-        end = self.before[stop - self._first_line]
-        rows += self.rows[before:end]
-        tally.samples += b"".join(self.samples[before:end])
-        return b"".join(rows), tally
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[int, bytes, bytes]]:
+        """Line, row and sample of all that were judged of some lines."""
+        for line in range(start, stop):
+            for at in range(self._rows_before(line), self._rows_before(line + 1)):
+                yield line, self.rows[at], self.samples[at]
+
+    def _rows_before(self, line: int) -> int:
+        return self.before[line - self._first_line]
 
 
 class LineJudge:

@@ -89,6 +89,10 @@ class Scoring:
             for name, task in TASKS.items()
         }
 
+    def reward_metric(self, task: Task) -> str:
+        """The metric that becomes ``reward``."""
+        return self._reward_metric[task.name]
+
     def lines(
         self,
         lines: Sequence[bytes],

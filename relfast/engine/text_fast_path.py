@@ -16,7 +16,7 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from relfast_kernels.compiled import native
@@ -69,16 +69,18 @@ from relfast_kernels.layouts import (
 
 from relfast.engine.job import Job
 from relfast.engine.judged_lines import JUDGED, JudgedBlock, LineJudge
+from relfast.engine.line_rows import KernelRows, SlowLines
+from relfast.engine.pool.failures import Verdict
 from relfast.engine.pool.launch import environment
 from relfast.engine.scoring import Scoring
+from relfast.engine.segments import Segment
 from relfast.engine.strict_reader import StrictReader
-from relfast.engine.text_fields import CountingReader, KnownGold, Taken
+from relfast.engine.text_fields import CountingReader, KnownGold
 from relfast.engine.text_gold import JoinedGold, least_measure, task_number
 from relfast.engine.text_paths import can_hold, paths_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers
-from relfast.json_text import encode_row
-from relfast.records import Score
+from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.base import resolve
 
@@ -148,6 +150,7 @@ class TextFastPath:
         self._paths = paths_of(job.field_map)
         self._known = KnownGold(scoring)
         self._judge = LineJudge(scoring, self._known)
+        self._kernel_rows: KernelRows | None = None
         self._work = (
             lazy_buffer(8 * TOKEN_COLUMNS * MAX_TOKENS),
             lazy_buffer(8 * MAX_TOKENS),
@@ -283,11 +286,20 @@ class TextFastPath:
         """The rows of those lines that a task's judge scores."""
         return self._judge.judge(block, self._records, self._scratch, numbers, first_index, chosen)
 
-    def take(
-        self, block: ScannedBlock, numbers: Sequence[int], first_index: int, chosen: str | None
-    ) -> Taken:
-        """The records of lines that are slow."""
-        return self._known.take(block, self._records, self._scratch, numbers, first_index, chosen)
+    def score(
+        self,
+        block: ScannedBlock,
+        lines: SlowLines,
+        first_index: int,
+        chosen: str | None,
+        verdicts: Mapping[Place, Verdict] | None,
+    ) -> Segment:
+        """The segment of lines some of which are slow."""
+        if self._kernel_rows is None:
+            self._kernel_rows = KernelRows(self._scoring, self._known, self.one_by_one)
+        return self._kernel_rows.segment(
+            block, self._records, self._scratch, lines, first_index, chosen, verdicts
+        )
 
     def rows(self, block: ScannedBlock, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
@@ -331,26 +343,30 @@ class ScannedBlock:
     def _kinds(self, start: int, stop: int) -> list[int]:
         return self.lines[start * LINE_COLUMNS + LINE_KIND : stop * LINE_COLUMNS : LINE_COLUMNS]
 
-    def slow(self, start: int, stop: int, most: int) -> tuple[int, Sequence[int]]:
-        """The slow ones of some lines, at most so many, and the line behind the last that is counted."""
+    def slow(self, start: int, stop: int, most: int) -> SlowLines:
+        """The slow ones of some lines, at most so many, and how far that goes."""
         if self._judged is None:
             stop = min(start + most, stop)
-            return stop, range(start, stop)
+            return SlowLines(start, stop, range(start, stop), None)
         numbers = [
             start + at
             for at, kind in enumerate(self._kinds(start, stop))
             if kind not in (BLANK, FAST, JUDGED)
         ]
-        return (numbers[most], numbers[:most]) if len(numbers) > most else (stop, numbers)
+        if len(numbers) > most:
+            stop = numbers[most]
+        return SlowLines(start, stop, numbers[:most], self._judged)
 
-    @property
-    def reader(self) -> CountingReader:
-        """For records of lines that are slow."""
-        return self._fast_path.one_by_one
-
-    def take(self, numbers: Sequence[int], first_index: int, chosen: str | None) -> Taken:
-        """The records of lines that are slow; their indices count from the block's ``first_index``."""
-        return self._fast_path.take(self, numbers, first_index, chosen)
+    def score(
+        self,
+        lines: SlowLines,
+        first_index: int,
+        chosen: str | None,
+        verdicts: Mapping[Place, Verdict] | None = None,
+    ) -> Segment:
+        """The segment of lines some of which are slow; their indices count from the block's
+        ``first_index``."""
+        return self._fast_path.score(self, lines, first_index, chosen, verdicts)
 
     def take_left(self) -> int:
         """Count the lines of which an extractor has read a response, each once."""
@@ -366,14 +382,6 @@ class ScannedBlock:
     def judge(self, start: int, stop: int, first_index: int, chosen: str | None) -> None:
         """Have lines that are slow scored by the judges of their tasks; those that are have rows then."""
         self._judged = self._fast_path.judge(self, range(start, stop), first_index, chosen)
-
-    def with_judged(
-        self, start: int, stop: int, others: Sequence[int], counts: Sequence[int], scores: Sequence[Score]
-    ) -> tuple[bytes, Tally]:
-        """Rows and tally of lines that are slow, each with so many of the scores, and of judged ones."""
-        if self._judged is None or len(others) == stop - start:
-            return b"".join([encode_row(score.to_row()) for score in scores]), Tally.of(scores)
-        return self._judged.with_others(start, stop, others, counts, scores)
 
     def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""

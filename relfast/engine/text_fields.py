@@ -90,7 +90,8 @@ class KnownGold:
         self._scoring = scoring
         self._limit = limit
         self._size = 0
-        self._known: dict[int, Record] = {}
+        self.golds: dict[int, Record] = {}
+        """A record without a response, by its digest."""
         self._decoded: dict[int, list[Record | Score]] = {}
 
     def begin_block(self) -> None:
@@ -102,12 +103,12 @@ class KnownGold:
     ) -> Record | None:
         """A record with the gold of a line whose fields the kernel has found, ``n`` responses among them;
         None where its gold cannot be shared."""
-        if digest not in self._known:
+        if digest not in self.golds:
             line = block.line(number)
             # should its responses be left, it is not decoded anew
             found = self._decoded[number] = self._scoring.line(line, first_index + number, chosen)
             self._learn(digest, line, found, n)
-        return self._known.get(digest)
+        return self.golds.get(digest)
 
     def take(
         self,
@@ -138,7 +139,7 @@ class KnownGold:
             place = number * LINE_COLUMNS
             at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
             fields = lines[place + LINE_KIND] == FIELDS
-            known = self._known.get(records[at * RECORD_COLUMNS + RECORD_GOLD]) if fields else None
+            known = self.golds.get(records[at * RECORD_COLUMNS + RECORD_GOLD]) if fields else None
             index = first_index + number
             found = self._decoded.get(number)
             if found is None and known is None:
@@ -190,11 +191,11 @@ class KnownGold:
         if not set(TASKS[first.task].row_fields).issubset(GOLD_MEMBERS):
             return
         if self._size + len(line) > self._limit:
-            self._known.clear()
+            self.golds.clear()
             self._size = 0
         self._size += len(line)
         shared = SharedGold()
         for entry in found:
             assert isinstance(entry, Record)
             entry.shared = shared
-        self._known[digest] = replace(first, response=None)
+        self.golds[digest] = replace(first, response=None)

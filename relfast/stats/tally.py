@@ -18,6 +18,7 @@ from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, hash_id, hash_v
 from relfast.stats.sums import units_of
 from relfast.tasks import TASKS
 from relfast.tasks.base import Breakdown, Metric
+from relfast.tasks.line_rows import Counted
 
 METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
 BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
@@ -131,7 +132,7 @@ class TaskTally:
                 mine_counts[label] = mine_counts.get(label, 0) + times
 
     def _add_cell(self, task: str, breakdown: Breakdown, metrics: Mapping[str, Any], times: int) -> None:
-        name = "/".join("" if metrics[key] is None else f"{metrics[key]:g}" for key in breakdown.by)
+        name = _cell_name(breakdown, metrics)
         cell = self.cells.get(name)
         if cell is None:
             cell = self.cells[name] = [0] * (1 + len(breakdown.sums))
@@ -184,8 +185,7 @@ class Tally:
         samples = []
         for score in scores:
             groups.setdefault(score.task or UNKNOWN_TASK, []).append(score)
-            if score.status in SCORED:
-                samples.append(_sample(score))
+            samples.append(sample_of(score))
         for name, group in groups.items():
             tally.tasks[name] = TaskTally()
             tally.tasks[name].add_all(group)
@@ -199,9 +199,36 @@ class Tally:
         if task is None:
             task = self.tasks[name] = TaskTally()
         task.add(score, times)
-        if score.status not in SCORED:
-            return b""
-        return _sample(score)
+        return sample_of(score)
+
+    def count_written(
+        self,
+        name: str,
+        counted: Counted,
+        lines: Sequence[int] | None = None,
+        others: Sequence[Score] = (),
+        first_index: int = 0,
+    ) -> None:
+        """Count rows of a task that its kernels have written; their samples are left to the caller.
+
+        ``lines`` says on which line each of them stands, where ``others`` of the task, counted already, stand
+        between them: ``first_index`` is that of the first line.
+        """
+        firsts = _Firsts(METRICS[name])
+        made = _task_tally(name, counted, firsts, lines)
+        mine = self.tasks.get(name)
+        if mine is None:
+            self.tasks[name] = made
+            return
+        for score in others:
+            firsts.look(score, score.index - first_index)
+        mine.merge(made)
+        mine.sums = {metric: mine.sums[metric] for metric in firsts.metrics() if metric in mine.sums}
+        mine.labels = {
+            metric: {label: mine.labels[metric][label] for label in firsts.labels(metric)}
+            for metric in firsts.metrics()
+            if metric in mine.labels
+        }
 
     def add_columns(
         self,
@@ -228,11 +255,96 @@ class Tally:
         return sum(task.statuses[status] for task in self.tasks.values() for status in statuses)
 
 
+class _Firsts:
+    """On which line metrics and labels stand first: the order in which rows have them."""
+
+    def __init__(self, known: Mapping[str, Metric]) -> None:
+        self._known = known
+        self._order = {metric: at for at, metric in enumerate(known)}
+        self._at: dict[tuple[str, str | None], int] = {}
+
+    def tell(self, metric: str, label: str | None, line: int) -> None:
+        key = metric, label
+        self._at[key] = min(self._at.get(key, line), line)
+
+    def look(self, score: Score, line: int) -> None:
+        """Look at a row."""
+        if score.status not in SCORED:
+            return
+        for name, value in score.metrics.items():
+            metric = self._known.get(name)
+            if metric is not None and value is not None:
+                self.tell(name, value if metric.kind == "label" else None, line)
+
+    def metrics(self) -> list[str]:
+        first: dict[str, int] = {}
+        for (metric, _), line in self._at.items():
+            first[metric] = min(first.get(metric, line), line)
+        return sorted(first, key=lambda metric: (first[metric], self._order[metric]))
+
+    def labels(self, metric: str) -> list[str]:
+        found = [(line, label) for (name, label), line in self._at.items() if name == metric and label]
+        return [label for _, label in sorted(found)]
+
+
+def _task_tally(name: str, counted: Counted, firsts: _Firsts, lines: Sequence[int] | None) -> TaskTally:
+    """What `TaskTally.add_all` would make of the rows."""
+    tally = TaskTally()
+    tally.statuses.update(counted.statuses)
+    tally.found = counted.statuses.get("ok", 0)
+    tally.rewards = list(counted.rewards)
+    known = METRICS[name]
+    sums: dict[str, list[int]] = {}
+    labels: dict[str, dict[str, int]] = {}
+
+    def add(metric: str, first: int, n: int, units: int) -> None:
+        mine = sums.setdefault(metric, [0, 0])
+        mine[0] += n
+        mine[1] += units
+        firsts.tell(metric, None, first if lines is None else lines[first])
+
+    def add_label(metric: str, label: str, first: int, n: int) -> None:
+        mine = labels.setdefault(metric, {})
+        mine[label] = mine.get(label, 0) + n
+        firsts.tell(metric, label, first if lines is None else lines[first])
+
+    for metric, first, n, units in counted.sums:
+        add(metric, first, n, units)
+    for first, metric, label, n in counted.labels:
+        add_label(metric, label, first, n)
+    breakdown = BREAKDOWNS.get(name)
+    for cell in counted.cells:
+        for metric, value in cell.shared.items():
+            if value is None:
+                continue
+            if known[metric].kind == "label":
+                add_label(metric, value, cell.first, cell.rows)
+            elif value != known[metric].undefined and (of_one := units_of(value)) is not None:
+                add(metric, cell.first, cell.rows, of_one * cell.rows)
+        if breakdown is not None:
+            mine = tally.cells.setdefault(_cell_name(breakdown, cell.shared), [0] * (1 + len(cell.sums)))
+            for at, value in enumerate((cell.rows, *cell.sums)):
+                mine[at] += value
+    tally.sums = {metric: sums[metric] for metric in firsts.metrics() if metric in sums}
+    tally.labels = {
+        metric: {label: labels[metric][label] for label in firsts.labels(metric)}
+        for metric in firsts.metrics()
+        if metric in labels
+    }
+    return tally
+
+
+def _cell_name(breakdown: Breakdown, metrics: Mapping[str, Any]) -> str:
+    return "/".join("" if metrics[key] is None else f"{metrics[key]:g}" for key in breakdown.by)
+
+
 _NUMBERS: Final = (int, float)  # a union would be made anew for each value
 
 
-def _sample(score: Score) -> bytes:
-    """The `SAMPLE` record of a row that is scored."""
+def sample_of(score: Score) -> bytes:
+    """The `SAMPLE` record of a row; empty if it is not scored."""
+    if score.status not in SCORED:
+        return b""
     key = orjson.dumps(score.index) if score.id is None else id_text(score.id)
     number = TASK_NUMBERS[score.task or UNKNOWN_TASK] + (FURTHER if score.sample else 0)
     return SAMPLE.pack(number, hash_id(key), hash_vote(score.vote), bool(score.correct))

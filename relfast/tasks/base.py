@@ -234,6 +234,11 @@ class Task:
         Modules that scoring imports at some record, by dotted name.
     kernels
         Modules of `relfast_kernels` that scoring calls and that compile at their first use.
+    loads
+        The function ("module:function") that loads the machine code that scoring cannot do without.
+    line_rows
+        The class ("module:class") that writes rows straight from the lines of a block:
+        `relfast.tasks.line_rows`.
     packages
         Distributions whose versions can change a score; part of the signature.
     breakdown
@@ -276,6 +281,8 @@ class Task:
     in_blocks: str | None = None
     modules: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
+    loads: str | None = None
+    line_rows: str | None = None
     packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
     generator: str | None = None
@@ -354,6 +361,8 @@ class Task:
     def load(self) -> None:
         """Load the scorer and its kernels (compiled if need be), so that no record pays for it."""
         self.import_modules()
+        if self.loads is not None:
+            resolve(self.loads)()
         for name in self.kernels:
             importlib.import_module(f"relfast_kernels.{name}").warm_up()
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from relfast_kernels import layouts
 from relfast_kernels.layouts import (
     BAD_ACTION,
+    ITEM_COLUMNS,
     JUDGED,
     LEGAL,
     NO_DOOR,
@@ -21,11 +22,15 @@ from relfast_kernels.layouts import (
     UNSOLVABLE,
     VIOLATIONS,
 )
+from relfast_kernels.maze.columns import BEST, GOLD_IS_BEST, HEADER, MAX_PAIRS, SHORTEST, header_of
 from relfast_kernels.maze.growth import DRAWS_PER_POINT, rewind, spanning_tree
-from relfast_kernels.maze.judge import judge_plans, step_code, validate_plans
-from relfast_kernels.maze.search import MAX_SWITCHES, remaining_actions, shortest_plan, walk_tree
-from relfast_kernels.maze.tables import GoldTables, MazeTables, index_names
-from relfast_kernels.text.plans import lay_out, read_plans
+from relfast_kernels.maze.judge import judge_plan, validate_plans
+from relfast_kernels.maze.packed import settle, unpack
+from relfast_kernels.maze.part import walk_tree
+from relfast_kernels.maze.plans import remaining_actions, shortest_plan
+from relfast_kernels.maze.search import MAX_SWITCHES
+from relfast_kernels.maze.tables import MazeTables, fill_slots
+from relfast_kernels.text.plans import scan
 
 from kernels import naive_seqbench as naive
 from relfast.tasks.seqbench.grid import grid
@@ -138,6 +143,61 @@ def test_an_empty_plan_lacks_its_rescue() -> None:
     assert codes[1] == BAD_ACTION
 
 
+def work(size: int = 10_000) -> tuple[Any, Any]:
+    """Work space of searches, with what others left in it."""
+    return np.full(size, 7, np.int32), np.full((MAX_PAIRS, 2), 7)
+
+
+def settled(maze: MazeTables, gold: Plan, names: list[str]) -> Any:
+    """A problem as one array, as `relfast.tasks.seqbench.gold` makes it."""
+    raw = "".join(names).encode()
+    n_slots = 8
+    while n_slots < 2 * len(names):
+        n_slots *= 2
+    ends = np.cumsum([len(name.encode()) for name in names])
+    kinds, arguments, _ = arrays([gold])
+    filled = np.concatenate([*maze[:5], kinds, arguments, ends]).astype(np.int32)
+    problem = np.zeros(HEADER + len(filled) + n_slots + 4 * len(gold) + -(-len(raw) // 4), np.int32)
+    problem[HEADER : HEADER + len(filled)] = filled
+    counts = len(maze.first_edge) - 1, len(maze.neighbors), len(maze.door_keys), len(maze.key_rooms)
+    header = header_of(*counts, maze.start, maze.goal, len(gold), len(names), n_slots, len(raw), len(problem))
+    problem[: len(header)] = header
+    problem.view(np.uint8)[len(problem) * 4 - 4 * -(-len(raw) // 4) :][: len(raw)] = np.frombuffer(
+        raw, np.uint8
+    )
+    assert settle(problem, *work())
+    return problem
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_tables_of_gold(data: st.DataObject) -> None:
+    """Every step's place among the distinct ones, and how often each occurs."""
+    maze = data.draw(mazes())
+    gold = [step for step in data.draw(walks(maze)) if step[0] < 6 and step[1] >= 0]
+    names = [f"N{number}" for number in range(len(maze.first_edge) - 1 + len(maze.key_rooms) + 1)]
+    problem = settled(maze, gold, names)
+    _, kinds, arguments, of_names, golden = unpack(problem)
+    assert list(zip(kinds.tolist(), arguments.tolist(), strict=True)) == gold
+    codes, distinct = golden.codes.tolist(), golden.distinct.tolist()
+    assert distinct == sorted(set(codes))
+    assert [distinct[place] for place in golden.places.tolist()] == codes
+    assert golden.counts.tolist() == [codes.count(code) for code in distinct]
+    assert len(set(zip(codes, gold, strict=True))) == len(distinct)
+    assert sorted(slot for slot in of_names.slots.tolist() if slot >= 0) == list(range(len(names)))
+
+
+def test_a_search_without_room_says_so() -> None:
+    maze = build(2, [(0, 1, 0)], [0], [0], 0, 1)
+    names = ["A", "B", "7", "Al"]
+    problem = settled(maze, [(0, 0)], names)
+    for size in (0, 5, 40, 300):
+        assert not settle(problem, *work(size))
+    found = problem.copy()
+    assert settle(problem, *work(2_000))
+    assert problem.tolist() == found.tolist()
+
+
 @settings(deadline=None)
 @given(st.data())
 def test_judging_texts(data: st.DataObject) -> None:
@@ -148,10 +208,6 @@ def test_judging_texts(data: st.DataObject) -> None:
     n_rooms, n_keys = len(maze.first_edge) - 1, len(maze.key_rooms)
     # keys and rooms may share a name
     names = [f"R{room}" for room in range(n_rooms)] + [f"R{key}" for key in range(n_keys)] + ["Bob"]
-    raw_names = "".join(names).encode()
-    tables = index_names(
-        np.frombuffer(raw_names, np.uint8), np.cumsum([len(name) for name in names], dtype=np.int32)
-    )
 
     def word(kind: int, argument: int) -> str:
         if kind == naive.BAD:
@@ -161,18 +217,23 @@ def test_judging_texts(data: st.DataObject) -> None:
         return f"{naive.ACTIONS[kind]}: {'Bob' if kind == 5 else f'R{argument}'}"
 
     texts = [str([word(*step) for step in plan]) for plan in plans]
-    text = lay_out([text.encode() for text in texts])
-    read = read_plans(text, np.cumsum([len(part) for part in texts], dtype=np.int64))
-    codes = np.array([step_code(*step) for step in gold], np.int32)
-    distinct, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    judged, ratios = np.zeros((len(plans), len(JUDGED)), np.int32), np.zeros((len(plans), len(RATIOS)))
-    golden = GoldTables(codes, distinct, counts.astype(np.int32), places.astype(np.int32))
-    best = max(naive.shortest(maze), 1)
-    solvable = naive.shortest(maze) > 0
+    problem = settled(maze, gold, names)
+    tables, _, _, of_names, golden = unpack(problem)
+    best = naive.shortest(maze)
+    solvable = best > 0
+    assert problem[SHORTEST] == best
+    best = best if solvable else len(gold)
     gold_is_best = naive.violation(maze, gold)[0] is None and len(gold) == best
-    judge_plans(
-        maze, tables, golden, best, gold_is_best, solvable, text, read, np.arange(len(plans)), judged, ratios
-    )
+    assert (problem[BEST], problem[GOLD_IS_BEST]) == (best, gold_is_best)
+    judged, ratios = np.zeros((len(plans), len(JUDGED)), np.int32), np.zeros((len(plans), len(RATIOS)))
+    for row, text in enumerate(texts):
+        data = np.frombuffer(bytearray(text.encode()) + bytes(len(text)), np.uint8)
+        items = np.empty((2, len(text), ITEM_COLUMNS), np.int32)
+        n_items, _ = scan(data, 0, len(text), items[0], items[1], np.empty((1, 3), np.int64))
+        assert judge_plan(
+            tables, of_names, golden, best, gold_is_best, solvable, data, items[1][:n_items], *work(), judged[row],
+            ratios[row],
+        )  # fmt: skip
     for plan, row, shares in zip(plans, judged.tolist(), ratios.tolist(), strict=True):
         if all(kind == naive.BAD for kind, _ in plan):
             assert row == [UNPARSABLE, 0, 0, 0, 0, 0]
@@ -302,7 +363,7 @@ def test_a_chain_of_many_doors() -> None:
 @given(mazes())
 def test_forests_have_no_cycles(maze: MazeTables) -> None:
     parents = np.empty(len(maze.first_edge) - 1, np.int32)
-    assert walk_tree(maze, parents)
+    assert walk_tree(maze, parents, np.empty_like(parents))
     assert parents[maze.start] == maze.start
 
 
@@ -366,8 +427,7 @@ def test_rewind_fails_where_nothing_fits() -> None:
 @pytest.mark.parametrize("count", [1, 7, 40])
 def test_names_are_found_in_crowded_tables(count: int) -> None:
     names = [f"N{index}".encode() for index in range(count)]
-    tables = index_names(
-        np.frombuffer(b"".join(names), np.uint8), np.cumsum([len(name) for name in names], dtype=np.int32)
-    )
-    assert sorted(slot for slot in tables.slots.tolist() if slot >= 0) == list(range(count))
-    assert len(tables.slots) >= 2 * count
+    slots = np.empty(1 << (2 * count).bit_length(), np.int32)
+    ends = np.cumsum([len(name) for name in names], dtype=np.int32)
+    fill_slots(np.frombuffer(b"".join(names), np.uint8), ends, slots)
+    assert sorted(slot for slot in slots.tolist() if slot >= 0) == list(range(count))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
-from relfast_kernels.maze import growth, judge, search, tables
-from relfast_kernels.text import plans
+from relfast_kernels.maze import growth, judge, plans
 
 from relfast.records import Record
 from relfast.seqbench import Maze, generate, parse_actions, shortest_plan, validate
@@ -14,13 +13,9 @@ from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import score as room
 
 KERNELS = (
-    plans.read_plans,
-    plans.scan,
-    judge.judge_plans,
     judge.validate_plans,
-    tables.index_names,
-    search.shortest_plan,
-    search.remaining_actions,
+    plans.shortest_plan,
+    plans.remaining_actions,
     growth.spanning_tree,
     growth.rewind,
 )
@@ -28,7 +23,7 @@ KERNELS = (
 
 @pytest.mark.compiled
 def test_nothing_is_left_to_compile() -> None:
-    for module in (plans, judge, search, growth):
+    for module in (plans, judge, growth):
         module.warm_up()
     before = [kernel.signatures for kernel in KERNELS]
     row = next(generate(1, 3, rows=4, cols=4, B=1, N=1.0))

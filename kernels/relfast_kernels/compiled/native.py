@@ -31,6 +31,14 @@ from relfast_kernels.compiled.trust import UntrustedError
 
 _ROOT: Final = Path(__file__).parent.parent
 
+_MAZE: Final = (
+    "layouts.py", "text/vectors.py", "text/find.py", "text/characters.py", "text/json_scan.py",
+    "text/words.py", "text/reasoning.py", "text/escapes.py", "text/plans.py", "maze/columns.py",
+    "maze/phrases.py", "maze/tables.py", "maze/part.py", "maze/search.py", "maze/judge.py",
+    "maze/packed.py", "maze/surely.py", "maze/reading.py", "maze/json_out.py", "maze/rows.py",
+    "maze/entries.py",
+)  # fmt: skip
+
 UNITS: Final = {
     "text": (
         "layouts.py",
@@ -86,6 +94,7 @@ UNITS: Final = {
         "tags/read.py",
         "tags/entries.py",
     ),
+    "maze": _MAZE,
     "smiles": (
         "layouts.py",
         "smiles/elements.py",
@@ -149,7 +158,7 @@ UNITS: Final = {
 """Unit → the sources its code comes from; the last one declares its entries."""
 
 SHORT: Final = frozenset(
-    {"smiles", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part", "text.read", "text.read_many"}
+    {"smiles", "maze", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part", "text.read", "text.read_many"}
 )
 """Units, and entries of units, that take microseconds."""
 
@@ -229,10 +238,8 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
                 code, entries = _read(file)
                 address_of = open_code(file, code)
             return {
-                name: _callable(
-                    address_of(entry["symbol"]),
-                    entry["arguments"],
-                    holds_gil=not SHORT.isdisjoint((unit, f"{unit}.{name}")),
+                name: callable_at(
+                    address_of(entry["symbol"]), entry["arguments"], holds_gil=is_short(unit, name)
                 )
                 for name, entry in entries.items()
             }
@@ -316,7 +323,17 @@ def _open_object(file: BinaryIO, code: bytes) -> Callable[[str], int]:
     return address_of
 
 
-def _callable(address: int, arguments: str, *, holds_gil: bool) -> Callable[..., int]:
+def is_short(unit: str, name: str) -> bool:
+    """Whether a function of a unit is called with the interpreter's lock held."""
+    return not SHORT.isdisjoint((unit, f"{unit}.{name}"))
+
+
+def entries_of(unit: str) -> str:
+    """The module that declares a unit's entries."""
+    return "relfast_kernels." + UNITS[unit][-1].removesuffix(".py").replace("/", ".")
+
+
+def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..., int]:
     """A numba function as a Python callable; ``arguments`` has a letter each, ``p`` pointer, ``i`` int64.
 
     numba's calling convention: a place for the result, one for an exception, then the arguments.
@@ -359,8 +376,7 @@ def build(unit: str) -> Path:
 
     from relfast_kernels.compiled.machine_code import compiled, module_of
 
-    entries_at = UNITS[unit][-1].removesuffix(".py").replace("/", ".")
-    module = importlib.import_module(f"relfast_kernels.{entries_at}")
+    module = importlib.import_module(entries_of(unit))
     kinds = {"p": types.voidptr, "i": types.int64}
     entries = {}
     texts = []

@@ -19,7 +19,6 @@ from relfast_kernels.layouts import (
     ITEM_HASH,
     ITEM_KIND,
     ITEM_PARAM,
-    JUDGED,
     KEY_NOT_HELD,
     KEY_NOT_HERE,
     LEGAL,
@@ -30,7 +29,6 @@ from relfast_kernels.layouts import (
     NO_SUCH_DOOR,
     NOT_ADJACENT,
     PICK_UP,
-    RATIOS,
     REACHED_SHARE,
     RESCUE,
     START,
@@ -40,9 +38,9 @@ from relfast_kernels.layouts import (
     WRONG_RESCUE,
     WRONG_START,
 )
-from relfast_kernels.maze.search import remaining_actions
-from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables, corridor, index_names
-from relfast_kernels.text.plans import Plans, lay_out, read_plans
+from relfast_kernels.maze.columns import NO_ROOM
+from relfast_kernels.maze.search import remaining
+from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables, corridor
 
 
 @kernel
@@ -61,7 +59,7 @@ def _edge(maze: MazeTables, room: int, target: int) -> int:
 
 
 @kernel
-def _first_violation(
+def first_violation(
     maze: MazeTables,
     kinds: NDArray[np.int32],
     arguments: NDArray[np.int32],
@@ -133,7 +131,7 @@ def validate_plans(
     held = np.zeros(len(maze.key_rooms), np.int32)
     for plan in range(n_plans):
         low, high = offsets[plan], offsets[plan + 1]
-        violations[plan], indices[plan], _, _ = _first_violation(
+        violations[plan], indices[plan], _, _ = first_violation(
             maze, kinds[low:high], arguments[low:high], opened, held, plan + 1
         )
     return violations, indices
@@ -200,7 +198,7 @@ def progress_score(best: int, n_actions: int, n_legal: int, rest: int) -> float:
 
 
 @kernel
-def judge_plans(
+def judge_plan(
     maze: MazeTables,
     names: NameTables,
     gold: GoldTables,
@@ -208,12 +206,13 @@ def judge_plans(
     gold_is_best: bool,
     follow: bool,
     text: NDArray[np.uint8],
-    plans: Plans,
-    rows: NDArray[np.int64],
+    items: NDArray[np.int32],
+    numbers: NDArray[np.int32],
+    pairs: NDArray[np.int64],
     judged: NDArray[np.int32],
     ratios: NDArray[np.float64],
-) -> None:
-    """Hold plans against their maze and their gold.
+) -> bool:
+    """Hold a plan against its maze and its gold; False where there is no room for that.
 
     Parameters
     ----------
@@ -223,97 +222,91 @@ def judge_plans(
         Whether gold is such a plan.
     follow
         Whether to search for the way on where a plan breaks off; else such a plan's ``walk_score`` is 0.
-    text, plans
-        What `read_plans` took and gave.
-    rows
-        Which of the plans belong to this maze (int64).
+    text, items
+        What `relfast_kernels.text.plans.scan` took, and the items of the plan that it found.
+    numbers, pairs
+        Work space of `relfast_kernels.maze.search.shortest`.
     judged, ratios
-        Receive, in these rows, the columns JUDGED and RATIOS. They come in as zeros, which is what a row
-        without a plan keeps.
+        Receive the columns JUDGED and RATIOS. They come in as zeros, which is what a text without a plan
+        keeps.
     """
+    n_actions = len(items)
+    if n_actions == 0:
+        return True
     n_rooms = len(maze.first_edge) - 1
-    n_keys = len(maze.key_rooms)
-    opened = np.zeros(len(maze.door_keys), np.int32)
-    held = np.zeros(n_keys, np.int32)
-    left = np.empty(len(gold.counts), np.int32)
-    longest = 0
-    for row in rows:
-        longest = max(longest, plans.offsets[row + 1] - plans.offsets[row])
-    kinds = np.empty(longest, np.int32)
-    arguments = np.empty(longest, np.int32)
-    n_gold = len(gold.codes)
-    for order in range(len(rows)):
-        row = rows[order]
-        first = plans.offsets[row]
-        n_actions = plans.offsets[row + 1] - first
-        if n_actions == 0:
+    n_keys, n_doors = len(maze.key_rooms), len(maze.door_keys)
+    n_left, n_gold = len(gold.counts), len(gold.codes)
+    used_up = n_doors + n_keys + n_left + 2 * n_actions
+    if len(numbers) < used_up:
+        return False
+    opened, held = numbers[:n_doors], numbers[n_doors : n_doors + n_keys]
+    opened[:] = 0
+    held[:] = 0
+    at = n_doors + n_keys
+    left = numbers[at : at + n_left]
+    for place in range(n_left):
+        left[place] = gold.counts[place]
+    at += n_left
+    kinds, arguments = numbers[at : at + n_actions], numbers[at + n_actions : used_up]
+    prefix = 0
+    overlap = 0
+    n_unknown = 0
+    for index in range(n_actions):
+        item = items[index]
+        kind = item[ITEM_KIND]
+        argument = -1
+        if kind == PICK_UP or kind == USE:
+            low, high = n_rooms, n_rooms + n_keys
+        elif kind == RESCUE:
+            low, high = n_rooms + n_keys, n_rooms + n_keys + 1
+        else:
+            low, high = 0, n_rooms
+        if kind != BAD:
+            argument = _find_name(names, text, item[ITEM_PARAM], item[ITEM_END], item[ITEM_HASH], low, high)
+            if argument >= 0:
+                argument -= low
+        kinds[index] = kind
+        arguments[index] = argument
+        code = step_code(kind, argument)
+        if code < 0:
+            n_unknown += 1
             continue
-        left[:] = gold.counts
-        prefix = 0
-        overlap = 0
-        n_unknown = 0
-        for index in range(n_actions):
-            item = plans.items[first + index]
-            kind = item[ITEM_KIND]
-            argument = -1
-            if kind == PICK_UP or kind == USE:
-                low, high = n_rooms, n_rooms + n_keys
-            elif kind == RESCUE:
-                low, high = n_rooms + n_keys, n_rooms + n_keys + 1
-            else:
-                low, high = 0, n_rooms
-            if kind != BAD:
-                argument = _find_name(
-                    names, text, item[ITEM_PARAM], item[ITEM_END], item[ITEM_HASH], low, high
-                )
-                if argument >= 0:
-                    argument -= low
-            kinds[index] = kind
-            arguments[index] = argument
-            code = step_code(kind, argument)
-            if code < 0:
-                n_unknown += 1
-                continue
-            if prefix == index and index < n_gold and gold.codes[index] == code:
-                prefix += 1
-                place = gold.places[index]
-            else:
-                place = _search(gold.distinct, code)
-            if place >= 0 and left[place] > 0:
-                left[place] -= 1
-                overlap += 1
-        violation, index, room, used = _first_violation(
-            maze, kinds[:n_actions], arguments[:n_actions], opened, held, order + 1
-        )
-        judged[row, 0] = violation
-        judged[row, 1] = index
-        judged[row, 2] = n_actions
-        judged[row, 3] = prefix == n_actions and n_actions == n_gold
-        judged[row, 4] = violation == LEGAL and n_actions <= best
-        judged[row, 5] = n_unknown
-        precision = overlap / n_actions
-        recall = overlap / n_gold
-        ratios[row, 0] = prefix / n_gold
-        ratios[row, 1] = precision
-        ratios[row, 2] = recall
-        ratios[row, 3] = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
-        ratios[row, 4] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
-        if violation == LEGAL or violation == AFTER_RESCUE:
-            ratios[row, 5] = min(best / n_actions, 1.0)
-        elif follow and index > 1:
-            # an optimal gold's states have no need of a search
-            on_gold = gold_is_best and prefix >= index
-            rest = best - index if on_gold else remaining_actions(maze, room, used, opened, held, order + 1)
-            ratios[row, 5] = progress_score(best, n_actions, index, rest)
+        if prefix == index and index < n_gold and gold.codes[index] == code:
+            prefix += 1
+            place = int(gold.places[index])
+        else:
+            place = _search(gold.distinct, code)
+        if place >= 0 and left[place] > 0:
+            left[place] -= 1
+            overlap += 1
+    violation, index, room, used = first_violation(maze, kinds, arguments, opened, held, 1)
+    judged[0] = violation
+    judged[1] = index
+    judged[2] = n_actions
+    judged[3] = prefix == n_actions and n_actions == n_gold
+    judged[4] = violation == LEGAL and n_actions <= best
+    judged[5] = n_unknown
+    precision = overlap / n_actions
+    recall = overlap / n_gold
+    ratios[0] = prefix / n_gold
+    ratios[1] = precision
+    ratios[2] = recall
+    ratios[3] = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
+    ratios[4] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
+    if violation == LEGAL or violation == AFTER_RESCUE:
+        ratios[5] = min(best / n_actions, 1.0)
+    elif follow and index > 1:
+        # an optimal gold's states have no need of a search
+        rest = best - index
+        if not (gold_is_best and prefix >= index):
+            rest = remaining(maze, room, used, opened, held, 1, numbers[used_up:], pairs)
+            if rest == NO_ROOM:
+                return False
+        ratios[5] = progress_score(best, n_actions, index, rest)
+    return True
 
 
 def warm_up() -> None:
     """Compile everything here for the types that callers use."""
-    text = lay_out([b"['start: A1']"])
-    plans = read_plans(text, np.array([len(text)]))
-    names = index_names(np.frombuffer(b"A1A27Al", np.uint8), np.array([2, 4, 5, 7], np.int32))
     one = np.zeros(1, np.int32)
-    gold = GoldTables(one, one, one, one)
-    judged, ratios = np.zeros((1, len(JUDGED)), np.int32), np.zeros((1, len(RATIOS)))
-    judge_plans(corridor(), names, gold, 1, False, True, text, plans, np.array([0]), judged, ratios)
     validate_plans(corridor(), one, one, np.array([0, 1]))

@@ -55,20 +55,17 @@ class GoldTables(NamedTuple):
 
 
 @kernel
-def index_names(text: NDArray[np.uint8], ends: NDArray[np.int32]) -> NameTables:
-    """Make the slots of `NameTables`: at least twice as many as things."""
-    size = 8
-    while size < 2 * len(ends):
-        size *= 2
-    slots = np.full(size, -1, np.int32)
+def fill_slots(text: NDArray[np.uint8], ends: NDArray[np.int32], slots: NDArray[np.int32]) -> None:
+    """Make the slots of `NameTables`: a power of two, twice as many as things or more."""
+    slots[:] = -1
+    mask = len(slots) - 1
     begin = 0
     for thing in range(len(ends)):
-        slot = hash_bytes(text, begin, ends[thing]) & (size - 1)
+        slot = hash_bytes(text, begin, ends[thing]) & mask
         while slots[slot] >= 0:
-            slot = (slot + 1) & (size - 1)
+            slot = (slot + 1) & mask
         slots[slot] = thing
-        begin = ends[thing]
-    return NameTables(text, ends, slots)
+        begin = int(ends[thing])
 
 
 def corridor() -> MazeTables:

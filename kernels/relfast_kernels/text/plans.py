@@ -7,7 +7,7 @@ least one item is one of the six actions; the last such list of a text is its pl
 The scanner keeps two open brackets: a list and, inside it, a pair. Pairs in square brackets may
 themselves turn out to be plans (a list of plans), so an inner list is judged on its own when it closes, and
 becomes the list when a third bracket opens within it. Strings with escapes are read from a second copy of
-the text, where each is written without them at its own place (`lay_out`).
+the text, where each is written without them at its own place.
 What breaks the grammar drops both, and scanning goes on behind it; only the last string is read again,
 since a stray quote may have swallowed the start of the real list. A quote that opens a string never
 follows a backslash, so no byte lies in more than one string of each quote: time is linear.
@@ -15,8 +15,7 @@ follows a backslash, so no byte lies in more than one string of each quote: time
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,6 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     ACTIONS,
     BAD,
-    ITEM_COLUMNS,
     ITEM_END,
     ITEM_HASH,
     ITEM_KIND,
@@ -47,35 +45,8 @@ _STOPS: Final = np.zeros(256, np.bool_)
 """The bytes that matter within a string: one look-up a byte, a third faster than four comparisons."""
 _STOPS[[_NEWLINE, _DOUBLE, _SINGLE, COLON, BACKSLASH]] = True
 
-_SHORTEST_ITEM: Final = 3  # two quotes and a comma: how many items a text of given length can hold
-
 _MASK: Final = (1 << 62) - 1
 _MIX: Final = 0x1E3779B97F4A7C15  # an odd number that spreads bits, below 2^63
-
-
-class Plans(NamedTuple):
-    """The plans of some texts, one after the other.
-
-    ``offsets`` (texts + 1, int64): items of text i are offsets[i]:offsets[i+1]; none = no plan found.
-    ``items`` (items × ITEM_COLUMNS, int32). ``lists`` (texts × 3, int64): begin and end of the list, and how
-    many plans the text holds. ``votes`` (texts, int64): equal for equal plans.
-    """
-
-    offsets: NDArray[np.int64]
-    items: NDArray[np.int32]
-    lists: NDArray[np.int64]
-    votes: NDArray[np.int64]
-
-
-def lay_out(parts: Iterable[bytes]) -> NDArray[np.uint8]:
-    """Texts (UTF-8), one after the other, as the kernels here take them (uint8, written to).
-
-    Where there are backslashes, as many bytes follow: strings with escapes are written there without them.
-    """
-    data = bytearray().join(parts)
-    if b"\\" in data:
-        data += bytes(len(data))
-    return np.frombuffer(data, np.uint8)
 
 
 @kernel
@@ -191,7 +162,7 @@ def scan(
     Parameters
     ----------
     text
-        As `lay_out` has it; its second half is written to.
+        Twice as long as what it holds: its second half is written to.
     work, plan
         Room for items (× ITEM_COLUMNS), at least a third of the text's length each; ``plan`` receives the
         last plan.
@@ -249,8 +220,6 @@ def scan(
             if close < end and text[close] == byte:
                 row = outer_base + outer_count if level == 1 else inner_base + inner_count
                 if escaped:
-                    if room < end:
-                        raise ValueError("text was not laid out")
                     to = room + at + 1
                     last, colon = undo_escapes(text, at + 1, close, to)
                     _put_string(text, to, last, colon, work[row])
@@ -329,43 +298,3 @@ def scan(
             at = retry
             retry = -1
     return n_items, n_plans
-
-
-@kernel
-def read_plans(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Plans:
-    """The last plan of each of the texts in ``text``, as `lay_out` has it.
-
-    ``ends`` (texts, int64) says where each text ends. At most 2^30 bytes in all. Items are places in
-    ``text``.
-    """
-    n_texts = len(ends)
-    longest = 0
-    begin = 0
-    for row in range(n_texts):
-        longest = max(longest, ends[row] - begin)
-        begin = ends[row]
-    work = np.empty((longest // _SHORTEST_ITEM + 2, ITEM_COLUMNS), np.int32)
-    items = np.empty((begin // _SHORTEST_ITEM + 2 * n_texts + 2, ITEM_COLUMNS), np.int32)
-    offsets = np.zeros(n_texts + 1, np.int64)
-    lists = np.zeros((n_texts, 3), np.int64)
-    votes = np.zeros(n_texts, np.int64)
-    span = np.zeros((1, 3), np.int64)
-    begin = 0
-    total = 0
-    for row in range(n_texts):
-        count, n_plans = scan(text, begin, ends[row], work, items[total:], span)
-        total += count
-        offsets[row + 1] = total
-        if n_plans:
-            lists[row, 0], lists[row, 1], lists[row, 2] = span[0, 0], span[0, 1], n_plans
-            votes[row] = span[0, 2]
-        begin = ends[row]
-    return Plans(offsets, items[:total], lists, votes)
-
-
-def warm_up() -> None:
-    """Compile everything here for the types that callers use."""
-    text = lay_out([b"['start: A1']"])
-    read_plans(text, np.array([len(text)]))
-    room = np.empty((2, len(text), ITEM_COLUMNS), np.int32)
-    scan(text, 0, len(text), room[0], room[1], np.empty((1, 3), np.int64))

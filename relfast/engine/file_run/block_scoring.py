@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from relfast.engine.io.blocks import Block, Fault
@@ -13,6 +12,7 @@ from relfast.engine.io.codecs import Damaged
 from relfast.engine.io.line_counts import Before, LineCounts, place
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import EMBEDDED, Scoring
+from relfast.engine.segments import Segment
 from relfast.errors import ReadError
 from relfast.json_text import encode_row
 from relfast.records import Place, Score, unscored
@@ -34,24 +34,6 @@ EMBED_SECONDS: Final = 20.0
 
 FAST_PATH_FROM_BYTES: Final = 4 * 2**20
 """Bytes a process reads before it loads the fast path, which takes as long as scoring 2 MB without it."""
-
-
-@dataclass(slots=True)
-class Segment:
-    """Rows of consecutive lines: all up to line ``stop`` (exclusive, within the block).
-
-    ``n_fast`` and ``n_exact`` count the lines that the fast path read, or found the fields of, and those that
-    it left to the ordinary way; neither where it was not asked. ``n_left`` counts those of the first of which
-    the task's extractor read a response that others of its kind need not.
-    """
-
-    stop: int
-    rows: bytes
-    n_rows: int
-    tally: Tally
-    n_fast: int = 0
-    n_exact: int = 0
-    n_left: int = 0
 
 
 class _Loader:
@@ -238,26 +220,22 @@ class BlockScoring:
                 continue
             at = first
             while at < end:
-                last, numbers = scanned.slow(at, end, pace.step)
-                taken = scanned.take(numbers, block.first_index, block.filter)
-                reader = scanned.reader
-                left = reader.n_left
-                scores = self._scoring.read_by(reader, taken.entries, verdicts)
-                text, tally = scanned.with_judged(at, last, numbers, taken.counts, scores)
-                rows.append(text)
-                parts.n_rows += tally.rows
-                parts.tally.merge(tally)
-                parts.stop = last
-                parts.n_exact += taken.n_exact
-                parts.n_fast += last - at - taken.n_exact
-                parts.n_left += min(taken.n_text, reader.n_left - left) + taken.n_judged
-                slow_since_report += len(numbers)
-                at = last
+                lines = scanned.slow(at, end, pace.step)
+                segment = scanned.score(lines, block.first_index, block.filter, verdicts)
+                rows.append(segment.rows)
+                parts.n_rows += segment.n_rows
+                parts.tally.merge(segment.tally)
+                parts.stop = lines.stop
+                parts.n_exact += segment.n_exact
+                parts.n_fast += segment.n_fast
+                parts.n_left += segment.n_left
+                slow_since_report += len(lines.numbers)
+                at = lines.stop
                 if segment_lines and slow_since_report >= pace.step:
                     parts.rows = b"".join(rows)
                     yield parts
                     pace.next(parts.tally)
-                    parts, rows, slow_since_report = Segment(last, b"", 0, Tally()), [], 0
+                    parts, rows, slow_since_report = Segment(lines.stop, b"", 0, Tally()), [], 0
         if parts.n_rows or parts.n_fast or parts.stop < stop or not rows:
             parts.rows = b"".join(rows)
             parts.stop = max(parts.stop, stop)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from relfast.engine.file_run.block_scoring import BlockScoring, Segment
+from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.file_run.block_work import score_on_pool
 from relfast.engine.file_run.first_causes import FirstCauses
 from relfast.engine.file_run.telling import Tell, tell_nobody
@@ -27,6 +27,7 @@ from relfast.engine.job import Job
 from relfast.engine.pool.pool import Pool
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import EMBEDDED, Scoring
+from relfast.engine.segments import Segment
 from relfast.engine.signature import signature
 from relfast.errors import ResumeMismatchError, UsageError
 from relfast.records import Score

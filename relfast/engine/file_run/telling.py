@@ -21,9 +21,9 @@ from relfast.formats.entry import MISSING
 from relfast.json_text import Undecodable, decode_object
 
 if TYPE_CHECKING:
-    from relfast.engine.file_run.block_scoring import Segment
     from relfast.engine.file_run.run import Blocks
     from relfast.engine.io.blocks import Block
+    from relfast.engine.segments import Segment
 
 Tell = Callable[[str], None]
 """Takes one line. Called by any thread; must not raise."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-import numpy as np
-from relfast_kernels.layouts import ACTIONS, BAD, ITEM_COLUMNS
+from relfast_kernels.layouts import ACTIONS, BAD
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from relfast_kernels.text.plans import Plans
+from relfast.tasks.seqbench.machine import machine
 
 CODES: Final = {name: code for code, name in enumerate(ACTIONS)}
 """The kernels' code of each action."""
@@ -34,18 +30,6 @@ class Action(NamedTuple):
         return f"{self.name}: {self.parameter}"
 
 
-class Reading(NamedTuple):
-    """Texts as the kernels take them (UTF-8, one after the other), where each ends, and the plans in them."""
-
-    text: NDArray[np.uint8]
-    ends: list[int]
-    plans: Plans
-
-    def cut(self, begin: int, end: int) -> str:
-        """What stands at bytes begin:end."""
-        return self.text[begin:end].tobytes().decode("utf-8", "surrogatepass")
-
-
 def as_action(item: object) -> Action | None:
     """The action that ``"action: param"`` or a pair ``(action, param)`` stands for, or None."""
     if isinstance(item, str):
@@ -60,16 +44,6 @@ def as_action(item: object) -> Action | None:
 
 def _number(value: object) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
-
-
-def read(texts: Sequence[str]) -> Reading:
-    """Find the plan of each text. Linear time; nothing in a text is evaluated."""
-    from relfast_kernels.text.plans import lay_out, read_plans
-
-    parts = [encode(text) for text in texts]
-    text = lay_out(parts)
-    ends = list(accumulate(map(len, parts)))
-    return Reading(text, ends, read_plans(text, np.array(ends, np.int64)))
 
 
 def encode(text: str) -> bytes:
@@ -90,47 +64,50 @@ def parse_actions(text: object) -> list[str] | None:
     """
     if not isinstance(text, str):
         return None
-    reading = read([text])
-    if not len(reading.plans.items):
-        return None
-    return [_write(reading, item) for item in reading.plans.items.tolist()]
+    data, _, items = machine().plans(encode(text), 1)
+    return [_write(data, item) for item in items] or None
 
 
 def find_plans(text: str) -> list[tuple[int, int, list[str]]]:
     """All lists of actions in a text, in order: begin and end in characters, and items as `parse_actions` has
     them. Linear time."""
-    from relfast_kernels.text.plans import lay_out, scan
-
     raw = encode(text)
-    room = np.empty((2, len(raw) // 3 + 2, ITEM_COLUMNS), np.int32)
-    spans = np.empty((len(raw) // MIN_PLAN_BYTES + 1, 3), np.int64)
-    _, n_plans = scan(lay_out([raw]), 0, len(raw), room[0], room[1], spans)
-    places = []
-    parts = []
+    find = machine().plans
+    _, spans, _ = find(raw, len(raw) // MIN_PLAN_BYTES + 1)
+    found = []
     before = at = 0  # bytes and characters read so far
-    for begin, end, _ in spans[:n_plans].tolist():
+    for begin, end in spans:
         at += len(raw[before:begin].decode("utf-8", "surrogatepass"))
-        parts.append(raw[begin:end].decode("utf-8", "surrogatepass"))
-        places.append((at, at + len(parts[-1])))
-        before, at = end, places[-1][1]
-    if not parts:
-        return []
-    reading = read(parts)
-    items = [_write(reading, item) for item in reading.plans.items.tolist()]
-    ends = reading.plans.offsets.tolist()
-    return [(*place, items[ends[row] : ends[row + 1]]) for row, place in enumerate(places)]
+        part = raw[begin:end]
+        data, _, items = find(part, 1)
+        place, at = at, at + len(part.decode("utf-8", "surrogatepass"))
+        if items:
+            found.append((place, at, [_write(data, item) for item in items]))
+        before = end
+    return found
 
 
-def _write(reading: Reading, item: Sequence[int]) -> str:
+def _write(data: bytes, item: Sequence[int]) -> str:
     kind, _, begin, end, _ = item
-    text = reading.cut(begin, end)
+    text = data[begin:end].decode("utf-8", "surrogatepass")
     return f"{ACTIONS[kind]}: {text}" if kind != BAD else text
 
 
 def as_plan(actions: Any) -> list[Action | None] | None:
     """A plan given as text or as a list of actions (None for items that are none); None if it is neither."""
     if isinstance(actions, str):
-        actions = parse_actions(actions)
+        data, _, items = machine().plans(encode(actions), 1)
+        return [_read(data, item) for item in items] or None
     if not isinstance(actions, Sequence):
         return None
     return [as_action(item) for item in actions]
+
+
+def _read(data: bytes, item: Sequence[int]) -> Action | None:
+    """`as_action` of what `_write` makes of an item."""
+    kind, _, begin, end, _ = item
+    text = data[begin:end].decode("utf-8", "surrogatepass")
+    if kind == BAD:
+        return as_action(text)
+    parameter = text.strip()
+    return Action(ACTIONS[kind], parameter) if parameter else None

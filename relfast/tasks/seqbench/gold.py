@@ -3,53 +3,62 @@
 from __future__ import annotations
 
 import threading
+from array import array
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from itertools import accumulate
+from typing import Final
 
-import numpy as np
 from relfast_kernels.layouts import UNSOLVABLE
+from relfast_kernels.maze.columns import HEADER, N_GOLD, SHORTEST, header_of
 
 from relfast.errors import InputError
+from relfast.tasks.seqbench.actions import Action
 from relfast.tasks.seqbench.fields import Fields
 from relfast.tasks.seqbench.layout import Layout, Source
+from relfast.tasks.seqbench.machine import machine
 from relfast.tasks.seqbench.maze import Maze
-
-if TYPE_CHECKING:
-    from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables
 
 CACHE_BYTES: Final = 64 << 20
 """What cached mazes may take: about 1,000 of 40 × 40 rooms, 10,000 of 10 × 10."""
 
 _OBJECT_BYTES: Final = 2_000  # an entry's Python objects beside its arrays
+_BYTES_A_ROOM: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A maze with its gold plan.
 
-    ``tables``: what `relfast_kernels.maze.judge.judge_plans` takes of it: behind the arrays the length of
-    the shortest plan, or of gold where the search found none or was given up; whether gold is such a plan;
-    and whether the search found one, so that others are worth while. ``solvable`` is False where it found
-    that there is none. ``source`` is None where nothing describes the maze: then plans can only be compared
-    with gold. ``target`` is who is rescued. ``length`` and ``unlocks`` are counted in gold, whose ``text``
-    is as the record has it.
-    """
+    ``numbers``: what the kernels take of it (`relfast_kernels.maze.columns`), settled. ``source`` is None
+    where nothing describes the maze: then plans can only be compared with gold. ``rooms`` are their names,
+    ``target`` is who is rescued. ``solvable`` is False where no plan rescues. ``length`` and ``unlocks`` are
+    counted in gold, whose ``text`` is as the record has it."""
 
-    tables: tuple[MazeTables, NameTables, GoldTables, int, bool, bool]
+    numbers: array[int]
     source: Source | None
+    rooms: frozenset[str]
     target: str
-    solvable: bool
-    length: int
     unlocks: int
     text: str
 
     @property
+    def address(self) -> int:
+        """Where the numbers are."""
+        return self.numbers.buffer_info()[0]
+
+    @property
+    def solvable(self) -> bool:
+        return self.numbers[SHORTEST] != UNSOLVABLE
+
+    @property
+    def length(self) -> int:
+        return self.numbers[N_GOLD]
+
+    @property
     def n_bytes(self) -> int:
-        maze, names, gold, *_ = self.tables
-        return sum(array.nbytes for array in (*maze[:5], *names, *gold)) + len(self.text) + _OBJECT_BYTES
+        return 4 * len(self.numbers) + len(self.text) + _BYTES_A_ROOM * len(self.rooms) + _OBJECT_BYTES
 
 
 def solve(fields: Fields) -> Problem:
@@ -60,10 +69,6 @@ def solve(fields: Fields) -> Problem:
     InputError
         Gold is missing or mistyped, or the maze contradicts the dataset card.
     """
-    from relfast_kernels.maze.judge import step_code, validate_plans
-    from relfast_kernels.maze.search import shortest_plan
-    from relfast_kernels.maze.tables import GoldTables
-
     gold = fields.gold()
     found = fields.layout(gold)
     if found is None:
@@ -72,46 +77,44 @@ def solve(fields: Fields) -> Problem:
         maze = Maze.build(layout, "context", extra=gold)
     else:
         maze = Maze.build(*found, extra=gold)
-    kinds, arguments = maze.encode(list(gold))
-    codes = np.array(
-        [step_code(*step) for step in zip(kinds.tolist(), arguments.tolist(), strict=True)], np.int32
-    )
-    distinct, places, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    shortest = shortest_plan(maze.tables).length
-    legal = validate_plans(maze.tables, kinds, arguments, np.array([0, len(gold)], np.int64))[0][0] < 0
     return Problem(
-        (
-            maze.tables,
-            maze.name_tables(),
-            GoldTables(codes, distinct, counts.astype(np.int32), places.astype(np.int32)),
-            shortest if shortest > 0 else len(gold),
-            bool(legal and shortest == len(gold)),
-            shortest > 0,
-        ),
+        _numbers(maze, gold),
         None if found is None else maze.source,
+        frozenset(maze.rooms),
         maze.target,
-        shortest != UNSOLVABLE,
-        len(gold),
         sum(action.name == "unlock_and_open_door_to" for action in gold),
         fields.completion if isinstance(fields.completion, str) else str([str(action) for action in gold]),
     )
 
 
-class Rooms:
-    """The names of a problem's rooms, decoded when somebody asks for one: few do."""
-
-    def __init__(self, problem: Problem) -> None:
-        self._tables = problem.tables
-        self._names: frozenset[str] | None = None
-
-    def __contains__(self, name: object) -> bool:
-        if self._names is None:
-            maze, names, *_ = self._tables
-            text, ends = names.text.tobytes(), names.ends[: len(maze.first_edge) - 1].tolist()
-            self._names = frozenset(
-                text[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise([0, *ends])
-            )
-        return name in self._names
+def _numbers(maze: Maze, gold: Sequence[Action]) -> array[int]:
+    """A maze, its names and its gold as the kernels take them."""
+    kinds, arguments = maze.numbers_of(gold)
+    names = [name.encode("utf-8", "surrogatepass") for name in (*maze.rooms, *maze.keys, maze.target)]
+    text = b"".join(names)
+    n_slots = 8
+    while n_slots < 2 * len(names):
+        n_slots *= 2
+    numbers = array("i", bytes(4 * HEADER))
+    for part in (maze.first_edge, maze.neighbors, maze.doors, maze.door_keys, maze.key_rooms):
+        numbers.extend(part)
+    numbers.extend(array("i", kinds))
+    numbers.extend(array("i", arguments))
+    numbers.extend(array("i", accumulate(map(len, names))))
+    numbers.frombytes(bytes(4 * (n_slots + 4 * len(gold))))
+    numbers.frombytes(text + bytes(-len(text) % 4))
+    counts = (
+        len(maze.rooms),
+        len(maze.neighbors),
+        len(maze.door_keys),
+        len(maze.keys),
+        maze.start,
+        maze.goal,
+    )
+    header = header_of(*counts, len(gold), len(names), n_slots, len(text), len(numbers))
+    numbers[: len(header)] = array("i", header)
+    machine().settle(numbers)
+    return numbers
 
 
 class ProblemCache:

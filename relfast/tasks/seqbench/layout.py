@@ -35,6 +35,10 @@ class Door(NamedTuple):
     key: str
 
 
+_OPEN: Final = Door(False, "")
+_TEXTS: Final = frozenset((str,))
+
+
 @dataclass(slots=True)
 class Layout:
     """A maze as names.
@@ -77,7 +81,7 @@ def from_structure(details: str | bytes | Mapping[str, Any]) -> Layout:
     structure = _part(details, "structure", "structural_details")
     mappings = details.get("mappings") if isinstance(details, Mapping) else None
     names = _part(mappings, "coordinate_to_name", "structural_details.mappings") if mappings else {}
-    if not all(isinstance(name, str) for name in names.values()):
+    if not _TEXTS.issuperset(map(type, names.values())):
         raise _bad("a room's name is no text", "structural_details.mappings.coordinate_to_name")
     layout = Layout()
     passages, rooms = layout.passages, layout.rooms
@@ -91,18 +95,22 @@ def from_structure(details: str | bytes | Mapping[str, Any]) -> Layout:
 
     for pair, door in _optional(structure, "door_details").items():
         ends = pair.split("_")
-        if len(ends) != 2 or not isinstance(door, Mapping):
+        if len(ends) != 2 or not (type(door) is dict or isinstance(door, Mapping)):
             raise _bad(f"unreadable door {pair[:40]!r}", "structural_details.structure.door_details")
         one, other = names.get(ends[0], ends[0]), names.get(ends[1], ends[1])
         if door.get("status") == "open":
-            layout.connect(one, other)
+            if one != other and (one, other) not in passages and (other, one) not in passages:
+                passages[one, other] = _OPEN  # as nearly all are
+                rooms[one] = rooms[other] = None
+            else:
+                layout.connect(one, other)
         else:
             key = door.get("key_id")
             layout.connect(one, other, True, "" if key is None else str(key))
     # most neighbours are known from their door by now, and a maze has thousands
     for coordinate, behind in _part(structure, "adjacency_list", "structural_details.structure").items():
         here = room(coordinate, "adjacency_list")
-        if not isinstance(behind, (list, tuple)):
+        if type(behind) is not list and not isinstance(behind, (list, tuple)):
             raise _bad("no list", "structural_details.structure.adjacency_list")
         for neighbor in behind:
             there = names.get(neighbor) if isinstance(neighbor, str) else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
 from relfast_kernels.layouts import (
     ACTIONS,
     BAD,
@@ -25,8 +25,9 @@ from relfast.tasks.seqbench.fields import Fields
 from relfast.tasks.seqbench.layout import Layout, Source
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
-    from relfast_kernels.maze.tables import MazeTables, NameTables
+    from relfast_kernels.maze.tables import MazeTables
 
 _KEY_ACTIONS: Final = (PICK_UP, USE)
 
@@ -48,13 +49,22 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maze:
-    """A maze with its names, its tables for the kernels, and where it was read from."""
+    """A maze with its names, what the kernels take of it, and where it was read from.
+
+    ``first_edge``, ``neighbors``, ``doors``, ``door_keys`` and ``key_rooms`` (numbers of 32 bits), ``start``
+    and ``goal`` as `relfast_kernels.maze.tables.MazeTables` has them."""
 
     layout: Layout
     rooms: tuple[str, ...]
     keys: tuple[str, ...]
     target: str
-    tables: MazeTables
+    first_edge: array[int]
+    neighbors: array[int]
+    doors: array[int]
+    door_keys: array[int]
+    key_rooms: array[int]
+    start: int
+    goal: int
     source: Source
 
     @classmethod
@@ -89,8 +99,6 @@ class Maze:
         ``extra`` are actions of gold: rooms and keys that only these name become rooms without doors and
         keys that lie nowhere, so that a plan equal to gold is recognised in a maze that lacks some facts.
         """
-        from relfast_kernels.maze.tables import MazeTables
-
         if layout.start is None or layout.goal is None or layout.target is None:
             who = "agent" if layout.start is None else "person to rescue"
             raise InputError(f"the facts do not say where the {who} is", field=source)
@@ -105,41 +113,77 @@ class Maze:
                 rooms[action.parameter] = None
         room_at = {name: index for index, name in enumerate(rooms)}
         key_at = {name: index for index, name in enumerate(keys)}
-        count = len(layout.passages)
-        ends = np.fromiter(
-            (room_at[room] for pair in layout.passages for room in pair), np.int32, 2 * count
-        ).reshape(count, 2)
-        doors = np.full(count, NO_DOOR, np.int32)
-        door_keys: list[int] = []
-        for index, door in enumerate(layout.passages.values()):
+        door_keys = array("i")
+        # from each room first the passages that name it first: the room behind, and then the door
+        ahead: list[list[int]] = [[] for _ in rooms]
+        back: list[list[int]] = [[] for _ in rooms]
+        for (one, other), door in layout.passages.items():
+            first, second = room_at[one], room_at[other]
+            number = NO_DOOR
             if door.locked:
-                doors[index] = len(door_keys)
+                number = len(door_keys)
                 door_keys.append(key_at.get(door.key, NO_KEY))
-        tables = MazeTables(
-            *edge_lists(len(rooms), ends, doors),
-            door_keys=np.array(door_keys, np.int32),
-            key_rooms=np.array([room_at.get(layout.key_rooms.get(key, ""), -1) for key in keys], np.int32),
-            start=room_at[layout.start],
-            goal=room_at[layout.goal],
+            ahead[first] += (second, number)
+            back[second] += (first, number)
+        first_edge, edges = array("i", (0,)), array("i")
+        for here, there in zip(ahead, back, strict=True):
+            edges.extend(array("i", here + there))
+            first_edge.append(len(edges) // 2)
+        return cls(
+            layout,
+            tuple(rooms),
+            tuple(keys),
+            layout.target,
+            first_edge,
+            edges[::2],
+            edges[1::2],
+            door_keys,
+            array("i", [room_at.get(layout.key_rooms.get(key, ""), -1) for key in keys]),
+            room_at[layout.start],
+            room_at[layout.goal],
+            source,
         )
-        return cls(layout, tuple(rooms), tuple(keys), layout.target, tables, source)
+
+    @property
+    def tables(self) -> MazeTables:
+        """The maze for kernels that take arrays of numpy."""
+        import numpy as np
+        from relfast_kernels.maze.tables import MazeTables
+
+        return MazeTables(
+            np.array(self.first_edge, np.int32),
+            np.array(self.neighbors, np.int32),
+            np.array(self.doors, np.int32),
+            np.array(self.door_keys, np.int32),
+            np.array(self.key_rooms, np.int32),
+            self.start,
+            self.goal,
+        )
 
     def encode(self, actions: Sequence[Action | None]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Codes and arguments of a plan, as `relfast_kernels.maze.judge` wants them."""
+        import numpy as np
+
+        kinds, arguments = self.numbers_of(actions)
+        return np.array(kinds, np.int32), np.array(arguments, np.int32)
+
+    def numbers_of(self, actions: Sequence[Action | None]) -> tuple[list[int], list[int]]:
+        """The same as lists."""
         room_at = {name: index for index, name in enumerate(self.rooms)}
         key_at = {name: index for index, name in enumerate(self.keys)}
-        kinds = np.full(len(actions), BAD, np.int32)
-        arguments = np.full(len(actions), -1, np.int32)
-        for index, action in enumerate(actions):
-            if action is None:
-                continue
-            kinds[index] = code = CODES[action.name]
-            if code in _KEY_ACTIONS:
-                arguments[index] = key_at.get(action.parameter, -1)
-            elif action.name == "rescue":
-                arguments[index] = 0 if action.parameter == self.target else -1
-            else:
-                arguments[index] = room_at.get(action.parameter, -1)
+        kinds, arguments = [], []
+        for action in actions:
+            kind, argument = BAD, -1
+            if action is not None:
+                kind = CODES[action.name]
+                if kind in _KEY_ACTIONS:
+                    argument = key_at.get(action.parameter, -1)
+                elif action.name == "rescue":
+                    argument = 0 if action.parameter == self.target else -1
+                else:
+                    argument = room_at.get(action.parameter, -1)
+            kinds.append(kind)
+            arguments.append(argument)
         return kinds, arguments
 
     def decode(self, kinds: Iterable[int], arguments: Iterable[int]) -> list[str]:
@@ -152,19 +196,13 @@ class Maze:
             for kind, argument in zip(kinds, arguments, strict=True)
         ]
 
-    def name_tables(self) -> NameTables:
-        """The names, as the kernel that reads them out of text wants them."""
-        from relfast_kernels.maze.tables import index_names
-
-        parts = [name.encode("utf-8", "surrogatepass") for name in (*self.rooms, *self.keys, self.target)]
-        text = np.frombuffer(b"".join(parts), np.uint8)
-        return index_names(text, np.cumsum([len(part) for part in parts], dtype=np.int32))
-
 
 def edge_lists(
     n_rooms: int, ends: NDArray[np.int32], doors: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """The first three of `MazeTables`, from passages (pairs of rooms) and their doors (or other marks)."""
+    import numpy as np
+
     sources = np.concatenate((ends[:, 0], ends[:, 1]))
     order = np.argsort(sources, kind="stable")
     first_edge = np.zeros(n_rooms + 1, np.int32)
@@ -184,6 +222,7 @@ def validate(maze: Maze, actions: object) -> Verdict:
     actions
         ``"action: param"`` strings or (action, param) pairs; a text, which is parsed; or None (unparsable).
     """
+    import numpy as np
     from relfast_kernels.maze.judge import validate_plans
 
     plan = as_plan(actions)
@@ -207,7 +246,7 @@ def shortest_plan(maze: Maze) -> list[str] | None:
     InputError
         The maze has so many doors and cycles that the search was given up.
     """
-    from relfast_kernels.maze.search import shortest_plan as search
+    from relfast_kernels.maze.plans import shortest_plan as search
 
     found = search(maze.tables)
     if found.length == TOO_LARGE:

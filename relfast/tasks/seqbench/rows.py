@@ -75,7 +75,7 @@ class Growth:
 
     def solve(self) -> Solution:
         """The shortest plan."""
-        from relfast_kernels.maze.search import shortest_plan
+        from relfast_kernels.maze.plans import shortest_plan
 
         found = shortest_plan(self.tables())
         return Solution(found.kinds.tolist(), found.arguments.tolist(), bool(found.unique))

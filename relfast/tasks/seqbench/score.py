@@ -1,28 +1,34 @@
 """Scoring SeqBench: agreement with gold, and what running the plan in its maze shows.
 
-Whether a text holds a plan is found out in `score`, by the batch: one call of a kernel reads the texts,
-one for each maze runs its plans, and what is left to Python is one dict a response.
-"""
+Whether a text holds a plan is found out in `score`, by the batch: machine code reads the texts and runs their
+plans (`relfast.tasks.seqbench.machine`), and what is left to Python is one dict a response."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import repeat
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from relfast_kernels.layouts import JUDGED, RATIOS, VIOLATIONS
+from relfast_kernels.maze.columns import (
+    FOUND_BEGIN,
+    FOUND_CERTAIN,
+    FOUND_COLUMNS,
+    FOUND_END,
+    FOUND_PLANS,
+    FOUND_VOTE,
+    IS_STRICT,
+)
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
-from relfast.tasks.seqbench.actions import Reading, read
+from relfast.tasks.seqbench.actions import encode
 from relfast.tasks.seqbench.fields import Fields
-from relfast.tasks.seqbench.gold import PROBLEMS, Problem, Rooms
+from relfast.tasks.seqbench.gold import PROBLEMS, Problem
+from relfast.tasks.seqbench.machine import machine
 from relfast.tasks.seqbench.strict import NO_ANSWER, final_plan, may_differ, may_hold_one
 
 MAX_JOINED: Final = 16 << 20
-"""Characters that are joined for one call of the kernel; longer batches take several."""
+"""Characters that are held as bytes at a time; longer batches take several."""
 
 _VIOLATIONS: Final = (*VIOLATIONS, None)
 """By the kernel's code, whose -1 is a legal plan."""
@@ -63,12 +69,12 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 
 
 def _score(batch: Batch, options: Options) -> list[Outcome]:
-    known = [_gold_of(record) for record, _ in batch]
+    known = [gold_of(record) for record, _ in batch]
     fields = [of_record for of_record, _ in known]
     problems = [PROBLEMS.get(*of_record) for of_record in known]
-    found = _judged(problems, [extracted.value for _, extracted in batch])
+    found = _judged(problems, [extracted.value for _, extracted in batch], options)
     if options.strict:
-        for row, judged in _read_anew(batch, problems, found):
+        for row, judged in _read_anew(batch, problems, found, options):
             found[row] = judged
     return [
         Outcome(False, found=False, error=problem)
@@ -78,7 +84,7 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
     ]
 
 
-def _gold_of(record: Record) -> tuple[Fields, Hashable]:
+def gold_of(record: Record) -> tuple[Fields, Hashable]:
     """A record's gold, and its key."""
     shared = record.shared
     if shared is not None and shared.made is not None:
@@ -92,53 +98,36 @@ def _gold_of(record: Record) -> tuple[Fields, Hashable]:
 
 
 class _Judged(NamedTuple):
-    """What is found in a text: columns JUDGED and RATIOS; where in ``reading`` the plan stands and how many
-    there are; its vote; where the text ends; and why there is no answer (``strict``)."""
+    """What is found in a text: columns of FOUND_COLUMNS and RATIOS, the text's UTF-8, and why there is no
+    answer (``strict``)."""
 
-    judged: Sequence[int]
+    found: Sequence[int]
     ratios: Sequence[float]
-    reading: Reading
-    span: Sequence[int]
-    vote: int
-    text_ends: int
+    raw: bytes
     reason: str | None = None
 
-
-def _judged(problems: Sequence[Problem | str], texts: Sequence[str]) -> list[_Judged]:
-    reading = read(texts)
-    judged, ratios = _judge(problems, reading)
-    plans = reading.plans
-    rows = zip(
-        judged.tolist(),
-        ratios.tolist(),
-        repeat(reading),
-        plans.lists.tolist(),
-        plans.votes.tolist(),
-        reading.ends,
-        strict=False,
-    )
-    return [_Judged(*row) for row in rows]
+    @property
+    def plan(self) -> str:
+        """The plan as it stands in the text."""
+        return self.raw[self.found[FOUND_BEGIN] : self.found[FOUND_END]].decode("utf-8", "surrogatepass")
 
 
-def _judge(
-    problems: Sequence[Problem | str], reading: Reading
-) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Columns JUDGED and RATIOS of `relfast_kernels.layouts`: one call of the kernel for each maze."""
-    from relfast_kernels.maze.judge import judge_plans
+_NOTHING: Final = _Judged([0] * FOUND_COLUMNS, [0.0] * len(RATIOS), b"")
 
-    judged = np.zeros((len(problems), len(JUDGED)), np.int32)
-    ratios = np.zeros((len(problems), len(RATIOS)))
-    groups: dict[int, tuple[Problem, list[int]]] = {}
-    for row, problem in enumerate(problems):
-        if isinstance(problem, Problem):
-            groups.setdefault(id(problem), (problem, []))[1].append(row)
-    for problem, rows in groups.values():
-        judge_plans(*problem.tables, reading.text, reading.plans, np.array(rows, np.int64), judged, ratios)
-    return judged, ratios
+
+def _judged(problems: Sequence[Problem | str], texts: Sequence[str], options: Options) -> list[_Judged]:
+    judged = [_NOTHING] * len(texts)
+    rows = [row for row, problem in enumerate(problems) if isinstance(problem, Problem)]
+    parts = [encode(texts[row]) for row in rows]
+    asked = [problem for problem in problems if isinstance(problem, Problem)]
+    found = machine().judge(parts, asked, IS_STRICT if options.strict else 0)
+    for row, part, (whole, shares) in zip(rows, parts, found.rows(), strict=True):
+        judged[row] = _Judged(whole, shares, part)
+    return judged
 
 
 def _read_anew(
-    batch: Batch, problems: Sequence[Problem | str], found: Sequence[_Judged]
+    batch: Batch, problems: Sequence[Problem | str], found: Sequence[_Judged], options: Options
 ) -> Iterator[tuple[int, _Judged]]:
     """Strict: the responses whose plan is more than a matter of finding the one list in them."""
     rows: list[int] = []
@@ -146,29 +135,31 @@ def _read_anew(
     for row, ((_, extracted), problem) in enumerate(zip(batch, problems, strict=True)):
         if extracted.reason is not None or isinstance(problem, str) or _is_plain(found[row], extracted.value):
             continue
-        if found[row].span[2] or may_hold_one(extracted.value):
-            plan = final_plan(extracted.value, problem.target, Rooms(problem))
+        if found[row].found[FOUND_PLANS] or may_hold_one(extracted.value):
+            plan = final_plan(extracted.value, problem.target, problem.rooms)
         else:
             plan = NO_ANSWER
         if isinstance(plan, str):
-            yield row, found[row]._replace(judged=[0] * len(JUDGED), ratios=[0.0] * len(RATIOS), reason=plan)
+            yield row, _NOTHING._replace(reason=plan)
         else:
             rows.append(row)
             texts.append(str(list(plan)))
     if rows:
-        yield from zip(rows, _judged([problems[row] for row in rows], texts), strict=True)
+        yield from zip(rows, _judged([problems[row] for row in rows], texts, options), strict=True)
 
 
 def _is_plain(found: _Judged, text: str) -> bool:
     """Whether the kernel has read all there is to read: one list, whose items the maze knows."""
-    begin, end, n_plans = found.span
-    if n_plans != 1 or found.judged[_UNKNOWN]:
+    if found.found[FOUND_CERTAIN]:
+        return found.found[FOUND_PLANS] == 1
+    begin, end, n_plans = (found.found[column] for column in (FOUND_BEGIN, FOUND_END, FOUND_PLANS))
+    if n_plans != 1 or found.found[_UNKNOWN]:
         return False
-    reading, last = found.reading, found.text_ends
+    raw = found.raw
     # bytes to characters, counted from the text's end: what follows a plan is short
     ascii_only = text.isascii()
-    n_behind = last - end if ascii_only else len(reading.cut(end, last))
-    n_listed = end - begin if ascii_only else len(reading.cut(begin, end))
+    n_behind = len(raw) - end if ascii_only else len(raw[end:].decode("utf-8", "surrogatepass"))
+    n_listed = end - begin if ascii_only else len(found.plan)
     behind = text[len(text) - n_behind :]
     before = text[: len(text) - n_behind - n_listed]
     return not may_differ(before, behind)
@@ -177,7 +168,50 @@ def _is_plain(found: _Judged, text: str) -> bool:
 def _outcome(
     problem: Problem, options: Options, fields: Fields, reason: str | None, found: _Judged
 ) -> Outcome:
-    violation, index, n_actions, exact, optimal, _ = found.judged
+    if problem.source is None:
+        if options.strict:
+            return Outcome(False, found=False, error=NO_MAZE)
+    elif options.strict and not problem.solvable:
+        return Outcome(False, found=False, error=NO_WAY)
+    metrics = _measures(found, options, **constants_of(problem, fields), reason=reason)
+    if problem.source is None:
+        metrics.update(_OF_NO_MAZE)
+    _, _, n_actions, exact, optimal = found.found[:5]
+    if not n_actions:
+        return Outcome(False, metrics, {"pred": None, "gold": problem.text}, False)
+    correct = optimal == 1 if options.strict else exact == 1
+    details = {"pred": found.plan, "gold": problem.text}
+    return Outcome(correct, metrics, details, vote=f"{found.found[FOUND_VOTE]:x}")
+
+
+def constants_of(problem: Problem, fields: Fields) -> dict[str, Any]:
+    """What all responses to a record have in common."""
+    return {
+        "logical_depth": problem.length if fields.depth is None else fields.depth,
+        "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
+        "noise": fields.noise,
+        "maze": problem.source,
+    }
+
+
+def outcome_of_nothing(options: Options) -> Outcome:
+    """The outcome of a response without a plan to a record that is nothing in particular."""
+    constants = dict.fromkeys(("logical_depth", "backtracking", "noise", "maze"))
+    metrics = _measures(_NOTHING, options, **constants, reason=NO_ANSWER)
+    return Outcome(False, metrics, {"pred": None, "gold": ""}, False)
+
+
+def _measures(
+    found: _Judged,
+    options: Options,
+    *,
+    logical_depth: int | None,
+    backtracking: int | None,
+    noise: float | None,
+    maze: str | None,
+    reason: str | None,
+) -> dict[str, Any]:
+    violation, index, n_actions, exact, optimal = found.found[:5]
     progress, precision, recall, f1, legal, walk = found.ratios
     metrics: dict[str, Any] = {
         "exact_match": exact == 1,
@@ -191,22 +225,12 @@ def _outcome(
         "violation": _VIOLATIONS[violation],
         "violation_index": None if violation < 0 else index,
         "n_actions": n_actions,
-        "logical_depth": problem.length if fields.depth is None else fields.depth,
-        "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
-        "noise": fields.noise,
-        "maze": problem.source,
+        "logical_depth": logical_depth,
+        "backtracking": backtracking,
+        "noise": noise,
+        "maze": maze,
     }
-    if problem.source is None:
-        if options.strict:
-            return Outcome(False, found=False, error=NO_MAZE)
-        metrics.update(_OF_NO_MAZE)
-    elif options.strict and not problem.solvable:
-        return Outcome(False, found=False, error=NO_WAY)
     if options.strict:
         metrics["walk_score"] = walk
         metrics["reason"] = reason or found.reason
-    if not n_actions:
-        return Outcome(False, metrics, {"pred": None, "gold": problem.text}, False)
-    pred = found.reading.cut(found.span[0], found.span[1])
-    correct = optimal == 1 if options.strict else exact == 1
-    return Outcome(correct, metrics, {"pred": pred, "gold": problem.text}, vote=f"{found.vote:x}")
+    return metrics

@@ -10,6 +10,8 @@ import re
 from collections.abc import Container, Sequence
 from typing import Final, NamedTuple
 
+from relfast_kernels.maze.phrases import CLOSING, DENIALS, NEAR
+
 from relfast.tasks.final import concludes, offers_alternatives, on_one_line
 from relfast.tasks.reasoning import lower
 from relfast.tasks.seqbench.actions import find_plans
@@ -20,14 +22,6 @@ from relfast.tasks.seqbench.tidy import tidy
 NO_ANSWER: Final = "no_answer"
 SEVERAL: Final = "several_answers"
 
-_NEAR: Final = 80
-"""Characters before and behind a plan that can deny it."""
-
-_DENIALS: Final = (
-    "not", "n't", "n’t", "never", "wrong", "incorrect", "valid", "legal", "avoid", "bad",
-    "impossible", "reject", "discard", "unlike", "ignore", "except", "anything but", "than", "instead",
-    "whether", "if ",
-)  # fmt: skip
 _DENIED_BEFORE: Final = re.compile(
     r"(?:\b(?:not|never|wrong|incorrect|invalid|illegal|avoid|bad|impossible|reject(?:ed)?"
     r"|discard(?:ed)?|ignore|unlike|except|anything but|(?:rather|other) than|instead of|cannot)|n['’]t)\b"
@@ -86,9 +80,6 @@ _EITHER: Final = re.compile(
 _COULD_START: Final = re.compile(r"start(?![a-z])")
 _COULD_START_BEFORE: Final = re.compile(r"start(?:[ _]at)?[\"'`*]*\s*[:=(,|>→]")
 
-_CLOSING: Final = " \t\r\n`*.;,)]}\"'$"
-"""What closes a plan and says nothing."""
-
 _FRAMES: Final = ("|", "<", "\\begin", "\\end", '{"', '"', "'", "{'")
 _NO_WORDS: Final = ("", "json", "python", "text", "plaintext", "yaml")
 
@@ -131,17 +122,17 @@ def may_hold_one(text: str) -> bool:
 
 def may_differ(before: str, behind: str) -> bool:
     """Whether the text around a response's only list could hold another plan, or deny this one."""
-    if behind.strip(_CLOSING):
+    if behind.strip(CLOSING):
         behind = lower(behind)
-        if _COULD_START.search(behind) or _DENIED_BEHIND.match(behind, 0, _NEAR):
+        if _COULD_START.search(behind) or _DENIED_BEHIND.match(behind, 0, NEAR):
             return True
     before = lower(before)
     if "start" in before and (_COULD_START_BEFORE.search(before) or before.count("move") > 1):
         return True
-    near = before[-_NEAR:]
+    near = before[-NEAR:]
     if ("~~" in near or "<" in near) and _STRIKES.search(near):
         return True
-    return any(map(near.__contains__, _DENIALS)) and (
+    return any(map(near.__contains__, DENIALS)) and (
         _DENIED_BEFORE.search(near) is not None or _ASKED_BEFORE.search(near) is not None
     )
 
@@ -165,7 +156,7 @@ def final_plan(text: str, target: str, rooms: Container[str]) -> tuple[str, ...]
     if not asserted:
         return NO_ANSWER
     begin = asserted[-1].start
-    if _ASKED_BEFORE.search(text, max(0, begin - _NEAR), begin):
+    if _ASKED_BEFORE.search(text, max(0, begin - NEAR), begin):
         return NO_ANSWER
     return _last(text, asserted)
 
@@ -211,16 +202,16 @@ def _is_part(items: Sequence[str], whole: Sequence[str]) -> bool:
 
 
 def _denied(text: str, plan: _Plan) -> bool:
-    if _DENIED_BEHIND.match(text, plan.end, plan.end + _NEAR):
+    if _DENIED_BEHIND.match(text, plan.end, plan.end + NEAR):
         return True
-    found = _DENIED_BEFORE.search(text, max(0, plan.start - _NEAR), plan.start)
+    found = _DENIED_BEFORE.search(text, max(0, plan.start - NEAR), plan.start)
     if found is None:
         return False
     if found[0][:2].lower() == "if":
         return True  # "if all doors were open:"
     # "if this is wrong:" denies another one
     return (
-        _CONDITION.search(text, max(text.rfind("\n", 0, found.start()), found.start() - _NEAR), plan.start)
+        _CONDITION.search(text, max(text.rfind("\n", 0, found.start()), found.start() - NEAR), plan.start)
         is None
     )
 
@@ -264,4 +255,4 @@ def _says(line: str) -> bool:
     line = line.strip()
     if line.startswith(_FRAMES) or is_frame(line):
         return False
-    return line.strip(_CLOSING + "[({").lower() not in _NO_WORDS
+    return line.strip(CLOSING + "[({").lower() not in _NO_WORDS

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Final
 
-import numpy as np
 from relfast_kernels.layouts import LEGAL, VIOLATIONS
 
 from relfast.errors import InputError
@@ -166,6 +165,7 @@ class Walk:
 
     def _tried(self, *ways: Sequence[Action | None]) -> list[str | None]:
         """What is wrong with each of some ways on."""
+        import numpy as np
         from relfast_kernels.maze.judge import validate_plans
 
         plans = [[*map(as_action, self.plan), *way] for way in ways]

@@ -1,0 +1,154 @@
+"""Mazes as functions over pointers, for `relfast_kernels.compiled.native`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import carray
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.pointers import pointer
+from relfast_kernels.layouts import ITEM_COLUMNS, RATIOS, RECORD_COLUMNS, VIOLATIONS
+from relfast_kernels.maze.columns import (
+    ABOUT_COLUMNS,
+    CELL_COLUMNS,
+    DESK_COLUMNS,
+    DESK_ITEMS,
+    DESK_ITEMS_SIZE,
+    DESK_JUDGED,
+    DESK_NUMBERS,
+    DESK_NUMBERS_SIZE,
+    DESK_PAIRS,
+    DESK_SPAN,
+    DESK_TEXT,
+    DESK_TEXT_SIZE,
+    FOUND_COLUMNS,
+    HEADER,
+    MAX_NUMBERS,
+    MAX_PAIRS,
+    N_SUMS,
+    NUMBER_BYTES,
+    NUMBER_SLOTS,
+    PROBLEM_TEXTS,
+    SIZE,
+    SUM_COLUMNS,
+    VIOLATION_COLUMNS,
+    WRITE_COLUMNS,
+)
+from relfast_kernels.maze.packed import settle
+from relfast_kernels.maze.reading import N_JUDGED, read_response
+from relfast_kernels.maze.rows import add_number, write_rows
+from relfast_kernels.text.plans import scan
+
+
+@kernel
+def _items(about: Any) -> Any:
+    rows = about[DESK_ITEMS_SIZE] // 2
+    return carray(pointer(about[DESK_ITEMS]), (2, rows, ITEM_COLUMNS), np.int32)
+
+
+@kernel
+def _numbers(about: Any) -> Any:
+    return carray(pointer(about[DESK_NUMBERS]), about[DESK_NUMBERS_SIZE], np.int32)
+
+
+@kernel
+def _pairs(about: Any) -> Any:
+    return carray(pointer(about[DESK_PAIRS]), (MAX_PAIRS, 2), np.int64)
+
+
+@kernel
+def _spare(about: Any) -> Any:
+    return carray(pointer(about[DESK_TEXT]), about[DESK_TEXT_SIZE], np.uint8)
+
+
+def _settle(problem: Any, size: int, desk: Any) -> int:
+    about = carray(desk, DESK_COLUMNS, np.int64)
+    return 1 if settle(carray(problem, size, np.int32), _numbers(about), _pairs(about)) else 0
+
+
+def _judge(
+    texts: Any, sizes: Any, problems: Any, start: int, n: int, how: int, found: Any, ratios: Any, desk: Any
+) -> int:
+    """Judge responses ``start`` to ``n``; how many are done, fewer than ``n`` where one wants more work
+    space."""
+    about = carray(desk, DESK_COLUMNS, np.int64)
+    items, numbers, pairs, spare = _items(about), _numbers(about), _pairs(about), _spare(about)
+    at, lengths, of_mazes = (
+        carray(texts, n, np.int64),
+        carray(sizes, n, np.int64),
+        carray(problems, n, np.int64),
+    )
+    said, shares = carray(found, (n, FOUND_COLUMNS), np.int64), carray(ratios, (n, len(RATIOS)), np.float64)
+    span = carray(pointer(about[DESK_SPAN]), (1, 3), np.int64)
+    judged = carray(pointer(about[DESK_JUDGED]), N_JUDGED, np.int32)
+    for row in range(start, n):
+        header = carray(pointer(of_mazes[row]), HEADER, np.int32)
+        problem = carray(pointer(of_mazes[row]), int(header[SIZE]), np.int32)
+        text = carray(pointer(at[row]), lengths[row], np.uint8)
+        if not read_response(
+            text, problem, how, spare, items, numbers, pairs, span, judged, said[row], shares[row]
+        ):
+            return row
+    return n
+
+
+def _scan(text: Any, size: int, spans: Any, n_spans: int, result: Any, desk: Any) -> int:
+    """All plans of a text, which has as many bytes again behind it; how many there are. ``result`` has the
+    number of items of the last one, which stand in the second half of the items."""
+    about = carray(desk, DESK_COLUMNS, np.int64)
+    items = _items(about)
+    n_items, n_plans = scan(
+        carray(text, 2 * size, np.uint8), 0, size, items[0], items[1], carray(spans, (n_spans, 3), np.int64)
+    )
+    carray(result, 1, np.int64)[0] = n_items
+    return n_plans
+
+
+def _add(bits: int, number: int, slots: Any) -> int:
+    return add_number(bits, number, carray(slots, (NUMBER_SLOTS, 2), np.int64))
+
+
+def _write(
+    data: Any, n_data: int, scratch: Any, n_scratch: int, records: Any, n_records: int, chosen: Any,
+    about: Any, n: int, found: Any, ratios: Any, first_index: int, task: int, strict: int, reward: int,
+    holes: Any, n_holes: int, literals: Any, n_literals: int, texts: Any, n_texts: int, text_ends: Any,
+    n_problems: int, numbers: Any, number_texts: Any, out: Any, n_out: int, samples: Any, n_samples: int,
+    sums: Any, violations: Any, cells: Any, n_cells: int, state: Any,
+) -> int:  # fmt: skip
+    return write_rows(
+        carray(data, n_data, np.uint8),
+        carray(scratch, n_scratch, np.uint8),
+        carray(records, (n_records, RECORD_COLUMNS), np.int64),
+        carray(chosen, n, np.int64),
+        carray(about, (n, ABOUT_COLUMNS), np.int64),
+        carray(found, (n, FOUND_COLUMNS), np.int64),
+        carray(ratios, (n, len(RATIOS)), np.float64),
+        first_index,
+        task,
+        strict != 0,
+        reward,
+        carray(holes, (n_holes, 2), np.int64),
+        carray(literals, n_literals, np.uint8),
+        carray(texts, n_texts, np.uint8),
+        carray(text_ends, PROBLEM_TEXTS * n_problems, np.int64),
+        carray(numbers, (NUMBER_SLOTS, 2), np.int64),
+        carray(number_texts, (MAX_NUMBERS, NUMBER_BYTES), np.uint8),
+        carray(out, n_out, np.uint8),
+        carray(samples, n_samples, np.uint8),
+        carray(sums, (N_SUMS, SUM_COLUMNS), np.int64),
+        carray(violations, (len(VIOLATIONS), VIOLATION_COLUMNS), np.int64),
+        carray(cells, (n_cells, CELL_COLUMNS), np.int64),
+        carray(state, WRITE_COLUMNS, np.int64),
+    )
+
+
+ENTRIES = {
+    "settle": (_settle, "pip"),
+    "judge": (_judge, "pppiiippp"),
+    "scan": (_scan, "pipipp"),
+    "add": (_add, "iip"),
+    "write": (_write, "pipipippippiiiipipipipipppipipppip"),
+}
+"""Name → function and its arguments (``p`` pointer, ``i`` int64)."""

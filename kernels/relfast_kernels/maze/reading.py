@@ -1,0 +1,106 @@
+"""From a response to what is judged of its plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import JUDGED, RATIOS
+from relfast_kernels.maze.columns import (
+    BEST,
+    CUTS_REASONING,
+    FOUND_BEGIN,
+    FOUND_CERTAIN,
+    FOUND_END,
+    FOUND_PLANS,
+    FOUND_VOTE,
+    GOLD_IS_BEST,
+    IS_STRICT,
+    SHORTEST,
+)
+from relfast_kernels.maze.judge import judge_plan
+from relfast_kernels.maze.packed import unpack
+from relfast_kernels.maze.surely import is_surely_plain, says_start
+from relfast_kernels.text.characters import is_ascii, is_tame
+from relfast_kernels.text.find import copy
+from relfast_kernels.text.plans import scan
+from relfast_kernels.text.reasoning import cut_reasoning
+from relfast_kernels.text.words import skip_white
+
+N_UNKNOWN = JUDGED.index("n_unknown")
+N_JUDGED = len(JUDGED)
+N_RATIOS = len(RATIOS)
+
+MAX_STRICT = 1_000_000
+"""Bytes of a response that is read under ``strict``, which reads as many characters."""
+
+
+@kernel
+def read_response(
+    text: Any, problem: Any, how: int, spare: Any, items: Any, numbers: Any, pairs: Any, span: Any,
+    judged: Any, found: Any, ratios: Any,
+) -> bool:  # fmt: skip
+    """Find the plan of a response (UTF-8) and judge it; False where the work space does not suffice.
+
+    Parameters
+    ----------
+    problem : int32
+        As `relfast_kernels.maze.packed.settle` leaves it.
+    how
+        `CUTS_REASONING`, `IS_STRICT`.
+    spare : uint8
+        Work space, twice the text's size.
+    items : int32, shape (2, n, ITEM_COLUMNS)
+        Work space, for an item in three bytes and two more.
+    numbers, pairs
+        Work space of `relfast_kernels.maze.search.shortest`.
+    span : int64, shape (1, 3); judged : int32, shape (len(JUDGED),)
+        Work space.
+    found : int64, shape (FOUND_COLUMNS,)
+    ratios : float64, shape (len(RATIOS),)
+        Filled; zeros where Python has to cut the reasoning, or to read what is no ASCII under ``strict``.
+    """
+    found[:] = 0
+    ratios[:] = 0.0
+    first, last = 0, len(text)
+    strict = how & IS_STRICT != 0
+    ascii_only = is_ascii(text, 0, last)
+    if how & CUTS_REASONING:
+        if not ascii_only and (strict or not is_tame(text, 0, last)):
+            return True
+        if strict and last > MAX_STRICT:
+            return True
+        first, last, copied = cut_reasoning(text, 0, last, spare, 0)
+        if first < 0 or copied:
+            return True
+        if strict and skip_white(text, first, last) == last:
+            return True
+    size = last - first
+    copy(text, first, last, spare, 0)
+    n_items, n_plans = scan(spare[: 2 * size], 0, size, items[0], items[1], span)
+    judged[:] = 0
+    maze, _, _, names, gold = unpack(problem)
+    follow = strict and problem[SHORTEST] > 0
+    if not judge_plan(
+        maze, names, gold, int(problem[BEST]), problem[GOLD_IS_BEST] != 0, follow, spare, items[1][:n_items],
+        numbers, pairs, judged, ratios,
+    ):  # fmt: skip
+        return False
+    for column in range(N_JUDGED):
+        found[column] = judged[column]
+    begin = end = first
+    if n_plans:
+        begin, end = first + span[0, 0], first + span[0, 1]
+        found[FOUND_VOTE] = span[0, 2]
+    found[FOUND_BEGIN], found[FOUND_END], found[FOUND_PLANS] = begin, end, n_plans
+    found[FOUND_CERTAIN] = 1
+    if strict:
+        if not ascii_only:
+            found[FOUND_CERTAIN] = 0
+        elif n_plans == 0:
+            found[FOUND_CERTAIN] = not says_start(text, first, last)
+        else:
+            found[FOUND_CERTAIN] = (
+                n_plans == 1 and judged[N_UNKNOWN] == 0 and is_surely_plain(text, first, last, begin, end)
+            )
+    return True

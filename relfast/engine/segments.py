@@ -1,0 +1,25 @@
+"""Rows of consecutive lines, as a worker reports them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from relfast.stats.tally import Tally
+
+
+@dataclass(slots=True)
+class Segment:
+    """Rows of consecutive lines: all up to line ``stop`` (exclusive, within the block).
+
+    ``n_fast`` and ``n_exact`` count the lines that the fast path read, or found the fields of, and those that
+    it left to the ordinary way; neither where it was not asked. ``n_left`` counts those of the first of which
+    the task's extractor read a response that others of its kind need not.
+    """
+
+    stop: int
+    rows: bytes
+    n_rows: int
+    tally: Tally
+    n_fast: int = 0
+    n_exact: int = 0
+    n_left: int = 0

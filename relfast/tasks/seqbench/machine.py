@@ -1,0 +1,200 @@
+"""The machine code of mazes, and where it does its work.
+
+Safe to use from several threads: the kernels hold the interpreter's lock for the whole of a call, and what
+they tell lands in memory of that call. Texts are looked at some at a time, so that others get their turn."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import threading
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from relfast_kernels.compiled.ready import functions
+from relfast_kernels.layouts import ITEM_COLUMNS, JUDGED, RATIOS
+from relfast_kernels.maze.columns import (
+    DESK_COLUMNS,
+    DESK_ITEMS,
+    DESK_ITEMS_SIZE,
+    DESK_JUDGED,
+    DESK_NUMBERS,
+    DESK_NUMBERS_SIZE,
+    DESK_PAIRS,
+    DESK_SPAN,
+    DESK_TEXT,
+    DESK_TEXT_SIZE,
+    FOUND_COLUMNS,
+    MAX_PAIRS,
+    SHORTEST_ITEM,
+)
+
+if TYPE_CHECKING:
+    from relfast.tasks.seqbench.gold import Problem
+
+UNIT: Final = "maze"
+
+_TEXT_BYTES: Final = 1 << 14
+_NUMBERS: Final = 1 << 17
+"""Work space at first: responses of 16 kB, searches of 20,000 states. A text's is kept, a search's is not."""
+
+_TEXTS_A_CALL: Final = 32
+"""Responses that are judged before the interpreter's lock may change hands: 1 ms."""
+
+N_RATIOS: Final = len(RATIOS)
+
+
+class Found(NamedTuple):
+    """What the kernel found in responses: FOUND_COLUMNS numbers and as many ratios as RATIOS has, for
+    each."""
+
+    found: array[int]
+    ratios: array[float]
+
+    def rows(self) -> Iterator[tuple[list[int], list[float]]]:
+        """Response by response."""
+        found, ratios = self.found.tolist(), self.ratios.tolist()
+        for at in range(len(found) // FOUND_COLUMNS):
+            yield (
+                found[at * FOUND_COLUMNS : (at + 1) * FOUND_COLUMNS],
+                ratios[at * N_RATIOS : (at + 1) * N_RATIOS],
+            )
+
+    def of(self, numbers: Sequence[int]) -> Found:
+        """The same of some of the responses."""
+        found, ratios = array("q"), array("d")
+        for number in numbers:
+            found += self.found[FOUND_COLUMNS * number : FOUND_COLUMNS * (number + 1)]
+            ratios += self.ratios[N_RATIOS * number : N_RATIOS * (number + 1)]
+        return Found(found, ratios)
+
+
+class Machine:
+    """The kernels' functions, and work space that grows with what is asked."""
+
+    def __init__(self) -> None:
+        unit = functions(UNIT, "judge", "settle", "scan")
+        self._judge, self._settle, self._scan = unit["judge"], unit["settle"], unit["scan"]
+        self._growing = threading.Lock()
+        self._text = self._items = self._numbers = mmap.mmap(-1, 1)
+        self._rest = (
+            array("q", bytes(16 * MAX_PAIRS)),
+            array("q", bytes(24)),
+            array("i", bytes(4 * len(JUDGED))),
+        )
+        self.desk = array("q", bytes(8 * DESK_COLUMNS))
+        for place, space in zip((DESK_PAIRS, DESK_SPAN, DESK_JUDGED), self._rest, strict=True):
+            self.desk[place] = space.buffer_info()[0]
+        self._desk = self.desk.buffer_info()[0]
+        self._make_room(_TEXT_BYTES)
+        self._grow(_NUMBERS)
+
+    def _make_room(self, size: int) -> None:
+        """See to it that texts of so many bytes can be looked at."""
+        if 2 * size + 64 <= self.desk[DESK_TEXT_SIZE]:
+            return
+        with self._growing:
+            if 2 * size + 64 <= self.desk[DESK_TEXT_SIZE]:
+                return
+            size += size // 2
+            rows = 2 * (size // SHORTEST_ITEM + 4)
+            # who has not seen the new size yet gets on with the new place
+            self._text, self._items = mmap.mmap(-1, 2 * size + 64), mmap.mmap(-1, 4 * ITEM_COLUMNS * rows)
+            self.desk[DESK_ITEMS], self.desk[DESK_TEXT] = _address(self._items), _address(self._text)
+            self.desk[DESK_ITEMS_SIZE], self.desk[DESK_TEXT_SIZE] = rows, 2 * size + 64
+
+    def _grow(self, n: int) -> None:
+        """Have so many numbers for searches."""
+        with self._growing:
+            numbers = mmap.mmap(-1, 4 * n)
+            self.desk[DESK_NUMBERS_SIZE] = min(n, self.desk[DESK_NUMBERS_SIZE])
+            self.desk[DESK_NUMBERS] = _address(numbers)
+            self.desk[DESK_NUMBERS_SIZE] = n
+            self._numbers = numbers
+
+    def judge(self, parts: Sequence[bytes], problems: Sequence[Problem], how: int = 0) -> Found:
+        """Find the plans of responses (UTF-8) and judge them, each in its maze."""
+        n = len(parts)
+        texts = (ctypes.c_char_p * n)(*parts)
+        return self.judge_at(ctypes.addressof(texts), [*map(len, parts)], problems, how)
+
+    def judge_at(self, texts: int, sizes: Sequence[int], problems: Sequence[Problem], how: int) -> Found:
+        """The same of texts at addresses, which stand at ``texts``."""
+        n = len(sizes)
+        self._make_room(max(sizes, default=0))
+        found, ratios = array("q", bytes(8 * FOUND_COLUMNS * n)), array("d", bytes(8 * N_RATIOS * n))
+        lengths, mazes = array("q", sizes), array("q", [problem.address for problem in problems])
+        places = lengths.buffer_info()[0], mazes.buffer_info()[0]
+        results = found.buffer_info()[0], ratios.buffer_info()[0]
+        at, size = 0, _NUMBERS
+        while at < n:
+            stop = min(at + _TEXTS_A_CALL, n)
+            done = self._judge(texts, *places, at, stop, how, *results, self._desk)
+            if done < stop and done == at:
+                size *= 8
+                self._grow(size)
+            at = done
+        if size > _NUMBERS:
+            self._grow(_NUMBERS)
+        return Found(found, ratios)
+
+    def settle(self, numbers: array[int]) -> None:
+        """Fill in what a problem's maker leaves (`relfast_kernels.maze.columns`)."""
+        address, n = numbers.buffer_info()
+        size = _NUMBERS
+        while not self._settle(address, n, self._desk):
+            size *= 8
+            self._grow(size)
+        if size > _NUMBERS:
+            self._grow(_NUMBERS)
+
+    def plans(self, raw: bytes, most: int) -> tuple[bytes, list[tuple[int, int]], list[list[int]]]:
+        """The plans of a text (UTF-8): the text with what is written without escapes behind it, where the
+        last ``most`` of them begin and end, and the items of the last one."""
+        size = len(raw)
+        data = bytearray(raw) + bytes(size + 64)
+        text = (ctypes.c_char * len(data)).from_buffer(data)
+        rows = size // SHORTEST_ITEM + 4
+        items = array("i", bytes(8 * ITEM_COLUMNS * rows))
+        spans, result = array("q", bytes(24 * most)), array("q", bytes(8))
+        desk = self.desk[:]
+        desk[DESK_ITEMS], desk[DESK_ITEMS_SIZE] = items.buffer_info()[0], 2 * rows
+        n = self._scan(
+            ctypes.addressof(text),
+            size,
+            spans.buffer_info()[0],
+            most,
+            result.buffer_info()[0],
+            desk.buffer_info()[0],
+        )
+        del text
+        found = [(spans[3 * k], spans[3 * k + 1]) for k in range(min(n, most))]
+        first = ITEM_COLUMNS * rows
+        last = items[first : first + ITEM_COLUMNS * result[0]].tolist()
+        return bytes(data), found, [last[at : at + ITEM_COLUMNS] for at in range(0, len(last), ITEM_COLUMNS)]
+
+
+def _address(space: mmap.mmap) -> int:
+    return ctypes.addressof(ctypes.c_char.from_buffer(space))
+
+
+_machine: Machine | None = None
+
+
+def machine() -> Machine:
+    """The process's own."""
+    global _machine
+    if _machine is None:
+        _machine = Machine()
+    return _machine
+
+
+def _start_anew() -> None:
+    """In a forked child: a thread that is not here may have been at work."""
+    global _machine
+    _machine = None
+
+
+os.register_at_fork(after_in_child=_start_anew)
