@@ -11,11 +11,12 @@ from relfast_kernels.layouts import (
     WORD_ALARM,
     WORD_KNOWN,
     WORD_LINKS,
+    WORD_OF_OR,
     WORD_OF_PLAIN,
     WORD_OFFERS,
     WORD_OPENS,
 )
-from relfast_kernels.text.characters import SPACE, SYMBOL, classify, decode
+from relfast_kernels.text.characters import LETTER, SPACE, SYMBOL, classify, decode
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.word_table import flags_of
 
@@ -26,7 +27,10 @@ _ENDINGS: Final = np.array([int.from_bytes(word, "little") for word in _NUMBER_W
 _SIZES: Final = np.array([len(word) for word in _NUMBER_WORDS], np.uint64)
 _EIGHT: Final = np.uint64(8)
 
-NAMELESS, QUIET, PLAIN_WORDS, WORDY, FAR = 1, 2, 4, 8, 16
+_FIRST_SIGN, _LAST_SIGN = 0x2000, 0x2BFF
+"""Among these are signs that `re` takes for letters: numbers in circles."""
+
+NAMELESS, QUIET, PLAIN_WORDS, WORDY, FAR, NOT_OR = 1, 2, 4, 8, 16, 32
 
 _LEFT_OF_WORD, _RIGHT_OF_WORD = 1, 2
 _SIDES: Final = np.zeros(256, np.uint8)
@@ -108,7 +112,8 @@ def look(text: Any, start: int, end: int, words: Any) -> int:
 
     `NAMELESS`: it names no choice. `QUIET`: if so, it neither takes anything back nor answers a question.
     `PLAIN_WORDS`: it has no words but those of a bare answer. `WORDY`: it has a word, or a formula, that no
-    bare answer has. `FAR`: its one number is no choice's, and it offers no other.
+    bare answer has. `FAR`: its one number is no choice's, and it offers no other. `NOT_OR`: it is not "or"
+    and the like.
     """
     proved = NAMELESS | QUIET | PLAIN_WORDS
     at = start
@@ -133,7 +138,11 @@ def look(text: Any, start: int, end: int, words: Any) -> int:
             elif byte >= 0x80:
                 point, length = decode(text, at, end)
                 kind = classify(point)
-                if kind != SYMBOL:
+                if kind == LETTER and not _FIRST_SIGN <= point <= _LAST_SIGN:
+                    # no pattern has it but as what is no word of its own
+                    proved = proved & ~PLAIN_WORDS | NOT_OR
+                    n_near += 1
+                elif kind != SYMBOL:
                     proved &= ~(NAMELESS | QUIET)
                     n_near += 1
                     if kind != SPACE:
@@ -154,6 +163,8 @@ def look(text: Any, start: int, end: int, words: Any) -> int:
             proved &= ~QUIET
         if not flags & WORD_OF_PLAIN:
             proved &= ~PLAIN_WORDS
+        if not flags & WORD_OF_OR:
+            proved |= NOT_OR
         if flags & WORD_OFFERS:
             n_near += 1
         elif _is_number_word(text, begin, at):
