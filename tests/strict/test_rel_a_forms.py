@@ -149,7 +149,7 @@ def test_anything(before: list[str], after: list[str], left: str, right: str) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["answer 1", "answer 8", "panel 9", "3 or 4", "3 or five", "the fifth: 3", "3 é", "13", "no"]
+    "text", ["answer 1", "answer 8", "panel 9", "3 or 4", "3 or five", "the fifth: 3", "3 ①", "13", "no"]
 )
 def test_what_has_no_form(text: str) -> None:
     assert form_of(text) is None

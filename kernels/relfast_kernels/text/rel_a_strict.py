@@ -47,7 +47,19 @@ from relfast_kernels.text.find import find_byte, hash_text, same_bytes
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.patterns.machine import GAVE_UP, HAS_GIVEN_UP, fullmatch, number_of
 from relfast_kernels.text.patterns.symbols import to_symbols
-from relfast_kernels.text.proofs import FAR, NAMELESS, NOT_OR, PLAIN_WORDS, QUIET, WORDY, look
+from relfast_kernels.text.proofs import (
+    FAR,
+    IF_NAMELESS,
+    IF_OTHER,
+    IF_PLAIN,
+    NAMED,
+    NAMELESS,
+    NOT_OR,
+    PLAIN_WORDS,
+    QUIET,
+    WORDY,
+    look,
+)
 from relfast_kernels.text.prose import (
     can_be_cut,
     count,
@@ -148,6 +160,15 @@ def _says(text: Any, start: int, end: int, tables: Any) -> Any:
 
 
 @kernel
+def _may_be_plain(text: Any, start: int, end: int, words: Any) -> bool:
+    """Whether a line has one digit, and no words but those of a bare answer."""
+    n = 0
+    for at in range(start, end):
+        n += (text[at] >= 48) & (text[at] <= 57)
+    return n == 1 and look(text, start, end, words, IF_PLAIN) & PLAIN_WORDS != 0
+
+
+@kernel
 def _plain(text: Any, start: int, end: int, scratch: Any, to: int, patterns: Any) -> Any:
     """The choice of a line that is nothing but an answer; 0: it is not; `_MISSED`: cannot be said."""
     stop = to_symbols(text, start, end, scratch, to)
@@ -239,7 +260,7 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     # a last line that is nothing but an answer counts if the line above it names none
     plain: Any = np.int64(0)
     above: Any = 1
-    if count(text, begin, end) <= _MAX_PLAIN and look(text, begin, end, words) & PLAIN_WORDS:
+    if count(text, begin, end) <= _MAX_PLAIN and _may_be_plain(text, begin, end, words):
         plain = _plain(text, begin, end, scratch, whole_end, patterns)
         if plain == _MISSED:
             return UNKNOWN, 0
@@ -250,9 +271,11 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     # a first line that is nothing but an answer
     last = min(whole_end, start + 4 * _MAX_FIRST)
     first = find_byte(text, start, last, 10)
-    may_open = start < first < last and look(text, start, first, words) & PLAIN_WORDS != 0
-    if may_open and _plain(text, start, first, scratch, whole_end, patterns) != 0:
-        return UNKNOWN, 0
+    may_open = start < first < last and count(text, start, first) < _MAX_FIRST
+    if may_open and _may_be_plain(text, start, first, words):
+        opened = _plain(text, start, first, scratch, whole_end, patterns)
+        if opened != 0:
+            return UNKNOWN, 0
     missed, missed_end = tables.missed[0], tables.missed[1]
     number, reason = _walk(text, start, end, tables)
     if above == _MISSED and number != plain - 1:
@@ -277,7 +300,9 @@ def _above_names(text: Any, start: int, begin: int, tables: Any) -> int:
         return _MISSED
     if count(text, line, above) > _MAX_PLAIN:
         return 0
-    proved = look(text, line, above, tables.words)
+    proved = look(text, line, above, tables.words, IF_NAMELESS)
+    if proved & NAMED:
+        return 1
     if proved & NAMELESS and proved & NOT_OR:
         return 0
     bits = _says(text, line, above, tables)
@@ -318,7 +343,7 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
                 continue
             if unit_end - unit > _MAX_SENTENCE:
                 return UNKNOWN, 0
-            proved = look(text, unit, unit_end, words)
+            proved = look(text, unit, unit_end, words, IF_NAMELESS)
             if not (proved & NAMELESS and proved & QUIET):
                 bits = _says(text, unit, unit_end, tables)
                 if bits == _MISSED:
@@ -359,7 +384,7 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
         if unit_end == unit or _is_item(text, unit, unit_end, True):
             continue
         n += 1
-        proved = look(text, unit, unit_end, words)
+        proved = look(text, unit, unit_end, words, IF_NAMELESS)
         if proved & NAMELESS:
             sure = sure and proved & QUIET != 0
             continue
@@ -398,7 +423,7 @@ def _lines_before(text: Any, start: int, line_end: int, final: int, panel_first:
         begin = -1
         if row_end - row <= _MAX_ROW and can_be_cut(text, row, row_end):
             begin = sentence_start(text, after, row_end)
-        proved = look(text, after if begin < 0 else begin, row_end, tables.words)
+        proved = look(text, after if begin < 0 else begin, row_end, tables.words, IF_OTHER)
         ends = (proved & NAMELESS and proved & NOT_OR) or (proved & FAR and value <= 8)
         if begin >= 0 and row_end - begin <= _MAX_SENTENCE and ends:
             return _answer(value)
