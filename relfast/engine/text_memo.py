@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from relfast_kernels.layouts import (
+    FORM_DIGIT,
     MEMO_BITS,
     MEMO_BYTES,
     MEMO_COLUMNS,
@@ -18,6 +19,7 @@ from relfast_kernels.layouts import (
     MEMO_TEXTS,
     SAYS_FORM,
     SAYS_KNOWN,
+    SAYS_VALUE,
     STEM_MARK,
     WORD_FACTOR,
     WORD_SLOTS,
@@ -52,6 +54,12 @@ def word_table(words: Mapping[str, int]) -> ctypes.Array[ctypes.c_int64]:
     return table
 
 
+def _of_form(bits: int, text: str) -> int:
+    """What is said of a text's form: its only digit is another there."""
+    (digit,) = (int(character) for character in text if "0" <= character <= "9")
+    return bits + FORM_DIGIT - ord("0") - digit if bits & SAYS_VALUE == digit else bits
+
+
 class TextMemo:
     """Texts with what a function says of them, where a kernel finds them. Full, it forgets all.
 
@@ -79,8 +87,7 @@ class TextMemo:
         form = self._form_of(about)
         kind = SAYS_KNOWN
         if form is not None:
-            about, kind = form, SAYS_KNOWN | SAYS_FORM
-            text = about.encode()
+            text, kind = form.encode(), SAYS_KNOWN | SAYS_FORM
         if forgets := self._n == MEMO_TEXTS or self._used + len(text) > MEMO_BYTES:
             self._begin()
         value = hash_id(text)
@@ -93,7 +100,10 @@ class TextMemo:
             if self.slots[place + MEMO_HASH] == signed and known == text and is_kind:
                 return forgets
             at = (at + 1) % MEMO_SLOTS
+        # of the text itself, which the extractor is about to be asked of
         bits = self._says(about)
+        if form is not None:
+            bits = _of_form(bits, about)
         # an empty text would be an end of 0
         start, self._used = max(self._used, 1), max(self._used, 1) + len(text)
         self._bytes[start : self._used] = text
