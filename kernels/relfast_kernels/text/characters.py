@@ -131,11 +131,11 @@ def lower_at(data: Any, at: int, point: int, length: int) -> bool:
         return True
     if step == _NO_LOWER:
         return False
-    point += step
+    lower = np.int64(point) + step
     for k in range(length - 1, 0, -1):
-        data[at + k] = 0x80 | point & 0x3F
-        point >>= 6
-    data[at] = point | (0xC0 if length == 2 else 0xE0 if length == 3 else 0xF0)
+        data[at + k] = 0x80 | lower & 0x3F
+        lower >>= 6
+    data[at] = lower | (0xC0 if length == 2 else 0xE0 if length == 3 else 0xF0)
     return True
 
 
