@@ -1,18 +1,24 @@
-"""The patterns that kernels run, as the ``strict`` extractors have them.
+"""The patterns that kernels run and the words that they know, as the ``strict`` extractors have them.
 
-``python tests/pattern_sources.py`` writes `relfast_kernels.text.patterns.sources` anew; a test holds it to this.
+``python tests/pattern_sources.py`` writes `relfast_kernels.text.patterns.sources` and
+`relfast_kernels.text.known_words` anew; a test holds them to this.
 """
 
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 from relfast.tasks import final, verdict, yes_no_patterns
+from relfast.tasks.rel_a import skim
+from relfast.tasks.rel_a.kernel_tables import words_with_flags
 from relfast.tasks.rel_b import strict, taxa_patterns
 from relfast.tasks.rel_c import label
 
-PATH = Path(__file__).parent.parent / "kernels/relfast_kernels/text/patterns/sources.py"
+_TEXT = Path(__file__).parent.parent / "kernels/relfast_kernels/text"
+PATH = _TEXT / "patterns/sources.py"
+WORDS_PATH = _TEXT / "known_words.py"
 
 _HEAD = '''# ruff: noqa: E501
 # fmt: off
@@ -52,6 +58,7 @@ def sources() -> dict[str, tuple[str, int]]:
         raise ValueError("STRUCK is written otherwise")
     ways = "|".join(f"<{tag}>.{{0,150}}?</{tag}>" for tag in ("del", "s", "strike"))
     found["STRUCK"] = struck.replace(_BACKREFERENCE, ways), flags
+    found["A_PLAIN"] = skim.PLAIN.pattern, 0
     found["LEADS"] = "(?:" + "|".join(sorted(yes_no_patterns.LEADS)) + ")", 0
     return found
 
@@ -75,5 +82,36 @@ def text() -> str:
     return "".join(lines)
 
 
+_WORDS_HEAD = '''# fmt: off
+"""Made by ``python tests/pattern_sources.py`` from the words of the ``strict`` extractors; not to be edited.
+
+Whoever reads them here need not load the extractor (20 ms).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+'''
+
+
+def words_text() -> str:
+    """The module of words: for each union of flags those that have it."""
+    by_flags: dict[int, list[str]] = {}
+    for word, flags in sorted(words_with_flags().items()):
+        by_flags.setdefault(flags, []).append(word)
+    lines = [_WORDS_HEAD, "WORDS: Final = {\n"]
+    for flags, words in sorted(by_flags.items()):
+        lines.append(f"    {flags}: (\n")
+        lines += [f'        "{line} "\n' for line in textwrap.wrap(" ".join(words), 96)]
+        lines.append("    ),\n")
+    lines += [
+        "}\n",
+        '"""By their flags (`relfast_kernels.layouts.WORD_KNOWN` and so on); a stem ends with a star."""\n',
+    ]
+    return "".join(lines)
+
+
 if __name__ == "__main__":
     PATH.write_text(text(), "utf-8")
+    WORDS_PATH.write_text(words_text(), "utf-8")

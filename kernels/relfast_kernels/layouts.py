@@ -216,10 +216,18 @@ WORD_FACTOR: Final = 0x9E37_79B9_7F4A_7C15
 STEM_LETTERS: Final = 4
 STEM_MARK: Final = -1
 """A table of words, and what marks the first letters of several."""
-WORD_KNOWN, WORD_ALARM, WORD_OPENS, WORD_OF_PLAIN, WORD_LINKS, WORD_OFFERS = 1, 2, 4, 8, 16, 32
+(
+    WORD_KNOWN,
+    WORD_ALARM,
+    WORD_OPENS,
+    WORD_OF_PLAIN,
+    WORD_LINKS,
+    WORD_OFFERS,
+    WORD_OF_OR,
+) = (1 << bit for bit in range(7))
 """Flags of a word: a sentence can have it that is nothing but an answer, or a phrase; it can take something
 back; a sentence that begins with it can answer a question; bare answers have it; a phrase can go on behind it
-with any word; it makes what comes an alternative."""
+with any word; it makes what comes an alternative; "or" and the like have it."""
 
 MEMO_HASH, MEMO_START, MEMO_END, MEMO_BITS = range(4)
 MEMO_COLUMNS: Final = 4
@@ -229,9 +237,7 @@ MEMO_BYTES: Final = 1 << 21
 """A memo of texts: hash, where the text is (an end of 0: nothing), what is known of it. It holds so many, of
 so many bytes."""
 SAYS_VALUE: Final = 15
-SAYS_PLAIN_SHIFT, SAYS_VALUE_SHIFT = 0, 4
-"""Of a text: the choice of a line that is nothing but an answer (0: it is none); the choice that a sentence
-states (0: several, 15: a number that is none)."""
+"""Of a text: the choice that a sentence states (0: several, 15: a number that is none)."""
 (
     SAYS_NAMES,
     SAYS_OR,
@@ -248,11 +254,14 @@ states (0: several, 15: a number that is none)."""
     SAYS_BOXED,
     SAYS_REPLACES,
     SAYS_KNOWN,
-) = (1 << bit for bit in range(8, 23))
+    SAYS_FORM,
+) = (1 << bit for bit in range(8, 24))
 """And as bits: it names a choice; it is "or" and the like; it can be skimmed; it changes nothing before the
 final statement; it is one; as a sentence before one it states a choice; it speaks of the place; it has
 nothing but an answer in it; "wait" and the like; "so" and the like; it is a question; its choice is
-described, in a box, or set above what was said before; and, always set: it is no longer being written."""
+described, in a box, or set above what was said before; always set: it is no longer being written; and it
+stands for the texts that have any digit from `FORM_LEAST` to `FORM_MOST` in the place of its `FORM_DIGIT`."""
+FORM_LEAST, FORM_DIGIT, FORM_MOST = (ord(digit) for digit in "257")
 
 # SMILES: the graph of a molecule (`relfast_kernels.smiles.parser`)
 

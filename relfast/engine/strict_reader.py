@@ -34,6 +34,7 @@ from relfast_kernels.layouts import (
     UNCUT,
     UNKNOWN,
 )
+from relfast_kernels.text.known_words import WORDS
 
 from relfast.engine.text_memo import TextMemo, word_table
 from relfast.engine.text_work import lazy_buffer, numbers
@@ -62,11 +63,13 @@ _TAXA_ROOM: Final = 1 << 13
 
 
 def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
-    """Words and a memo for the kernels of ``strict`` extractors."""
+    """Words and a memo for the kernels of ``strict`` extractors. What fills it is loaded when it has to."""
     kernels = [task.text_kernel for task in TASKS.values() if task.text_kernel is not None]
     (tables,) = {kernel.tables for kernel in kernels if kernel.tables is not None}
-    words, says = (resolve(f"{tables}:{name}") for name in ("words_with_flags", "says"))
-    return word_table(words()), TextMemo(says)
+    flags = {word: flags for flags, words in WORDS.items() for word in words.split()}
+    return word_table(flags), TextMemo(
+        lambda text: resolve(f"{tables}:says")(text), lambda text: resolve(f"{tables}:form_of")(text)
+    )
 
 
 Functions = Mapping[str, Callable[..., int]]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from relfast_kernels.layouts import (
+    FORM_DIGIT,
     MEMO_BITS,
     MEMO_BYTES,
     MEMO_COLUMNS,
@@ -16,7 +17,9 @@ from relfast_kernels.layouts import (
     MEMO_SLOTS,
     MEMO_START,
     MEMO_TEXTS,
+    SAYS_FORM,
     SAYS_KNOWN,
+    SAYS_VALUE,
     STEM_MARK,
     WORD_FACTOR,
     WORD_SLOTS,
@@ -51,15 +54,23 @@ def word_table(words: Mapping[str, int]) -> ctypes.Array[ctypes.c_int64]:
     return table
 
 
+def _of_form(bits: int, text: str) -> int:
+    """What is said of a text's form: its only digit is another there."""
+    (digit,) = (int(character) for character in text if "0" <= character <= "9")
+    return bits + FORM_DIGIT - ord("0") - digit if bits & SAYS_VALUE == digit else bits
+
+
 class TextMemo:
     """Texts with what a function says of them, where a kernel finds them. Full, it forgets all.
+
+    A form of texts, which ``form_of`` gives for each of them, is kept in their place.
 
     A kernel may read it while a text is learnt, by one thread at a time: nothing that stands there changes,
     and what is half written it does not know. When all is forgotten, ``slots`` and ``texts`` are new ones.
     """
 
-    def __init__(self, says: Callable[[str], int]) -> None:
-        self._says = says
+    def __init__(self, says: Callable[[str], int], form_of: Callable[[str], str | None]) -> None:
+        self._says, self._form_of = says, form_of
         self._begin()
 
     def _begin(self) -> None:
@@ -72,6 +83,11 @@ class TextMemo:
 
     def learn(self, text: bytes) -> bool:
         """Have a text (UTF-8) looked at and kept; whether all others had to be forgotten for it."""
+        about = text.decode()
+        form = self._form_of(about)
+        kind = SAYS_KNOWN
+        if form is not None:
+            text, kind = form.encode(), SAYS_KNOWN | SAYS_FORM
         if forgets := self._n == MEMO_TEXTS or self._used + len(text) > MEMO_BYTES:
             self._begin()
         value = hash_id(text)
@@ -80,16 +96,20 @@ class TextMemo:
         while self.slots[at * MEMO_COLUMNS + MEMO_END]:
             place = at * MEMO_COLUMNS
             known = self._bytes[self.slots[place + MEMO_START] : self.slots[place + MEMO_END]]
-            if self.slots[place + MEMO_HASH] == signed and known == text:
+            is_kind = self.slots[place + MEMO_BITS] & SAYS_FORM == kind & SAYS_FORM
+            if self.slots[place + MEMO_HASH] == signed and known == text and is_kind:
                 return forgets
             at = (at + 1) % MEMO_SLOTS
-        bits = self._says(text.decode())
+        # of the text itself, which the extractor is about to be asked of
+        bits = self._says(about)
+        if form is not None:
+            bits = _of_form(bits, about)
         # an empty text would be an end of 0
         start, self._used = max(self._used, 1), max(self._used, 1) + len(text)
         self._bytes[start : self._used] = text
         self._n += 1
         place = at * MEMO_COLUMNS
         self.slots[place + MEMO_HASH], self.slots[place + MEMO_START] = signed, start
-        self.slots[place + MEMO_BITS] = bits | SAYS_KNOWN
+        self.slots[place + MEMO_BITS] = bits | kind
         self.slots[place + MEMO_END] = self._used
         return forgets

@@ -119,7 +119,7 @@ class TextKernel:
         The function that numbers what the task's extractor says as details do, and gives its vote:
         ``(value) -> (predicted, vote)``. The kernel leaves responses to the extractors of tasks that have it.
     tables
-        The module that has ``words_with_flags() -> dict`` and ``says(text) -> int`` for the kernel of the
+        The module that has ``says(text) -> int`` and ``form_of(text) -> str | None`` for the kernel of the
         ``strict`` extractor; one at most.
     strict_gold
         The function that writes gold of a joined record as ``strict`` compares it: ``(answer, question) ->

@@ -10,12 +10,14 @@ import pattern_sources
 import pytest
 from corpora import solutions
 from relfast_kernels.text.characters import is_tame
+from relfast_kernels.text.known_words import WORDS
 from relfast_kernels.text.patterns import machine, symbols
 from relfast_kernels.text.patterns.compile import Programs
 from relfast_kernels.text.patterns.sources import DELETED, REPLACED, SOURCES
 from seeds import fresh, rounds
 
 from relfast.tasks.reasoning import lower
+from relfast.tasks.rel_a.kernel_tables import words_with_flags
 from relfast.tasks.rel_b.score import LEAST_PRECISE
 
 MARKS = [
@@ -28,6 +30,8 @@ MARKS = [
 def test_patterns_are_the_extractors() -> None:
     assert pattern_sources.PATH.read_text("utf-8") == pattern_sources.text()
     assert pattern_sources.sources() == SOURCES
+    assert pattern_sources.WORDS_PATH.read_text("utf-8") == pattern_sources.words_text()
+    assert {word: flags for flags, words in WORDS.items() for word in words.split()} == words_with_flags()
 
 
 def test_symbols_are_what_python_says_of_characters() -> None:

@@ -47,13 +47,33 @@ def _classes() -> Any:
 
 
 def _two_stages(classes: Any) -> tuple[Any, Any]:
-    """A table of pages of 256 code points, equal ones once, and each page's place in it."""
+    """A table of pages of 256 code points each, equal ones once, and each page's place in it."""
     places: dict[bytes, int] = {}
     numbers = [places.setdefault(page.tobytes(), len(places)) for page in classes.reshape(-1, _PAGE)]
-    return np.frombuffer(b"".join(places), np.uint8).copy(), np.array(numbers, np.uint16)
+    return np.frombuffer(b"".join(places), classes.dtype).copy(), np.array(numbers, np.uint16)
 
 
 _CLASSES, _PAGES = _two_stages(_classes())
+
+_NO_LOWER: Final = 1 << 30
+_FINAL_SIGMA: Final = 0x3A3
+"""Σ: what it becomes depends on where it stands."""
+
+
+def _to_lower() -> Any:
+    """What to add to a code point for its lower case (int32), or `_NO_LOWER` where that has another length in
+    UTF-8, or is not known from the character alone."""
+    steps = np.zeros(_N_POINTS, np.int32)
+    for point in range(0x80, _ALL_CASED):
+        if 0xD800 <= point <= 0xDFFF:
+            continue
+        lower = chr(point).lower()
+        same = len(lower) == 1 and len(lower.encode()) == len(chr(point).encode())
+        steps[point] = ord(lower) - point if same and point != _FINAL_SIGMA else _NO_LOWER
+    return steps
+
+
+_STEPS, _STEP_PAGES = _two_stages(_to_lower())
 
 
 @kernel
@@ -101,6 +121,22 @@ def decode(data: Any, at: int, end: int) -> Any:
     if 0xD800 <= point <= 0xDFFF:
         return 0, 0
     return point, length
+
+
+@kernel
+def lower_at(data: Any, at: int, point: int, length: int) -> bool:
+    """Write the lower case of a non-ASCII character over it; whether it has one that is known."""
+    step = np.int64(_STEPS[np.int64(_STEP_PAGES[point >> 8]) * 256 + (point & 255)])
+    if step == 0:
+        return True
+    if step == _NO_LOWER:
+        return False
+    lower = np.int64(point) + step
+    for k in range(length - 1, 0, -1):
+        data[at + k] = 0x80 | lower & 0x3F
+        lower >>= 6
+    data[at] = lower | (0xC0 if length == 2 else 0xE0 if length == 3 else 0xF0)
+    return True
 
 
 @kernel

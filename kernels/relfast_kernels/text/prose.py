@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.characters import SYMBOL, classify, decode
+from relfast_kernels.text.characters import LETTER, SYMBOL, classify, decode, is_ascii, lower_at
 from relfast_kernels.text.find import find_byte
 from relfast_kernels.text.json_scan import is_digit
-from relfast_kernels.text.vectors import WIDTH, first_outside, lowest, places_of
+from relfast_kernels.text.vectors import WIDTH, first_outside, highest, lowest, places_of
 from relfast_kernels.text.words import is_blank, skip_white
+
+_NOUGHT: Final = np.uint64(0)
+_BULLET, _DASH = ord("•"), ord("–")
+_WIDE_MARKS: Final = np.array([ord(mark) for mark in "…。！？；"], np.int64)
+_MOST_MARKS: Final = 40
+"""Bytes of marks and blanks in a row that are followed."""
 
 
 @kernel
@@ -39,8 +45,8 @@ def lowered(text: Any, start: int, end: int, out: Any, to: int) -> int:
 
 
 @kernel
-def is_tame(text: Any, start: int, end: int) -> bool:
-    """Whether all is ASCII, or symbols that no rule knows: no letters, digits, blanks, ends of sentences."""
+def tamed(text: Any, start: int, end: int) -> bool:
+    """Whether all is ASCII, letters or symbols, no blanks among them; the letters are in lower case then."""
     at = start
     while at < end:
         if at + WIDTH <= len(text):
@@ -52,12 +58,22 @@ def is_tame(text: Any, start: int, end: int) -> bool:
             at += 1
             continue
         point, length = decode(text, at, end)
-        if length == 0 or classify(point) != SYMBOL:
+        if length == 0:
             return False
-        if point == 0x2026 or point == 0x3002 or point >= 0xFF00:
+        kind = classify(point)
+        if (kind != SYMBOL and kind != LETTER) or not lower_at(text, at, point, length):
             return False
         at += length
     return True
+
+
+@kernel
+def last_is_tame(text: Any, start: int, end: int) -> bool:
+    """Whether the last character is `tamed`, and not white space beyond ASCII."""
+    at = end - 1
+    while at > start and text[at] & 0xC0 == 0x80:
+        at -= 1
+    return tamed(text, at, end)
 
 
 @kernel
@@ -92,7 +108,7 @@ def ends_blank(text: Any, start: int, end: int) -> bool:
 
 @kernel
 def without_bullet(text: Any, start: int, end: int) -> int:
-    """Where a line (without blanks around it) begins after its bullet or number; -1: only Python can say."""
+    """Where a line (without blanks around it) begins after its bullet or number."""
     if start >= end or text[start] == 43:
         return start
     at = start
@@ -101,11 +117,15 @@ def without_bullet(text: Any, start: int, end: int) -> int:
     after = at
     if at < end:
         byte = text[at]
-        if byte >= 0x80:
-            return -1
         mark = -1
-        if byte == 45 or byte == 42 or byte == 43:
+        sign = byte == 45 or byte == 42 or byte == 43
+        if sign:
             mark = at + 1
+        elif byte >= 0x80:
+            point, length = decode(text, at, end)
+            sign = point == _BULLET or point == _DASH
+            if sign:
+                mark = at + length
         elif 97 <= byte <= 104:
             if at + 1 < end and (text[at + 1] == 46 or text[at + 1] == 41):
                 mark = at + 2
@@ -120,7 +140,7 @@ def without_bullet(text: Any, start: int, end: int) -> int:
             k = mark
             while k < end and is_blank(text[k]):
                 k += 1
-            if k > mark and (k < end or byte == 45 or byte == 42 or byte == 43):
+            if k > mark and (k < end or sign):
                 after = k
     for k in range(after, end):
         byte = text[k]
@@ -131,7 +151,8 @@ def without_bullet(text: Any, start: int, end: int) -> int:
 
 @kernel
 def can_be_cut(text: Any, start: int, end: int) -> bool:
-    """Whether a line has only characters that are followed here, and neither "no." nor "e.g."."""
+    """Whether a line has only characters that are followed here, and neither "no." nor "e.g."; its
+    letters are in lower case then."""
     at = find_byte(text, start, end, 46)
     while at < end:
         if at - 2 >= start and text[at - 2] == 110 and text[at - 1] == 111:
@@ -139,7 +160,7 @@ def can_be_cut(text: Any, start: int, end: int) -> bool:
         if at - 1 >= start and at + 1 < end and text[at - 1] == 101 and text[at + 1] == 103:
             return False
         at = find_byte(text, at + 1, end, 46)
-    return bool(is_tame(text, start, end))
+    return bool(tamed(text, start, end))
 
 
 @kernel
@@ -156,9 +177,68 @@ def _next_end(text: Any, at: int, end: int) -> int:
 
 
 @kernel
+def _mark(text: Any, at: int, end: int) -> int:
+    """Bytes of the mark at a place that may end a sentence; 0: there is none."""
+    byte = text[at]
+    if byte == 46 or byte == 33 or byte == 63 or byte == 59:
+        return 1
+    if byte != 0xE2 and byte != 0xE3 and byte != 0xEF:
+        return 0
+    point, length = decode(text, at, end)
+    for k in range(len(_WIDE_MARKS)):
+        if point == _WIDE_MARKS[k]:
+            return int(length)
+    return 0
+
+
+@kernel
+def _wide_sentence_start(text: Any, start: int, end: int) -> Any:
+    """`sentence_start` where characters beyond ASCII may end one, without a blank behind them."""
+    found = at = start
+    while at < end:
+        size = _mark(text, at, end)
+        if size == 0:
+            at += 1
+            continue
+        first = at
+        wide = False
+        while size > 0:
+            at += size
+            wide = size > 1
+            size = _mark(text, at, end) if at < end else 0
+        dots = at - first >= 3 and text[at - 1] == 46 and text[at - 2] == 46 and text[at - 3] == 46
+        k = _skip_closers(text, at, end)
+        if k < end and is_blank(text[k]):
+            at = k
+        elif not dots and not wide:
+            continue
+        while at < end and is_blank(text[at]):
+            at += 1
+        if at - first > _MOST_MARKS:
+            return -1
+        if at < end:
+            found = at
+    return found
+
+
+@kernel
+def _skip_closers(text: Any, at: int, end: int) -> int:
+    """What comes after quotes, brackets and markup that stand behind a sentence's end."""
+    k = at
+    while k < end and k < at + 4 and (
+        text[k] == 34 or text[k] == 39 or text[k] == 41 or text[k] == 93 or text[k] == 42
+        or text[k] == 95 or text[k] == 96 or text[k] == 126
+    ):  # fmt: skip
+        k += 1
+    return k
+
+
+@kernel
 def sentence_start(text: Any, start: int, end: int) -> Any:
     """Where the last sentence of text[start:end] begins, ``end`` being the end of one; -1: a run of marks is
     too long to follow."""
+    if not is_ascii(text, start, end):
+        return _wide_sentence_start(text, start, end)
     found = start
     at = _next_end(text, start, end)
     while at < end:
@@ -166,12 +246,7 @@ def sentence_start(text: Any, start: int, end: int) -> Any:
         while at < end and (text[at] == 46 or text[at] == 33 or text[at] == 63 or text[at] == 59):
             at += 1
         dots = at - first >= 3 and text[at - 1] == 46 and text[at - 2] == 46 and text[at - 3] == 46
-        k = at
-        while k < end and k < at + 4 and (
-            text[k] == 34 or text[k] == 39 or text[k] == 41 or text[k] == 93 or text[k] == 42
-            or text[k] == 95 or text[k] == 96 or text[k] == 126
-        ):  # fmt: skip
-            k += 1
+        k = _skip_closers(text, at, end)
         if k < end and is_blank(text[k]):
             at = k
         elif not dots:
@@ -179,7 +254,7 @@ def sentence_start(text: Any, start: int, end: int) -> Any:
             continue
         while at < end and is_blank(text[at]):
             at += 1
-        if at - first > 40:
+        if at - first > _MOST_MARKS:
             return -1
         if at < end:
             found = at
@@ -191,6 +266,11 @@ def sentence_start(text: Any, start: int, end: int) -> Any:
 def line_before(text: Any, start: int, end: int) -> int:
     """Where the line begins that ends at ``end``."""
     at = end
+    while at - WIDTH >= start:
+        places = places_of(text, at - WIDTH, 10, 10)
+        if places != _NOUGHT:
+            return at - WIDTH + highest(places) + 1
+        at -= WIDTH
     while at > start and text[at - 1] != 10:
         at -= 1
     return at

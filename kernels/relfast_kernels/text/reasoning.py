@@ -8,6 +8,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.find import begins_with, copy, find_byte
+from relfast_kernels.text.vectors import WIDTH, lowest, places_of
 from relfast_kernels.text.words import is_blank
 
 UNSURE = -1
@@ -37,6 +38,13 @@ _SQUARE = (
 )
 _TRIANGLE = np.frombuffer("◁".encode(), np.uint8)
 
+_MAY_FOLLOW = np.zeros(256, np.uint8)
+"""Whether a mark can have a byte behind its bracket; brackets of prose and mathematics mostly have others."""
+for _mark in (_THINK, *_OTHERS, *_SQUARE):
+    for _byte in {47, int(_mark[0]), ord(chr(_mark[0]).upper()) if _mark[0] < 0x80 else int(_mark[0])}:
+        _MAY_FOLLOW[_byte] = 1
+_NOUGHT, _BIT = np.uint64(0), np.uint64(1)
+
 
 @kernel
 def _other_angle(text: Any, at: int, end: int) -> bool:
@@ -57,23 +65,29 @@ def _other_angle(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _has_other_marks(text: Any, start: int, end: int) -> bool:
-    """Whether a mark in square brackets or triangles may be there, or a channel without its tokens."""
-    if begins_with(text, start, end, _ANALYSIS):
-        return True
-    at = find_byte(text, start, end, 91)
-    while at < end:
-        after = at + 2 if at + 1 < end and text[at + 1] == 47 else at + 1
-        if (
-            begins_with(text, after, end, _SQUARE[0])
-            or begins_with(text, after, end, _SQUARE[1])
-            or begins_with(text, after, end, _SQUARE[2])
-        ):
-            return True
-        at = find_byte(text, at + 1, end, 91)
-    at = find_byte(
-        text, start, end, 0x97
-    )  # rarer than the first byte of the triangle, which all arrows share
+def _next_mark(text: Any, at: int, end: int) -> int:
+    """The next bracket, angle or square, that a mark may begin with, or ``end``."""
+    while at + WIDTH <= len(text) and at < end:
+        places = places_of(text, at, 60, 91)
+        while places != _NOUGHT:
+            place = at + lowest(places)
+            if place + 1 >= end:
+                return end
+            if _MAY_FOLLOW[text[place + 1]] != 0:
+                return place
+            places &= places - _BIT
+        at += WIDTH
+    while at + 1 < end:
+        if (text[at] == 60 or text[at] == 91) and _MAY_FOLLOW[text[at + 1]] != 0:
+            return at
+        at += 1
+    return end
+
+
+@kernel
+def _has_triangle(text: Any, start: int, end: int) -> bool:
+    # rarer than the first byte of the triangle, which all arrows share
+    at = find_byte(text, start, end, 0x97)
     while at < end:
         if at > start and begins_with(text, at - 1, end, _TRIANGLE):
             return True
@@ -91,14 +105,22 @@ def cut_reasoning(text: Any, start: int, end: int, out: Any, to: int) -> Any:
         Where what is left stands: in ``text``, or, if it had to be put together, in ``out`` from ``to`` on.
         `UNSURE` as start: there are marks other than one ``<think>…</think>``, or half of it.
     """
-    if _has_other_marks(text, start, end):
+    # a channel without its tokens, or a mark in triangles
+    if begins_with(text, start, end, _ANALYSIS) or _has_triangle(text, start, end):
         return UNSURE, 0, False
     opening, closing = -1, -1
-    at = find_byte(text, start, end, 60)
+    at = _next_mark(text, start, end)
     while at < end:
-        closes = at + 1 < end and text[at + 1] == 47
+        closes = text[at + 1] == 47
         after = at + 2 if closes else at + 1
-        if begins_with(text, after, end, _THINK):
+        if text[at] == 91:
+            if (
+                begins_with(text, after, end, _SQUARE[0])
+                or begins_with(text, after, end, _SQUARE[1])
+                or begins_with(text, after, end, _SQUARE[2])
+            ):
+                return UNSURE, 0, False
+        elif begins_with(text, after, end, _THINK):
             # once each, the opening one first
             if closes:
                 if closing >= 0:
@@ -110,7 +132,7 @@ def cut_reasoning(text: Any, start: int, end: int, out: Any, to: int) -> Any:
                 opening = at
         elif _other_angle(text, after, end):
             return UNSURE, 0, False
-        at = find_byte(text, at + 1, end, 60)
+        at = _next_mark(text, at + 1, end)
     if closing < 0:
         return start, end if opening < 0 else opening, False
     after = closing + len(_THINK) + 2

@@ -1,8 +1,10 @@
 """The choice that a response to REL-A settles on by the rule of `relfast.tasks.rel_a.strict`.
 
-What single lines and sentences say is looked up: `Tables.memo` has it from the extractor itself. Here stands
-how a response is taken apart, what its last statement needs of the sentences before it, and which of those
-cannot matter, whatever they say. A sentence that nothing is known of is handed back, and known the next time.
+Most end with a line that is nothing but an answer, which the extractor's own pattern tells. What other lines
+and sentences say is looked up: `Tables.memo` has it from the extractor itself. Here stands how a response is
+taken apart, what its last statement needs of the sentences before it, and which of those cannot matter,
+whatever they say. A sentence that nothing is known of is handed back, and known the next time; with it those
+that differ in nothing but the digit of a choice.
 """
 
 from __future__ import annotations
@@ -13,6 +15,9 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
+    FORM_DIGIT,
+    FORM_LEAST,
+    FORM_MOST,
     MEMO_BITS,
     MEMO_END,
     MEMO_HASH,
@@ -24,33 +29,47 @@ from relfast_kernels.layouts import (
     SAYS_CORRECTS,
     SAYS_DESCRIBED,
     SAYS_FINAL,
+    SAYS_FORM,
     SAYS_KNOWN,
     SAYS_NAMES,
     SAYS_NO_MORE,
     SAYS_OR,
     SAYS_PLACE,
     SAYS_PLAIN,
-    SAYS_PLAIN_SHIFT,
     SAYS_QUIET,
     SAYS_REPLACES,
     SAYS_SKIMMED,
     SAYS_STATED,
     SAYS_VALUE,
-    SAYS_VALUE_SHIFT,
     UNKNOWN,
 )
 from relfast_kernels.text.find import find_byte, hash_text, same_bytes
 from relfast_kernels.text.json_scan import is_digit
-from relfast_kernels.text.proofs import FAR, NAMELESS, PLAIN_WORDS, QUIET, WORDY, look
+from relfast_kernels.text.patterns.machine import GAVE_UP, HAS_GIVEN_UP, fullmatch, number_of
+from relfast_kernels.text.patterns.symbols import to_symbols
+from relfast_kernels.text.proofs import (
+    FAR,
+    IF_NAMELESS,
+    IF_OTHER,
+    IF_PLAIN,
+    NAMED,
+    NAMELESS,
+    NOT_OR,
+    PLAIN_WORDS,
+    QUIET,
+    WORDY,
+    look,
+)
 from relfast_kernels.text.prose import (
     can_be_cut,
     count,
     ends_blank,
-    is_tame,
+    last_is_tame,
     line_before,
     lowered,
     row_of,
     sentence_start,
+    tamed,
     without_bullet,
 )
 from relfast_kernels.text.words import is_blank
@@ -63,6 +82,8 @@ MAX_KEY: Final = 240
 """Bytes of a line or sentence that is looked up."""
 _MAX_ROW: Final = 4_000
 """Bytes of a line that is taken apart."""
+_MAX_SENTENCE: Final = 2_000
+"""Longer ones are read in pieces."""
 _MAX_QUIET: Final = 12
 
 _NO_ANSWER: Final = REASONS.index("no_answer")
@@ -72,6 +93,8 @@ _BEYOND: Final = 15
 """A number that is no choice's, in place of a value."""
 
 _MISSED: Final = -1
+_PLAIN: Final = number_of("A_PLAIN")
+_ZERO: Final = 48
 
 
 class Tables(NamedTuple):
@@ -86,23 +109,76 @@ class Tables(NamedTuple):
 
 
 @kernel
+def _find(text: Any, start: int, end: int, form: int, tables: Any) -> Any:
+    """What the memo has of a text, or of a form of texts (``form`` `SAYS_FORM`); 0 where it is not there."""
+    value = np.int64(hash_text(text, start, end))
+    memo = tables.memo
+    mask = memo.shape[0] - 1
+    at = (value ^ (value >> 32)) & mask
+    while memo[at, MEMO_END] != 0:
+        if memo[at, MEMO_HASH] == value and same_bytes(
+            text, start, end, tables.memo_text, memo[at, MEMO_START], memo[at, MEMO_END]
+        ):
+            bits = memo[at, MEMO_BITS]
+            if bits & SAYS_KNOWN and bits & SAYS_FORM == form:
+                return bits
+        at = (at + 1) & mask
+    return np.int64(0)
+
+
+@kernel
+def _lone_digit(text: Any, start: int, end: int) -> int:
+    """Where the only digit of a text is, if it is one that a form stands for; or -1."""
+    place = -1
+    for at in range(start, end):
+        if is_digit(text[at]):
+            if place >= 0:
+                return -1
+            place = at
+    return place if place >= 0 and FORM_LEAST <= text[place] <= FORM_MOST else -1
+
+
+@kernel
 def _says(text: Any, start: int, end: int, tables: Any) -> Any:
     """What is known of a text, or `_MISSED`; then the place is noted."""
     if end - start <= MAX_KEY:
-        value = np.int64(hash_text(text, start, end))
-        memo = tables.memo
-        mask = memo.shape[0] - 1
-        at = (value ^ (value >> 32)) & mask
-        while memo[at, MEMO_END] != 0:
-            if memo[at, MEMO_HASH] == value and same_bytes(
-                text, start, end, tables.memo_text, memo[at, MEMO_START], memo[at, MEMO_END]
-            ):
-                bits = memo[at, MEMO_BITS]
-                if bits & SAYS_KNOWN:
-                    return bits
-            at = (at + 1) & mask
+        place = _lone_digit(text, start, end)
+        if place >= 0:
+            digit = text[place]
+            text[place] = FORM_DIGIT
+            bits = _find(text, start, end, SAYS_FORM, tables)
+            text[place] = digit
+            if bits != 0:
+                if bits & SAYS_VALUE == FORM_DIGIT - _ZERO:
+                    bits += np.int64(digit) - FORM_DIGIT
+                return bits
+        bits = _find(text, start, end, 0, tables)
+        if bits != 0:
+            return bits
         tables.missed[0], tables.missed[1] = start, end
     return np.int64(_MISSED)
+
+
+@kernel
+def _may_be_plain(text: Any, start: int, end: int, words: Any) -> bool:
+    """Whether a line has one digit, and no words but those of a bare answer."""
+    n = 0
+    for at in range(start, end):
+        n += (text[at] >= 48) & (text[at] <= 57)
+    return n == 1 and look(text, start, end, words, IF_PLAIN) & PLAIN_WORDS != 0
+
+
+@kernel
+def _plain(text: Any, start: int, end: int, scratch: Any, to: int, patterns: Any) -> Any:
+    """The choice of a line that is nothing but an answer; 0: it is not; `_MISSED`: cannot be said."""
+    stop = to_symbols(text, start, end, scratch, to)
+    if stop < 0:
+        return np.int64(_MISSED)
+    patterns[HAS_GIVEN_UP] = 0
+    found = fullmatch(_PLAIN, scratch, to, stop, patterns)
+    if found == GAVE_UP:
+        return np.int64(_MISSED)
+    return np.int64(scratch[patterns[2]]) - _ZERO if found >= 0 else np.int64(0)
 
 
 @kernel
@@ -120,7 +196,7 @@ def _beside(bits: int, final: int, panel_first: bool, same_line: bool) -> int:
         return -1
     if not bits & SAYS_STATED:
         return stays
-    value, chosen = bits >> SAYS_VALUE_SHIFT & SAYS_VALUE, final >> SAYS_VALUE_SHIFT & SAYS_VALUE
+    value, chosen = bits & SAYS_VALUE, final & SAYS_VALUE
     if value == chosen:
         return -1 if value == _BEYOND else 1
     if bits & SAYS_NO_MORE or value == _BEYOND:
@@ -146,7 +222,7 @@ def _answer(value: int) -> Any:
 
 
 @kernel
-def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: int) -> Any:
+def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: int, patterns: Any) -> Any:
     """The choice of text[start:end], UTF-8 of tame characters (`relfast_kernels.text.characters`) without
     reasoning, not all white space.
 
@@ -156,6 +232,8 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
         ``missed`` is filled where a text is not known.
     scratch : uint8
         Work space from ``to`` on: twice the bytes of the text, and 512.
+    patterns : int64
+        `PATTERN_WORK` more.
 
     Returns
     -------
@@ -173,42 +251,39 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     whole_end = end
     while end > start and is_blank(text[end - 1]):
         end -= 1
-    if text[end - 1] >= 0x80 and not is_tame(text, max(start, end - 4), end):
+    if text[end - 1] >= 0x80 and not last_is_tame(text, start, end):
         return UNKNOWN, 0
 
     begin = line_before(text, start, end)
-    if not is_tame(text, begin, end):
+    if not tamed(text, begin, end):
         return UNKNOWN, 0
+    # a last line that is nothing but an answer counts if the line above it names none
+    plain: Any = np.int64(0)
+    above: Any = 1
+    if count(text, begin, end) <= _MAX_PLAIN and _may_be_plain(text, begin, end, words):
+        plain = _plain(text, begin, end, scratch, whole_end, patterns)
+        if plain == _MISSED:
+            return UNKNOWN, 0
+        if plain != 0:
+            above = _above_names(text, start, begin, tables)
+            if above == 0:
+                return plain - 1, 0
     # a first line that is nothing but an answer
     last = min(whole_end, start + 4 * _MAX_FIRST)
     first = find_byte(text, start, last, 10)
-    opens = False
-    if start < first < last and look(text, start, first, words) & PLAIN_WORDS:
-        bits = _says(text, start, first, tables)
-        if bits == _MISSED:
+    may_open = start < first < last and count(text, start, first) < _MAX_FIRST
+    if may_open and _may_be_plain(text, start, first, words):
+        opened = _plain(text, start, first, scratch, whole_end, patterns)
+        if opened != 0:
             return UNKNOWN, 0
-        opens = bits >> SAYS_PLAIN_SHIFT & SAYS_VALUE != 0
-    # a last line that is nothing but an answer
-    plain: Any = np.int64(0)
-    if count(text, begin, end) <= _MAX_PLAIN and look(text, begin, end, words) & PLAIN_WORDS:
-        bits = _says(text, begin, end, tables)
-        if bits == _MISSED:
-            return UNKNOWN, 0
-        plain = bits >> SAYS_PLAIN_SHIFT & SAYS_VALUE
-    number: Any = UNKNOWN
-    reason: Any = 0
-    if not opens:
-        number, reason = _walk(text, start, end, tables)
-        if plain == 0 or number == plain - 1:
-            return number, reason
-    # it counts if the line above it names none
-    if plain != 0 and tables.missed[1] == 0:
-        above = _above_names(text, start, begin, tables)
-        if above == 0:
-            return plain - 1, 0
-        if above == _MISSED:
-            return UNKNOWN, 0
-    return (UNKNOWN, 0) if opens or tables.missed[1] != 0 else (number, reason)
+    missed, missed_end = tables.missed[0], tables.missed[1]
+    number, reason = _walk(text, start, end, tables)
+    if above == _MISSED and number != plain - 1:
+        # what the line above says would settle it
+        if missed_end != 0:
+            tables.missed[0], tables.missed[1] = missed, missed_end
+        return UNKNOWN, 0
+    return number, reason
 
 
 @kernel
@@ -221,12 +296,14 @@ def _above_names(text: Any, start: int, begin: int, tables: Any) -> int:
     if above == start:
         return 0
     line = line_before(text, start, above)
-    if not is_tame(text, line, above):
+    if not tamed(text, line, above):
         return _MISSED
     if count(text, line, above) > _MAX_PLAIN:
         return 0
-    proved = look(text, line, above, tables.words)
-    if proved & NAMELESS and proved & WORDY:
+    proved = look(text, line, above, tables.words, IF_NAMELESS)
+    if proved & NAMED:
+        return 1
+    if proved & NAMELESS and proved & NOT_OR:
         return 0
     bits = _says(text, line, above, tables)
     if bits == _MISSED:
@@ -255,8 +332,6 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
         if row_end - row > _MAX_ROW or not can_be_cut(text, row, row_end):
             return UNKNOWN, 0
         row = without_bullet(text, row, row_end)
-        if row < 0:
-            return UNKNOWN, 0
         stop = row_end
         while stop > row:
             begin = sentence_start(text, row, stop)
@@ -266,7 +341,9 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
             if unit_end == unit or _is_item(text, unit, unit_end, stop < row_end):
                 stop = begin
                 continue
-            proved = look(text, unit, unit_end, words)
+            if unit_end - unit > _MAX_SENTENCE:
+                return UNKNOWN, 0
+            proved = look(text, unit, unit_end, words, IF_NAMELESS)
             if not (proved & NAMELESS and proved & QUIET):
                 bits = _says(text, unit, unit_end, tables)
                 if bits == _MISSED:
@@ -288,7 +365,7 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
 
     begin = sentence_start(text, row, stop)
     unit, unit_end = row_of(text, begin, stop)
-    value = final >> SAYS_VALUE_SHIFT & SAYS_VALUE
+    value = final & SAYS_VALUE
     whole = begin == row and stop == row_end
     if final & SAYS_CORRECTS or (final & SAYS_CONCLUDES and not whole):
         return _answer(value)
@@ -307,7 +384,7 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
         if unit_end == unit or _is_item(text, unit, unit_end, True):
             continue
         n += 1
-        proved = look(text, unit, unit_end, words)
+        proved = look(text, unit, unit_end, words, IF_NAMELESS)
         if proved & NAMELESS:
             sure = sure and proved & QUIET != 0
             continue
@@ -329,7 +406,7 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
 @kernel
 def _lines_before(text: Any, start: int, line_end: int, final: int, panel_first: bool, tables: Any) -> Any:
     """The choice of a final statement that is all of its line, by the lines that end before ``line_end``."""
-    value = final >> SAYS_VALUE_SHIFT & SAYS_VALUE
+    value = final & SAYS_VALUE
     # the first sentence that may be the end of what belongs to the statement
     unsure = unsure_end = 0
     n = 0
@@ -341,13 +418,14 @@ def _lines_before(text: Any, start: int, line_end: int, final: int, panel_first:
             continue
         n += 1
         after = without_bullet(text, row, row_end)
-        if after < 0 or ends_blank(text, row, row_end):
+        if ends_blank(text, row, row_end):
             return UNKNOWN, 0
         begin = -1
         if row_end - row <= _MAX_ROW and can_be_cut(text, row, row_end):
             begin = sentence_start(text, after, row_end)
-        proved = look(text, after if begin < 0 else begin, row_end, tables.words)
-        if begin >= 0 and ((proved & NAMELESS and proved & WORDY) or (proved & FAR and value <= 8)):
+        proved = look(text, after if begin < 0 else begin, row_end, tables.words, IF_OTHER)
+        ends = (proved & NAMELESS and proved & NOT_OR) or (proved & FAR and value <= 8)
+        if begin >= 0 and row_end - begin <= _MAX_SENTENCE and ends:
             return _answer(value)
         # what is not all of a short line, or more than an answer, states nothing beside the statement
         other = proved & (NAMELESS | WORDY) != 0 or begin > after

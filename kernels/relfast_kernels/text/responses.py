@@ -146,7 +146,7 @@ def score_strictly(
     number: Any = NO_PANEL if task < B1 else 0
     if reason == 0:
         if task < B1:
-            number, reason = read_choice(text, first, last, tables, scratch, beyond)
+            number, reason = read_choice(text, first, last, tables, scratch, beyond, work.patterns)
         else:
             number, reason = read_label(text, first, last, scratch, beyond, work.patterns)
         if number == UNKNOWN:
@@ -197,7 +197,7 @@ def read_one(text: Any, n: int, task: int, is_cut: bool, tables: Any, scratch: A
     reason: Any = 0
     n_taxa: Any = 0
     if task < B1:
-        number, reason = read_choice(text, first, last, tables, scratch, free)
+        number, reason = read_choice(text, first, last, tables, scratch, free, patterns)
     elif task == C1:
         number, reason = read_label(text, first, last, scratch, free, patterns)
     else:

@@ -32,6 +32,10 @@ if config.DISABLE_JIT:
         bits = int(places)
         return (bits & -bits).bit_length() - 1 if bits else WIDTH
 
+    def highest(places: Any) -> int:
+        """The last of some places; there is one."""
+        return int(places).bit_length() - 1
+
     def first_outside(data: Any, at: int, least: int, most: int) -> int:
         """Place of the first byte that is not ``least`` to ``most`` in the vector at ``at``, or `WIDTH`."""
         window = bytes(data[at : at + WIDTH])
@@ -83,6 +87,16 @@ else:
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             return _first(builder, values[0])
+
+        return types.int64(types.uint64), code
+
+    @intrinsic
+    def highest(typing: Any, places: Any) -> Any:
+        """The last of some places; there is one."""
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            zeros = builder.ctlz(values[0], ir.Constant(ir.IntType(1), 0))
+            return builder.sub(ir.Constant(_PLACE, WIDTH - 1), zeros)
 
         return types.int64(types.uint64), code
 

@@ -105,5 +105,5 @@ def _kernels(job: Job, *, large: bool) -> str:
         return f"not compiled: {', '.join(missing)} (relfast warmup compiles them {where})"
     if not serves(job):
         return f"compiled {where}; these options score all lines the ordinary way"
-    start = "at once" if large else f"after a process has read {FAST_PATH_FROM_BYTES >> 20} MB"
+    start = "at once" if large else f"after a process has read {FAST_PATH_FROM_BYTES >> 10} kB"
     return f"compiled {where}; lines of the text tasks take the fast path {start}"

@@ -163,15 +163,9 @@ def _make_ready(arguments: Sequence[str]) -> None:
         from relfast_kernels.compiled import native
 
         from relfast.engine.text_fast_path import UNIT
-        from relfast.engine.text_work import TASK_BY_NUMBER
-        from relfast.tasks.base import resolve
 
+        # what ``strict`` extractors load is not: most files need none of it
         native.load(UNIT)
-        if "strict" in arguments or "--policy=strict" in arguments:
-            for task, kernel in TASK_BY_NUMBER.values():
-                task.import_modules()
-                if kernel.tables is not None:
-                    resolve(f"{kernel.tables}:words_with_flags")()
 
 
 def _is_large(argument: str) -> bool:

@@ -14,6 +14,9 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
 from relfast_kernels.layouts import (
+    FORM_DIGIT,
+    FORM_LEAST,
+    FORM_MOST,
     SAYS_BOXED,
     SAYS_CONCLUDES,
     SAYS_CORRECTS,
@@ -24,17 +27,16 @@ from relfast_kernels.layouts import (
     SAYS_OR,
     SAYS_PLACE,
     SAYS_PLAIN,
-    SAYS_PLAIN_SHIFT,
     SAYS_QUIET,
     SAYS_REPLACES,
     SAYS_SKIMMED,
     SAYS_STATED,
     SAYS_VALUE,
-    SAYS_VALUE_SHIFT,
     STEM_LETTERS,
     WORD_ALARM,
     WORD_KNOWN,
     WORD_LINKS,
+    WORD_OF_OR,
     WORD_OF_PLAIN,
     WORD_OFFERS,
     WORD_OPENS,
@@ -121,15 +123,27 @@ def words_with_flags() -> Mapping[str, int]:
         add(word, WORD_OPENS)
     for word in re.findall("[a-z]+", re.sub(r"\\[a-z]", " ", PLAIN.pattern.replace(r"\\boxed", " boxed "))):
         add(word, WORD_OF_PLAIN)
+    for word in re.findall("[a-z]+", re.sub(r"\\[a-z]", " ", walking.OR.pattern)):
+        add(word, WORD_OF_OR)
     return {word: flag for word, flag in flags.items() if flag and re.fullmatch("[a-z]+[*]?", word)}
+
+
+_ONE_DIGIT: Final = re.compile(rf"[^0-9]*+[{chr(FORM_LEAST)}-{chr(FORM_MOST)}][^0-9]*+")
+_DIGIT: Final = re.compile("[0-9]")
+
+
+def form_of(text: str) -> str | None:
+    """The text that speaks for all which differ from it in one digit, or None: `says` says the same of them
+    but for the choice. No rule tells the choices 2 to 7 apart; other numbers in a text could be the same."""
+    others = not text.isascii() and any(c.isdigit() and not c.isascii() for c in text)
+    if others or _ONE_DIGIT.fullmatch(text) is None or words.has_number_word(text):
+        return None
+    return _DIGIT.sub(chr(FORM_DIGIT), text)
 
 
 def says(text: str) -> int:
     """What a text in lower case says, as a whole line and as a sentence: bits of `SAYS_NAMES` and so on."""
     bits = 0
-    plain = PLAIN.fullmatch(text)
-    if plain is not None:
-        bits |= int(plain[1]) << SAYS_PLAIN_SHIFT
     if walking.OR.match(text) is not None:
         bits |= SAYS_OR
     names = words.names_a_choice(text)
@@ -145,7 +159,7 @@ def says(text: str) -> int:
     if said is not None:
         bits |= (said.force >= STATED) * SAYS_STATED | (said.force == PLACE) * SAYS_PLACE
         bits |= said.described * SAYS_DESCRIBED | said.boxed * SAYS_BOXED
-        bits |= 0 if bits & SAYS_FINAL else _shown(said.value) << SAYS_VALUE_SHIFT
+        bits |= 0 if bits & SAYS_FINAL else _shown(said.value)
     return bits
 
 
@@ -163,7 +177,7 @@ def _as_last(text: str) -> int:
     if final.described or final.offers or walk.final_sentence is None:
         return 0
     bits = SAYS_FINAL | walk.final_sentence.corrects * SAYS_CORRECTS | final.replaces * SAYS_REPLACES
-    return bits | _shown(final.value) << SAYS_VALUE_SHIFT
+    return bits | _shown(final.value)
 
 
 def _shown(value: int) -> int:

@@ -7,6 +7,7 @@ A sentence is cut into clauses. In each, a number is tied to a word for a choice
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from relfast.tasks.rel_a.clause import clauses as cut_into_clauses
@@ -14,6 +15,9 @@ from relfast.tasks.rel_a.clause import read_clause, turns_down
 from relfast.tasks.rel_a.numbering import grouped_numbers, plain_numbers
 from relfast.tasks.rel_a.said import DENIED, SEVERAL, SUPPOSED, Said, Sentence
 from relfast.tasks.rel_a.words import clean, tokens
+
+_KEPT: Final = 32
+"""Sentences that are not read again: a response's last one is asked about from several sides."""
 
 NEVER_PLAIN: Final = frozenset("WXJMDBN")
 """Kinds of tokens that a sentence which is nothing but an answer does not have."""
@@ -35,6 +39,7 @@ _UNREAL: Final = re.compile(
 """What an answer looks like, and what would be so if something else were so."""
 
 
+@lru_cache(maxsize=_KEPT)
 def read(text: str) -> Sentence:
     """Read a sentence (lower case, markup and all)."""
     cleaned = clean(text)

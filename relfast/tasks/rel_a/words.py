@@ -34,6 +34,13 @@ _WORDY: Final = re.compile(
 _HAS_WORD: Final = re.compile(
     "[efnostw](?:ne|wo|hree|our|ive|ix|even|ight|ine|irst|econd|hird|ifth|inth)"
 ).search
+
+
+def has_number_word(text: str) -> bool:
+    """Whether a number that could be a choice's may be written as a word: "five", "fifth"."""
+    return _HAS_WORD(text) is not None
+
+
 _PANEL: Final = re.compile("panel [0-9]")
 NOT_GIVEN_WORDS: Final = frozenset(
     ["missing", "correct", "right", "final", "best", "next", "choose", "pick", "select", "index", "answer",
@@ -49,7 +56,7 @@ def names_a_choice(text: str) -> bool:
     """Whether a sentence has a number that could be a choice's; "Panel 3" is mostly a given one."""
     return (
         _LONE_DIGIT.search(text) is not None
-        or (_HAS_WORD(text) is not None and _WORDY.search(text) is not None)
+        or (has_number_word(text) and _WORDY.search(text) is not None)
         or (_PANEL.search(text) is not None and _NOT_GIVEN.search(text) is not None)
     )
 

@@ -60,9 +60,18 @@ def open_text(text: Any, start: int, end: int, out: Any, to: int, work: Any) -> 
 
 @kernel
 def obvious_end(text: Any, start: int, end: int, out: Any, to: int, work: Any) -> int:
-    """`obvious` of a text, from its end alone where that is ASCII: 1 for yes, 0 for no, -1 for nothing."""
+    """`obvious` of a text, from its last `NEAR` characters alone: 1 for yes, 0 for no, -1 for nothing."""
     if end - start > NEAR and is_ascii(text, end - NEAR, end):
         start = end - NEAR
+    elif end - start > NEAR:
+        at = end
+        n = 0
+        while at > start and n < NEAR:
+            at -= 1
+            while at > start and text[at] & 0xC0 == 0x80:
+                at -= 1
+            n += 1
+        start = at
     low, high = open_text(text, start, end, out, to, work)
     if low < 0:
         return -1

@@ -10,6 +10,7 @@ SOURCES: Final = {
     'ALTERNATIVE': ('(?:[\\W_]++|(?:or|and|also|else|but|then|maybe|perhaps|possibly|probably|either|alternatively|not|it|its|that|this|is|are|was|could|might|may|would|be|the|a|an|i|my|if|otherwise)\\b)*+', 2),
     'ASKED': ('\\?[^\\w\\n]*$', 0),
     'ASKS': ('^[\\W_]*(?:so\\s+|but\\s+)?(?:(?:is|was|would|could|can|should|do|does|are)\\s+(?:it|the (?:answer|label|verdict)|you|we|i|that|this|they)|(?:should|had|were) (?:the|they|all|every|these)|who)\\b[^:]*$', 0),
+    'A_PLAIN': ('[\\s>*_`#$\\[({\\"\'\u2705]*+(?:\\\\[(\\[]\\s*+)?(?:(?:so|therefore|thus|hence),?\\s++)?(?:(?:the\\s)?(?:final\\s|correct\\s|right\\s|best\\s)?(?:answer|missing\\spanel(?:\\sindex)?|option|choice)(?:\\sis|\\smust\\sbe|\\s?:)[\\s*_`:$]*+)?(?:\\\\boxed\\{)?(?:(?:answer|option|choice)[\\s*_#:]*+)?(?:\\\\boxed\\{)?([1-8])[\\s*_`$\\])}\\"\'.!\u2705\\\\]*+', 0),
     'BARE_LINE': ('(?:^|\\n)[ \\t>#*`_]*(?:(?:the |my )?(?:final |correct )?(?:answer|verdict)(?: is)?[*:]*[ \\t]+)?[*`_]*<?(yes|no)>?$', 0),
     'BEGINS': ('(?:^|[\\n.!?:;>|=]|<br\\s*/?>)(?:[^\\w\\n]|\\d{1,2}[.)]\\s|\\([a-z0-9]\\))*$', 0),
     'B_ADDS': ('^[\\W_]*(?:or|and|also|alternatively|maybe|perhaps|possibly|additionally|plus|as well as|otherwise|else|and/or)\\b', 0),
