@@ -120,7 +120,7 @@ def _asked(row: Mapping[str, Any], task_name: str) -> Doc:
     )
 
 
-class RelfastScores(SampleLevelComputation, SamplingMetric):  # type: ignore[misc]
+class RelfastScores(SampleLevelComputation, SamplingMetric):
     """Of a document: the means of its responses that have a score, and the share that has none."""
 
     def __init__(self, samples: int) -> None:
