@@ -214,16 +214,16 @@ def test_verifiers(clean: Clean) -> None:
 
 
 def test_inspect(clean: Clean) -> None:
+    """Its mock model counts tokens by a vocabulary that it fetches: without a network its samples have errors."""
     clean.install("inspect-ai", "inspect-ai")
     line = span(TRAINING, "inspect eval relfast/relfast_task").replace("--model …", "--model mockllm/model")
-    clean.shell(f"{line} --limit 4 --display plain")
-    name, _, what = line.partition(" -T ")
+    clean.shell(f"{line} --limit 4 --display plain --log-dir first")
+    name = line.partition(" -T ")[0]
     of_file = f"{name} {span(TRAINING, '-T file=')} --model mockllm/model"
     clean.shell(f"{of_file} --display plain --log-dir logs")
     score = span(TRAINING, "inspect score LOG").replace("LOG", "logs/*.eval")
-    said = clean.shell(f"{score} --overwrite --display plain")
+    said = clean.shell(f"{score} --action overwrite --overwrite --display plain")
     assert "relfast_scorer" in said
-    assert what
     rows = clean.shell("relfast score logs/*.eval -o rows.jsonl -q && cat rows.jsonl").splitlines()
     assert len(rows) == len((clean.folder / "records.jsonl").read_text("utf-8").splitlines())
 
