@@ -37,7 +37,7 @@ def rows_of(task: str, **metadata: Any) -> list[dict[str, Any]]:
     given = {key: metadata[key] for key in OWN if metadata.get(key) is not None}
     policy = given.get("policy", "reference")
     shared_scorer({"policy": policy})  # says what cannot be used, before the model is asked
-    rows = [_row(problem, policy) for problem in _problems(name, given)]
+    rows = [_row(at, problem, policy) for at, problem in enumerate(_problems(name, given))]
     if not rows:
         raise UsageError(f"no records of {name} in {given.get('file') or 'the built-in sets'}")
     return rows
@@ -66,10 +66,10 @@ def _built_in(name: str) -> Iterator[Problem]:
         yield problem_of(row, str(path))
 
 
-def _row(problem: Problem, policy: str) -> dict[str, Any]:
+def _row(at: int, problem: Problem, policy: str) -> dict[str, Any]:
     """A problem with gold as JSON text: a data set's columns would add other records' keys to an object."""
     return {
-        "id": problem.id,
+        "id": problem.id or f"{problem.task.lower()}-{at}",  # records without would be one prompt
         "task": problem.task,
         "prompt": problem.prompt,
         "question": problem.question,
