@@ -64,7 +64,7 @@ test: $(VENV)/.test chromium
 ## what takes no more than a second each
 test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
-	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not browser and not ray'
+	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not browser and not ray and not lines'
 
 ## trainers and harnesses: TRL, verifiers, reasoning-gym, inspect, lm-evaluation-harness, SkyRL-Gym, and what else
 ## is installed in $(VENV) (docs/training.md); sentence-transformers, which ours is held against
