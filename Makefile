@@ -10,7 +10,7 @@ SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 MINUTES ?= 20
 LINES   ?= 100000
 
-.PHONY: chromium demo test test-quick test-trainers test-ray test-ray-quick fuzz fuzz-chemistry fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
+.PHONY: chromium demo test test-quick test-trainers test-lines test-ray test-ray-quick fuzz fuzz-chemistry fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -65,12 +65,17 @@ test: $(VENV)/.test chromium
 ## what takes no more than a second each
 test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
-	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not browser and not ray'
+	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not browser and not ray and not lines'
 
 ## trainers and harnesses: TRL, verifiers, reasoning-gym, inspect, lm-evaluation-harness, SkyRL-Gym, and what else
 ## is installed in $(VENV) (docs/training.md); sentence-transformers, which ours is held against
 test-trainers: $(VENV)/.trainers
 	$(PYTEST) -m trainers
+
+## what README and docs show for each of these, copied out and run in a new virtual environment a tool; `TOOL=verl`
+## runs one; an hour for all
+test-lines: $(VENV)/.test
+	$(PYTEST) -m lines tests/lines -k '$(TOOL)'
 
 ## runs on a real Ray cluster of two nodes on this machine, what breaks on the way, recipes; installs Ray, Spark, …
 test-ray: $(VENV)/.recipes

@@ -6,9 +6,11 @@ import itertools
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +56,7 @@ COMPLETE = [
     ("verl_v0.jsonl", {}),
     ("verl_v1.jsonl", {}),
     ("vllm.jsonl", GOLD),
-    ("completions_00003.parquet", GOLD),
+    ("completions_00001.parquet", GOLD),
     ("details_rel_c1.parquet", {}),
     ("scenario_state.json", GOLD),
 ]
@@ -72,11 +74,80 @@ def test_four_responses_to_each_of_eight_prompts(name: str, options: dict[str, A
         assert {row["id"] for row in rows} == {record["id"] for record in RECORDS}
 
 
-def test_inspect_reports_the_same_figures(tmp_path: Path) -> None:
-    # the header is zstd, which zipfile cannot read: `make_inspect.py` prints these
-    figures, _ = scored("inspect.eval", tmp_path)
-    assert figures["correct"] == 0.59375
-    assert figures["correct_se"] == pytest.approx(0.11512318712703239, abs=1e-12)
+def report(name: str) -> Any:
+    return json.loads((DUMPS / name).read_text("utf-8"))
+
+
+def header_of(path: Path) -> Any:
+    """``header.json`` of an Inspect log, which is zstd, so that `zipfile` cannot read it."""
+    import zstandard
+
+    data = path.read_bytes()
+    with zipfile.ZipFile(path) as log:
+        info = log.getinfo("header.json")
+    start = info.header_offset + 30 + sum(struct.unpack("<HH", data[info.header_offset + 26 :][:4]))
+    return json.loads(
+        zstandard.ZstdDecompressor().decompressobj().decompress(data[start : start + info.compress_size])
+    )
+
+
+def inspect_reports() -> tuple[float, float | None, int | None]:
+    header = header_of(DUMPS / "inspect.eval")
+    metrics = header["results"]["scores"][0]["metrics"]
+    return (
+        metrics["accuracy"]["value"],
+        metrics["stderr"]["value"],
+        header["results"]["completed_samples"],
+    )
+
+
+def lighteval_reports() -> tuple[float, float | None, int | None]:
+    figures = report("lighteval.json")
+    return figures["yes_or_no"], figures["yes_or_no_stderr"], None
+
+
+def helm_reports() -> tuple[float, float | None, int | None]:
+    (mean,) = [each["mean"] for each in report("helm_stats.json") if "perturbation" not in each["name"]]
+    return mean, None, None
+
+
+def verl_reports() -> tuple[float, float | None, int | None]:
+    return report("verl.json")["REL-C1"]["reward"]["mean@4"], None, None
+
+
+def trl_reports() -> tuple[float, float | None, int | None]:
+    return report("trl.json")["reward"], None, None
+
+
+REPORTED = [
+    ("inspect.eval", {}, inspect_reports),
+    ("details_rel_c1.parquet", {}, lighteval_reports),
+    ("scenario_state.json", GOLD, helm_reports),
+    ("verl_v0.jsonl", {}, verl_reports),
+    ("verl_v1.jsonl", {}, verl_reports),
+    ("completions_00001.parquet", GOLD, trl_reports),
+]
+"""File, gold, and what the tool itself reports of it: accuracy, standard error, number of responses; docs/formats.md."""
+
+
+@pytest.mark.parametrize(("name", "options", "reported"), REPORTED)
+def test_figures_are_those_that_the_tool_reports(
+    name: str, options: dict[str, Any], reported: Callable[[], Any], tmp_path: Path
+) -> None:
+    accuracy, error, responses = reported()
+    figures, _ = scored(name, tmp_path, **options)
+    assert figures["correct"] == pytest.approx(accuracy, abs=1e-12)
+    assert error is None or figures["correct_se"] == pytest.approx(error, abs=1e-12)
+    assert responses is None or figures["responses"] == responses
+
+
+def test_a_request_that_the_batch_refused_is_no_response(tmp_path: Path) -> None:
+    output = tmp_path / "rows.jsonl"
+    summary = relfast.score_file(DUMPS / "vllm_batch.jsonl", output, workers=0, **GOLD)
+    assert summary.tasks["REL-C1"].to_dict() == own(tmp_path)
+    (refused,) = [row for row in rows_of(output) if row["task"] != "REL-C1"]
+    assert (refused["id"], refused["status"]) == ("refused", "invalid_record")
+    assert "the engine refused this request" in refused["error"]["message"]
 
 
 def test_of_inspect_every_epoch_is_scored_as_inspect_scored_it(tmp_path: Path) -> None:
@@ -116,13 +187,6 @@ def test_lm_eval_reports_the_same_figures_of_what_its_filter_takes(tmp_path: Pat
     assert summary.notes == ["lm-eval filter 'first' was scored, no other (--filter chooses)"]
 
 
-def test_lighteval_reports_the_same_figures(tmp_path: Path) -> None:
-    reported = json.loads((DUMPS / "lighteval.json").read_text("utf-8"))
-    figures, _ = scored("details_rel_c1.parquet", tmp_path)
-    assert figures["correct"] == reported["yes_or_no"]
-    assert figures["correct_se"] == pytest.approx(reported["yes_or_no_stderr"], abs=1e-12)
-
-
 def test_verifiers_gave_the_same_rewards(tmp_path: Path) -> None:
     rewards = json.loads((DUMPS / "verifiers.json").read_text("utf-8"))
     figures, rows = scored("traces.jsonl", tmp_path)
@@ -153,7 +217,7 @@ def test_opencompass_has_its_key_for_an_id(tmp_path: Path) -> None:
     assert [row["id"] for row in rows] == list("01234567")
 
 
-@pytest.mark.parametrize("name", ["vllm.jsonl", "completions_00003.parquet", "scenario_state.json"])
+@pytest.mark.parametrize("name", ["vllm.jsonl", "completions_00001.parquet", "scenario_state.json"])
 def test_gold_of_another_question_is_not_joined(name: str, tmp_path: Path) -> None:
     """A tool's own numbers (0, 1, …) are not ids of ours, unless no question is known."""
     gold = tmp_path / "gold.jsonl"
@@ -174,7 +238,7 @@ def test_two_records_with_one_question_join_nothing(tmp_path: Path) -> None:
     twice = [RECORDS[0], {**RECORDS[0], "id": "again"}]
     gold.write_text("".join(json.dumps(row) + "\n" for row in twice), "utf-8")
     output = tmp_path / "rows.jsonl"
-    relfast.score_file(DUMPS / "completions_00003.parquet", output, workers=0, data=gold)
+    relfast.score_file(DUMPS / "completions_00001.parquet", output, workers=0, data=gold)
     assert {row["status"] for row in rows_of(output)} == {"invalid_record"}
 
 

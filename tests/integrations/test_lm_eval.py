@@ -15,6 +15,7 @@ from contract_records import gold
 
 from relfast.cli.main import cli
 from relfast.errors import UsageError
+from relfast.integrations.documents import rows_of
 from relfast.integrations.lm_eval import FOLDER, documents, process_results
 from relfast.rewards.problems import generated
 from relfast.tasks import TASKS
@@ -143,3 +144,10 @@ def test_its_numbers_are_those_of_its_log(lm_eval: Any, tmp_path: Path) -> None:
         assert theirs["reward,none"] == pytest.approx(ours["reward"])
         if n - n_unscored > 1:
             assert theirs["correct_stderr,none"] == pytest.approx(ours["correct_se"])
+
+
+def test_records_without_ids_are_prompts_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    rows = [{"task": "REL-A1", "question": f"q{n}", "answer": {"target": n}} for n in range(3)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert [row["id"] for row in rows_of("REL-A1", file=str(path))] == ["rel-a1-0", "rel-a1-1", "rel-a1-2"]

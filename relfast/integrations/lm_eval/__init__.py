@@ -13,25 +13,17 @@ samples that ``--log_samples`` writes.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from relfast.bench.sets import SETS
 from relfast.engine.online.shared import shared_scorer
-from relfast.errors import UsageError
-from relfast.realign.problems import from_file as realign_problems
-from relfast.rewards.problems import Problem, from_file, generated, problem_of
-from relfast.tasks import get_task
+from relfast.integrations.documents import rows_of
 
 __all__ = ["FOLDER", "documents", "process_results"]
 
 FOLDER: Final = Path(__file__).parent / "tasks"
 """What ``--include_path`` wants."""
-
-_OWN: Final = ("file", "n", "seed", "policy", "parameters")
-"""Keys of ``--metadata`` that are ours; others are the model's, which the harness adds."""
 
 
 def documents(task: str, **metadata: Any) -> dict[str, Any]:
@@ -52,49 +44,7 @@ def documents(task: str, **metadata: Any) -> dict[str, Any]:
     """
     from datasets import Dataset
 
-    name = get_task(task).name
-    given = {key: metadata[key] for key in _OWN if metadata.get(key) is not None}
-    policy = given.get("policy", "reference")
-    shared_scorer({"policy": policy})  # says what cannot be used, before the model is asked
-    rows = [_document(problem, policy) for problem in _problems(name, given)]
-    if not rows:
-        raise UsageError(f"no records of {name} in {given.get('file') or 'the built-in sets'}")
-    return {"test": Dataset.from_list(rows)}
-
-
-def _problems(name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
-    if "n" in given:
-        if "file" in given:
-            raise UsageError("metadata: 'file' or 'n', not both")
-        seed, parameters = given.get("seed", 0), given.get("parameters", {})
-        yield from (generated(name, at, seed, **parameters) for at in range(given["n"]))
-        return
-    problems = from_file(given["file"]) if "file" in given else _built_in(name)
-    yield from (problem for problem in problems if problem.task == name)
-
-
-def _built_in(name: str) -> Iterator[Problem]:
-    """The problems of the built-in set that a task is of."""
-    path = SETS[name.lower().partition("-")[0]].path
-    if name != "ReAlign":
-        yield from from_file(path)
-        return
-    for each in realign_problems(str(path)):
-        answer = {"benchmark_solution": each.solution}
-        row = {"id": each.id, "task": name, "question": each.question, "answer": answer}
-        yield problem_of(row, str(path))
-
-
-def _document(problem: Problem, policy: str) -> dict[str, Any]:
-    """A problem with gold as JSON text: a data set's columns would add other records' keys to an object."""
-    return {
-        "id": problem.id,
-        "task": problem.task,
-        "prompt": problem.prompt,
-        "question": problem.question,
-        "answer": json.dumps(problem.answer),
-        "policy": policy,
-    }
+    return {"test": Dataset.from_list(rows_of(task, **metadata))}
 
 
 def process_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, float]:

@@ -1,0 +1,169 @@
+"""lighteval: a task for each of ours, of the built-in records, of a file's, or of new ones.
+
+::
+
+    lighteval accelerate "model_name=…" relfast_rel_c2 --custom-tasks relfast.integrations.lighteval
+
+``--custom-tasks`` takes a module of one's own as well, where `tasks` says which records::
+
+    from relfast.integrations.lighteval import tasks
+    TASKS_TABLE = tasks(file="records.jsonl", policy="strict", samples=4)
+
+lighteval hands its tasks nothing but a data set's path, so rows are written to a folder of the process, which
+goes with it; nothing is fetched. A response without a score gives no ``correct`` and no ``reward``, so that
+means are over those that have one, and counts in ``unscored``. ``relfast score`` reads the details that
+``--save-details`` writes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from lighteval.metrics.metrics_sample import SampleLevelComputation, SamplingMetric
+from lighteval.metrics.utils.metric_utils import SampleLevelMetricGrouping
+from lighteval.models.model_output import ModelResponse
+from lighteval.tasks.lighteval_task import LightevalTaskConfig
+from lighteval.tasks.requests import Doc, SamplingMethod
+
+from relfast.engine.online.shared import shared_scorer
+from relfast.errors import UsageError
+from relfast.integrations.documents import rows_of
+from relfast.rewards.problems import from_file
+from relfast.tasks import TASKS
+
+__all__ = ["tasks"]
+
+_NAMES: Final = ("correct", "reward", "unscored")
+_BETTER: Final = {"correct": True, "reward": True, "unscored": False}
+_WITHOUT_RECORDS: Final = frozenset({"REL-A5", "REL-A6", "REL-A7"})
+"""Tasks of which no built-in set has records."""
+
+
+def tasks(
+    names: Iterable[str] | None = None, *, samples: int = 1, generation_size: int = 4096, **metadata: Any
+) -> list[LightevalTaskConfig]:
+    """A ``TASKS_TABLE``.
+
+    Parameters
+    ----------
+    names
+        Tasks, in any case; without, all that have records.
+    samples
+        Responses to each prompt; the scores of a prompt are the means of its responses'.
+    generation_size
+        Tokens that a model may write.
+    **metadata
+        ``file``, or ``n`` with ``seed`` and ``parameters`` (of the generator); ``policy`` (``reference``, the
+        default, or ``strict``).
+
+    Raises
+    ------
+    UsageError
+        There are no records, or both a file and a number are given.
+    """
+    if names is None:
+        names = _tasks_with_records(metadata)
+    table = [_config(rows_of(name, **metadata), samples, generation_size) for name in names]
+    if not table:
+        raise UsageError(f"no records in {metadata.get('file')}")
+    return table
+
+
+def _tasks_with_records(metadata: Mapping[str, Any]) -> list[str]:
+    if metadata.get("file") is not None:
+        return list(dict.fromkeys(problem.task for problem in from_file(metadata["file"])))
+    if metadata.get("n") is not None:
+        return [name for name, task in TASKS.items() if task.parameters is not None]
+    return [name for name in TASKS if name not in _WITHOUT_RECORDS]
+
+
+def _config(rows: list[dict[str, Any]], samples: int, generation_size: int) -> LightevalTaskConfig:
+    name = f"relfast_{rows[0]['task'].lower().replace('-', '_')}"
+    folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=_folder()))
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (folder / "test.jsonl").write_text(text, encoding="utf-8")
+    return LightevalTaskConfig(
+        name=name,
+        prompt_function=_asked,
+        hf_repo=str(folder),
+        hf_subset="default",
+        hf_avail_splits=["test"],
+        evaluation_splits=["test"],
+        metrics=[_metric(samples)],
+        generation_size=generation_size,
+        stop_sequence=[],
+    )
+
+
+@lru_cache(maxsize=1)
+def _folder() -> str:
+    folder = tempfile.mkdtemp(prefix="relfast-lighteval-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _asked(row: Mapping[str, Any], task_name: str) -> Doc:
+    return Doc(
+        query=row["prompt"],
+        choices=[row["answer"]],
+        gold_index=0,
+        task_name=task_name,
+        specific={key: row[key] for key in ("id", "task", "question", "answer", "policy")},
+    )
+
+
+class RelfastScores(SampleLevelComputation, SamplingMetric):
+    """Of a document: the means of its responses that have a score, and the share that has none."""
+
+    def __init__(self, samples: int) -> None:
+        SamplingMetric.__init__(self)
+        self.n = samples
+
+    def num_samples(self) -> int:
+        """Responses that lighteval asks for."""
+        return self.n
+
+    def compute(self, doc: Doc, model_response: ModelResponse, **_: Any) -> dict[str, float]:
+        """Score the responses of a document."""
+        about = doc.specific
+        scorer = shared_scorer({"policy": about["policy"]})
+        scores = [
+            scorer.score_one(about["task"], about["answer"], text, about["question"])
+            for text in model_response.final_text
+        ]
+        known = [score for score in scores if score.correct is not None and score.reward is not None]
+        found = {"unscored": 1 - len(known) / len(scores)}
+        if known:
+            found["correct"] = float(np.mean([bool(score.correct) for score in known]))
+            found["reward"] = float(np.mean([score.reward for score in known]))
+        return found
+
+
+def _metric(samples: int) -> SampleLevelMetricGrouping:
+    return SampleLevelMetricGrouping(
+        metric_name=list(_NAMES),
+        higher_is_better=dict(_BETTER),
+        category=SamplingMethod.GENERATIVE,
+        sample_level_fn=RelfastScores(samples),
+        corpus_level_fn=dict.fromkeys(_NAMES, np.mean),
+    )
+
+
+@lru_cache(maxsize=1)
+def _built_in() -> list[LightevalTaskConfig]:
+    return tasks()
+
+
+def __getattr__(name: str) -> Any:
+    # made when it is looked at: a module that calls `tasks` needs no other records than its own
+    if name == "TASKS_TABLE":
+        return _built_in()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

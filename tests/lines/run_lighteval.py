@@ -1,0 +1,44 @@
+"""lighteval: a tiny random model in the folder ``model``, and, where there is no network, what its own tasks fetch.
+
+Its registry imports a task that fetches a file whenever it is not there; no task here reads it.
+"""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import lighteval
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+
+def reachable(host):
+    try:
+        socket.create_connection((host, 443), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    if not reachable("raw.githubusercontent.com"):
+        (Path(lighteval.__file__).parent / "tasks" / "tasks" / "tinyBenchmarks.pkl").touch()
+    letters = {letter: n for n, letter in enumerate(["<eos>", *sorted(pre_tokenizers.ByteLevel.alphabet())])}
+    tokenizer = Tokenizer(models.BPE(vocab=letters, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    words = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<eos>", pad_token="<eos>")
+    words.save_pretrained("model")
+    config = LlamaConfig(
+        vocab_size=len(letters),
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        max_position_embeddings=2048,
+        bos_token_id=0,
+        eos_token_id=0,
+        pad_token_id=0,
+    )
+    LlamaForCausalLM(config).save_pretrained("model")

@@ -1,0 +1,282 @@
+"""The lines that README and docs show for trainers and harnesses, each copied out of its page and run in a clean
+environment: ``make test-lines``. A virtual environment a tool, with relfast's wheel, the tool's newest release
+and what these need, nothing else.
+
+What a page leaves to the reader (``…``: a model, a data set) is filled in by the scripts ``run_*.py`` beside this
+file, which run inside the environment. Nothing is trained for long: a line has run when the tool gave a score. Environments go after their
+test, unless ``RELFAST_LINES_KEEP`` names a folder where they stay and a later run finds them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from corpora import ROOT
+
+pytestmark = pytest.mark.lines
+
+HERE = Path(__file__).parent
+HOWTO = "docs/howto"
+TRAINING = "docs/training.md"
+TORCH = "torch==2.13.0"
+
+
+def span(page: str, start: str) -> str:
+    """The code of a page that begins so: in a sentence or a table, or a command of a block."""
+    text = (ROOT / page).read_text("utf-8")
+    joined = re.sub(r"\\\n\s*", "", text)
+    found = re.findall(rf"`({re.escape(start)}[^`]*)`|^({re.escape(start)}.*)$", joined, re.MULTILINE)
+    assert found, f"{page} shows no {start!r}"
+    return next(filter(None, found[0]))
+
+
+def block(page: str, holds: str) -> str:
+    """The code block of a page that holds this text."""
+    blocks = re.findall(r"^```\w+\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    found = [body for body in blocks if holds in body]
+    assert found, f"{page} has no block with {holds!r}"
+    return found[0]
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `pip` would be given: built, not editable."""
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(ROOT)]
+    subprocess.run(command, check=True)
+    (made,) = folder.glob("relfast-*.whl")
+    return made
+
+
+class Clean:
+    """A new virtual environment in a folder with `examples/` and a file of records, gone after the test."""
+
+    def __init__(self, folder: Path, wheel: Path) -> None:
+        self.folder, self.wheel = folder, wheel
+        self.bin = folder
+        shutil.copytree(ROOT / "examples", folder / "examples")
+        self.tool = ""
+
+    def install(self, tool: str, *packages: str, extras: str = "", bare: str = "") -> None:
+        """relfast with what the page names as extras, and the newest of the tool."""
+        kept = os.environ.get("RELFAST_LINES_KEEP")
+        place = Path(kept, tool) if kept else self.folder / "venv"
+        if not place.exists():
+            venv.create(place, with_pip=True, symlinks=True)
+        self.bin = place / "bin"
+        target = f"relfast[{extras}] @ {self.wheel.as_uri()}" if extras else str(self.wheel)
+        self._pip("--force-reinstall", "--no-deps", str(self.wheel))
+        self._pip("--upgrade", target, *packages)
+        if bare:
+            self._pip("--upgrade", "--no-deps", bare)
+        code = "import relfast, importlib.metadata as m, sys; print(relfast.__file__); print(m.version(sys.argv[1]))"
+        where, version = self._run([self.bin / "python", "-c", code, tool]).split()[-2:]
+        assert Path(where).resolve().is_relative_to(place.resolve())
+        self.tool = f"{tool} {version}"
+        self._records()
+
+    def _pip(self, *arguments: str) -> None:
+        self._run([self.bin / "python", "-m", "pip", "install", "--quiet", *arguments])
+
+    def _records(self) -> None:
+        """Three records of each task of the set that the package ships."""
+        code = (
+            "import gzip, json, pathlib, relfast\n"
+            "path = pathlib.Path(relfast.__file__).parent / 'data' / 'rel_built_in.jsonl.gz'\n"
+            "seen = {}\n"
+            "with gzip.open(path, 'rt') as file, open('records.jsonl', 'w') as out:\n"
+            "    for line in file:\n"
+            "        task = json.loads(line)['task']\n"
+            "        seen[task] = seen.get(task, 0) + 1\n"
+            "        if seen[task] <= 3:\n"
+            "            out.write(line)\n"
+        )
+        self._run([self.bin / "python", "-c", code])
+
+    def shell(self, line: str) -> str:
+        """Run a line as a reader would."""
+        return self._run(["bash", "-euo", "pipefail", "-c", line])
+
+    def script(self, name: str, *arguments: str) -> str:
+        """Run a script of this folder with what was copied from a page."""
+        return self._run([self.bin / "python", HERE / name, *arguments])
+
+    def serve(self, line: str) -> subprocess.Popen[bytes]:
+        """Start a server and wait until it listens."""
+        server = subprocess.Popen(["bash", "-c", f"exec {line}"], cwd=self.folder, env=self.environment())
+        port = int(line.split("--port ")[1].split()[0])
+        for _ in range(600):
+            with socket.socket() as one:
+                if one.connect_ex(("127.0.0.1", port)) == 0:
+                    return server
+            assert server.poll() is None, "the server has ended"
+            time.sleep(0.1)
+        raise AssertionError("the server does not listen")
+
+    def environment(self) -> dict[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PYTEST"))}
+        return {
+            **kept,
+            "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}",
+            "VIRTUAL_ENV": str(self.bin.parent),
+            "HF_HUB_OFFLINE": "1",
+            "HF_HOME": str(self.folder / "hf"),
+            "PYTHONWARNINGS": "ignore",
+        }
+
+    def _run(self, command: list[str | Path]) -> str:
+        done = subprocess.run(
+            list(map(str, command)),
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-6000:]}"
+        return done.stdout
+
+
+@pytest.fixture
+def clean(
+    tmp_path: Path, wheel: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> Iterator[Clean]:
+    environment = Clean(tmp_path, wheel)
+    yield environment
+    shutil.rmtree(tmp_path / "venv", ignore_errors=True)  # nothing where it was kept
+    with capsys.disabled():
+        print(f"\n{request.node.name}: {environment.tool}")
+
+
+def test_trl(clean: Clean) -> None:
+    clean.install("trl", "trl", TORCH)
+    log = json.loads(clean.script("run_trl.py", "reward", block(f"{HOWTO}/trl.md", "GRPOTrainer(...")))
+    assert [entry["step"] for entry in log] == [1, 2]
+    assert all(0 <= entry["reward"] <= 1 and entry["relfast/unscored"] == 0 for entry in log)
+    walks = block(f"{HOWTO}/environments.md", "environment_factory=SeqBenchEnvironment")
+    (entry,) = json.loads(clean.script("run_trl.py", "walk", walks))
+    assert 0 <= entry["reward"] <= 1
+    line = span(f"{HOWTO}/trl.md", "python examples/trl_grpo.py")
+    assert re.search(r"^step +\d+ +reward 0\.", clean.shell(line), re.MULTILINE)
+
+
+def test_verl(clean: Clean) -> None:
+    clean.install("verl", "verl", TORCH)
+    line = span(f"{HOWTO}/verl.md", "python -m verl.trainer.main_ppo")
+    row = block(f"{HOWTO}/verl.md", '"reward_model"')
+    assert json.loads(clean.script("run_verl.py", line, row)) == [1.0, 0.0]
+
+
+def test_openrlhf(clean: Clean) -> None:
+    """Its own dependencies need CUDA to build; what its reward path imports does not."""
+    clean.install("openrlhf", TORCH, *OPENRLHF, extras="serve", bare="openrlhf")
+    page = f"{HOWTO}/openrlhf.md"
+    for line in re.findall(r"^python -m openrlhf\.cli.*$", (ROOT / page).read_text("utf-8"), re.MULTILINE):
+        if "http" not in line:
+            assert json.loads(clean.script("run_openrlhf.py", line)) == [1.0, 0.0]
+            continue
+        server = clean.serve(span(page, "relfast serve"))
+        try:
+            assert json.loads(clean.script("run_openrlhf.py", line)) == [1.0, 0.0]
+        finally:
+            server.terminate()
+            server.wait()
+
+
+OPENRLHF = ("transformers", "ray", "aiohttp", "datasets", "pylatexenc")
+
+
+def test_reasoning_gym(clean: Clean) -> None:
+    clean.install("reasoning-gym", "reasoning-gym")
+    register = span(TRAINING, "relfast.rewards.reasoning_gym.register()")
+    named = span(f"{HOWTO}/rewards.md", "relfast.rewards.reasoning_gym.score_answer")
+    assert json.loads(clean.script("run_reasoning_gym.py", register, named)) == [1.0, 0.0, 1.0]
+
+
+def test_verifiers(clean: Clean) -> None:
+    clean.install("verifiers", "verifiers")
+    line = span(TRAINING, "pip install ./examples/verifiers_relfast")
+    clean.shell(line)
+    name = span(TRAINING, "relfast-reasoning")
+    assert json.loads(clean.script("run_verifiers.py", name)) == [1.0, 0.0, 3]
+
+
+def test_inspect(clean: Clean) -> None:
+    """Its mock model counts tokens by a vocabulary that it fetches: without a network its samples have errors."""
+    clean.install("inspect-ai", "inspect-ai")
+    line = span(TRAINING, "inspect eval relfast/relfast_task").replace("--model …", "--model mockllm/model")
+    clean.shell(f"{line} --limit 4 --display plain --log-dir first")
+    name = line.partition(" -T ")[0]
+    of_file = f"{name} {span(TRAINING, '-T file=')} --model mockllm/model"
+    clean.shell(f"{of_file} --display plain --log-dir logs")
+    score = span(TRAINING, "inspect score LOG").replace("LOG", "logs/*.eval")
+    said = clean.shell(f"{score} --action overwrite --overwrite --display plain")
+    assert re.search(r"correct +reward", said)
+    rows = clean.shell("relfast score logs/*.eval -o rows.jsonl -q && cat rows.jsonl").splitlines()
+    assert len(rows) == len((clean.folder / "records.jsonl").read_text("utf-8").splitlines())
+
+
+def test_lm_eval(clean: Clean) -> None:
+    clean.install("lm-eval", "lm-eval", TORCH)
+    line = span(f"{HOWTO}/lm-eval.md", "lm_eval --include_path")
+    said = clean.shell(line)
+    assert re.search(r"relfast_rel_c2.*correct", said)
+    clean.shell("relfast score out/*/samples_relfast_rel_c2_*.jsonl -o rows.jsonl -q")
+    short = span(TRAINING, "lm_eval --include_path").replace("…", "--model dummy --limit 2")
+    assert "relfast_rel_c2" in clean.shell(short)
+
+
+def test_lighteval(clean: Clean) -> None:
+    packages = shlex.split(span("docs/howto/lighteval.md", "pip install lighteval"))[2:]
+    clean.install("lighteval", *packages, TORCH, extras="parquet")
+    clean.script("run_lighteval.py", "prepare")
+    line = span(TRAINING, "lighteval accelerate").replace("…", "model")
+    clean.shell(f"{line} --max-samples 2 --output-dir out --save-details")
+    rows = clean.shell("relfast score out/details/*/*/*.parquet -o rows.jsonl -q && cat rows.jsonl")
+    assert [json.loads(row)["task"] for row in rows.splitlines()] == ["REL-C2"] * 2
+
+
+def test_skyrl_gym(clean: Clean) -> None:
+    clean.install("skyrl-gym", "skyrl-gym")
+    line = span(f"{HOWTO}/recipes.md", "register(id=")
+    assert json.loads(clean.script("run_skyrl.py", line)) == [1.0, 0.0]
+
+
+def test_ms_swift(clean: Clean) -> None:
+    clean.install("ms-swift", "ms-swift", TORCH)
+    line = span(f"{HOWTO}/recipes.md", "swift rlhf")
+    assert json.loads(clean.script("run_swift.py", line)) == [1.0, 0.0]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="nemo-gym wants Python 3.12")
+def test_nemo_gym(clean: Clean) -> None:
+    clean.install("nemo-gym", "nemo-gym")
+    recipe = span(f"{HOWTO}/recipes.md", "examples/nemo_gym_relfast")
+    assert json.loads(clean.script("run_nemo_gym.py", recipe)) == [1.0, 0.0]
+
+
+def test_ray(clean: Clean) -> None:
+    page = "docs/clusters.md"
+    (extras,) = re.findall(r"relfast\[(.*?)\]", span(page, "pip install 'relfast["))
+    clean.install("ray", extras=extras)
+    line = span(page, "relfast score 's3://bucket/run/").split(" --ray-address")[0]
+    local = line.replace("s3://bucket/run/", "run/").replace("s3://bucket/run.scored", "run.scored")
+    clean.shell(
+        "mkdir run; python -c 'import relfast, shutil, pathlib;"
+        ' shutil.copy(pathlib.Path(relfast.__file__).parent / "data" / "rel_demo.jsonl.gz", "run")\''
+    )
+    clean.shell(local)
+    manifest = json.loads((clean.folder / "run.scored" / "manifest.json").read_text("utf-8"))
+    assert sum(part["rows"] for part in manifest["parts"]) == 379
