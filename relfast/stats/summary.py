@@ -13,7 +13,6 @@ from relfast.stats.tally import UNKNOWN_TASK, Tally
 from relfast.stats.task_summary import TaskSummary, add_majorities
 from relfast.stats.unusable import Cause, describe
 from relfast.tables.frames import to_arrow, to_pandas
-from relfast.tables.html import html_table
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
@@ -62,6 +61,8 @@ class Summary:
         return f"<Summary of {self.rows:,} responses: {', '.join(means) or 'no task'}{why}>"
 
     def _repr_html_(self) -> str:
+        from relfast.tables.html import html_table
+
         rows = [
             [
                 name,

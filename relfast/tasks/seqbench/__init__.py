@@ -10,8 +10,6 @@ from typing import Final
 
 from relfast.tasks.base import Breakdown, Gold, Metric, Task
 from relfast.tasks.prompting import Prompt
-from relfast.tasks.seqbench.display import DISPLAY
-from relfast.tasks.seqbench.parameters import Parameters
 
 TASK: Final = Task(
     name="SeqBench",
@@ -50,8 +48,8 @@ TASK: Final = Task(
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
     kernels=("maze.judge", "maze.search", "text.plans"),
     generator="relfast.tasks.seqbench.generate",
-    parameters=Parameters,
-    display=DISPLAY,
+    generated_with="relfast.tasks.seqbench.parameters:Parameters",
+    shown="relfast.tasks.seqbench.display:DISPLAY",
     bulk="relfast.tasks.seqbench.bulk",
     prompts=(
         Prompt("seqbench-few-shot", 1, "relfast.tasks.seqbench.prompt:few_shot"),
