@@ -6,7 +6,8 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from pickle import PickleBuffer
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from relfast.engine.io.blocks import Block, Fault
 from relfast.engine.io.codecs import Damaged
@@ -52,6 +53,11 @@ class Segment:
     n_fast: int = 0
     n_exact: int = 0
     n_left: int = 0
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """For a pipe: the rows by themselves, so that nobody copies them (`relfast.engine.pool.protocol`)."""
+        counts = self.n_rows, self.tally, self.n_fast, self.n_exact, self.n_left
+        return Segment, (self.stop, PickleBuffer(self.rows), *counts)
 
 
 class _Loader:
