@@ -121,6 +121,16 @@ def compile_in_background() -> None:
     )
 
 
+_at_hand: list[Mapping[str, Callable[..., int]]] = []
+
+
+def make_ready() -> None:
+    """Load what the first block will need."""
+    functions = native.load(UNIT)
+    if functions is not None:
+        _at_hand[:] = [functions]
+
+
 class TextFastPath:
     """Scans blocks and writes rows; keeps its templates and work space between blocks."""
 
@@ -134,7 +144,7 @@ class TextFastPath:
             job.options.strip_reasoning,
             job.details,
             bool(job.data),
-            SEEN_IN_GOLD if job.task is None else task_number(job.task, None, job),
+            SEEN_IN_GOLD if job.task is None else task_number(job.task, None, job.task),
             False,
             job.options.strict,
             least_measure(job),
@@ -167,7 +177,7 @@ class TextFastPath:
         """The fast path, or None where the job or the missing machine code does not allow it."""
         if not serves(scoring.job) or not JoinedGold.can_hold(scoring.gold):
             return None
-        functions = native.load(UNIT)
+        functions = _at_hand.pop() if _at_hand else native.load(UNIT)
         return None if functions is None else cls(scoring, functions)
 
     def scan(self, data: bytes | memoryview, n_lines: int | None, chosen: str | None = None) -> ScannedBlock:

@@ -23,6 +23,10 @@ MAX_UNWRITTEN_BYTES: Final = 64 * 2**20
 rows, and the lines of what workers cannot read themselves, are in memory. While one block waits out its
 deadlines the workers go on with the others."""
 
+MOST_WAITING: Final = 8
+"""Blocks for each worker that wait for it: it goes on with the next one while this process, on a machine that
+has other work, is not let run for some milliseconds."""
+
 MIN_SPLIT_LINES: Final = 8
 
 _WAIT_SECONDS: Final = 0.5
@@ -203,10 +207,10 @@ def score_on_pool(
     under_way: deque[_BlockState] = deque()
     ahead = _Ahead(todo)
     order = Order()
-    enough = 2 * pool.workers
+    few, enough = 2 * pool.workers, MOST_WAITING * pool.workers
     try:
         # so few blocks that whole ones would leave workers idle are cut
-        parts = 4 * pool.workers if ahead.peek(enough) < enough else 1
+        parts = 4 * pool.workers if ahead.peek(few) < few else 1
         while True:
             while _room(under_way) and pool.waiting < enough and (block := ahead.next()) is not None:
                 order.add(block)
