@@ -11,10 +11,7 @@ fast path is taken only where its machine code has been compiled.
 from __future__ import annotations
 
 import ctypes
-import os
 import secrets
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -67,13 +64,13 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.engine.job import Job
-from relfast.engine.pool.launch import environment
 from relfast.engine.scoring import Scoring
 from relfast.engine.strict_reader import StrictReader
 from relfast.engine.text_fields import CountingReader, KnownGold, Taken
 from relfast.engine.text_gold import JoinedGold, least_measure, task_number
-from relfast.engine.text_paths import can_hold, paths_of
+from relfast.engine.text_paths import paths_of
 from relfast.engine.text_rows import RowWriter
+from relfast.engine.text_setting import serves
 from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers
 from relfast.stats.summary import Tally
 from relfast.tasks.base import resolve
@@ -91,34 +88,10 @@ SCRATCH_BYTES: Final = 1 << 24
 """Room for a block's responses, and for its texts, at first; the system gives memory as it is touched."""
 
 
-def serves(job: Job) -> bool:
-    """Whether a job's settings are those that the fast path reads lines under."""
-    return can_hold(job.field_map) and job.dialect in DIALECT_NUMBERS
-
-
 def _finds_fields_only(job: Job) -> bool:
     """Whether no response can be read by kernels: they know no marks of reasoning but our own."""
     options = job.options
     return bool(options.reasoning) and (options.strict or options.strip_reasoning)
-
-
-def compile_in_background() -> None:
-    """Have the kernels compiled by a process of low priority that nobody waits for.
-
-    It ends with this one: a command leaves nothing running behind its user's back, even if that means that
-    a run of a few seconds comes too early and ``relfast warmup`` or a longer one has to do it.
-    """
-    if all(map(native.is_built, native.UNITS)) or not native.cache().usable(make=True):
-        return
-    # workers look for the result from time to time
-    subprocess.Popen(
-        ["nice", sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid())],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        env=environment(),
-    )
 
 
 _at_hand: list[Mapping[str, Callable[..., int]]] = []

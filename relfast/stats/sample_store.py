@@ -17,7 +17,7 @@ from relfast.stats.samples import SAMPLE, collapse
 CHUNK_BYTES: Final = SAMPLE.size * 50_000
 """Samples of 120 MB of responses: those of smaller inputs are never put down."""
 
-SHARES: Final = 16
+SHARES: Final = 8
 
 
 class SampleStore:

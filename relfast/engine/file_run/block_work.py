@@ -46,6 +46,8 @@ class _BlockState:
         counts: LineCounts | None = None,
     ) -> None:
         self.block, self.changed, self.order, self.counts = block, changed, order, counts
+        self.ends = block.size
+        """Bytes of input in all blocks that were begun up to this one."""
         self.segments: list[Segment] = []
         self.verdicts: dict[Place, Verdict] = {}
         self.failures = Failures()
@@ -207,6 +209,7 @@ def score_on_pool(
     under_way: deque[_BlockState] = deque()
     ahead = _Ahead(todo)
     order = Order()
+    begun = 0
     few, enough = 2 * pool.workers, MOST_WAITING * pool.workers
     try:
         # so few blocks that whole ones would leave workers idle are cut
@@ -215,6 +218,7 @@ def score_on_pool(
             while _room(under_way) and pool.waiting < enough and (block := ahead.next()) is not None:
                 order.add(block)
                 state = _BlockState(block, changed, order, pool.line_counts)
+                begun = state.ends = begun + block.size
                 under_way.append(state)
                 # all made before the first is begun: a block is done when none of its items is open
                 items = [BlockWork(state, *part, pool.job.timeout) for part in _cut(block, parts)]
@@ -235,9 +239,11 @@ def score_on_pool(
 
 
 def _room(under_way: Sequence[_BlockState]) -> bool:
-    return len(under_way) < MAX_UNWRITTEN and (
-        not under_way or sum(state.block.size for state in under_way) < MAX_UNWRITTEN_BYTES
-    )
+    if not under_way:
+        return True
+    first, last = under_way[0], under_way[-1]
+    unwritten = last.ends - first.ends + first.block.size
+    return len(under_way) < MAX_UNWRITTEN and unwritten < MAX_UNWRITTEN_BYTES
 
 
 def _can_go_on(under_way: Sequence[_BlockState], pool: Pool, enough: int, ahead: _Ahead) -> bool:

@@ -131,7 +131,7 @@ def score_files(
 
 def _compile_for(job: Job) -> None:
     """Have the kernels compiled that are not, where the job's lines can take the fast path."""
-    from relfast.engine.text_fast_path import compile_in_background, serves
+    from relfast.engine.text_setting import compile_in_background, serves
 
     if serves(job):
         compile_in_background()
