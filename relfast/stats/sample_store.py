@@ -2,7 +2,7 @@
 
 A million rows have 14 MB of samples, and the tables that count them as much again. So they are put down in a
 file without a name as they come, a chunk at a time, each chunk divided into shares by prompt. To count them,
-one share is read after the other: it has all samples of its prompts, in the order of their rows.
+a few shares are read at a time: they have all samples of their prompts, in the order of a prompt's rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from relfast.stats.samples import SAMPLE, collapse
 CHUNK_BYTES: Final = SAMPLE.size * 50_000
 """Samples of 120 MB of responses: those of smaller inputs are never put down."""
 
-SHARES: Final = 8
+SHARES: Final = 64
+"""Of which as many are counted at a time as make about a chunk."""
 
 
 class SampleStore:
@@ -47,9 +48,11 @@ class SampleStore:
             return collapse(self._near, tasks)
         near, ends = self._divide(self._near)
         parts, repeated = [], 0
-        for share in range(SHARES):
-            pieces = [self._read(each[share], each[share + 1]) for each in self._ends]
-            prompts, several = collapse(b"".join((*pieces, near[ends[share] : ends[share + 1]])), tasks)
+        step = max(1, SHARES * CHUNK_BYTES // (self._size + len(near)))
+        for first in range(0, SHARES, step):
+            last = min(first + step, SHARES)
+            pieces = [self._read(each[first], each[last]) for each in self._ends]
+            prompts, several = collapse(b"".join((*pieces, near[ends[first] : ends[last]])), tasks)
             parts.append(prompts)
             repeated += several
         return {name: merged([prompts[name] for prompts in parts]) for name in tasks}, repeated

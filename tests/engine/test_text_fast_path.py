@@ -23,7 +23,7 @@ from seeds import SEED, rounds
 from strict import cases_rel_a
 from strict.corpus import samples
 
-from relfast.engine import text_work
+from relfast.engine import text_setting, text_work
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.file_run.files import score_files
 from relfast.engine.io.blocks import Block
