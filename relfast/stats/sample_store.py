@@ -35,6 +35,11 @@ class SampleStore:
         self._divide: Divide | None = None
         self._hold = False
 
+    def __del__(self) -> None:
+        # whichever way a run ends
+        if self._file is not None:
+            self._file.close()
+
     def __iadd__(self, samples: bytes | bytearray) -> SampleStore:
         self._near += samples
         if len(self._near) >= CHUNK_BYTES and not self._hold:
