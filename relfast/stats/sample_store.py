@@ -63,8 +63,6 @@ class SampleStore:
         return {name: merged([prompts[name] for prompts in parts]) for name in tasks}, repeated
 
     def _put_down(self) -> None:
-        import tempfile  # most runs have too few rows to come here
-
         # where it does not work once it is not tried again
         self._hold = True
         self._divide = self._divide or divider(SHARES)
@@ -73,6 +71,8 @@ class SampleStore:
         samples, ends = self._divide(self._near)
         try:
             if self._file is None:
+                import tempfile  # most runs have too few rows to come here
+
                 self._file = tempfile.TemporaryFile(prefix="relfast-", buffering=0)  # noqa: SIM115
             done = 0
             while done < len(samples):

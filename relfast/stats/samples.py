@@ -1,4 +1,5 @@
-"""Scored samples as a run keeps them, 14 bytes each, and what they come to per prompt.
+"""Scored samples as a run keeps them (`relfast.stats.sample_store`), 14 bytes each, and what they come to per
+prompt.
 
 Workers collect samples without numpy, and the kernel that reads lines writes them itself. At the end they
 collapse into a histogram of (samples, right samples) per prompt, which is all that clustered errors and

@@ -361,7 +361,12 @@ class Pool:
         return Death(status, place, silent=silent, late=late, frozen=worker.frozen, starved=starved)
 
     def _ensure_server(self) -> None:
-        from relfast.engine.pool.forkserver import ForkServer  # loads sockets: only once a worker has died
+        try:
+            from relfast.engine.pool.forkserver import (
+                ForkServer,
+            )  # loads sockets: only once a worker has died
+        except (ImportError, OSError):
+            return  # no descriptor left to read it by: workers are started without its help
 
         with self._changed:
             if self._closing or time.monotonic() < self._server_after:
