@@ -362,9 +362,8 @@ class Pool:
 
     def _ensure_server(self) -> None:
         try:
-            from relfast.engine.pool.forkserver import (
-                ForkServer,
-            )  # loads sockets: only once a worker has died
+            # loads sockets: only once a worker has died
+            from relfast.engine.pool.forkserver import ForkServer
         except (ImportError, OSError):
             return  # no descriptor left to read it by: workers are started without its help
 
