@@ -56,8 +56,11 @@ def main() -> None:
 
 def _leave(code: object) -> None:
     """End the process at once, where nothing but memory is left to be given back: to take a hundred thousand
-    objects apart one by one takes 10 ms. Returns where Python's own way may have something to do: for a command
-    whose work was not done by workers, and that has libraries loaded which end in ways of their own."""
+    objects apart one by one takes 10 ms.
+
+    Returns where Python's own way may have something to do: for a command whose work was not done by workers,
+    and that has libraries loaded which end in ways of their own.
+    """
     if not _workers(sys.argv[1:]) or "ray" in sys.modules or not (code is None or isinstance(code, int)):
         return
     if not all(thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
