@@ -23,7 +23,7 @@ MAX_UNWRITTEN_BYTES: Final = 64 * 2**20
 rows, and the lines of what workers cannot read themselves, are in memory. While one block waits out its
 deadlines the workers go on with the others."""
 
-MOST_WAITING: Final = 8
+MOST_WAITING: Final = 4
 """Blocks for each worker that wait for it: it goes on with the next one while this process, on a machine that
 has other work, is not let run for some milliseconds."""
 
