@@ -19,7 +19,6 @@ Bad data is a row with its status, not an exception. Foreign errors are translat
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -149,6 +148,8 @@ class UnscoredError(RelfastError):
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """``; did you mean 'timeout'?`` for a name that is nearly a known one, else nothing."""
+    import difflib  # most commands have nothing misspelt
+
     by_folded = {candidate.lower(): candidate for candidate in known}
     found = difflib.get_close_matches(str(name).lower(), list(by_folded), 1, 0.7)
     return f"; did you mean {by_folded[found[0]]!r}?" if found else ""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-from hashlib import blake2b
 from typing import Final
 from zlib import crc32
 
@@ -85,6 +84,8 @@ class Memo:
 
 def _locate(what: bytes) -> tuple[bytes, int]:
     """The digest of a key, and where its bucket begins."""
+    from hashlib import blake2b  # loads OpenSSL, and most runs of texts look nothing up
+
     key = blake2b(what, digest_size=_KEY_BYTES).digest()
     return key, int.from_bytes(key[:4], "little") % (SLOTS // _BUCKET_SLOTS) * _BUCKET_BYTES
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from relfast.errors import UsageError, did_you_mean
 
@@ -46,7 +46,6 @@ class WrittenKind(Kind, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
 class Flag:
     """A bool, and nothing that only looks like one (``"no"`` is true)."""
 
@@ -56,8 +55,7 @@ class Flag:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One of some names."""
 
     names: Collection[str]
@@ -69,7 +67,6 @@ class Choice:
         return value
 
 
-@dataclass(frozen=True, slots=True)
 class Text:
     """A text; a path counts as one."""
 
@@ -81,8 +78,7 @@ class Text:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(NamedTuple):
     """A whole number, between bounds that both count."""
 
     low: int | None = None
@@ -100,8 +96,7 @@ class Whole:
         return int(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(NamedTuple):
     """A number (numpy's too, NaN not), between bounds that both count."""
 
     low: float | None = None
@@ -118,7 +113,6 @@ class Number:
         return number
 
 
-@dataclass(frozen=True, slots=True)
 class Pair:
     """Two numbers, the lower one first."""
 
@@ -129,8 +123,7 @@ class Pair:
         return low, high
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(NamedTuple):
     """Some whole numbers, written ``5,10,20`` or ``5:50:5`` (from, to and with, step)."""
 
     metavar: str = "SIZES"
@@ -157,8 +150,7 @@ class Sizes:
         return ",".join(map(str, value))
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(NamedTuple):
     """Pairs of an opening and a closing mark, written ``OPEN…CLOSE`` (or with three full stops) or
     ``OPEN,CLOSE``; any number of them."""
 
@@ -197,8 +189,7 @@ class Marks:
         return opening, closing
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """The declaration of one parameter.
 
     Attributes

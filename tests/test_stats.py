@@ -319,6 +319,8 @@ def test_few_samples_are_counted_like_many(rows: list[tuple[int, bool, int, int,
     names = [*kept.TASK_NUMBERS, "(unknown)"]
     few = kept.collapse(data, names)
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept, "_VERY_FEW", -1)
+        assert kept.collapse(data, names) == few
         patch.setattr(kept, "count_kinds", lambda samples: None)
         assert kept.collapse(data, names) == few
         patch.setattr(kept, "_FEW", -1)
@@ -341,7 +343,9 @@ def test_machine_code_counts_prompts_as_numpy_does(
     )
     names = list(kept.TASK_NUMBERS)
     assert count_kinds(data) is not None
-    counted = kept.collapse(data, names)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept, "_VERY_FEW", -1)
+        counted = kept.collapse(data, names)
     assert counted == kept.collapse(bytearray(data), names)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept, "count_kinds", lambda samples: None)

@@ -10,8 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TextIO, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TextIO, cast
 
 if TYPE_CHECKING:
     from relfast.engine.file_run import run
@@ -24,8 +23,7 @@ MAX_BAR: Final = 40
 """Columns of a bar: it takes what the text leaves; text that leaves less is cut, fact by fact."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """What is shown: facts, the first the most important, and how much is done where that is known."""
 
     facts: Sequence[str]
@@ -141,7 +139,7 @@ class Scoring:
 
     def _status(self, state: run.Progress, now: float) -> Status:
         status = scoring_status(state, now, now - self._moved)
-        return replace(status, facts=(self._name, *status.facts)) if self._name else status
+        return status._replace(facts=(self._name, *status.facts)) if self._name else status
 
 
 class Counting:

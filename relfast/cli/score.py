@@ -91,7 +91,6 @@ def score(
     verbose: bool,
     **job_options: Any,
 ) -> int:
-    from relfast.cli.listing import how_to_list, rows_with
     from relfast.cli.progress import ProgressReporter, Scoring
     from relfast.engine.file_run.files import score_files
     from relfast.engine.file_run.telling import tell_nobody
@@ -149,11 +148,15 @@ def score(
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
         if not show:
+            from relfast.cli.listing import how_to_list
+
             for line in how_to_list(summary):
                 say(line)
         if not summary.rows and limit != 0 and shard is None:
             say(f"relfast: no records in {', '.join(inputs)}: the input is empty")
     if show:
+        from relfast.cli.listing import rows_with
+
         for line in rows_with(summary, show):
             say(line)
     # a shard may hold nothing but what follows the good records

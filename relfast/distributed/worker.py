@@ -19,7 +19,7 @@ from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
 from relfast.engine.file_run.run import in_process, on_pool
 from relfast.engine.job import Job
 from relfast.engine.signature import packages_of, version
-from relfast.engine.text_fast_path import compile_in_background, serves
+from relfast.engine.text_setting import compile_in_background, serves
 from relfast.errors import RelfastError
 from relfast.tasks import TASKS
 

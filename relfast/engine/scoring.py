@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
 from relfast.engine.job import Job
@@ -22,7 +22,9 @@ from relfast.json_text import Undecodable, decode_object
 from relfast.records import Extracted, Outcome, Place, Record, Score, Status, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import Task
-from relfast.tasks.modules import EmbeddingTaskScorer
+
+if TYPE_CHECKING:
+    from relfast.tasks.modules import EmbeddingTaskScorer
 
 EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.embeds)
 """Tasks that run an embedding model."""
@@ -213,7 +215,7 @@ class Scoring:
         deadlines = Deadlines(
             len(records), timeout, before_step=before_step, before_loading=before_loading, clock=self.clock
         )
-        scorer = cast(EmbeddingTaskScorer, task.scorer)
+        scorer = cast("EmbeddingTaskScorer", task.scorer)
         batch = []
         try:
             for k, record in enumerate(records):

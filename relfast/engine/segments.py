@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pickle import PickleBuffer
+from typing import Any, SupportsIndex
 
 from relfast.stats.tally import Tally
 
@@ -23,3 +25,8 @@ class Segment:
     n_fast: int = 0
     n_exact: int = 0
     n_left: int = 0
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """For a pipe: the rows by themselves, so that nobody copies them (`relfast.engine.pool.protocol`)."""
+        counts = self.n_rows, self.tally, self.n_fast, self.n_exact, self.n_left
+        return Segment, (self.stop, PickleBuffer(self.rows), *counts)

@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import os
 import secrets
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -71,14 +68,14 @@ from relfast.engine.job import Job
 from relfast.engine.judged_lines import JUDGED, JudgedBlock, LineJudge
 from relfast.engine.line_rows import KernelRows, SlowLines
 from relfast.engine.pool.failures import Verdict
-from relfast.engine.pool.launch import environment
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment
 from relfast.engine.strict_reader import StrictReader
 from relfast.engine.text_fields import CountingReader, KnownGold
 from relfast.engine.text_gold import JoinedGold, least_measure, task_number
-from relfast.engine.text_paths import can_hold, paths_of
+from relfast.engine.text_paths import paths_of
 from relfast.engine.text_rows import RowWriter
+from relfast.engine.text_setting import serves
 from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers
 from relfast.records import Place
 from relfast.stats.summary import Tally
@@ -97,34 +94,20 @@ SCRATCH_BYTES: Final = 1 << 24
 """Room for a block's responses, and for its texts, at first; the system gives memory as it is touched."""
 
 
-def serves(job: Job) -> bool:
-    """Whether a job's settings are those that the fast path reads lines under."""
-    return can_hold(job.field_map) and job.dialect in DIALECT_NUMBERS
-
-
 def _finds_fields_only(job: Job) -> bool:
     """Whether no response can be read by kernels: they know no marks of reasoning but our own."""
     options = job.options
     return bool(options.reasoning) and (options.strict or options.strip_reasoning)
 
 
-def compile_in_background() -> None:
-    """Have the kernels compiled by a process of low priority that nobody waits for.
+_at_hand: list[Mapping[str, Callable[..., int]]] = []
 
-    It ends with this one: a command leaves nothing running behind its user's back, even if that means that
-    a run of a few seconds comes too early and ``relfast warmup`` or a longer one has to do it.
-    """
-    if all(map(native.is_built, native.UNITS)) or not native.cache().usable(make=True):
-        return
-    # workers look for the result from time to time
-    subprocess.Popen(
-        ["nice", sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid())],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        env=environment(),
-    )
+
+def make_ready() -> None:
+    """Load what the first block will need."""
+    functions = native.load(UNIT)
+    if functions is not None:
+        _at_hand[:] = [functions]
 
 
 class TextFastPath:
@@ -140,7 +123,7 @@ class TextFastPath:
             job.options.strip_reasoning,
             job.details,
             bool(job.data),
-            SEEN_IN_GOLD if job.task is None else task_number(job.task, None, job),
+            SEEN_IN_GOLD if job.task is None else task_number(job.task, None, job.task),
             False,
             job.options.strict,
             least_measure(job),
@@ -175,7 +158,7 @@ class TextFastPath:
         """The fast path, or None where the job or the missing machine code does not allow it."""
         if not serves(scoring.job) or not JoinedGold.can_hold(scoring.gold):
             return None
-        functions = native.load(UNIT)
+        functions = _at_hand.pop() if _at_hand else native.load(UNIT)
         return None if functions is None else cls(scoring, functions)
 
     def scan(self, data: bytes | memoryview, n_lines: int | None, chosen: str | None = None) -> ScannedBlock:

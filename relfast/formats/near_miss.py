@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
@@ -36,6 +35,8 @@ def place_of(field: str, row: Mapping[str, Any]) -> str | None:
 
     ``row`` is the decoded row, ``field`` one of `FIELDS`.
     """
+    import difflib  # most commands have nothing misspelt
+
     fits = _is_gold if field == "answer" else _is_text
     top = [key for key in row if isinstance(key, str) and key != field and fits(row[key])]
     near = difflib.get_close_matches(field, [key.lower() for key in top], 1, _NEAR)
@@ -79,6 +80,8 @@ def misspelt(name: str) -> str | None:
     """The field that ``name`` is nearly, or None: keys that other tools use are meant as they stand."""
     if name in FIELDS or any(name in others for others in _OTHER_NAMES.values()):
         return None
+    import difflib
+
     found = difflib.get_close_matches(name.lower(), FIELDS, 1, _NEAR)
     return found[0] if found else None
 

@@ -8,7 +8,6 @@ A dump does not say which rollouts share a prompt: it has no id, or one of the s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from typing import Any
 
 from relfast.formats.entry import MISSING, Entry
@@ -45,4 +44,6 @@ def _id(row: Mapping[str, Any]) -> Any:
 def prompt_id(prompt: Any, gold: Any) -> str:
     """The id of the rollouts of a prompt: ``prompt-`` and 16 hex digits, a BLAKE2b digest of the JSON of
     ``[input, gts]``."""
+    from hashlib import blake2b  # loads OpenSSL, which other dialects do without
+
     return f"prompt-{blake2b(encode_json([prompt, gold]), digest_size=8).hexdigest()}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.layouts import (
@@ -39,6 +39,20 @@ class Prompts(NamedTuple):
 
     histogram: dict[tuple[int, int], int]
     majority: dict[int, list[float]]
+
+
+def merged(parts: Iterable[Prompts]) -> Prompts:
+    """Prompts of one task of which each stands in one part: the same as if all were counted together."""
+    histogram: dict[tuple[int, int], int] = {}
+    majority: dict[int, list[float]] = {}
+    for part in parts:
+        for key, times in part.histogram.items():
+            histogram[key] = histogram.get(key, 0) + times
+        for n_samples, (n_prompts, total) in part.majority.items():
+            entry = majority.setdefault(n_samples, [0, ExactSum.of(0)])
+            entry[0] += n_prompts
+            entry[1] += total
+    return Prompts(dict(sorted(histogram.items())), dict(sorted(majority.items())))
 
 
 class Kind(NamedTuple):
@@ -76,18 +90,31 @@ def _power_above(number: int) -> int:
     return 1 << number.bit_length()
 
 
+_loaded: list[Mapping[str, Callable[..., int]]] = []
+
+
+def _functions() -> Mapping[str, Callable[..., int]] | None:
+    """The machine code, looked for until it is there."""
+    if not _loaded:
+        from relfast_kernels.compiled import native  # most processes that count rows never come here
+
+        functions = native.load(UNIT)
+        if functions is None:
+            return None
+        _loaded.append(functions)
+    return _loaded[0]
+
+
 def count_kinds(samples: bytes | bytearray) -> tuple[dict[int, dict[Kind, int]], dict[int, int]] | None:
     """Prompts by kind, and those that stand on several lines, by task number.
 
     None where the machine code is missing (`relfast_kernels.compiled.native`).
     """
-    from relfast_kernels.compiled import native  # most processes that count rows never come here
-
     n = len(samples) // SAMPLE_BYTES
-    functions = native.load(UNIT) if 0 < n <= _MOST else None
+    functions = _functions() if 0 < n <= _MOST else None
     if functions is None:
         return None
-    data = samples if isinstance(samples, bytes) else (ctypes.c_char * len(samples)).from_buffer(samples)
+    data = _address(samples)
     n_heads = _power_above(n + n // 2)
     heads, before = _zeros(4 * n_heads), _zeros(4 * n)
     n_votes = _power_above(2 * functions["chain"](data, n, heads, n_heads, before) + 4)
@@ -99,6 +126,31 @@ def count_kinds(samples: bytes | bytearray) -> tuple[dict[int, dict[Kind, int]],
             break
         n_kinds *= 16
     return _by_task(_numbers(kinds)), {task: k for task, k in enumerate(_numbers(repeated)) if k}
+
+
+Divide = Callable[[bytes | bytearray], tuple[memoryview, Sequence[int]]]
+"""Puts samples into shares: all of them, and where each share begins and the last one ends."""
+
+
+def divider(shares: int) -> Divide | None:
+    """Divides samples into shares (a power of two) so that those of a prompt are in one, in their order.
+
+    None where the machine code is missing.
+    """
+    functions = _functions()
+    if functions is None:
+        return None
+
+    def divide(samples: bytes | bytearray) -> tuple[memoryview, Sequence[int]]:
+        divided, ends = (ctypes.c_char * len(samples))(), (ctypes.c_int64 * (shares + 1))()
+        functions["divide"](_address(samples), len(samples) // SAMPLE_BYTES, divided, ends, shares + 1)
+        return memoryview(divided).cast("B"), list(ends)
+
+    return divide
+
+
+def _address(samples: bytes | bytearray) -> bytes | ctypes.Array[ctypes.c_char]:
+    return samples if isinstance(samples, bytes) else (ctypes.c_char * len(samples)).from_buffer(samples)
 
 
 def _numbers(memory: Any) -> array[int]:

@@ -1,4 +1,5 @@
-"""Scored samples as a run keeps them, 14 bytes each, and what they come to per prompt.
+"""Scored samples as a run keeps them (`relfast.stats.sample_store`), 14 bytes each, and what they come to per
+prompt.
 
 Workers collect samples without numpy, and the kernel that reads lines writes them itself. At the end they
 collapse into a histogram of (samples, right samples) per prompt, which is all that clustered errors and
@@ -77,16 +78,18 @@ def hash_vote(vote: str | int | None) -> int:
 def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str, Prompts], int]:
     """Samples in the order of their rows → prompts of some tasks, and how many ids stand on several lines.
 
-    By machine code where it is there. Else few samples of one prompt each are counted without numpy, whose
-    import takes longer.
+    By machine code where it is there. Few samples of one prompt each are counted without it, as loading it
+    takes 5 ms, and more of them without numpy, whose import takes longer still.
     """
     numbers = {name: TASK_NUMBERS.get(name, FURTHER) for name in tasks}
-    counted = count_kinds(samples)
+    histograms = _one_each(samples, _VERY_FEW)
+    counted = count_kinds(samples) if histograms is None else None
     if counted is not None:
         kinds, several = counted
         found = {name: prompts_of(kinds.get(number, {})) for name, number in numbers.items()}
         return found, sum(several.get(number, 0) for number in numbers.values())
-    histograms = _one_each(samples)
+    if histograms is None:
+        histograms = _one_each(samples, _FEW)
     if histograms is not None:
         return {name: Prompts(histograms.get(number, {}), {}) for name, number in numbers.items()}, 0
     import numpy as np
@@ -102,6 +105,7 @@ def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str
     return result, repeated
 
 
+_VERY_FEW: Final = 5_000
 _FEW: Final = 250_000
 _PROMPT: Final = range(1, 9)
 _CORRECT: Final = 13
@@ -109,11 +113,11 @@ _CORRECT_BIT: Final = 6
 """A bit that no task's number has."""
 
 
-def _one_each(samples: bytes | bytearray) -> dict[int, dict[tuple[int, int], int]] | None:
+def _one_each(samples: bytes | bytearray, most: int) -> dict[int, dict[tuple[int, int], int]] | None:
     """Histograms by task number of samples all of different prompts; None for others, and for more than
-    `_FEW`."""
+    ``most``."""
     n = len(samples) // SAMPLE.size
-    if n > _FEW:
+    if n > most:
         return None
     prompts = bytearray(8 * n)
     for place, at in enumerate(_PROMPT):

@@ -13,12 +13,12 @@ from relfast.stats.tally import UNKNOWN_TASK, Tally
 from relfast.stats.task_summary import TaskSummary, add_majorities
 from relfast.stats.unusable import Cause, describe
 from relfast.tables.frames import to_arrow, to_pandas
-from relfast.tables.html import html_table
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
 if TYPE_CHECKING:
     from relfast.comparison.model import Comparison
+    from relfast.stats.sample_store import SampleStore
 
 __all__ = ["LABELS", "UNKNOWN_TASK", "Summary", "Tally", "TaskSummary", "add_majorities", "summarize"]
 
@@ -62,6 +62,8 @@ class Summary:
         return f"<Summary of {self.rows:,} responses: {', '.join(means) or 'no task'}{why}>"
 
     def _repr_html_(self) -> str:
+        from relfast.tables.html import html_table
+
         rows = [
             [
                 name,
@@ -137,10 +139,10 @@ class Summary:
                 self.tasks[name] = task
 
 
-def summarize(tally: Tally, signature: str) -> Summary:
-    """The summary of a tally, tasks in the order of the task table."""
+def summarize(tally: Tally, signature: str, store: SampleStore | None = None) -> Summary:
+    """The summary of a tally, tasks in the order of the task table; its samples may be in a ``store``."""
     names = sorted(tally.tasks, key=lambda name: _ORDER.get(name, len(_ORDER)))
-    prompts, repeated = collapse(tally.samples, names)
+    prompts, repeated = collapse(tally.samples, names) if store is None else store.collapse(names)
     summary = Summary(
         {name: TaskSummary.of(name, tally.tasks[name], prompts[name]) for name in names}, signature
     )

@@ -247,6 +247,12 @@ class Tally:
             self.tasks.setdefault(name, TaskTally()).merge(task)
         self.samples += other.samples
 
+    def take_samples(self) -> bytearray:
+        """The samples, which are not in the tally any more: who counts millions of rows keeps them elsewhere
+        (`relfast.stats.sample_store`)."""
+        samples, self.samples = self.samples, bytearray()
+        return samples
+
     @property
     def rows(self) -> int:
         return sum(sum(task.statuses.values()) for task in self.tasks.values())

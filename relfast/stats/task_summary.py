@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from relfast.records import SCORED
 from relfast.stats.estimates import AtK, avg_at_k, clustered_mean, pass_at_k, pass_at_k_intervals
 from relfast.stats.intervals import LEVEL, Interval, share_interval, wilson
-from relfast.stats.lengths import Lengths
 from relfast.stats.prompts import Prompts
 from relfast.stats.sums import ExactSum
 from relfast.stats.tally import BREAKDOWNS, TaskTally, is_flag
 from relfast.tasks.base import resolve
-from relfast.tasks.breakdown import ShownTable
+
+if TYPE_CHECKING:
+    from relfast.stats.lengths import Lengths
+    from relfast.tasks.breakdown import ShownTable
 
 
 @dataclass(slots=True)
@@ -86,7 +88,8 @@ class TaskSummary:
             self.histogram[key] = self.histogram.get(key, 0) + n
         add_majorities(self.majority, other.majority)
         if other.lengths is not None:
-            self.lengths = self.lengths or Lengths()
+            if self.lengths is None:
+                self.lengths = type(other.lengths)()
             self.lengths.merge(other.lengths)
 
     @property
@@ -251,6 +254,8 @@ class TaskSummary:
             {name: list(cell) for name, cell in merge["cells"].items()},
         )
         if "lengths" in data:
+            from relfast.stats.lengths import Lengths  # few dumps are read for them
+
             made.lengths = Lengths.from_dict(data["lengths"])
         if "exact" in merge:  # not in summaries from before there were exact sums
             made._take_exact(merge["exact"])

@@ -10,25 +10,27 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 from relfast.errors import UsageError
 from relfast.records import Options, Outcome, Policy
-from relfast.tasks.display import Display
-from relfast.tasks.modules import (
-    BlindStrategy,
-    BlockJudge,
-    BulkGenerator,
-    FastPath,
-    Generator,
-    TaskScorer,
-)
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
-from relfast.tasks.stepping import Walk
+
+if TYPE_CHECKING:
+    # what a command that scores never asks for is not loaded with the table
+    from relfast.tasks.display import Display
+    from relfast.tasks.modules import (
+        BlindStrategy,
+        BlockJudge,
+        BulkGenerator,
+        FastPath,
+        Generator,
+        TaskScorer,
+    )
+    from relfast.tasks.stepping import Walk
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(NamedTuple):
     """One key of ``metrics`` in a row.
 
     Attributes
@@ -72,8 +74,7 @@ class Problem(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Gold:
+class Gold(NamedTuple):
     """What a task's gold looks like.
 
     Attributes
@@ -101,8 +102,7 @@ class Gold:
     check_metadata: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextKernel:
+class TextKernel(NamedTuple):
     """A task whose lines `relfast_kernels.text` reads by itself.
 
     Attributes
@@ -147,8 +147,7 @@ class TextKernel:
     least: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Breakdown:
+class Breakdown(NamedTuple):
     """A table of a task's rows by the values of some metrics, for its own aggregates.
 
     A run keeps the table's cells, which add up over workers and shards.
@@ -185,7 +184,7 @@ MAX_SAID: Final = 1_000
 """Longest answer as text. Scores are remembered by the thousand, and a model may list without end."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Task:
     """One task: its names, its facts, and where its code is.
 
@@ -212,9 +211,10 @@ class Task:
         What its gold looks like.
     options
         The dataclass that declares its options; `relfast.tasks.options.AllOptions` has it among its bases.
-    parameters
-        The dataclass that declares what its records are generated with (`relfast.parameters`). Its ``about``
-        is the help of ``relfast generate``, its ``unit`` what is counted; both can be left out.
+    generated_with
+        The dataclass ("module:class") that declares what its records are generated with
+        (`relfast.parameters`). Its ``about`` is the help of ``relfast generate``, its ``unit`` what is
+        counted; both can be left out.
     bulk
         Dotted name of a module whose ``write_rows`` writes a file of generated records on several cores, each
         in all of some variants, for tasks with parameters that can be given repeatedly.
@@ -251,8 +251,8 @@ class Task:
     mock
         The function ("module:function") that stands in for a model: ``(row, luck) -> str``, right or wrong by
         chance. It sees gold.
-    display
-        What a report shows of its rows beside what all tasks have.
+    shown
+        The `Display` ("module:NAME") of what a report shows of its rows beside what all tasks have.
     example
         The function ("module:function") that gives a record and the plain right response to it:
         ``() -> tuple[dict, str]``. What every task owes is tested on it where the tests have no published
@@ -287,13 +287,13 @@ class Task:
     strict_reward_metric: str | None = None
     generator: str | None = None
     options: type[Options] = Options
-    parameters: type | None = None
+    generated_with: str | None = None
     bulk: str | None = None
     breakdown: Breakdown | None = None
     blind: str | None = None
     prompts: tuple[Prompt, ...] = (AS_IT_STANDS,)
     mock: str | None = None
-    display: Display | None = None
+    shown: str | None = None
     example: str | None = None
     lowest_reward: float = 0.0
     strict_needs: tuple[str, ...] = ()
@@ -314,13 +314,23 @@ class Task:
         return {metric.name: metric for metric in (*self.metric_objects, REASON)}
 
     @cached_property
+    def parameters(self) -> type | None:
+        """The dataclass that ``generated_with`` names."""
+        return None if self.generated_with is None else cast("type", resolve(self.generated_with))
+
+    @cached_property
+    def display(self) -> Display | None:
+        """The `Display` that ``shown`` names."""
+        return None if self.shown is None else cast("Display", resolve(self.shown))
+
+    @cached_property
     def scorer(self) -> TaskScorer:
-        return cast(TaskScorer, importlib.import_module(self.module))
+        return cast("TaskScorer", importlib.import_module(self.module))
 
     @cached_property
     def score_fast(self) -> FastPath | None:
         """The fast path, or None."""
-        return None if self.fast_path is None else cast(FastPath, getattr(self.scorer, self.fast_path))
+        return None if self.fast_path is None else cast("FastPath", getattr(self.scorer, self.fast_path))
 
     @cached_property
     def _said(self) -> Callable[[Mapping[str, Any]], str | None] | None:
@@ -345,7 +355,7 @@ class Task:
         InputError
             The record cannot be walked through.
         """
-        return None if self.steps is None else cast(Walk, resolve(self.steps)(answer, question))
+        return None if self.steps is None else cast("Walk", resolve(self.steps)(answer, question))
 
     def problems(self, answer: Any, metadata: Any) -> Iterator[Problem]:
         """What is wrong with a record's gold and metadata, as far as they are objects that can be checked."""
@@ -372,11 +382,11 @@ class Task:
             raise UsageError(
                 f"{self.name} has no published generator; its records can be scored, not generated"
             )
-        return cast(Generator, importlib.import_module(self.generator))
+        return cast("Generator", importlib.import_module(self.generator))
 
     @cached_property
     def bulk_source(self) -> BulkGenerator | None:
-        return None if self.bulk is None else cast(BulkGenerator, importlib.import_module(self.bulk))
+        return None if self.bulk is None else cast("BulkGenerator", importlib.import_module(self.bulk))
 
     def blind_strategies(self) -> Mapping[str, BlindStrategy]:
         """Ways to answer without solving, by name."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -52,6 +51,8 @@ class Prompt:
         """Name and version, and of one's own wording its digest: ``seqbench-few-shot 1``."""
         if self.text is None:
             return f"{self.name} {self.version}"
+        import hashlib
+
         return f"{self.name} sha256:{hashlib.sha256(self.text.encode()).hexdigest()[:16]}"
 
     @classmethod

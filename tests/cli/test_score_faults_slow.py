@@ -156,7 +156,7 @@ def _peak_memory(dump: Path, out: Path) -> int:
 
 @pytest.mark.parametrize("codec", ["plain", "gz"])
 def test_memory_is_flat(codec: str, tmp_path: Path) -> None:
-    """Ten times the input, the same memory (14 bytes a record are kept for the summary)."""
+    """Ten times the input, the same memory but for the larger blocks that large files are cut into."""
     for unit in native.UNITS:
         # a run that finds none has them compiled beside it, which takes memory of its own
         if native.load(unit) is None:

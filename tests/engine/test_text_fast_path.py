@@ -23,7 +23,7 @@ from seeds import SEED, rounds
 from strict import cases_rel_a
 from strict.corpus import samples
 
-from relfast.engine import text_fast_path, text_work
+from relfast.engine import text_setting, text_work
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.file_run.files import score_files
 from relfast.engine.io.blocks import Block
@@ -392,7 +392,7 @@ def test_keys_and_samples_number_tasks_alike() -> None:
     ],
 )
 def test_other_settings_take_the_ordinary_way(job: Job) -> None:
-    assert not text_fast_path.serves(job)
+    assert not text_setting.serves(job)
 
 
 @pytest.mark.slow

@@ -55,6 +55,47 @@ def _place(key: Any, size: int) -> Any:
 
 
 @kernel
+def divide_samples(samples: Any, n: int, divided: Any, ends: Any) -> int:
+    """Put samples of one prompt into one share, in their order.
+
+    Parameters
+    ----------
+    samples : uint8, shape (SAMPLE_BYTES * n,)
+    divided : uint8, the same shape
+        Filled: the shares one after the other.
+    ends : int64, shape (a power of two + 1,)
+        Zeros; filled: where each share begins in ``divided``, and where the last one ends.
+
+    Returns
+    -------
+    int
+        Bytes in ``divided``.
+    """
+    shares = len(ends) - 1
+    for k in range(n):
+        ends[_share(_prompt_of(samples, k), shares) + 1] += SAMPLE_BYTES
+    for share in range(shares):
+        ends[share + 1] += ends[share]
+    for k in range(n):
+        share = _share(_prompt_of(samples, k), shares)
+        at, to = k * SAMPLE_BYTES, ends[share]
+        for byte in range(SAMPLE_BYTES):
+            divided[to + byte] = samples[at + byte]
+        ends[share] = to + SAMPLE_BYTES
+    # each now stands where the next one begins
+    for share in range(shares, 0, -1):
+        ends[share] = ends[share - 1]
+    ends[0] = 0
+    return SAMPLE_BYTES * n
+
+
+@kernel
+def _share(prompt: Any, shares: int) -> Any:
+    # bits that have no part in a prompt's place among its share's
+    return np.int64((prompt * _FACTOR) >> np.uint64(52)) & (shares - 1)
+
+
+@kernel
 def chain_samples(samples: Any, n: int, heads: Any, before: Any) -> Any:
     """Group samples by task and prompt.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numba import carray
 
 from relfast_kernels.layouts import KIND_COLUMNS, SAMPLE_BYTES, SAMPLE_FURTHER, VOTE_COLUMNS
-from relfast_kernels.prompts.count import chain_samples, count_kinds
+from relfast_kernels.prompts.count import chain_samples, count_kinds, divide_samples
 
 
 def _chain(samples: Any, n: int, heads: Any, n_heads: int, before: Any) -> Any:
@@ -34,5 +34,14 @@ def _count(
     )
 
 
-ENTRIES = {"chain": (_chain, "pipip"), "count": (_count, "pipippipip")}
+def _divide(samples: Any, n: int, divided: Any, ends: Any, n_ends: int) -> int:
+    return divide_samples(
+        carray(samples, SAMPLE_BYTES * n, np.uint8),
+        n,
+        carray(divided, SAMPLE_BYTES * n, np.uint8),
+        carray(ends, n_ends, np.int64),
+    )
+
+
+ENTRIES = {"chain": (_chain, "pipip"), "count": (_count, "pipippipip"), "divide": (_divide, "pippi")}
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

@@ -24,6 +24,10 @@ MAX_UNWRITTEN_BYTES: Final = 64 * 2**20
 rows, and the lines of what workers cannot read themselves, are in memory. While one block waits out its
 deadlines the workers go on with the others."""
 
+MOST_WAITING: Final = 4
+"""Blocks for each worker that wait for it: it goes on with the next one while this process, on a machine that
+has other work, is not let run for some milliseconds."""
+
 MIN_SPLIT_LINES: Final = 8
 
 _WAIT_SECONDS: Final = 0.5
@@ -43,6 +47,8 @@ class _BlockState:
         counts: LineCounts | None = None,
     ) -> None:
         self.block, self.changed, self.order, self.counts = block, changed, order, counts
+        self.ends = block.size
+        """Bytes of input in all blocks that were begun up to this one."""
         self.segments: list[Segment] = []
         self.verdicts: dict[Place, Verdict] = {}
         self.failures = Failures()
@@ -204,14 +210,16 @@ def score_on_pool(
     under_way: deque[_BlockState] = deque()
     ahead = _Ahead(todo)
     order = Order()
-    enough = 2 * pool.workers
+    begun = 0
+    few, enough = 2 * pool.workers, MOST_WAITING * pool.workers
     try:
         # so few blocks that whole ones would leave workers idle are cut
-        parts = 4 * pool.workers if ahead.peek(enough) < enough else 1
+        parts = 4 * pool.workers if ahead.peek(few) < few else 1
         while True:
             while _room(under_way) and pool.waiting < enough and (block := ahead.next()) is not None:
                 order.add(block)
                 state = _BlockState(block, changed, order, pool.line_counts)
+                begun = state.ends = begun + block.size
                 under_way.append(state)
                 # all made before the first is begun: a block is done when none of its items is open
                 items = [BlockWork(state, *part, pool.job.timeout) for part in _cut(block, parts)]
@@ -232,9 +240,11 @@ def score_on_pool(
 
 
 def _room(under_way: Sequence[_BlockState]) -> bool:
-    return len(under_way) < MAX_UNWRITTEN and (
-        not under_way or sum(state.block.size for state in under_way) < MAX_UNWRITTEN_BYTES
-    )
+    if not under_way:
+        return True
+    first, last = under_way[0], under_way[-1]
+    unwritten = last.ends - first.ends + first.block.size
+    return len(under_way) < MAX_UNWRITTEN and unwritten < MAX_UNWRITTEN_BYTES
 
 
 def _can_go_on(under_way: Sequence[_BlockState], pool: Pool, enough: int, ahead: _Ahead) -> bool:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from relfast.cores import usable_cores
-from relfast.engine.file_run.measuring import check_readable, measure
 from relfast.engine.file_run.run import Blocks, Progress, in_process, on_pool, open_output, run
 from relfast.engine.file_run.telling import Tell, Ways, describe_setting, tell_nobody
 from relfast.engine.io.blocks import Block
@@ -18,7 +17,6 @@ from relfast.engine.io.foreign import refuse_output
 from relfast.engine.io.sources import STDIN, Source, find_sources
 from relfast.engine.job import Job
 from relfast.engine.settings import count_of, shard_of, workers_of
-from relfast.engine.text_fast_path import compile_in_background, serves
 from relfast.errors import InputError, UsageError
 from relfast.stats.summary import Summary
 
@@ -71,6 +69,8 @@ def score_files(
         if _same_file(source.path, output):
             raise UsageError(f"{output} is an input; rows would overwrite it")
     if lengths:
+        from relfast.engine.file_run.measuring import check_readable, measure
+
         check_readable(sources)
     keep = None if shard is None else _shard(sources, *shard)
     filters = Filters(sources, job.dialect, job.filter)
@@ -80,8 +80,6 @@ def score_files(
         tell(f"output {output}: continued after {len(writer.commits)} blocks")
     workers = usable_cores() if workers is None else workers
     large = sum(Path(source.path).stat().st_size for source in sources if source.seekable) >= LARGE_BYTES
-    if large and workers and serves(job):
-        compile_in_background()
     if tell is not tell_nobody:
         for line in describe_setting(job, sources, large=large and workers > 0):
             tell(line)
@@ -89,8 +87,14 @@ def score_files(
         tell("workers: none, scored in this process without deadlines")
     ways = Ways()
     state = Progress(timeout=job.timeout)
+    may_compile = large and workers > 0
 
     def meanwhile(n_slow: int) -> None:
+        nonlocal may_compile
+        if may_compile:
+            # now that the workers have something to do: to see whether anything is missing takes 7 ms
+            may_compile = False
+            _compile_for(job)
         if progress is not None and (n_slow or state.slow):
             state.slow = n_slow
             progress(state)
@@ -123,6 +127,14 @@ def score_files(
     tell(str(ways))
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary
+
+
+def _compile_for(job: Job) -> None:
+    """Have the kernels compiled that are not, where the job's lines can take the fast path."""
+    from relfast.engine.text_setting import compile_in_background, serves
+
+    if serves(job):
+        compile_in_background()
 
 
 def _open_scoring(

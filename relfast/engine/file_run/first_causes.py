@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -107,6 +106,8 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
         _explain_gold(cause, job, read_row())
     elif cause.kind == "UnknownTask":
         row = read_row()
+        import difflib  # most runs know all their tasks
+
         near = difflib.get_close_matches(str(row.get("task", "")).upper(), list(TASKS), 1)
         cause.advice = ("say", f"did you mean {near[0]}?" if near else f"known tasks: {', '.join(TASKS)}")
     elif cause.kind == "MissingField":

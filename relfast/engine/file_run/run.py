@@ -31,6 +31,7 @@ from relfast.engine.segments import Segment
 from relfast.engine.signature import signature
 from relfast.errors import ResumeMismatchError, UsageError
 from relfast.records import Score
+from relfast.stats.sample_store import SampleStore
 from relfast.stats.samples import votes_of, with_votes
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.unusable import Cause
@@ -146,12 +147,14 @@ def run(
     state.resumed_bytes = state.done_bytes
     todo = _placed(todo, writer.commits)
     embedder = _embedder_before(writer.commits, job)
-    tally = _tally_of(writer, first_causes)
+    store = SampleStore()
+    tally = _tally_of(writer, first_causes, store)
     state.rows = state.resumed_rows = tally.rows
     for block, segments in score(todo):
         first_causes.block(block)
         rows = b"".join([segment.rows for segment in segments])
-        samples = b"".join([segment.tally.samples for segment in segments])
+        samples = b"".join([segment.tally.take_samples() for segment in segments])
+        store += samples
         for segment in segments:
             tally.merge(segment.tally)
             if segment.tally.count("invalid_record"):
@@ -169,7 +172,7 @@ def run(
         raise UsageError(_no_row_of(job, sources))
     writer.finish(tally.rows)
     tasks = [name for name in TASKS if name in tally.tasks]
-    summary = summarize(tally, signature(job, tasks, filters.names, limit=limit))
+    summary = summarize(tally, signature(job, tasks, filters.names, limit=limit), store)
     summary.unusable = first_causes.unusable.most_frequent()
     if filters.names:
         summary.notes.append(filter_note(filters.names))
@@ -248,8 +251,9 @@ def _placed(todo: Iterator[Block], commits: Sequence[Commit]) -> Iterator[Block]
         yield from todo
 
 
-def _tally_of(writer: Writer, first_causes: FirstCauses) -> Tally:
-    """What the rows written before a resume come to: counted again from the rows, votes from the journal."""
+def _tally_of(writer: Writer, first_causes: FirstCauses, store: SampleStore) -> Tally:
+    """What the rows written before a resume come to: counted again from the rows, votes from the journal.
+    Their samples go into ``store``."""
     tally = Tally()
     if not writer.commits:
         return tally
@@ -258,8 +262,9 @@ def _tally_of(writer: Writer, first_causes: FirstCauses) -> Tally:
     pending: list[Score] = []
 
     def flush() -> None:
+        nonlocal store
         part = Tally.of(pending)
-        part.samples = bytearray(with_votes(part.samples, commit.votes))
+        store += with_votes(part.take_samples(), commit.votes)
         tally.merge(part)
         first_causes.scores(pending)
         pending.clear()

@@ -97,7 +97,7 @@ def _kernels(job: Job, *, large: bool) -> str:
     from relfast_kernels.compiled.cache import base_directory
 
     from relfast.engine.file_run.block_scoring import FAST_PATH_FROM_BYTES
-    from relfast.engine.text_fast_path import serves
+    from relfast.engine.text_setting import serves
 
     missing = [unit for unit in native.UNITS if not native.is_built(unit)]
     where = f"in {base_directory() / 'native'}"

@@ -6,7 +6,7 @@ last line when the run is finished. An entry is written after the rows it speaks
 
 from __future__ import annotations
 
-import base64
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -56,7 +56,7 @@ class Commit:
             "input": self.input_sum,
         }
         if self.votes:
-            entry["votes"] = base64.b64encode(self.votes).decode("ascii")
+            entry["votes"] = b2a_base64(self.votes, newline=False).decode("ascii")
         if self.embedder:
             entry["embedder"] = self.embedder
         return orjson.dumps(entry, option=orjson.OPT_APPEND_NEWLINE)
@@ -66,7 +66,7 @@ class Commit:
         """The entry of a line, or None where it is torn."""
         try:
             entry = orjson.loads(line)
-            votes = base64.b64decode(entry.get("votes", ""))
+            votes = a2b_base64(entry.get("votes", ""))
             return cls(
                 entry["bytes"],
                 Position(*entry["next"]),

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import orjson
 
@@ -21,13 +20,18 @@ from relfast.formats import inspect_log
 from relfast.formats.documents import NoRows, rows_of
 from relfast.json_text import encode_json
 
+if TYPE_CHECKING:
+    import zipfile
+
 ZIP_MAGIC: Final = b"PK\x03\x04"
 
 MAX_DOCUMENT_BYTES: Final = 2**31
 """Largest JSON document: it is decoded as a whole, which takes some five times as much memory."""
 
+_STORED: Final = 0
+_DEFLATED: Final = 8
 _ZSTD: Final = 93
-"""Compression method of ZIP members that zipfile cannot read before Python 3.14."""
+"""Compression methods of ZIP members; zipfile cannot read the last before Python 3.14."""
 
 _LOCAL_HEADER: Final = 30
 
@@ -111,6 +115,8 @@ def open_zip(path: str) -> Stream:
     InputError
         It is no ZIP, or none of Inspect's.
     """
+    import zipfile  # every input is looked at here, and hardly one is a ZIP
+
     try:
         file = open(path, "rb")  # noqa: SIM115 (the stream closes it)
     except OSError as error:
@@ -154,9 +160,9 @@ def _member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
     name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
     file.seek(name + extra, io.SEEK_CUR)
     packed = file.read(info.compress_size)
-    if info.compress_type == zipfile.ZIP_STORED:
+    if info.compress_type == _STORED:
         data = packed
-    elif info.compress_type == zipfile.ZIP_DEFLATED:
+    elif info.compress_type == _DEFLATED:
         data = _inflated(packed, info)
     elif info.compress_type == _ZSTD:
         data = _decompressed(packed, info)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import gzip
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -42,6 +41,8 @@ def encoder(path: str) -> Any:
     """How rows are compressed: each commit is a gzip member or zstd frame of its own, so that files can
     be cut and continued between them."""
     if path.endswith(".gz"):
+        import gzip
+
         return lambda rows: gzip.compress(rows, 6, mtime=0)
     if path.endswith(".zst"):
         try:

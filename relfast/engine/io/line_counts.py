@@ -110,10 +110,16 @@ class Order:
         if block.first_index >= 0:
             return None
         with self._lock:
-            seq = block.seq
-            return Before(
-                self._index, tuple(replace(each, data=None) for each in self._blocks if each.seq < seq)
-            )
+            index, unknown = self._index, []
+            for each in self._blocks:
+                if each.seq >= block.seq:
+                    break
+                # those that are scored, only not yet their turn to be written, have told
+                if (n_lines := each.n_lines) >= 0:
+                    index += n_lines
+                else:
+                    unknown.append(replace(each, data=None))
+            return Before(index, tuple(unknown))
 
     def done(self, block: Block) -> None:
         """The first block, whose lines are known by now, is done: its place is known too."""

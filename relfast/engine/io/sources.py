@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import stat
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, Literal
+from typing import IO, Final, Literal, NamedTuple
 
 from relfast.engine.io.codecs import Expanding, Gunzip, Plain, Stream, Unzstd
 from relfast.engine.io.foreign import refuse_foreign
@@ -33,8 +31,7 @@ HEAD_BYTES: Final = 1 << 12
 """Bytes by which indented JSON is told from lines of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """One input.
 
     Attributes
@@ -116,6 +113,8 @@ def paths_of(name: str, output: str | None = None) -> list[str]:
         return found
     if path.exists():
         return [name]
+    import glob  # few inputs are patterns
+
     matches = _without(output, sorted(match for match in glob.glob(name) if os.path.isfile(match)))
     if not matches:
         what = "nothing matches this pattern" if glob.has_magic(name) else "no such file"

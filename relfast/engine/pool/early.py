@@ -18,11 +18,14 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from relfast_kernels.compiled.cache import QUIET_VARIABLE
 
 from relfast.engine.pool.launch import Launched, import_path, keep_for_later, launch_with
+
+if TYPE_CHECKING:
+    from relfast.engine.rows import Gold
 
 _SIGNALS: Final = frozenset({signal.SIGINT, signal.SIGTERM})
 _LARGE_BYTES: Final = 32 * 2**20
@@ -81,7 +84,8 @@ def prefork(workers: int, arguments: Sequence[str]) -> bool:
     if _n_threads() != 1:
         return False
     _import_what_both_need()
-    _read_gold_of(arguments)
+    if gold := _read_gold_of(arguments):
+        _write_down(gold, arguments)
     # what is here now is never freed: the collector need not touch, and so copy, its pages
     gc.freeze()
     launched: list[Launched] = []
@@ -107,15 +111,38 @@ def _import_what_both_need() -> None:
     from relfast.engine.pool import protocol, worker  # noqa: F401
 
 
-def _read_gold_of(arguments: Sequence[str]) -> None:
+def _values_of(option: str, arguments: Sequence[str]) -> list[str]:
+    """What an option is given, as far as can be seen at a glance."""
+    values = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"{option}=")]
+    return values + [value for name, value in itertools.pairwise(arguments) if name == option]
+
+
+def _read_gold_of(arguments: Sequence[str]) -> Gold | None:
     """Read ``--data`` once for all workers. What is wrong with it is said when the command gets there."""
     from relfast.engine.pool.worker import keep_gold
 
-    paths = [argument.partition("=")[2] for argument in arguments if argument.startswith("--data=")]
-    paths += [path for name, path in itertools.pairwise(arguments) if name == "--data"]
+    paths = _values_of("--data", arguments)
     if paths and "ray" not in arguments:
         with contextlib.suppress(Exception):
-            keep_gold(tuple(map(os.path.abspath, paths)))
+            return keep_gold(tuple(map(os.path.abspath, paths)))
+    return None
+
+
+def _write_down(gold: Gold, arguments: Sequence[str]) -> None:
+    """Write gold as the kernel reads it once for all workers, for the job that the arguments speak of."""
+    if not any(map(_is_large, arguments)):
+        return
+    with contextlib.suppress(Exception):  # whatever it is, the worker who needs it will say it
+        from relfast.engine.text_gold import prepare
+        from relfast.tasks import get_task
+
+        tasks = _values_of("--task", arguments)
+        prepare(
+            gold,
+            strict="strict" in _values_of("--policy", arguments),
+            details="--details" in arguments,
+            task=get_task(tasks[-1]).name if tasks else None,
+        )
 
 
 def _fork(ends: tuple[int, int, int], arguments: Sequence[str]) -> Child:
@@ -160,12 +187,10 @@ def _make_ready(arguments: Sequence[str]) -> None:
     if not any(_is_large(argument) for argument in arguments):
         return
     with contextlib.suppress(Exception):  # whatever it is, the one who needs it will say it
-        from relfast_kernels.compiled import native
-
-        from relfast.engine.text_fast_path import UNIT
+        from relfast.engine.text_fast_path import make_ready
 
         # what ``strict`` extractors load is not: most files need none of it
-        native.load(UNIT)
+        make_ready()
 
 
 def _is_large(argument: str) -> bool:

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from relfast_kernels.compiled.cache import report
 
@@ -26,11 +26,13 @@ from relfast.engine.io.line_counts import open_shared
 from relfast.engine.job import Job
 from relfast.engine.pool import protocol as wire
 from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death
-from relfast.engine.pool.forkserver import ForkServer
 from relfast.engine.pool.worker_process import Worker, failure_of, shield_thread
 from relfast.errors import WorkerError
 from relfast.memo import create_shared, path_of
 from relfast.records import Place
+
+if TYPE_CHECKING:
+    from relfast.engine.pool.forkserver import ForkServer
 
 STACK_BYTES: Final = 64 * 2**20
 """Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
@@ -359,6 +361,12 @@ class Pool:
         return Death(status, place, silent=silent, late=late, frozen=worker.frozen, starved=starved)
 
     def _ensure_server(self) -> None:
+        try:
+            # loads sockets: only once a worker has died
+            from relfast.engine.pool.forkserver import ForkServer
+        except (ImportError, OSError):
+            return  # no descriptor left to read it by: workers are started without its help
+
         with self._changed:
             if self._closing or time.monotonic() < self._server_after:
                 return

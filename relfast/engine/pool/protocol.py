@@ -20,7 +20,7 @@ from relfast.engine.pool.failures import Verdict
 from relfast.errors import RelfastError
 from relfast.records import Place, Record, Score
 
-_LENGTH: Final = struct.Struct("<Q")
+_HEAD: Final = struct.Struct("<QQ")
 _IN_FLIGHT: Final = struct.Struct("<qqqqq")
 _NOTHING: Final = (-1, -1)
 _BATCH: Final = (-2, -2)
@@ -83,16 +83,28 @@ class Failure(NamedTuple):
 
 
 def frame(message: Any) -> bytes:
-    """A message as it travels."""
+    """A message as it travels where it is in one piece."""
     payload = pickle.dumps(message, protocol=5)
-    return _LENGTH.pack(len(payload)) + payload
+    return _HEAD.pack(len(payload), 0) + payload
 
 
 def send(descriptor: int, message: Any) -> None:
-    """Write a message as one frame; blocks while the pipe is full."""
-    view = memoryview(frame(message))
-    while view:
-        view = view[os.write(descriptor, view) :]
+    """Write a message as one frame; blocks while the pipe is full.
+
+    The bytes of a message that pickle hands out (`Segment.rows`) follow it as they are: to copy them into the
+    frame and out of it again would take as long as to write them to the output.
+    """
+    apart: list[pickle.PickleBuffer] = []
+    payload = pickle.dumps(message, protocol=5, buffer_callback=apart.append)
+    rows = [buffer.raw() for buffer in apart]
+    assert len(rows) < 2
+    left = [memoryview(_HEAD.pack(len(payload), rows[0].nbytes + 1 if rows else 0) + payload), *rows]
+    while left:
+        written = os.writev(descriptor, left)
+        while left and written >= len(left[0]):
+            written -= len(left.pop(0))
+        if left:
+            left[0] = left[0][written:]
 
 
 def receive(descriptor: int) -> Any:
@@ -103,19 +115,21 @@ def receive(descriptor: int) -> Any:
     EOFError
         The other side is gone; a frame it had not finished is dropped.
     """
-    (length,) = _LENGTH.unpack(_exactly(descriptor, _LENGTH.size))
-    return pickle.loads(_exactly(descriptor, length))
+    length, apart = _HEAD.unpack(_exactly(descriptor, _HEAD.size))
+    payload = _exactly(descriptor, length)
+    return pickle.loads(payload, buffers=[_exactly(descriptor, apart - 1)] if apart else ())
 
 
-def _exactly(descriptor: int, length: int) -> bytearray:
-    data = bytearray(length)
-    view = memoryview(data)
-    while view:
-        got = os.readv(descriptor, [view])
-        if not got:
+def _exactly(descriptor: int, length: int) -> bytes:
+    """So many bytes, in as few pieces as they come."""
+    parts = []
+    while length:
+        part = os.read(descriptor, length)
+        if not part:
             raise EOFError
-        view = view[got:]
-    return data
+        parts.append(part)
+        length -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 class InFlight:

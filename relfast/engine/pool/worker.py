@@ -43,9 +43,10 @@ _PR_SET_PDEATHSIG: Final = 1
 _gold_at_hand: dict[tuple[str, ...], Gold] = {}
 
 
-def keep_gold(paths: tuple[str, ...]) -> None:
+def keep_gold(paths: tuple[str, ...]) -> Gold:
     """Read gold before this process is forked, so that its workers share it."""
-    _gold_at_hand[paths] = read_gold(paths)
+    gold = _gold_at_hand[paths] = read_gold(paths)
+    return gold
 
 
 class KernelGuard:

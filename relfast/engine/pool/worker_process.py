@@ -8,12 +8,14 @@ import select
 import signal
 import subprocess
 import time
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from relfast.engine.pool import protocol as wire
-from relfast.engine.pool.forkserver import ForkedProcess, ForkServer
 from relfast.engine.pool.launch import Launched, launch, launch_with
 from relfast.errors import WorkerError
+
+if TYPE_CHECKING:
+    from relfast.engine.pool.forkserver import ForkServer
 
 _END_SECONDS: Final = 0.2
 
@@ -83,8 +85,8 @@ class Worker:
         except subprocess.TimeoutExpired:
             self._process.kill()
             status = self._process.wait()
-        if isinstance(self._process, ForkedProcess):
-            self.worked = self._process.worked
+        # one that was forked by a helper is known to that more exactly
+        self.worked = getattr(self._process, "worked", self.worked)
         os.close(self._answers)
         self.in_flight.close()
         return status

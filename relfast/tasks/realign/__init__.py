@@ -10,7 +10,6 @@ from typing import Final
 
 from relfast.tasks.base import Gold, Metric, Task
 from relfast.tasks.prompting import Prompt
-from relfast.tasks.realign.display import DISPLAY
 from relfast.tasks.realign.options import RealignOptions
 
 TASK: Final = Task(
@@ -42,5 +41,5 @@ TASK: Final = Task(
     kernels=("align",),
     prompts=(Prompt("realign", 1, "relfast.tasks.realign.prompt:steps_and_box"),),
     mock="relfast.tasks.realign.mock:answer",
-    display=DISPLAY,
+    shown="relfast.tasks.realign.display:DISPLAY",
 )

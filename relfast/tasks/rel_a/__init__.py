@@ -11,8 +11,6 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Task, TextKernel
-from relfast.tasks.rel_a.display import DISPLAY
-from relfast.tasks.rel_a.parameters import MatrixParameters
 
 _RULES: Final = {
     "REL-A1": "constant panels",
@@ -51,8 +49,8 @@ TASKS: Final = tuple(
             row_key="relfast.tasks.rel_a.kernel_rows:row_key",
         ),
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
-        parameters=MatrixParameters if name <= "REL-A4" else None,
-        display=DISPLAY,
+        generated_with="relfast.tasks.rel_a.parameters:MatrixParameters" if name <= "REL-A4" else None,
+        shown="relfast.tasks.rel_a.display:DISPLAY",
     )
     for number, (name, rule) in enumerate(_RULES.items())
 )

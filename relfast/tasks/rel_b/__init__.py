@@ -10,9 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Metric, Task, TextKernel
-from relfast.tasks.rel_b.display import DISPLAY
 from relfast.tasks.rel_b.options import RelBOptions
-from relfast.tasks.rel_b.parameters import HomoplasyParameters
 
 UNDEFINED: Final = -1
 """What the published scorer gives for precision, recall and F1 where gold has no taxa."""
@@ -46,6 +44,6 @@ TASK: Final = Task(
     said="relfast.tasks.rel_b.score:said",
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
-    parameters=HomoplasyParameters,
-    display=DISPLAY,
+    generated_with="relfast.tasks.rel_b.parameters:HomoplasyParameters",
+    shown="relfast.tasks.rel_b.display:DISPLAY",
 )

@@ -11,9 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from relfast.tasks.base import Gold, Metric, Task, TextKernel
-from relfast.tasks.rel_c import display
 from relfast.tasks.rel_c.options import RelCOptions
-from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
 
 _CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
 _MOTIF_MODULES: Final = (*_CHEM_MODULES, "relfast.chem.shared_part")
@@ -41,8 +39,8 @@ C1: Final = Task(
         row_key="relfast.tasks.rel_c.kernel_rows:row_key",
     ),
     generator="relfast.tasks.rel_c.generate",
-    parameters=IsomerSetParameters,
-    display=display.C1,
+    generated_with="relfast.tasks.rel_c.parameters:IsomerSetParameters",
+    shown="relfast.tasks.rel_c.display:C1",
 )
 
 C2: Final = Task(
@@ -71,8 +69,8 @@ C2: Final = Task(
     packages=("rdkit",),
     options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
-    parameters=MotifParameters,
-    display=display.C2,
+    generated_with="relfast.tasks.rel_c.parameters:MotifParameters",
+    shown="relfast.tasks.rel_c.display:C2",
 )
 
 C3: Final = Task(
@@ -105,6 +103,6 @@ C3: Final = Task(
     packages=("rdkit",),
     options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
-    parameters=MissingIsomersParameters,
-    display=display.C3,
+    generated_with="relfast.tasks.rel_c.parameters:MissingIsomersParameters",
+    shown="relfast.tasks.rel_c.display:C3",
 )

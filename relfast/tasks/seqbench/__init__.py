@@ -10,8 +10,6 @@ from typing import Final
 
 from relfast.tasks.base import Breakdown, Gold, Metric, Task
 from relfast.tasks.prompting import Prompt
-from relfast.tasks.seqbench.display import DISPLAY
-from relfast.tasks.seqbench.parameters import Parameters
 
 TASK: Final = Task(
     name="SeqBench",
@@ -51,8 +49,8 @@ TASK: Final = Task(
     loads="relfast.tasks.seqbench.machine:machine",
     line_rows="relfast.tasks.seqbench.line_rows:LineRows",
     generator="relfast.tasks.seqbench.generate",
-    parameters=Parameters,
-    display=DISPLAY,
+    generated_with="relfast.tasks.seqbench.parameters:Parameters",
+    shown="relfast.tasks.seqbench.display:DISPLAY",
     bulk="relfast.tasks.seqbench.bulk",
     prompts=(
         Prompt("seqbench-few-shot", 1, "relfast.tasks.seqbench.prompt:few_shot"),

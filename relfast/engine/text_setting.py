@@ -1,0 +1,38 @@
+"""Whether a job's lines can take the text fast path, and its kernels: asked by whoever opens no such path."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from relfast_kernels.compiled import native
+from relfast_kernels.layouts import DIALECT_NUMBERS
+
+from relfast.engine.job import Job
+from relfast.engine.pool.launch import environment
+from relfast.engine.text_paths import can_hold
+
+
+def serves(job: Job) -> bool:
+    """Whether a job's settings are those that the fast path reads lines under."""
+    return can_hold(job.field_map) and job.dialect in DIALECT_NUMBERS
+
+
+def compile_in_background() -> None:
+    """Have the kernels compiled by a process of low priority that nobody waits for.
+
+    It ends with this one: a command leaves nothing running behind its user's back, even if that means that
+    a run of a few seconds comes too early and ``relfast warmup`` or a longer one has to do it.
+    """
+    if all(map(native.is_built, native.UNITS)) or not native.cache().usable(make=True):
+        return
+    # workers look for the result from time to time
+    subprocess.Popen(
+        ["nice", sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid())],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env=environment(),
+    )
