@@ -85,7 +85,7 @@ def _main() -> None:
     # numpy's linear algebra would start a thread per core, and the command never uses one
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        with interruptible():
+        with interruptible(at_the_end=True):
             if workers := _workers(sys.argv[1:]):
                 from relfast.engine.pool.early import prefork
 

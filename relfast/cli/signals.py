@@ -72,10 +72,12 @@ def check() -> None:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
+def interruptible(*, at_the_end: bool = False) -> Iterator[None]:
     """Raise `Interrupted` in the main thread at the first SIGINT or SIGTERM; the second is not caught.
 
     A signal that is ignored stays so: a shell's background job does not end by its terminal's Ctrl-C.
+    ``at_the_end`` of the process, when all that is left is to give back its memory, a SIGINT comes too late to be
+    more than a wrong exit status, and is ignored from then on.
     """
     before = {}
     for signum in _HANDLED:
@@ -89,4 +91,5 @@ def interruptible() -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, 0)
         _pending.clear()
         for signum, handler in before.items():
-            signal.signal(signum, handler)
+            late = at_the_end and signum == signal.SIGINT
+            signal.signal(signum, signal.SIG_IGN if late else handler)

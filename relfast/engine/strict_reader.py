@@ -83,6 +83,7 @@ class _Place:
     __slots__ = (
         "_context",
         "_words",
+        "all_named",
         "context",
         "failure",
         "memo",
@@ -90,7 +91,6 @@ class _Place:
         "named",
         "number",
         "result",
-        "taxa",
         "work",
     )
 
@@ -99,7 +99,7 @@ class _Place:
         self.missed = numbers(2)
         self.work, patterns = lazy_buffer(_ROOM), lazy_buffer(8 * PATTERN_WORK)
         self.named = (ctypes.c_int64 * PATTERN_WORK).from_buffer(patterns)
-        self.taxa = numbers(_TAXA_ROOM)
+        self.all_named = numbers(_TAXA_ROOM)
         self._context = context = numbers(READ_COLUMNS)
         for column, memory in (
             (READ_WORDS, words),
@@ -254,12 +254,12 @@ class StrictReader:
             ctypes.byref(packed),
             ctypes.c_int64(n),  # a plain integer would be passed in 32 bits
             ctypes.byref(results),
-            ctypes.byref(place.taxa),
+            ctypes.byref(place.all_named),
             ctypes.c_int64(_TAXA_ROOM),
             place.context,
         ):
             raise RuntimeError("the kernel that reads responses failed")
-        shared, taxa = self._shared, place.taxa
+        shared, taxa = self._shared, place.all_named
         begin = 0
         one_by_one: list[int] = []
         for k, found in zip(at, results[:], strict=True):

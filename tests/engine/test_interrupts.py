@@ -132,7 +132,8 @@ def test_a_command_that_scores_in_its_own_process(seed: int, tmp_path: Path) -> 
     run.kill(signal.SIGINT)
     done = run.wait()
     rows = rows_of(tmp_path / "rows.jsonl")
-    assert done.returncode == (130 if len(rows) < len(records) else 0), done.stderr
+    # with all rows written it may be at the table, or done
+    assert done.returncode in ((130,) if len(rows) < len(records) else (0, 130)), done.stderr
     with relfast.Scorer() as scorer:
         quiet = scorer.score(records[: len(rows)])
     assert [row["metrics"] for row in rows] == [score.metrics for score in quiet]

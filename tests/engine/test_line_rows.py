@@ -18,6 +18,7 @@ from seeds import SEED, rounds
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
+from relfast.engine.line_rows import SlowLines
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_fast_path import TextFastPath
 from relfast.seqbench import generate
@@ -162,7 +163,7 @@ def test_kernels_write_what_they_are_certain_of(policy: str, monkeypatch: pytest
     opened = TextFastPath.open(scoring)
     assert opened is not None
     scanned = opened.scan(b"\n".join(plain), len(plain))
-    opened.score(scanned, range(1), 0, None, None)
+    scanned.score(SlowLines(0, 1, range(1), None), 0, None)
     asked: list[Any] = []
 
     def left(entries: list[Any], verdicts: None = None) -> list[Any]:
@@ -170,7 +171,7 @@ def test_kernels_write_what_they_are_certain_of(policy: str, monkeypatch: pytest
         return []
 
     monkeypatch.setattr(scoring, "entries", left)
-    segment = opened.score(scanned, range(1, len(plain)), 0, None, None)
+    segment = scanned.score(SlowLines(1, len(plain), range(1, len(plain)), None), 0, None)
     assert segment.n_rows == len(plain) - 1 - len(asked)
     # an item that the maze does not know
     assert all("dance" in record.response or "Z9" in record.response for record in asked)

@@ -274,9 +274,8 @@ def test_verbose_runs_say_how_many_lines_took_which_way(fast_path: TextFastPath,
     assert ", 1 (" in said
     assert ", 29 (" in said
     told.clear()
-    score_files(
-        [str(tmp_path / "dump.jsonl")], None, Job(), workers=0, limit=1, overwrite=True, tell=told.append
-    )
+    (tmp_path / "short.jsonl").write_text("\n".join(lines[:9]))
+    score_files([str(tmp_path / "short.jsonl")], None, Job(), workers=0, tell=told.append)
     assert told[-2] == "text fast path: not taken"
 
 

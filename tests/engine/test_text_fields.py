@@ -64,7 +64,8 @@ CHEMISTRY = {
 
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 def test_gold_of_a_maze_is_decoded_once(policy: str) -> None:
-    job = Job(options=AllOptions(policy=policy))  # type: ignore[arg-type]
+    # with details: without, a judge asks for gold alone, and no line is scored the ordinary way
+    job = Job(options=AllOptions(policy=policy), details=True)  # type: ignore[arg-type]
     plan = MAZE["completion"]
     lines = [
         {**MAZE, "response": f"Plan {n}: \u00e9\n{plan[: len(plan) - n % 3]}", "sample": n} for n in range(9)
@@ -96,8 +97,9 @@ def test_any_field_of_gold_tells_lines_apart() -> None:
     changed: list[Json] = [{**line, name: MAZE.get(name)} for name in GOLD_MEMBERS if name not in line]
     changed += [{**line, "question": "?"}, {**line, "task": "seqbench"}]
     changed += [{**line, "answer": {**answer, "noise": 1}}, {**line, "answer": json.dumps(answer)}]
-    same([line, *changed], exact=1 + len(changed))
-    same([line, {**line, "id": None}, {**line, "model": "m"}, {**line, "response": ""}], exact=1)
+    job = Job(details=True)  # see `test_gold_of_a_maze_is_decoded_once`
+    same([line, *changed], job, exact=1 + len(changed))
+    same([line, {**line, "id": None}, {**line, "model": "m"}, {**line, "response": ""}], job, exact=1)
 
 
 def test_what_scoring_reads_of_rows_is_in_the_digest() -> None:

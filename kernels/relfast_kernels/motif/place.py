@@ -161,7 +161,7 @@ def _place_bits(query: Ints, bonds: int, known: Ints, image: Images, work: Ints,
         atom = work[_ORDER + at]
         if image[atom] >= 0:
             # back here: the image is of no use
-            taken ^= 1 << image[atom]
+            taken ^= 1 << int(image[atom])
             image[atom] = -1
         options = work[_OPTIONS + at]
         if not options:
@@ -185,7 +185,7 @@ def _place_bits(query: Ints, bonds: int, known: Ints, image: Images, work: Ints,
         while back:
             bond = place_of(back & -back)
             back &= back - 1
-            there = image[query[ENDS + bond] ^ atom]
+            there = int(image[query[ENDS + bond] ^ atom])
             options &= known[BESIDE + N_ORDERS * there + query[ORDERS + bond]]
         work[_OPTIONS + at] = options
 
@@ -212,7 +212,7 @@ def _place_one_by_one(
         if at == 0:
             n_options, start = row[0], 0
         else:
-            start = ATOMS + ATOM_SIZE * image[work[_ANCHOR + at]]
+            start = ATOMS + ATOM_SIZE * int(image[work[_ANCHOR + at]])
             n_options = row[start + ATOM_DEGREE]
         label, need = query[LABELS + atom], work[_NEEDS + atom]
         around = query[INCIDENT + atom] & bonds
@@ -258,7 +258,7 @@ def extend(query: Ints, row: Rows, image: Images, bond: int) -> bool:
         a, b = b, a
         if image[a] < 0:
             return False
-    start = ATOMS + ATOM_SIZE * image[a]
+    start = ATOMS + ATOM_SIZE * int(image[a])
     for at in range(row[start + ATOM_DEGREE]):
         option = row[start + ATOM_BONDS + at]
         there = option >> 4
