@@ -111,6 +111,10 @@ def helm_reports() -> tuple[float, float | None, int | None]:
     return mean, None, None
 
 
+def opencompass_reports() -> tuple[float, float | None, int | None]:
+    return report("opencompass_result.json")["accuracy"] / 100, None, None
+
+
 def verl_reports() -> tuple[float, float | None, int | None]:
     return report("verl.json")["REL-C1"]["reward"]["mean@4"], None, None
 
@@ -123,6 +127,7 @@ REPORTED = [
     ("inspect.eval", {}, inspect_reports),
     ("details_rel_c1.parquet", {}, lighteval_reports),
     ("scenario_state.json", GOLD, helm_reports),
+    ("opencompass.json", {}, opencompass_reports),
     ("verl_v0.jsonl", {}, verl_reports),
     ("verl_v1.jsonl", {}, verl_reports),
     ("completions_00001.parquet", GOLD, trl_reports),

@@ -9,8 +9,7 @@ import socket
 from pathlib import Path
 
 import lighteval
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+import tiny_model
 
 
 def reachable(host):
@@ -24,21 +23,4 @@ def reachable(host):
 if __name__ == "__main__":
     if not reachable("raw.githubusercontent.com"):
         (Path(lighteval.__file__).parent / "tasks" / "tasks" / "tinyBenchmarks.pkl").touch()
-    letters = {letter: n for n, letter in enumerate(["<eos>", *sorted(pre_tokenizers.ByteLevel.alphabet())])}
-    tokenizer = Tokenizer(models.BPE(vocab=letters, merges=[]))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    words = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<eos>", pad_token="<eos>")
-    words.save_pretrained("model")
-    config = LlamaConfig(
-        vocab_size=len(letters),
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=1,
-        max_position_embeddings=2048,
-        bos_token_id=0,
-        eos_token_id=0,
-        pad_token_id=0,
-    )
-    LlamaForCausalLM(config).save_pretrained("model")
+    tiny_model.save()

@@ -214,12 +214,14 @@ def test_verifiers(clean: Clean) -> None:
 
 
 def test_inspect(clean: Clean) -> None:
-    """Its mock model counts tokens by a vocabulary that it fetches: without a network its samples have errors."""
-    clean.install("inspect-ai", "inspect-ai")
-    line = span(TRAINING, "inspect eval relfast/relfast_task").replace("--model …", "--model mockllm/model")
+    """A tiny local model: the mock one counts tokens by a vocabulary that it fetches."""
+    clean.install("inspect-ai", "inspect-ai", "transformers", "accelerate", TORCH)
+    clean.script("tiny_model.py")
+    model = "--model hf/tiny -M model_path=model --max-tokens 4"
+    line = span(TRAINING, "inspect eval relfast/relfast_task").replace("--model …", model)
     clean.shell(f"{line} --limit 4 --display plain --log-dir first")
     name = line.partition(" -T ")[0]
-    of_file = f"{name} {span(TRAINING, '-T file=')} --model mockllm/model"
+    of_file = f"{name} {span(TRAINING, '-T file=')} {model}"
     clean.shell(f"{of_file} --display plain --log-dir logs")
     score = span(TRAINING, "inspect score LOG").replace("LOG", "logs/*.eval")
     said = clean.shell(f"{score} --action overwrite --overwrite --display plain")
