@@ -94,7 +94,9 @@ def test_completions_that_hang_stay_in_their_groups(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(IsolatedScoring, "submit", submit)
     # equal completions are not shared here: each has an end of its own
     monkeypatch.setattr(
-        IsolatedScoring, "begin", lambda self, task, record, new: self.begin_alone(record, new)
+        IsolatedScoring,
+        "begin_all",
+        lambda self, task, records, new: [self.begin_alone(record, new) for record in records],
     )
     given: list[float | None] = []
 
