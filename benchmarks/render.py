@@ -63,7 +63,7 @@ def _ratio(info: dict[str, Any]) -> str:
 def _latencies(info: dict[str, Any]) -> str:
     if "p50_us" not in info:
         return "–"
-    return ", ".join(_number(info[name]) for name in ("p50_us", "p99_us", "max_us")) + " µs"
+    return ", ".join(_number(info.get(name)) for name in ("p50_us", "p99_us", "max_us")) + " µs"
 
 
 def processor(run: dict[str, Any]) -> str:
