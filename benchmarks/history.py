@@ -7,6 +7,7 @@ before 23 November 2026 were taken from the tables that the README and the docs 
 from __future__ import annotations
 
 import json
+import math
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
@@ -103,7 +104,9 @@ def _panel(axes: Any, task: str, points: list[tuple[int, Ratio]], n_runs: int) -
     axes.set_ylim(low, high)
     axes.set_xlim(0.5, n_runs + 0.5)
     axes.set_xticks(range(1, n_runs + 1))
-    axes.set_yticks(sorted({round(limit, 3), round(values[-1], 3)}))
+    # the line of the limit needs no label where the newest ratio's would stand on it
+    apart = abs(math.log(values[-1] / limit)) > 0.09 * math.log(high / low)
+    axes.set_yticks([round(limit, 3), round(values[-1], 3)] if apart else [round(values[-1], 3)])
     axes.minorticks_off()
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:.3g} ×")
     axes.tick_params(labelsize=7)
