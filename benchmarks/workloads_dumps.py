@@ -195,6 +195,40 @@ def _verl(record: Json, responses: list[str], number: int) -> Json:
     }
 
 
+def _vllm(record: Json, responses: list[str], number: int) -> Json:
+    """As ``json.dumps({"id": …, **vars(output), "outputs": [asdict(each) …]})`` writes vLLM's ``RequestOutput``;
+    token ids about as many as a tokenizer makes."""
+    prompt = f"<|im_start|>user\n{record['question']}<|im_end|>\n<|im_start|>assistant\n"
+    outputs = [
+        {
+            "index": index,
+            "text": text,
+            "token_ids": [(number + 7 * k) % 50_000 for k in range(len(text) // 4)],
+            "cumulative_logprob": None,
+            "logprobs": None,
+            "routed_experts": None,
+            "finish_reason": "stop",
+            "stop_reason": None,
+            "lora_request": None,
+        }
+        for index, text in enumerate(responses)
+    ]
+    return {
+        "id": record["id"],
+        "task": record["task"],
+        "answer": record["answer"],
+        "request_id": str(number),
+        "prompt": prompt,
+        "prompt_token_ids": [(number + 11 * k) % 50_000 for k in range(len(prompt) // 4)],
+        "prompt_logprobs": None,
+        "outputs": outputs,
+        "finished": True,
+        "metrics": None,
+        "lora_request": None,
+        "num_cached_tokens": 0,
+    }
+
+
 DUMPS: Final = {
     "native": Dump(_native),
     "native, strict": Dump(_native, ("--policy", "strict")),
@@ -215,6 +249,7 @@ DUMPS: Final = {
     "OpenAI batch with --data": Dump(_openai_batch, ("--data", "{data}")),
     "lm-eval samples": Dump(_lm_eval),
     "verl rollouts": Dump(_verl),
+    "vLLM outputs": Dump(_vllm),
     r"native, 15 % with \uXXXX, 20 % REL-B1": Dump(
         _native, tasks=("REL-A1", "REL-A2", "REL-C1", "REL-C1", "REL-B1"), escapes=0.15
     ),

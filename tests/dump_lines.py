@@ -187,7 +187,7 @@ def _more(rng: Dice, row: Json) -> None:
 def row(rng: Dice) -> Any:
     """A row of some dialect, or nearly one."""
     dialect = rng.choice(
-        ["native", "native", "native", "openai", "lm-eval", "lm-eval", "verl", "verl", "join"]
+        ["native", "native", "native", "openai", "lm-eval", "lm-eval", "verl", "verl", "vllm", "vllm", "join"]
     )
     task = _task(rng)
     answer = _answer(rng, task)
@@ -224,6 +224,20 @@ def row(rng: Dice) -> Any:
             "response": response if not rng.rare(0.05) else rng.choice([None, "4"]),
             "error": None,
         }
+    elif dialect == "vllm":
+        outputs: list[Any] = [
+            {"index": k, "text": _text(rng), "finish_reason": rng.choice(["stop", "length", "abort", None])}
+            for k in range(rng.choice([1, 1, 1, 2, 3]))
+        ]
+        if rng.rare(0.1):
+            outputs = rng.choice([[], None, ["4"], [{"index": 0}], [{"text": None}], [{"text": ""}], {"text": "4"}])
+        result = {"request_id": _id(rng), "prompt": _text(rng), "outputs": outputs, "finished": True}
+        if rng.random() < 0.6:
+            result |= {"id": _id(rng), "task": task, "answer": answer if not rng.rare(0.1) else [answer]}
+        if rng.rare(0.2):
+            result |= {"messages": rng.choice([None, "x", [{"role": "user", "content": _text(rng)}]])}
+        if rng.rare(0.1):
+            result.pop(rng.choice(list(result)))
     elif dialect == "lm-eval":
         doc = {"id": _id(rng), "task": task, "answer": answer, "question": "q"}
         if rng.rare(0.1):

@@ -59,6 +59,8 @@ JOBS: Final[dict[str, dict[str, Any]]] = {
     "lm-eval": {"dialect": "lm-eval", "options": STRICT},
     "batch": {"dialect": "openai-batch", "data": True, "options": STRICT},
     "verl": {"dialect": "verl", "options": STRICT},
+    "vllm": {"dialect": "vllm", "options": STRICT},
+    "vllm, joined": {"dialect": "vllm", "data": True},
     "task": {"task": "REL-C1"},
 }  # fmt: skip
 
@@ -70,6 +72,8 @@ _MARKS: Final = {
     "lm-eval": b'"resps"',
     "batch": b'"custom_id"',
     "verl": b'"gts"',
+    "vllm": b'"outputs"',
+    "vllm, joined": b'"outputs"',
 }
 """What most lines of a kind of run have; the others have most lines that say themselves what they are."""
 

@@ -76,8 +76,16 @@ fields are looked for, and a number that nobody can guess, for digests."""
 NO_TASK, SEEN_IN_GOLD = -1, -2
 """Instead of the number of a task: none that is read here; whose gold it is."""
 
-DIALECT_NUMBERS: Final = {"auto": 0, "native": 1, "openai-batch": 2, "lm-eval": 3, "verl": 4, "seqbench": 5}
-AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL, SEQBENCH = range(6)
+DIALECT_NUMBERS: Final = {
+    "auto": 0,
+    "native": 1,
+    "openai-batch": 2,
+    "lm-eval": 3,
+    "verl": 4,
+    "seqbench": 5,
+    "vllm": 6,
+}
+AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL, SEQBENCH, VLLM = range(7)
 
 GOLD_MEMBERS: Final = (
     "task",

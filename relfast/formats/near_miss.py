@@ -55,6 +55,9 @@ def place_of(field: str, row: Mapping[str, Any]) -> str | None:
             return key
     if field != "response":
         return None
+    said = next(_conversations(row, _DEPTH), None)
+    if said is not None:
+        return said
     return next((path for name in names for path in _inside(row, name, _DEPTH)), None)
 
 
@@ -92,6 +95,20 @@ def _is_text(value: Any) -> bool:
 
 def _is_gold(value: Any) -> bool:
     return isinstance(value, Mapping) or (isinstance(value, str) and value.lstrip().startswith("{"))
+
+
+def _conversations(row: Mapping[str, Any], depth: int, path: str = "") -> Iterator[str]:
+    """Paths to chats in which the assistant has said something, the outermost first."""
+    named = {key: item for key, item in row.items() if isinstance(key, str) and "." not in key}
+    prefix = f"{path}." if path else ""
+    for key, item in named.items():
+        if isinstance(item, list) and any(
+            isinstance(message, Mapping) and message.get("role") == "assistant" for message in item
+        ):
+            yield prefix + key
+    for key, item in named.items():
+        if isinstance(item, Mapping) and depth > 1:
+            yield from _conversations(item, depth - 1, prefix + key)
 
 
 def _inside(value: Any, name: str, depth: int, path: str = "") -> Iterator[str]:

@@ -31,6 +31,16 @@ def without(*fields: str, **more: Any) -> dict[str, Any]:
 FILES: dict[str, list[Any] | bytes] = {
     "good.jsonl": [RECORD],
     "renamed.jsonl": [without("response", completion_text="3")] * 4,
+    "chats.jsonl": [
+        without(
+            "response",
+            messages=[
+                {"role": "system", "content": "Think."},
+                {"role": "user", "content": "Which?"},
+                {"role": "assistant", "content": "3", "reasoning_content": "1, 2, …"},
+            ],
+        )
+    ],
     "nested.jsonl": [without("response", choices=[{"message": {"content": "3"}}])],
     "misspelt.jsonl": [without("response", respones="3")],
     "nothing_like_it.jsonl": [without("response", n=1)],
@@ -125,6 +135,7 @@ TYPED = [
     ("score renamed.jsonl", 2, "4 of 4 records unusable: 4 × field 'response' is missing (lines 1, 2, 3, …; line 1 has: id, task, answer, completion_text; try --map response=completion_text)"),
     ("score renamed.jsonl -q", 2, "try --map response=completion_text"),
     ("score nested.jsonl", 2, "try --map response=choices.0.message.content"),
+    ("score chats.jsonl", 2, "try --map response=messages)"),
     ("score misspelt.jsonl", 2, "try --map response=respones"),
     ("score nothing_like_it.jsonl", 2, "line 1 has: id, task, answer, n)"),
     ("score no_gold.jsonl", 2, "--data FILE joins gold records on id"),

@@ -26,6 +26,7 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
     VERL,
+    VLLM,
 )
 from relfast_kernels.text.digest import digest
 from relfast_kernels.text.find import same_bytes
@@ -46,6 +47,9 @@ from relfast_kernels.text.members import (
     FIELD_LLM_SOLUTION,
     FIELD_OTHERS,
     FIELD_OUTPUT,
+    FIELD_OUTPUTS,
+    FIELD_PROMPT,
+    FIELD_REQUEST_ID,
     FIELD_RESPONSE,
     FIELD_RESPS,
     FIELD_STATUS_CODE,
@@ -59,6 +63,7 @@ from relfast_kernels.text.members import (
     NAME_STATUS_CODE,
     NAME_TASK,
     OF_SEQBENCH,
+    OF_VLLM,
     field_number,
     is_other,
 )
@@ -185,6 +190,43 @@ def _choices(data: Any, tape: Any, response: int, samples: Any) -> int:
 
 
 @kernel
+def _outputs(data: Any, tape: Any, outputs: int, samples: Any) -> int:
+    """How many completions stand in vLLM's ``outputs``, each with a text; or `UNSURE`."""
+    if outputs == 0 or tape[outputs, TOKEN_KIND] != LIST:
+        return UNSURE
+    n = 0
+    at = outputs + 1
+    while at < tape[outputs, TOKEN_NEXT]:
+        text = member(data, tape, at, _TEXT)
+        # no text may be one that was aborted
+        if not is_text(tape, text) or is_empty(tape, text):
+            return UNSURE
+        samples[n] = text
+        n += 1
+        at = tape[at, TOKEN_NEXT]
+    return n if n > 0 else UNSURE
+
+
+@kernel
+def _is_gold(data: Any, tape: Any, answer: int) -> bool:
+    """Whether a value is gold wherever a tool keeps it, or clearly none: an object, as JSON too, or null."""
+    if is_null(data, tape, answer) or tape[answer, TOKEN_KIND] == OBJECT:
+        return True
+    start = tape[answer, TOKEN_START]
+    return tape[answer, TOKEN_KIND] <= ESCAPED and not is_empty(tape, answer) and data[start] == 123
+
+
+@kernel
+def _find_others(data: Any, tape: Any, fields: Any) -> None:
+    """Say whether a row has a name by which dialects are known that are not read here."""
+    at = 1
+    while at < tape[0, TOKEN_NEXT]:
+        if is_other(data, tape[at, TOKEN_START], tape[at, TOKEN_END]):
+            fields[FIELD_OTHERS] = at + 1
+        at = tape[at + 1, TOKEN_NEXT]
+
+
+@kernel
 def _dialect_of(tape: Any, fields: Any) -> int:
     """The dialect of a row as `relfast.formats.detect` finds it, or `UNSURE`: it is not read here."""
     if fields[FIELD_CUSTOM_ID]:
@@ -202,9 +244,13 @@ def _dialect_of(tape: Any, fields: Any) -> int:
         for field in OF_SEQBENCH:
             if fields[field]:
                 return SEQBENCH
-    if fields[FIELD_LLM_SOLUTION] or (fields[FIELD_RESPONSE] == 0 and fields[FIELD_OTHERS]):
+    if fields[FIELD_LLM_SOLUTION]:
         return UNSURE
-    return NATIVE
+    if fields[FIELD_RESPONSE]:
+        return NATIVE
+    if fields[FIELD_OTHERS]:
+        return UNSURE
+    return VLLM if fields[FIELD_OUTPUTS] and (fields[FIELD_PROMPT] or fields[FIELD_REQUEST_ID]) else NATIVE
 
 
 @kernel
@@ -274,14 +320,13 @@ def read_entry(
     for k in range(N_FIELDS):
         fields[k] = 0
     at = 1
-    stop = tape[0, TOKEN_NEXT]
-    while at < stop:
+    while at < tape[0, TOKEN_NEXT]:
         number = field_number(data, tape[at, TOKEN_START], tape[at, TOKEN_END])
         if number >= 0:
             fields[number] = at + 1
-        elif len(paths) > 0 and is_other(data, tape[at, TOKEN_START], tape[at, TOKEN_END]):
-            fields[FIELD_OTHERS] = at + 1
         at = tape[at + 1, TOKEN_NEXT]
+    if dialect == AUTO and fields[FIELD_RESPONSE] == 0 and (len(paths) > 0 or fields[FIELD_OUTPUTS]):
+        _find_others(data, tape, fields)
     # what any row may say of a failure
     if not is_null(data, tape, fields[FIELD_ERROR]) or not _is_success(data, tape, fields[FIELD_STATUS_CODE]):
         return UNSURE
@@ -302,6 +347,18 @@ def read_entry(
     if dialect == OPENAI_BATCH:
         entry[ENTRY_ID] = fields[FIELD_CUSTOM_ID]
         return _choices(data, tape, fields[FIELD_RESPONSE], samples)
+    if dialect == VLLM:
+        answer = fields[FIELD_ANSWER]
+        if not _is_gold(data, tape, answer):
+            return UNSURE
+        entry[ENTRY_TASK], entry[ENTRY_ANSWER] = fields[FIELD_TASK], answer
+        entry[ENTRY_ID] = fields[FIELD_ID]
+        if is_null(data, tape, fields[FIELD_ID]):
+            # vLLM's own number: what gold comes from elsewhere is that of the prompt
+            entry[ENTRY_ID] = fields[FIELD_REQUEST_ID]
+            if is_null(data, tape, answer):
+                return UNSURE
+        return _outputs(data, tape, fields[FIELD_OUTPUTS], samples)
     if dialect == LM_EVAL:
         name = fields[FIELD_FILTER]
         if name and tape[name, TOKEN_KIND] == ESCAPED:
@@ -343,7 +400,7 @@ def digest_entry(data: Any, tape: Any, entry: Any, seed: Any, with_id: bool, map
     while at < stop:
         number = field_number(data, tape[at, TOKEN_START], tape[at, TOKEN_END])
         at += 1
-        if number >= 0 and IN_DIGEST[number]:
+        if number >= 0 and (IN_DIGEST[number] or (entry[ENTRY_DIALECT] == VLLM and number in OF_VLLM)):
             value = _with_value(data, tape, at, number, seed, value)
         at = tape[at, TOKEN_NEXT]
     if mapped:

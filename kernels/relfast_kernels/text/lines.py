@@ -52,6 +52,7 @@ from relfast_kernels.layouts import (
     SCRATCH_PER_LINE,
     SEEN_IN_GOLD,
     SEQBENCH,
+    VLLM,
     SET_DETAILS,
     SET_DIALECT,
     SET_FIELDS,
@@ -224,7 +225,7 @@ def _score_line(
 
     if strict and task == B1:
         # gold may be places in the question's list, which a record that is joined can have too
-        from_elsewhere = settings[SET_JOIN] != 0 and not joins
+        from_elsewhere = settings[SET_JOIN] != 0 and (not joins or entry[ENTRY_DIALECT] == VLLM)
         if from_elsewhere or may_show_taxa(data, tape, samples, n, start, end, joins):
             return SLOW
     least = settings.view(np.float64)[SET_LEAST]

@@ -35,9 +35,13 @@ from relfast_kernels.text.find import same_as, same_bytes
     FIELD_STRUCTURAL_DETAILS,
     FIELD_INSTANCE_METADATA,
     FIELD_COMPLEXITY_PARAMETERS,
+    FIELD_OUTPUTS,
+    FIELD_PROMPT,
+    FIELD_MESSAGES,
+    FIELD_REQUEST_ID,
     FIELD_OTHERS,
-) = range(25)
-N_FIELDS: Final = 25
+) = range(29)
+N_FIELDS: Final = 29
 """Fields of a row by which dialects are known, or that they read. The last stands for all by which dialects
 that are not read here are known."""
 
@@ -47,6 +51,8 @@ OF_SEQBENCH = (
     FIELD_INSTANCE_METADATA,
     FIELD_COMPLEXITY_PARAMETERS,
 )
+OF_VLLM = (FIELD_PROMPT, FIELD_MESSAGES)
+"""Fields in which vLLM's rows have the question, and others may have anything."""
 IN_DIGEST = np.zeros(N_FIELDS, np.bool_)
 """Whether a record without its id and response can depend on a field."""
 for _field in (
@@ -64,7 +70,7 @@ for _field in (
 assert int(IN_DIGEST.sum()) == len(GOLD_MEMBERS) + 4
 
 _OTHER_NAMES = np.frombuffer(
-    b"epoch|example_id|nodes|traces|outputs|advantage|step|model_response|instance|predicted_text|prediction|"
+    b"epoch|example_id|nodes|traces|advantage|step|model_response|instance|predicted_text|prediction|"
     b"origin_prompt|",
     np.uint8,
 )
@@ -93,6 +99,10 @@ _NAME_CONTEXT = np.frombuffer(b"context", np.uint8)
 _NAME_COMPLETION = np.frombuffer(b"completion", np.uint8)
 _NAME_STRUCTURAL_DETAILS = np.frombuffer(b"structural_details", np.uint8)
 _NAME_INSTANCE_METADATA = np.frombuffer(b"instance_metadata", np.uint8)
+_NAME_OUTPUTS = np.frombuffer(b"outputs", np.uint8)
+_NAME_PROMPT = np.frombuffer(b"prompt", np.uint8)
+_NAME_MESSAGES = np.frombuffer(b"messages", np.uint8)
+_NAME_REQUEST_ID = np.frombuffer(b"request_id", np.uint8)
 _NAME_COMPLEXITY_PARAMETERS = np.frombuffer(b"complexity_parameters", np.uint8)
 
 
@@ -125,19 +135,29 @@ def field_number(data: Any, start: int, end: int) -> int:
             found = FIELD_FILTER if same_as(data, start, end, _NAME_FILTER) else -1
         elif first == 100:
             found = FIELD_DOC_ID if same_as(data, start, end, _NAME_DOC_ID) else -1
+        elif first == 112:
+            found = FIELD_PROMPT if same_as(data, start, end, _NAME_PROMPT) else -1
         else:
             found = FIELD_OUTPUT if same_as(data, start, end, NAME_OUTPUT) else -1
     elif length == 7:
-        found = FIELD_CONTEXT if same_as(data, start, end, _NAME_CONTEXT) else -1
+        if first == 99:
+            found = FIELD_CONTEXT if same_as(data, start, end, _NAME_CONTEXT) else -1
+        else:
+            found = FIELD_OUTPUTS if same_as(data, start, end, _NAME_OUTPUTS) else -1
     elif length == 8:
         if first == 113:
             found = FIELD_QUESTION if same_as(data, start, end, _NAME_QUESTION) else -1
+        elif first == 109:
+            found = FIELD_MESSAGES if same_as(data, start, end, _NAME_MESSAGES) else -1
         else:
             found = FIELD_RESPONSE if same_as(data, start, end, _NAME_RESPONSE) else -1
     elif length == 9:
         found = FIELD_CUSTOM_ID if same_as(data, start, end, _NAME_CUSTOM_ID) else -1
     elif length == 10:
-        found = FIELD_COMPLETION if same_as(data, start, end, _NAME_COMPLETION) else -1
+        if first == 99:
+            found = FIELD_COMPLETION if same_as(data, start, end, _NAME_COMPLETION) else -1
+        else:
+            found = FIELD_REQUEST_ID if same_as(data, start, end, _NAME_REQUEST_ID) else -1
     elif length == 11:
         if first == 115:
             found = FIELD_STATUS_CODE if same_as(data, start, end, NAME_STATUS_CODE) else -1
