@@ -230,7 +230,9 @@ def row(rng: Dice) -> Any:
             for k in range(rng.choice([1, 1, 1, 2, 3]))
         ]
         if rng.rare(0.1):
-            outputs = rng.choice([[], None, ["4"], [{"index": 0}], [{"text": None}], [{"text": ""}], {"text": "4"}])
+            outputs = rng.choice(
+                [[], None, ["4"], [{"index": 0}], [{"text": None}], [{"text": ""}], {"text": "4"}]
+            )
         result = {"request_id": _id(rng), "prompt": _text(rng), "outputs": outputs, "finished": True}
         if rng.random() < 0.6:
             result |= {"id": _id(rng), "task": task, "answer": answer if not rng.rare(0.1) else [answer]}
