@@ -253,3 +253,47 @@ def columns(chosen: Sequence[Call]) -> tuple[list[Any], ...]:
         [call.response for call in chosen],
         [call.question for call in chosen],
     )
+
+
+class Batch(NamedTuple):
+    """A trainer's call with many responses: what it has at hand of them, and their rewards of that."""
+
+    arguments: Callable[[Sequence[Call]], tuple[Any, ...]]
+    rewards: Callable[..., list[Any]]
+
+
+def _scorer_batch() -> tuple[Batch, Door]:
+    scorer = relfast.Scorer(policy="strict")
+    together = Batch(columns, lambda *columns: scorer.rewards(*columns[:3], questions=columns[3]))
+    return together, Door(lambda call: (call.task, call.gold, call.response, call.question), scorer.reward)
+
+
+def _trl_batch() -> tuple[Batch, Door]:
+    def arguments(chosen: Sequence[Call]) -> tuple[Any, ...]:
+        tasks, golds, responses, questions = columns(chosen)
+        return questions, responses, tasks, golds
+
+    return Batch(
+        arguments,
+        lambda prompts, completions, tasks, answers: trl.reward(
+            prompts, completions, task=tasks, answer=answers
+        ),
+    ), _trl()
+
+
+def _verl_batch() -> tuple[Batch, Door]:
+    function = verl.make_compute_score(on_error=0.0)
+
+    def arguments(chosen: Sequence[Call]) -> tuple[Any, ...]:
+        tasks, golds, responses, questions = columns(chosen)
+        return tasks, responses, golds, [{"question": question} for question in questions]
+
+    return Batch(arguments, lambda *columns: [row["score"] for row in function.batch(*columns)]), _verl()
+
+
+BATCHES: Final[dict[str, Callable[[], tuple[Batch, Door]]]] = {
+    "Scorer": _scorer_batch,
+    "TRL": _trl_batch,
+    "verl": _verl_batch,
+}
+"""Whose call it is → a function that makes one with many responses, and one with one."""

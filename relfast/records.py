@@ -140,6 +140,15 @@ class Outcome:
     vote: str | int | None = None
 
 
+class Judged(NamedTuple):
+    """What a row says of an answer that was found: `Outcome` without its texts."""
+
+    correct: bool
+    metrics: dict[str, Any]
+    vote: str | int
+    pred: str
+
+
 @dataclass(slots=True)
 class Score:
     """One row of the output. ``correct`` and ``reward`` are None unless ``status`` is ok or no_answer.

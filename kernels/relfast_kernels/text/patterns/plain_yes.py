@@ -103,23 +103,63 @@ def _past_lead(text: Any, at: int, end: int) -> int:
 
 
 @kernel
+def _read_item(text: Any, at: int, end: int, n: int, work: Any) -> int:
+    """Write a taxon as the one after ``n``; where it ends, or -1: it is none."""
+    name = _past(text, at, end, _TAXON)
+    if name == at:
+        name = _past(text, at, end, _TAXA)
+    if name > at and name < end and (text[name] == 95 or text[name] == 32):
+        name += 1
+    stop = name
+    while stop < end and is_digit(text[stop]):
+        stop += 1
+    if stop == name or stop - name > _MAX_DIGITS or n == MAX_LISTED:
+        return -1
+    work[TAXA + n] = value_of(text, name, stop)
+    return stop
+
+
+@kernel
+def _read_lines(text: Any, at: int, end: int, work: Any) -> int:
+    """`_read_list` of lines of one taxon each, all with a dash or all numbered from 1 on."""
+    n = 0
+    dashed = text[at] == 45
+    while True:
+        if dashed:
+            if at >= end or text[at] != 45:
+                return -1
+            at += 1
+        else:
+            begin = at
+            while at < end and is_digit(text[at]):
+                at += 1
+            if at == begin or at - begin > 3 or value_of(text, begin, at) != n + 1:
+                return -1
+            if at >= end or text[at] != 46:
+                return -1
+            at += 1
+        if at >= end or text[at] != 32:
+            return -1
+        at = _read_item(text, at + 1, end, n, work)
+        if at < 0:
+            return -1
+        n += 1
+        if skip(text, at, end, _CLOSING) == end:
+            return n
+        if text[at] != 10:
+            return -1
+        at += 1
+
+
+@kernel
 def _read_list(text: Any, at: int, end: int, work: Any) -> int:
     """Write the taxa of a list that ends the text to `TAXA`; how many, or -1: it is another text."""
     n = 0
     while True:
-        name = _past(text, at, end, _TAXON)
-        if name == at:
-            name = _past(text, at, end, _TAXA)
-        if name > at and name < end and (text[name] == 95 or text[name] == 32):
-            name += 1
-        stop = name
-        while stop < end and is_digit(text[stop]):
-            stop += 1
-        if stop == name or stop - name > _MAX_DIGITS or n == MAX_LISTED:
+        at = _read_item(text, at, end, n, work)
+        if at < 0:
             return -1
-        work[TAXA + n] = value_of(text, name, stop)
         n += 1
-        at = stop
         if at < end and text[at] == 44:
             at += 1
             both = _past(text, at, end, _AND)
@@ -191,6 +231,8 @@ def plain_yes(text: Any, low: int, high: int, to: int, work: Any) -> int:
     if at < 0:
         return -1
     n_taxa = _read_list(text, _past_lead(text, at, end), end, work)
+    if n_taxa < 0 and text[at - 1] == 10 and at < end:
+        n_taxa = _read_lines(text, at, end, work)
     if n_taxa < 0:
         return -1
     # what else is a yes or no is a "no" that belongs to a noun: no verdict
