@@ -47,6 +47,8 @@ _THE, _FINAL, _ANSWER, _IS = map(_words, ("the ", "final ", "answer", " is"))
 _YES, _TAXA, _TAXON, _INVOLVED, _ARE, _AND = map(
     _words, ("yes", "taxa", "taxon", " involved", " are ", " and ")
 )
+_STRUCTURED, _PRESENT, _COUNTED = map(_words, ("structured ", "homoplasy is present. ", " taxa): "))
+_OBJECT, _OBJECT_ENDS = map(_words, ("{answer: yes, taxa: [", "]}"))
 
 
 @kernel
@@ -76,7 +78,13 @@ def _past_answer(text: Any, at: int, end: int) -> int:
 
 @kernel
 def _past_verdict(text: Any, at: int, end: int) -> int:
-    """Index after what parts a yes from its list, or -1: ``. ``, ``: ``, `` - ``, a line feed."""
+    """Index after what parts a yes from its list, or -1: ``. ``, `` - ``, `` (2 taxa): ``, a line feed."""
+    if at + 2 < end and text[at] == 32 and text[at + 1] == 40:
+        stop = at + 2
+        while stop < end and is_digit(text[stop]):
+            stop += 1
+        after = _past(text, stop, end, _COUNTED)
+        return after if at + 2 < stop < after and stop - at <= 2 + _MAX_DIGITS else -1
     if at < end and (text[at] == 46 or text[at] == 58 or text[at] == 44):
         at += 1
     elif at + 2 < end and text[at] == 32 and text[at + 2] == 32:
@@ -91,7 +99,9 @@ def _past_verdict(text: Any, at: int, end: int) -> int:
 
 @kernel
 def _past_lead(text: Any, at: int, end: int) -> int:
-    """Index after "the taxa involved are" or "taxa:", under whose label the list stands."""
+    """Index after "the taxa involved are" or "taxa:", under whose label the list stands; before it may stand
+    that homoplasy is present."""
+    at = _past(text, _past(text, at, end, _STRUCTURED), end, _PRESENT)
     after = _past(text, _past(text, at, end, _THE), end, _TAXA)
     if after == at or text[after - 1] == 32:
         return at
@@ -152,7 +162,7 @@ def _read_lines(text: Any, at: int, end: int, work: Any) -> int:
 
 
 @kernel
-def _read_list(text: Any, at: int, end: int, work: Any) -> int:
+def _read_list(text: Any, at: int, end: int, is_object: bool, work: Any) -> int:
     """Write the taxa of a list that ends the text to `TAXA`; how many, or -1: it is another text."""
     n = 0
     while True:
@@ -174,16 +184,28 @@ def _read_list(text: Any, at: int, end: int, work: Any) -> int:
         if both > at:
             at = both
             continue
-        if at < end and text[at] == 46:
+        if is_object:
+            both = _past(text, at, end, _OBJECT_ENDS)
+            if both == at:
+                return -1
+            at = both
+        elif at < end and text[at] == 46:
             at += 1
         return n if skip(text, at, end, _CLOSING) == end else -1
 
 
 @kernel
 def _may_end(text: Any, low: int, high: int) -> bool:
-    """Whether a text ends with a digit, but for a full stop and what plain text leaves out."""
+    """Whether a text ends with a digit, but for signs that end a sentence or an object, and what plain text
+    leaves out."""
     at = high
-    while at > low and (text[at - 1] == 46 or BLANKS[text[at - 1]] != 0 or PLAIN[text[at - 1]] == DELETE):
+    while at > low and (
+        text[at - 1] == 46
+        or text[at - 1] == 93
+        or text[at - 1] == 125
+        or BLANKS[text[at - 1]] != 0
+        or PLAIN[text[at - 1]] == DELETE
+    ):
         at -= 1
     return at > low and is_digit(text[at - 1])
 
@@ -223,16 +245,20 @@ def plain_yes(text: Any, low: int, high: int, to: int, work: Any) -> int:
         return -1
     # nothing in its sentence denies it or doubts it: there is nothing, or "the answer is"
     end = plain(text, line, high, to, work)
-    at = _past_answer(text, to, end)
-    after = _past(text, at, end, _YES)
-    if after == at:
-        return -1
-    at = _past_verdict(text, after, end)
-    if at < 0:
-        return -1
-    n_taxa = _read_list(text, _past_lead(text, at, end), end, work)
-    if n_taxa < 0 and text[at - 1] == 10 and at < end:
-        n_taxa = _read_lines(text, at, end, work)
+    at = _past(text, to, end, _OBJECT)
+    if at > to:
+        n_taxa = _read_list(text, at, end, True, work)
+    else:
+        at = _past_answer(text, to, end)
+        after = _past(text, at, end, _YES)
+        if after == at:
+            return -1
+        at = _past_verdict(text, after, end)
+        if at < 0:
+            return -1
+        n_taxa = _read_list(text, _past_lead(text, at, end), end, False, work)
+        if n_taxa < 0 and text[at - 1] == 10 and at < end:
+            n_taxa = _read_lines(text, at, end, work)
     if n_taxa < 0:
         return -1
     # what else is a yes or no is a "no" that belongs to a noun: no verdict
