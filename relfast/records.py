@@ -140,13 +140,8 @@ class Outcome:
     vote: str | int | None = None
 
 
-class Judged(NamedTuple):
-    """What a row says of an answer that was found: `Outcome` without its texts."""
-
-    correct: bool
-    metrics: dict[str, Any]
-    vote: str | int
-    pred: str
+Judged = tuple[bool, dict[str, Any], str | int, str]
+"""What a row says of an answer that was found: whether it is correct, metrics, vote and answer as text."""
 
 
 @dataclass(slots=True)

@@ -184,10 +184,8 @@ class StrictReader:
 
     def find(self, kernel: Kernel, response: str) -> Found:
         """`read_text` before anybody asks for its `meaning`."""
-        if self._is_cut or len(response) > MAX_BYTES:
-            # of a long one little may be left without its reasoning
-            return self._one(kernel, response, READ_CUT)
-        return self._one(kernel, response, 0)
+        # of a long one little may be left without its reasoning
+        return self._one(kernel, response, READ_CUT if self._is_cut or len(response) > MAX_BYTES else 0)
 
     def meaning(self, kernel: Kernel, found: Found) -> Extracted[Any] | None:
         """What has been found; one object for all of a number, not to be changed."""
@@ -223,18 +221,16 @@ class StrictReader:
             place = self._new_place()
         if self._read(place.result, place.failure, data, n << READ_SHIFT | is_cut | kernel[0], place.context):
             raise RuntimeError("the kernel that reads responses failed")
-        found = place.number.value
-        if found > _NUMBER:
-            claim = found & _NUMBER, tuple(place.named[: found >> TAXA_SHIFT])
-            places.append(place)
-            return claim
-        if found == UNKNOWN:
+        number = place.number.value
+        found: Found = number
+        if number > _NUMBER:
+            found = number & _NUMBER, tuple(place.named[: number >> TAXA_SHIFT])
+        elif number == UNKNOWN:
             self._learn(place)
+            found = None
         # a list that has been replaced meanwhile takes its places with it
         places.append(place)
-        if found == UNKNOWN:
-            return None
-        return self._one(kernel, response, READ_CUT) if found == UNCUT else found
+        return self._one(kernel, response, READ_CUT) if number == UNCUT else found
 
     def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         """`read` of many responses of one task, in their order."""

@@ -72,8 +72,13 @@ class Routes:
 
     def kept(self, task: Any, answer: Any, response: Any, question: Any) -> Score:
         """The same for who only reads it: the row may be that of other responses too."""
-        score = self._text(task, answer, response, question)
-        if score is None:
+        # as `_text`
+        route = self._texts.get(task) if type(task) is str else None
+        if route is not None and type(response) is str and len(response) <= HOST_CHARS:
+            if type(answer) is str:
+                answer = once_decoded(answer)
+            score = route.kept(answer, response, question)
+        else:
             entry = self.record(0, task, answer, response, question)
             score = entry if isinstance(entry, Score) else delivered(self.begin(entry), entry)
         self._counts.add(score.status)

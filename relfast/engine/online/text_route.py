@@ -52,8 +52,11 @@ class TextRoute:
         try:
             found = self._reader.find(self._kernel, response)
             key = None
-            if self._gold_key is not None and type(found) is int:
+            if type(found) is int and self._gold_key is not None:
                 key = self._gold_key(answer)
+                row = self._rows.get(key, _NONE).get(found)
+                if row is not None:
+                    return row
             return self._found(answer, response, question, found, key)
         except Exception as error:
             return failed(Record(0, None, self._name, answer, response, question), error)
