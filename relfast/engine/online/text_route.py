@@ -70,10 +70,10 @@ class TextRoute:
             all_found = [None] * len(responses)
         # golds are told apart by what they are: they live as long as the list, and rollouts share them
         ids = [*map(id, answers)]
-        golds = {
-            one: once_decoded(gold) if type(gold) is str else gold
-            for one, gold in zip(ids, answers, strict=True)
-        }
+        golds: dict[int, Any] = dict(zip(ids, answers, strict=True))
+        for one, gold in golds.items():
+            if type(gold) is str:
+                golds[one] = once_decoded(gold)
         key_of = self._gold_key
         keys = dict.fromkeys(golds) if key_of is None else {one: key_of(gold) for one, gold in golds.items()}
         kept = {one: self._rows.get(key, _NONE) for one, key in keys.items()}
