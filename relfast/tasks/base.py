@@ -133,10 +133,12 @@ class TextKernel(NamedTuple):
         or a word: ``(answer) -> hashable | None``, equal for gold against which equal answers have equal
         rows, and None for gold that is not as it should be. Rewards of tasks that have it are scored once for
         each such answer and each of what it names.
+    gold_with_taxa
+        The function that names what of gold decides a row of an answer with taxa: ``(answer, question) ->
+        hashable | None``, None for gold that is not as it should be.
     judged
-        The function that holds answers with taxa, as ``value_of`` gets them, against gold under ``strict``:
-        ``(answer, question, number, taxa, options) -> Judged | None``; None: the task's scorer has to be
-        asked.
+        The function that holds answers with taxa, as ``value_of`` gets them, against what that names, under
+        ``strict``: ``(gold, number, taxa, options) -> Judged``.
     least
         The option that is the smallest measure of a right answer under ``strict``.
     """
@@ -149,6 +151,7 @@ class TextKernel(NamedTuple):
     strict_gold: str | None = None
     value_of: str | None = None
     gold_key: str | None = None
+    gold_with_taxa: str | None = None
     judged: str | None = None
     least: str | None = None
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
 from relfast.engine.scoring import Scoring, failed
-from relfast.engine.strict_reader import Found, StrictReader
+from relfast.engine.strict_reader import Claim, Found, StrictReader
 from relfast.json_text import once_decoded
 from relfast.records import SCORED, Judged, Record, Score
 from relfast.tasks.base import Task, resolve
@@ -40,12 +40,15 @@ class TextRoute:
         self._kernel = reader.kernel_of(task)
         self._options, self._metric = scoring.options, scoring.reward_metric(task)
         self._gold_key: Callable[[object], Hashable] | None = None
-        self._judged: Callable[..., Judged | None] | None = None
+        self._gold_with_taxa: Callable[[object, object], Hashable] | None = None
+        self._judged: Callable[..., Judged]
         if kernel.gold_key is not None and not scoring.job.details:  # those repeat gold
             self._gold_key = resolve(kernel.gold_key)
-            self._judged = resolve(kernel.judged) if kernel.judged is not None else None
+            if kernel.gold_with_taxa is not None and kernel.judged is not None:
+                self._gold_with_taxa, self._judged = resolve(kernel.gold_with_taxa), resolve(kernel.judged)
         self._rows: dict[Hashable, _Rows] = {}
         self._n_rows = 0
+        self._claims: dict[tuple[Hashable, Claim], Score] = {}
 
     def kept(self, answer: object, response: str, question: object) -> Score:
         """The score of one response, of which nothing may be changed: it may be that of others."""
@@ -101,14 +104,23 @@ class TextRoute:
                 self._rows.setdefault(key, {})[found] = score
                 self._n_rows += 1
             return score
-        if isinstance(found, tuple) and self._judged is not None:
-            judged = self._judged(answer, question, *found, self._options)
-            if judged is not None:
-                correct, metrics, vote, pred = judged
-                value = correct if self._metric == "correct" else metrics.get(self._metric)
-                reward = None if value is None else float(value)
-                return Score(0, None, self._name, 0, "ok", correct, reward, metrics, None, vote, pred)
+        if isinstance(found, tuple) and self._gold_with_taxa is not None:
+            gold = self._gold_with_taxa(answer, question)
+            if gold is not None:
+                row = self._claims.get((gold, found))
+                return self._claimed(gold, found) if row is None else row
         return self._scored(answer, response, question, found)
+
+    def _claimed(self, gold: Hashable, found: Claim) -> Score:
+        """The row of an answer with taxa, which is kept: rollouts of a prompt often give the same."""
+        correct, metrics, vote, pred = self._judged(gold, *found, self._options)
+        value = correct if self._metric == "correct" else metrics.get(self._metric)
+        reward = None if value is None else float(value)
+        row = Score(0, None, self._name, 0, "ok", correct, reward, metrics, None, vote, pred)
+        if len(self._claims) >= MOST_ROWS:
+            self._claims = {}
+        self._claims[gold, found] = row
+        return row
 
     def _scored(self, answer: object, response: str, question: object, found: Found) -> Score:
         said = self._reader.meaning(self._kernel, found)

@@ -39,6 +39,7 @@ TASK: Final = Task(
         strict_gold="relfast.tasks.rel_b.kernel_rows:strict_gold",
         value_of="relfast.tasks.rel_b.kernel_rows:value_of",
         gold_key="relfast.tasks.rel_b.kernel_rows:gold_key",
+        gold_with_taxa="relfast.tasks.rel_b.claims:names_of",
         judged="relfast.tasks.rel_b.claims:judged",
         least="b1_min_f1",
     ),

@@ -1,11 +1,10 @@
 """Claims of taxa that the kernel has read, held against gold for rewards: what `score` says, with no record.
 
-Gold comes with many rollouts, and rollouts of a group make the same claims: what these come to is remembered.
+Gold comes with many rollouts: what its taxa are called is remembered.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from relfast.records import Judged
@@ -17,30 +16,28 @@ from relfast.tasks.rel_b.options import RelBOptions
 from relfast.tasks.rel_b.score import NO_SCORE, against, as_text
 
 
-def judged(
-    answer: object, question: object, number: int, taxa: tuple[int, ...], options: RelBOptions
-) -> Judged | None:
-    """What `score` says under ``strict`` of a claim with taxa; None: gold is not as it should be."""
+def judged(gold: frozenset[str], number: int, taxa: tuple[int, ...], options: RelBOptions) -> Judged:
+    """What `score` says under ``strict`` of a claim with taxa, against gold as `names_of` has it."""
+    label = LABELS[number]
+    assert label is not None
+    pred = frozenset(map(str, taxa))
+    if not gold:
+        metrics, correct, reason = dict(NO_SCORE), False, None
+    else:
+        counts = len(pred & gold), len(pred), len(gold)
+        metrics, correct, guessed = against(label, *counts, options.b1_min_f1)
+        reason = "guessed_taxa" if guessed else None
+    return correct, {**metrics, "reason": reason}, vote_of(label, pred), as_text(label, pred)[:MAX_SAID]
+
+
+def names_of(answer: object, question: object) -> frozenset[str] | None:
+    """The names of gold's taxa, none where its label is no; None: gold is not as it should be."""
     if type(answer) is not dict:
         return None
-    gold = _names(answer, question)
-    if gold is None:
-        return None
-    label, pred, vote, text = _claim(number, taxa) if len(taxa) <= _FEW else _made(number, taxa)
-    if not gold:
-        return False, {**NO_SCORE, "reason": None}, vote, text
-    metrics, correct = _row(label, len(pred & gold), len(pred), len(gold), options.b1_min_f1)
-    return correct, metrics.copy(), vote, text
-
-
-def _names(answer: dict[Any, Any], question: object) -> frozenset[str] | None:
-    """The names of gold's taxa; none where its label is no. None: gold is not as it should be."""
     label, written, taxa_as = answer.get("label"), answer.get("taxa"), answer.get("taxa_as")
-    if (
-        type(label) is not str
-        or type(written) is not list
-        or (question is not None and type(question) is not str)
-    ):
+    if type(label) is not str or type(written) is not list:
+        return None
+    if type(question) is not str and question is not None:
         return None
     # what comes with rollout after rollout is the same objects; those remembered live, and keep their ids
     about = hash(question), [*map(id, written)]
@@ -82,25 +79,3 @@ class _Gold(NamedTuple):
 _known: Final[dict[int, _Gold]] = {}
 _MOST_GOLDS: Final = 1 << 11
 """Golds that are remembered: those of a few steps, at 1 kB each."""
-
-_FEW: Final = 16
-_MOST: Final = 1 << 12
-"""Taxa of a claim that is remembered, and how many are: 1 kB each at most."""
-
-
-def _made(number: int, taxa: tuple[int, ...]) -> tuple[str, frozenset[str], int, str]:
-    """A claim's label, its taxa as names, its vote and its text."""
-    label = LABELS[number]
-    assert label is not None
-    pred = frozenset(map(str, taxa))
-    return label, pred, vote_of(label, pred), as_text(label, pred)[:MAX_SAID]
-
-
-_claim: Final = lru_cache(maxsize=_MOST)(_made)
-
-
-@lru_cache(maxsize=_MOST)
-def _row(label: str, n_common: int, n_pred: int, n_gold: int, least: float) -> tuple[dict[str, Any], bool]:
-    """Metrics of a claim, not to be changed, and whether it is right."""
-    metrics, correct, guessed = against(label, n_common, n_pred, n_gold, least)
-    return {**metrics, "reason": "guessed_taxa" if guessed else None}, correct
