@@ -71,9 +71,9 @@ class TextRoute:
         except Exception:
             # something that spoils them all: each is read anew, by itself
             all_found = [None] * len(responses)
-        # golds are told apart by what they are: they live as long as the list, and rollouts share them
-        ids = [*map(id, answers)]
-        golds: dict[int, Any] = dict(zip(ids, answers, strict=True))
+        # rollouts share gold, as a text or as an object, which lives as long as the list
+        ids = answers if set(map(type, answers)) == {str} else [*map(id, answers)]
+        golds: dict[Any, Any] = dict(zip(ids, answers, strict=True))
         for one, gold in golds.items():
             if type(gold) is str:
                 golds[one] = once_decoded(gold)
