@@ -84,11 +84,21 @@ class TextRoute:
             kept[one].get(found) if type(found) is int else None
             for one, found in zip(ids, all_found, strict=True)
         ]
+        with_taxa: dict[Any, Hashable] = {}
         for at in [at for at, row in enumerate(rows) if row is None]:
-            answer, response = golds[ids[at]], responses[at]
+            answer, response, found = golds[ids[at]], responses[at], all_found[at]
             question = None if questions is None else questions[at]
             try:
-                rows[at] = self._found(answer, response, question, all_found[at], keys[ids[at]])
+                if isinstance(found, tuple) and self._gold_with_taxa is not None:
+                    about = ids[at], id(question)
+                    gold = with_taxa.get(about)
+                    if gold is None:
+                        gold = with_taxa[about] = self._gold_with_taxa(answer, question)
+                    if gold is not None:
+                        row = self._claims.get((gold, found))
+                        rows[at] = self._claimed(gold, found) if row is None else row
+                        continue
+                rows[at] = self._found(answer, response, question, found, keys[ids[at]])
             except Exception as error:
                 rows[at] = failed(Record(0, None, self._name, answer, response, question), error)
         return rows
