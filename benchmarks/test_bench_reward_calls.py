@@ -19,7 +19,7 @@ import pytest
 import relfast
 
 from .measure import against, size
-from .workloads_calls import DOORS, TASKS, Call, calls, columns, nothing
+from .workloads_calls import BATCHES, DOORS, SEEDS, TASKS, Call, calls, columns, nothing
 
 THREADS: Final = 64
 
@@ -50,6 +50,16 @@ async def _awaited_seconds(function: Callable[..., Any], rows: Sequence[Sequence
     return taken
 
 
+def _shown(taken: Any, floor: float) -> dict[str, float]:
+    """Of calls, in s, and as multiples of a floor."""
+    p50, p99 = np.percentile(taken, [50, 99])
+    return {
+        f"{name}{unit}": round(scale * float(value), 2)
+        for name, value in (("p50", p50), ("p99", p99), ("max", np.max(taken)))
+        for unit, scale in (("_us", 1e6), ("_x_floor", 1 / floor))
+    }
+
+
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("name", DOORS)
 def test_one_call(name: str, task: str, benchmark: Any) -> None:
@@ -70,15 +80,7 @@ def test_one_call(name: str, task: str, benchmark: Any) -> None:
         task=f"one reward call, {task}, through {name} (against json.loads of its row)",
         items=rounds * len(chosen),
     )
-    taken, floor = np.concatenate(ours), float(np.median(np.concatenate(theirs)))
-    p50, p99 = np.percentile(taken, [50, 99])
-    benchmark.extra_info.update(
-        {
-            f"{name}{unit}": round(scale * float(value), 2)
-            for name, value in (("p50", p50), ("p99", p99), ("max", np.max(taken)))
-            for unit, scale in (("_us", 1e6), ("_x_floor", 1 / floor))
-        }
-    )
+    benchmark.extra_info.update(_shown(np.concatenate(ours), float(np.median(np.concatenate(theirs)))))
 
 
 @pytest.mark.parametrize("name", ["slime", "verifiers v1"])
@@ -103,30 +105,52 @@ def test_an_awaited_call(name: str, benchmark: Any) -> None:
     benchmark.extra_info["empty_p50_us"] = round(1e6 * float(np.median(np.concatenate(empty))), 2)
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_a_response_never_seen(task: str, benchmark: Any) -> None:
+    """The first time of each response, by a scorer that has seen others: sentences and claims are new to it."""
+    n = size(benchmark, smoke=8, quick=200, full=400)
+    scorer = relfast.Scorer(policy="strict")
+    for call in calls(task, n):
+        scorer.reward(*_row(call))
+    fresh = iter([calls(task, n, seed) for seed in range(1, SEEDS)])
+    texts = [(json.dumps({**call._asdict(), "question": None}),) for call in calls(task, n)]
+    ours: list[Any] = []
+    theirs: list[Any] = []
+    against(
+        benchmark,
+        lambda: ours.append(_seconds(scorer.reward, [_row(call) for call in next(fresh)], 1)),
+        lambda: theirs.append(_seconds(json.loads, texts, 1)),
+        task=f"one reward call, {task}, of a response never seen before (against json.loads of its row)",
+        items=n,
+        rounds=SEEDS - 1,
+    )
+    benchmark.extra_info.update(_shown(np.concatenate(ours), float(np.median(np.concatenate(theirs)))))
+
+
 @pytest.mark.parametrize("n", [8, 64, 512])
 @pytest.mark.parametrize("task", TASKS)
-def test_a_batch_against_single_calls(task: str, n: int, benchmark: Any) -> None:
+@pytest.mark.parametrize("name", BATCHES)
+def test_a_batch_against_single_calls(name: str, task: str, n: int, benchmark: Any) -> None:
     """Responses of n / 8 prompts in one call, against as many single calls; by this thread's CPU time beside the clock."""
+    if name != "Scorer" and n < 512:
+        pytest.skip("what a batch saves is the same code's through each door: its largest is enough")
     repeats = size(benchmark, smoke=1, quick=1_024, full=4_096) // n or 1
-    chosen = calls(task, max(1, n // 8)) * 8
-    scorer = relfast.Scorer(policy="strict")
-    batch = columns(chosen)
-    rows = [(call.task, call.gold, call.response, call.question) for call in chosen]
-
+    batch, single = BATCHES[name]()
+    chosen = calls(task, n)
+    columns, rows = batch.arguments(chosen), [single.arguments(call) for call in chosen]
     worked: dict[str, list[float]] = {"together": [], "singly": []}
 
     def together() -> Any:
-        tasks, golds, responses, questions = batch
         began = time.thread_time()
         for _ in range(repeats):
-            rewards = scorer.rewards(tasks, golds, responses, questions=questions)
+            rewards = batch.rewards(*columns)
         worked["together"].append(time.thread_time() - began)
         return rewards
 
     def singly() -> Any:
         began = time.thread_time()
         for _ in range(repeats):
-            rewards = [scorer.reward(*row) for row in rows]
+            rewards = [single.call(*row) for row in rows]
         worked["singly"].append(time.thread_time() - began)
         return rewards
 
@@ -134,7 +158,7 @@ def test_a_batch_against_single_calls(task: str, n: int, benchmark: Any) -> None
         benchmark,
         together,
         singly,
-        task=f"{n} rewards, {task}, in a batch (against single calls)",
+        task=f"{n} rewards, {task}, in a batch through {name} (against single calls)",
         items=repeats * n,
         name="vs",
         check=lambda batch, single: batch == single,
@@ -142,6 +166,8 @@ def test_a_batch_against_single_calls(task: str, n: int, benchmark: Any) -> None
     # the first time of either learns what single lines say
     pairs = list(zip(worked["together"], worked["singly"], strict=True))[-1 if benchmark.disabled else 1 :]
     benchmark.extra_info["cpu_vs"] = round(float(np.median([ours / theirs for ours, theirs in pairs])), 3)
+    ours_in_all = sum(ours for ours, _ in pairs) / len(pairs)
+    benchmark.extra_info["cpu_us_each"] = round(1e6 * ours_in_all / (repeats * n), 2)
 
 
 def test_64_threads_against_one(benchmark: Any) -> None:

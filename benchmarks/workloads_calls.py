@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import tempfile
+import random
 from collections.abc import Callable, Coroutine, Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
-import orjson
+from corpora import b1_names, rel_records, solutions
+from honest import answer as honest_answer
 
 import relfast
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 
-from .workloads_dumps import DUMPS, data_of
+from .workloads_dumps import N_CHARS, typographic
 
 TASKS: Final = ("REL-A1", "REL-B1", "REL-C1")
 
@@ -50,19 +50,79 @@ class Door(NamedTuple):
         return (lambda *row: _result(self.reward(*row))) if self.awaited else self.reward
 
 
-def calls(task: str, n: int) -> list[Call]:
-    """``n`` responses of about 2 kB to published records of a task, half of them right."""
+def calls(task: str, n: int, seed: int = 0) -> list[Call]:
+    """``n`` responses of about 2 kB to published records of a task, eight or so a record, half of them right.
+
+    Prose of real model solutions, with an answer in one of the ways in which models write it (`honest`); 15 % have
+    typography. What answers REL-B1 speaks of taxa in half of its prose, and mostly lists some: of a yes it says the
+    right ones, others, a part of them or no, of a no three times in seven a yes. A response of another ``seed`` has
+    sentences that those of this one have not.
+    """
+    rng = random.Random(f"{task} {seed}")
+    records = rel_records(task)
+    texts = [row["llm_solution"].strip() for row in solutions()]
+    texts = [text for at, text in enumerate(texts) if at % SEEDS == seed % SEEDS and len(text) > 200]
     made: list[Call] = []
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "calls.jsonl"
-        DUMPS[r"native, 15 % with \uXXXX, 20 % REL-B1"].write(path, 12 * n + 40)
-        records = {row["id"]: row for row in map(orjson.loads, data_of(path).read_bytes().splitlines())}
-        for row in map(orjson.loads, path.read_bytes().splitlines()):
-            if row["task"] == task and len(made) < n:
-                answer = row["answer"]
-                question = records[row["id"]]["question"]
-                made.append(Call(task, answer, json.dumps(answer), row["response"], question))
+    record = rng.choice(records)
+    for number in range(n):
+        if number % ROLLOUTS == 0:
+            record = rng.choice(records)
+        prose = ""
+        while len(prose) < N_CHARS - 200:
+            prose += rng.choice(texts)[:N_CHARS] + "\n\n"
+        if task == "REL-B1" and rng.random() < 0.5:
+            prose += _on_taxa(record, rng) + "\n\n"
+        if rng.random() < 0.15:
+            prose = typographic(prose)
+        answer = record["answer"]
+        final = honest_answer(record if rng.random() < 0.5 else _wrong(record, rng), rng)
+        made.append(Call(task, answer, json.dumps(answer), prose + final, record["question"]))
     return made
+
+
+SEEDS: Final = 4
+"""How many seeds have sentences of their own."""
+
+ROLLOUTS: Final = 8
+
+
+def _wrong(record: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """A record whose right answer is a wrong one to this."""
+    task, answer = record["task"], record["answer"]
+    if task == "REL-C1":
+        wrong: dict[str, Any] = {"label": "No" if answer["label"] == "Yes" else "Yes"}
+    elif task != "REL-B1":
+        wrong = {"target": (answer["target"] + rng.randint(1, 7)) % 8}
+    elif answer["label"] == "no":
+        wrong = {"label": "no", "taxa": []}
+        if rng.random() < 6 / 7:
+            wrong = {"label": "yes", "taxa": rng.sample(range(1, 50), rng.choice((2, 2, 2, 3, 5)))}
+    else:
+        named = [*map(int, b1_names(record))]
+        others = rng.sample(range(1, 50), len(named))
+        part = rng.sample(named, (len(named) + 1) // 2)
+        taxa = rng.choice((others, others, part, []))
+        wrong = {"label": "yes" if taxa else "no", "taxa": taxa}
+    return {"task": task, "id": "wrong", "answer": wrong}
+
+
+def _on_taxa(record: dict[str, Any], rng: random.Random) -> str:
+    """What a model says of an alignment on its way to an answer."""
+    said = []
+    for _ in range(rng.randint(2, 4)):
+        one, other, third = rng.sample(range(1, 50), 3)
+        motif, column = "".join(rng.choices("ACGT", k=5)), rng.randint(1, 290)
+        said.append(
+            rng.choice(
+                (
+                    f"Taxa {one} and {other} share the motif {motif} at columns {column}-{column + 4}.",
+                    f"In the tree, taxon {one} is close to {other}, so what they share says little.",
+                    f"- taxon_{one}: {motif} at position {column}, as in taxon_{other} but not in taxon_{third}",
+                    f"Comparing sequences {one}, {other} and {third}: columns {column} to {column + 4} read {motif}.",
+                )
+            )
+        )
+    return "\n".join(said)
 
 
 def _scorer() -> Door:
@@ -193,3 +253,47 @@ def columns(chosen: Sequence[Call]) -> tuple[list[Any], ...]:
         [call.response for call in chosen],
         [call.question for call in chosen],
     )
+
+
+class Batch(NamedTuple):
+    """A trainer's call with many responses: what it has at hand of them, and their rewards of that."""
+
+    arguments: Callable[[Sequence[Call]], tuple[Any, ...]]
+    rewards: Callable[..., list[Any]]
+
+
+def _scorer_batch() -> tuple[Batch, Door]:
+    scorer = relfast.Scorer(policy="strict")
+    together = Batch(columns, lambda *columns: scorer.rewards(*columns[:3], questions=columns[3]))
+    return together, Door(lambda call: (call.task, call.gold, call.response, call.question), scorer.reward)
+
+
+def _trl_batch() -> tuple[Batch, Door]:
+    def arguments(chosen: Sequence[Call]) -> tuple[Any, ...]:
+        tasks, golds, responses, questions = columns(chosen)
+        return questions, responses, tasks, golds
+
+    return Batch(
+        arguments,
+        lambda prompts, completions, tasks, answers: trl.reward(
+            prompts, completions, task=tasks, answer=answers
+        ),
+    ), _trl()
+
+
+def _verl_batch() -> tuple[Batch, Door]:
+    function = verl.make_compute_score(on_error=0.0)
+
+    def arguments(chosen: Sequence[Call]) -> tuple[Any, ...]:
+        tasks, golds, responses, questions = columns(chosen)
+        return tasks, responses, golds, [{"question": question} for question in questions]
+
+    return Batch(arguments, lambda *columns: [row["score"] for row in function.batch(*columns)]), _verl()
+
+
+BATCHES: Final[dict[str, Callable[[], tuple[Batch, Door]]]] = {
+    "Scorer": _scorer_batch,
+    "TRL": _trl_batch,
+    "verl": _verl_batch,
+}
+"""Whose call it is → a function that makes one with many responses, and one with one."""

@@ -43,6 +43,13 @@ def _bodies() -> tuple[str, ...]:
     return tuple(bodies)
 
 
+def typographic(prose: str) -> str:
+    """Prose with what models write without being asked."""
+    for plain, other in _TYPOGRAPHIC.items():
+        prose = prose.replace(plain, other)
+    return _MARK + prose
+
+
 def _final(task: str, answer: Json, rng: random.Random) -> str:
     """How a response ends: right about half of the time."""
     right = rng.random() < 0.5
@@ -112,9 +119,7 @@ class Dump:
             for _ in range(self.samples):
                 prose = rng.choice(bodies)
                 if rng.random() < self.escapes:
-                    for plain, typographic in _TYPOGRAPHIC.items():
-                        prose = prose.replace(plain, typographic)
-                    prose = _MARK + prose
+                    prose = typographic(prose)
                 responses.append(self.body(prose, _final(task, record["answer"], rng)))
             yield record, responses
 

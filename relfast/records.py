@@ -140,6 +140,10 @@ class Outcome:
     vote: str | int | None = None
 
 
+Judged = tuple[bool, dict[str, Any], str | int, str]
+"""What a row says of an answer that was found: whether it is correct, metrics, vote and answer as text."""
+
+
 @dataclass(slots=True)
 class Score:
     """One row of the output. ``correct`` and ``reward`` are None unless ``status`` is ok or no_answer.

@@ -75,6 +75,11 @@ def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
 Functions = Mapping[str, Callable[..., int]]
 Kernel = tuple[int, Callable[..., Any]]
 """A task's number, and its ``value_of``."""
+Claim = tuple[int, tuple[int, ...]]
+"""A number, and taxa named beside it."""
+Found = int | Claim | Extracted[Any] | None
+"""What has been read of a response: a number that says it all, or with taxa, or what it says; None: ask its
+extractor."""
 
 
 class _Place:
@@ -175,12 +180,29 @@ class StrictReader:
 
     def read_text(self, kernel: Kernel, response: str) -> Extracted[Any] | None:
         """`read` for who knows the task."""
-        if self._is_cut or len(response) > MAX_BYTES:
-            # of a long one little may be left without its reasoning
-            return self._one(kernel, response, READ_CUT)
-        return self._one(kernel, response, 0)
+        return self.meaning(kernel, self.find(kernel, response))
 
-    def _one(self, kernel: Kernel, response: str, is_cut: int) -> Extracted[Any] | None:
+    def find(self, kernel: Kernel, response: str) -> Found:
+        """`read_text` before anybody asks for its `meaning`."""
+        # of a long one little may be left without its reasoning
+        return self._one(kernel, response, READ_CUT if self._is_cut or len(response) > MAX_BYTES else 0)
+
+    def meaning(self, kernel: Kernel, found: Found) -> Extracted[Any] | None:
+        """What has been found; one object for all of a number, not to be changed."""
+        if isinstance(found, tuple):
+            return Extracted(kernel[1](*found))
+        if not isinstance(found, int):
+            return found
+        known = self._shared.get(found << _TASK_BITS | kernel[0])
+        if known is None:
+            if found >= 0:
+                known = Extracted(kernel[1](found, ()))
+            else:
+                known = Extracted(kernel[1](None, ()), found=False, reason=REASONS[NOT_FOUND - found])
+            self._shared[found << _TASK_BITS | kernel[0]] = known
+        return known
+
+    def _one(self, kernel: Kernel, response: str, is_cut: int) -> Found:
         if is_cut:
             response, reason = read_strictly(response, self._reasoning)
             if reason is not None:
@@ -199,43 +221,43 @@ class StrictReader:
             place = self._new_place()
         if self._read(place.result, place.failure, data, n << READ_SHIFT | is_cut | kernel[0], place.context):
             raise RuntimeError("the kernel that reads responses failed")
-        found = place.number.value
-        known = self._shared.get(found << _TASK_BITS | kernel[0])
-        if known is not None:
-            # a list that has been replaced meanwhile takes its places with it
-            places.append(place)
-            return known
-        if found == UNKNOWN:
+        number = place.number.value
+        found: Found = number
+        if number > _NUMBER:
+            found = number & _NUMBER, tuple(place.named[: number >> TAXA_SHIFT])
+        elif number == UNKNOWN:
             self._learn(place)
-        elif found != UNCUT:
-            known = self._meaning(kernel, found, place.named[: found >> TAXA_SHIFT] if found > 0 else ())
+            found = None
+        # a list that has been replaced meanwhile takes its places with it
         places.append(place)
-        return self._one(kernel, response, READ_CUT) if found == UNCUT else known
+        return self._one(kernel, response, READ_CUT) if number == UNCUT else found
 
     def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         """`read` of many responses of one task, in their order."""
         kernel = self._kernels.get(task.name)
         if kernel is None:
             return [None] * len(responses)
-        if self._is_cut or len(responses) <= _FEW:
-            return [
-                self.read_text(kernel, response) if type(response) is str else None for response in responses
-            ]
-        all_said: list[Extracted[Any] | None] = []
-        for start in range(0, len(responses), AT_ONCE):
-            all_said += self._many(kernel, responses[start : start + AT_ONCE])
-        return all_said
+        return [self.meaning(kernel, found) for found in self.find_all(kernel, responses)]
 
-    def _many(self, kernel: Kernel, responses: Sequence[object]) -> list[Extracted[Any] | None]:
+    def find_all(self, kernel: Kernel, responses: Sequence[object]) -> list[Found]:
+        """`find` of many responses of one task, in their order; None of what is no text."""
+        if self._is_cut or len(responses) <= _FEW:
+            return [self.find(kernel, response) if type(response) is str else None for response in responses]
+        all_found: list[Found] = []
+        for start in range(0, len(responses), AT_ONCE):
+            all_found += self._many(kernel, responses[start : start + AT_ONCE])
+        return all_found
+
+    def _many(self, kernel: Kernel, responses: Sequence[object]) -> list[Found]:
         number = kernel[0]
-        said: list[Extracted[Any] | None] = [None] * len(responses)
         texts, at = _encoded(responses)
-        if len(texts) < len(responses):
+        n = len(texts)
+        said: list[Found] = [None] * len(responses)
+        if n < len(responses):
             for k in sorted(set(range(len(responses))).difference(at)):
                 response = responses[k]
                 if type(response) is str and _is_long(response):
                     said[k] = self._one(kernel, response, READ_CUT)
-        n = len(texts)
         if not n:
             return said
         sizes = [*map(len, texts)]
@@ -259,35 +281,27 @@ class StrictReader:
             place.context,
         ):
             raise RuntimeError("the kernel that reads responses failed")
-        shared, taxa = self._shared, place.all_named
-        begin = 0
+        found: list[Found] = [*results]
+        kinds = set(results)
         one_by_one: list[int] = []
-        for k, found in zip(at, results[:], strict=True):
-            known = shared.get(found << _TASK_BITS | number)
-            if known is None:
-                if found in (UNKNOWN, UNCUT):
-                    one_by_one.append(k)
-                    continue
-                end = begin + (found >> TAXA_SHIFT if found > 0 else 0)
-                known = self._meaning(kernel, found, taxa[begin:end])
-                begin = end
-            said[k] = known
+        if max(kinds) > _NUMBER:
+            taxa, begin = place.all_named, 0
+            for k, one in enumerate(results):
+                if one > _NUMBER:
+                    end = begin + (one >> TAXA_SHIFT)
+                    found[k] = one & _NUMBER, tuple(taxa[begin:end])
+                    begin = end
+        if UNKNOWN in kinds or UNCUT in kinds:
+            one_by_one = [k for k, one in enumerate(results) if one in (UNKNOWN, UNCUT)]
         places.append(place)
         for k in one_by_one:  # they are told apart, and learnt
-            response = responses[k]
+            response = responses[at[k]]
             assert isinstance(response, str)
-            said[k] = self._one(kernel, response, 0)
-        return said
-
-    def _meaning(self, kernel: Kernel, found: int, taxa: Sequence[int]) -> Extracted[Any]:
-        """What a kernel's number means; one object for all, if the number says it all."""
-        number, value_of = kernel
-        if found >= 0:
-            said = Extracted(value_of(found & _NUMBER, taxa))
-        else:
-            said = Extracted(value_of(None, ()), found=False, reason=REASONS[NOT_FOUND - found])
-        if not taxa:
-            self._shared[found << _TASK_BITS | number] = said
+            found[k] = self._one(kernel, response, 0)
+        if n == len(responses):
+            return found
+        for k, one_found in zip(at, found, strict=True):
+            said[k] = one_found
         return said
 
     def _learn(self, place: _Place) -> None:

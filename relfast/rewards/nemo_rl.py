@@ -83,10 +83,17 @@ class _Environment(Adapter):
             A response has no score, and ``on_error`` has no number for it.
         """
         if len(message_log_batch) == len(metadata) == 1:
-            scores = [self.score_gold(*_read(message_log_batch[0], metadata[0]))]
-        else:
-            rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
-            scores = self.score_golds(*(list(column) for column in zip(*rows, strict=True))) if rows else []
+            score = self.score_gold(*_read(message_log_batch[0], metadata[0]))
+            return _return_class()(
+                [{"role": "environment", "content": _remark(score)}],
+                list(metadata),
+                [None],
+                tensor([self.number(score)]),
+                tensor([1.0]),
+                [score.pred] if return_extracted_answer else None,
+            )
+        rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
+        scores = self.score_golds(*(list(column) for column in zip(*rows, strict=True))) if rows else []
         return _return_class()(
             [{"role": "environment", "content": _remark(score)} for score in scores],
             list(metadata),

@@ -75,8 +75,11 @@ class RewardFunc(Adapter):
                 queries[0], None if prompts is None else prompts[0], None if labels is None else labels[0]
             )
             score = unreadable(0) if row is None else self.score_gold(*row)
-            reward = self.value(score)
-            rewards, corrects, logs = [reward], [correct_of(score, reward)], shares((score,))
+            reward, correct = score.reward, score.correct
+            if reward is None or correct is None:
+                reward = self.value(score)
+            rewards, corrects = [reward], [correct_of(score, reward) if correct is None else float(correct)]
+            logs = shares((score,))
         else:
             scores = score_queries(self.score_golds, queries, prompts, labels)
             rewards = [self.value(score) for score in scores]

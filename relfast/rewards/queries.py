@@ -74,6 +74,9 @@ def sample_of(query: object, prompt: object, label: object) -> Row | None:
         There is neither a prompt nor a question.
     """
     task, answer, question = read_label(label)
+    if type(prompt) is str and type(query) is str and query.startswith(prompt) and not _is_blank(prompt):
+        # as most are
+        return task, answer, cut_turn(query[len(prompt) :]), prompt if question is None else question
     asked = question_of(prompt)
     response = response_in(query, prompt if isinstance(prompt, str) else asked, question)
     if response is None:
@@ -81,6 +84,10 @@ def sample_of(query: object, prompt: object, label: object) -> Row | None:
             raise UsageError(NO_PROMPT)
         return None
     return task, answer, response, asked if question is None else question
+
+
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
 
 
 def unreadable(at: int) -> Score:
@@ -98,8 +105,6 @@ def response_in(query: object, prompt: object, question: object = None) -> Any:
     """
     if not isinstance(query, str):
         return query
-    if type(prompt) is str and prompt and query.startswith(prompt) and not prompt.isspace():
-        return cut_turn(query[len(prompt) :])  # as most are
     if prompt == "":
         return cut_turn(query)
     for asked in (prompt, question):

@@ -104,7 +104,7 @@ class Adapter:
         """`score_one` with gold that `gold_of` has read."""
         if not self._told:
             self._tell()
-        score = (self._found or self.scorer).score_one(task, gold, response, question)
+        score = (self._found or self.scorer).kept_score(task, gold, response, question)
         if type(question) is not str or not question:
             self._needs.look(score.task, gold, question)
         return score
@@ -130,19 +130,20 @@ class Adapter:
             asked = None if questions is None else questions[0]
             return [self.score_gold(tasks[0], gold[0], responses[0], asked)]
         self._tell()
-        scores = self.scorer.scores(list(tasks), gold, responses, questions=questions)
-        look = self._needs.look
-        for at, score in enumerate(scores):
-            question = None if questions is None else questions[at]
-            if type(question) is not str or not question:
-                look(score.task, gold[at], question)
+        scores = self.scorer.kept_scores(list(tasks), gold, responses, questions=questions)
+        if questions is None or set(map(type, questions)) != {str} or not all(questions):
+            look = self._needs.look
+            for at, score in enumerate(scores):
+                question = None if questions is None else questions[at]
+                if type(question) is not str or not question:
+                    look(score.task, gold[at], question)
         return scores
 
     def score_here(self, task: Any, gold: Any, response: Any, question: Any) -> Score | None:
         """`score_gold` where that needs no worker, else None: then `score_on_workers` is to be awaited."""
         if not self._told:
             self._tell()
-        score = (self._found or self.scorer).score_at_once(task, gold, response, question)
+        score = (self._found or self.scorer).kept_at_once(task, gold, response, question)
         if score is not None and (type(question) is not str or not question):
             self._needs.look(score.task, gold, question)
         return score

@@ -66,19 +66,24 @@ class Reward(Adapter):
         tasks, answers, questions = (columns.get(name) for name in self._columns)
         if questions is None:
             questions = [question_of(prompt) for prompt in prompts] if prompts is not None else None
-        scores = self.score_all(
-            tasks if tasks is not None else [None] * n,
-            answers if answers is not None else [None] * n,
-            [response_of(completion) for completion in completions],
-            questions,
-        )
+        if tasks is None:
+            tasks = [None] * n
+        if answers is None:
+            answers = [None] * n
+        if n == len(tasks) == len(answers) == 1 and (questions is None or len(questions) == 1):
+            question = None if questions is None else questions[0]
+            scores = [self.score_one(tasks[0], answers[0], response_of(completions[0]), question)]
+        else:
+            scores = self.score_all(
+                tasks, answers, [response_of(completion) for completion in completions], questions
+            )
         if self._log and log_metric is not None:
             for metric, value in tallies(scores).items():
                 log_metric(f"{self.__name__}/{metric}", value)
         if self._log and log_extra is not None:
             log_extra(f"{self.__name__}_status", [score.status for score in scores])
             log_extra(f"{self.__name__}_reason", [score.metrics.get("reason") or "" for score in scores])
-        return [self.value(score) for score in scores]
+        return [self.value(score) if score.reward is None else score.reward for score in scores]
 
 
 def make_reward(

@@ -128,10 +128,17 @@ class TextKernel(NamedTuple):
         The function that says what the task's ``strict`` extractor would of a single response that the kernel
         has read: ``(number, taxa) -> value``, numbered as in details, or None where nothing was found.
         Rewards of tasks that have it ask the kernel first.
-    row_key
-        The function that names what decides a row under ``strict``, beside `Extracted.found` and ``reason``:
-        ``(answer, extracted) -> tuple | None``, equal for records whose rows differ in their places only, and
-        None where there are too many to know them all. Rewards of tasks that have it are scored once a key.
+    gold_key
+        The function that names what of gold decides a row under ``strict``, beside an answer that is a number
+        or a word: ``(answer) -> hashable | None``, equal for gold against which equal answers have equal
+        rows, and None for gold that is not as it should be. Rewards of tasks that have it are scored once for
+        each such answer and each of what it names.
+    gold_with_taxa
+        The function that names what of gold decides a row of an answer with taxa: ``(answer, question) ->
+        hashable | None``, None for gold that is not as it should be.
+    judged
+        The function that holds answers with taxa, as ``value_of`` gets them, against what that names, under
+        ``strict``: ``(gold, number, taxa, options) -> Judged``.
     least
         The option that is the smallest measure of a right answer under ``strict``.
     """
@@ -143,7 +150,9 @@ class TextKernel(NamedTuple):
     tables: str | None = None
     strict_gold: str | None = None
     value_of: str | None = None
-    row_key: str | None = None
+    gold_key: str | None = None
+    gold_with_taxa: str | None = None
+    judged: str | None = None
     least: str | None = None
 
 

@@ -20,6 +20,7 @@ from relfast.records import Extracted, Record, Score
 from relfast.rewards import openrlhf, slime
 from relfast.rewards.queries import score_queries
 from relfast.tasks import TASKS
+from relfast.tasks.base import resolve
 from relfast.tasks.options import AllOptions
 
 pytestmark = pytest.mark.compiled
@@ -176,24 +177,22 @@ def test_64_threads_get_their_own_rows(scorer: relfast.Scorer) -> None:
     assert sum(after[name] - before[name] for name in names) == 64 * 80
 
 
-def test_a_row_key_decides_the_row() -> None:
-    """Rows of one key differ in nothing, whatever else gold says."""
+def test_a_gold_key_decides_the_row() -> None:
+    """Rows of one key and one answer that is a number or a word differ in nothing, whatever else gold says."""
     options = AllOptions(policy="strict")
     for task in (TASKS["REL-A1"], TASKS["REL-B1"], TASKS["REL-C1"]):
         kernel = task.text_kernel
         assert kernel is not None
-        assert kernel.row_key is not None
-        from relfast.tasks.base import resolve
-
-        row_key = resolve(kernel.row_key)
+        assert kernel.gold_key is not None
+        gold_key = resolve(kernel.gold_key)
         said: dict[Any, str] = {}
         for _, answer, response, question in _rows(task.name):
             if type(response) is not str or type(answer) is str:
                 continue
             record = Record(0, None, task.name, answer, response, question)
             extracted = task.scorer.extract(record, options)
-            key = row_key(answer, extracted)
-            if key is None:
+            key = gold_key(answer)
+            if key is None or (task.name == "REL-B1" and extracted.value.taxa):
                 continue
             (outcome,) = task.scorer.score([(record, extracted)], options)
             row = repr(
@@ -206,9 +205,41 @@ def test_a_row_key_decides_the_row() -> None:
                     outcome.error,
                 )
             )
-            key = key, extracted.found, extracted.reason
+            key = key, repr(extracted)
             assert outcome.error is not None or said.setdefault(key, row) == row
         assert len(said) > 5
+
+
+def test_gold_that_is_changed_in_place_is_read_anew(scorer: relfast.Scorer) -> None:
+    gold: dict[str, Any] = {"label": "yes", "taxa": [1, 2]}
+    right = "Yes: taxon_1, taxon_2"
+    question = ">1\nAC\n>2\nAC\n>3\nAC\n"
+    for _ in range(2):
+        assert scorer.reward("REL-B1", gold, right, question) == 1.0
+    gold["taxa"][0] = 3
+    assert scorer.reward("REL-B1", gold, right, question) == 0.0
+    assert scorer.reward("REL-B1", gold, "Yes: 2 and 3", question) == 1.0
+    gold["taxa"][0] = True  # equal to 1, and no name
+    expected = _alone(scorer, 0, "REL-B1", gold, right, question)
+    assert scorer.score_one("REL-B1", gold, right, question) == expected
+    gold["taxa"] = [1, 2]
+    gold["label"] = "no"
+    assert scorer.reward("REL-B1", gold, right, question) == 0.0
+    gold["label"] = "yes"
+    # places in the sorted names of another question
+    assert scorer.reward("REL-B1", gold, right, question.replace(">3", ">0").replace(">1", ">7")) == 0.0
+
+
+def test_rows_of_a_batch_are_its_callers(scorer: relfast.Scorer) -> None:
+    tasks, golds, responses = ["REL-C1"] * 20, [{"label": "Yes"}] * 20, ["<Yes>", "<No>"] * 10
+    for _ in range(2):
+        rows = scorer.scores(tasks, golds, responses)
+        assert [row.index for row in rows] == list(range(20))
+        assert [row.metrics for row in rows] == [{"reason": None}] * 20
+        assert [row.correct for row in rows] == [True, False] * 10
+        for row in rows:
+            row.metrics["reason"] = "mine"
+            row.correct = None
 
 
 def test_keys_of_equal_gold_only() -> None:

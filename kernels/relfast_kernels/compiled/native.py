@@ -75,6 +75,7 @@ UNITS: Final = {
         "text/patterns/verdict.py",
         "text/patterns/lists.py",
         "text/patterns/taxa.py",
+        "text/patterns/plain_yes.py",
         "text/patterns/reading.py",
         "text/rel_b_claim.py",
         "text/rel_b_strict.py",

@@ -12,6 +12,7 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.patterns.lists import TAXA
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP, number_of, search
 from relfast_kernels.text.patterns.plain import LINE_FEED, POINT, find, has_word
+from relfast_kernels.text.patterns.plain_yes import plain_yes
 from relfast_kernels.text.patterns.reading import (
     MARGIN,
     groups_of,
@@ -153,6 +154,10 @@ def read_claim(text: Any, start: int, end: int, scratch: Any, to: int, work: Any
     if low < 0:
         return UNKNOWN, 0, 0
     free = high + MARGIN
+    n_taxa = plain_yes(scratch, low, high, free, work)
+    if n_taxa >= 0 and not may_be_truth(scratch, low, high, _TRUTHS):
+        n_taxa = _distinct(n_taxa, work)
+        return (UNKNOWN, 0, 0) if n_taxa < 0 else (2, n_taxa, 0)
     n, form_end = find_verdicts(scratch, low, high, free, work)
     if n >= 0:
         n = _add_truths(scratch, low, high, n, work)

@@ -67,13 +67,17 @@ _FRAMES: Final = {
 """Methods by which pyarrow, Polars and pandas are known, and how each gives its rows."""
 
 
-def rows_of(
+Columns = tuple[list[Any], list[Any], list[Any], list[Any] | None]
+"""Tasks, answers, responses and questions of a batch; no questions if it came without."""
+
+
+def columns_of(
     tasks: str | Sequence[str | None] | None,
     answers: Sequence[object],
     responses: Sequence[object],
     questions: Sequence[object] | None,
-) -> list[tuple[Any, Any, Any, Any]]:
-    """Task, answer, response and question of each row of a batch's columns.
+) -> Columns:
+    """The columns of a batch as lists of one length.
 
     Raises
     ------
@@ -84,13 +88,13 @@ def rows_of(
     _check_column("responses", responses)
     n = len(responses)
     names = [tasks] * n if isinstance(tasks, str) or tasks is None else list(tasks)
-    asked = [None] * n if questions is None else list(questions)
-    if not len(names) == len(answers) == len(asked) == n:
+    asked = None if questions is None else list(questions)
+    if not len(names) == len(answers) == (n if asked is None else len(asked)) == n:
         raise UsageError(
             f"lengths differ: {len(names)} tasks, {len(answers)} answers, {n} responses,"
-            f" {len(asked)} questions"
+            f" {n if asked is None else len(asked)} questions"
         )
-    return list(zip(names, answers, responses, asked, strict=True))
+    return names, list(answers), list(responses), asked
 
 
 def _check_column(name: str, values: object) -> None:

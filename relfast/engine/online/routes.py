@@ -11,16 +11,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from operator import itemgetter
 from typing import Any, Final
 
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.incoming import text_in
+from relfast.engine.online.incoming import Columns, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import for_record
-from relfast.engine.online.text_route import Row, TextRoute
+from relfast.engine.online.text_route import TextRoute, own
 from relfast.engine.scoring import Scoring, failed
 from relfast.json_text import once_decoded
 from relfast.records import Record, Score, unscored
@@ -32,9 +31,6 @@ HOST_CHARS: Final = 1_000_000
 
 SUBMIT_EVERY: Final = 32
 """Records of a batch that are prepared before workers are given them: they start while we go on."""
-
-Asked = tuple[Any, Any, Any, Any]
-"""What is to be scored, as callers say it: task, answer, response, question."""
 
 
 class Routes:
@@ -72,15 +68,24 @@ class Routes:
 
     def score(self, task: Any, answer: Any, response: Any, question: Any) -> Score:
         """The score of one response, waited for if need be."""
-        score = self._text(task, answer, response, question)
-        if score is None:
+        return own(self.kept(task, answer, response, question))
+
+    def kept(self, task: Any, answer: Any, response: Any, question: Any) -> Score:
+        """The same for who only reads it: the row may be that of other responses too."""
+        # as `_text`
+        route = self._texts.get(task) if type(task) is str else None
+        if route is not None and type(response) is str and len(response) <= HOST_CHARS:
+            if type(answer) is str:
+                answer = once_decoded(answer)
+            score = route.kept(answer, response, question)
+        else:
             entry = self.record(0, task, answer, response, question)
             score = entry if isinstance(entry, Score) else delivered(self.begin(entry), entry)
         self._counts.add(score.status)
         return score
 
-    def score_at_once(self, task: Any, answer: Any, response: Any, question: Any) -> Score | None:
-        """`score` where no worker is needed for it, else None."""
+    def kept_at_once(self, task: Any, answer: Any, response: Any, question: Any) -> Score | None:
+        """`kept` where no worker is needed for it, else None."""
         score = self._text(task, answer, response, question)
         if score is None:
             entry = self.record(0, task, answer, response, question)
@@ -97,7 +102,7 @@ class Routes:
         route = self._texts.get(task) if type(task) is str else None
         if route is None or type(response) is not str or len(response) > HOST_CHARS:
             return None
-        return route.score(once_decoded(answer) if type(answer) is str else answer, response, question)
+        return route.kept(once_decoded(answer) if type(answer) is str else answer, response, question)
 
     def record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
         """What is asked as a record; a score that says so where it is none."""
@@ -131,32 +136,53 @@ class Routes:
 
     # many
 
-    def score_batch(self, rows: Sequence[Asked]) -> list[Score]:
-        """Scores of rows, in order."""
-        if len(rows) == 1:
-            return [self.score(*rows[0])]
-        routes = self._texts
-        texts: dict[str, list[Row]] = {}
-        others: list[tuple[int, Record | Score]] = []
-        for at, (name, answer, response, question) in enumerate(rows):
-            if type(response) is str and type(name) is str and name in routes and len(response) <= HOST_CHARS:
-                gold = once_decoded(answer) if type(answer) is str else answer
-                some = texts.get(name)
-                if some is None:
-                    some = texts[name] = []
-                some.append((at, gold, response, question))
-            else:
-                others.append((at, self.record(at, name, answer, response, question)))
+    def score_batch(self, columns: Columns) -> list[Score]:
+        """Scores of a batch, in order."""
+        return [own(row, at) for at, row in enumerate(self.kept_batch(columns))]
+
+    def kept_batch(self, columns: Columns) -> list[Score]:
+        """The same for who only reads them: a row may be that of several responses, and names no place."""
+        names, answers, responses, questions = columns
+        if len(names) == 1:
+            return [self.kept(names[0], answers[0], responses[0], questions[0] if questions else None)]
+        texts, others = self._of_texts(names, responses)
+        if not others and len(texts) == 1:
+            ((name, _),) = texts.items()
+            return self._counted(self._texts[name].kept_all(answers, responses, questions))
+        scores: list[Any] = [None] * len(names)
+        entries = [
+            self.record(at, names[at], answers[at], responses[at], questions[at] if questions else None)
+            for at in others
+        ]
         # workers are busy while the texts are scored
-        begun = self._begun([entry for _, entry in others]) if others else []
-        of_texts = [routes[name].score_all(some) for name, some in texts.items()]
-        if not others and len(of_texts) == 1:
-            return self._counted(of_texts[0])
-        scores = [score for some in of_texts for score in some]
-        scores += [delivered(each, entry) for each, (_, entry) in zip(begun, others, strict=True)]
-        places = [row[0] for some in texts.values() for row in some] + [at for at, _ in others]
-        in_order = sorted(zip(places, scores, strict=True), key=itemgetter(0))
-        return self._counted([score for _, score in in_order])
+        begun = self._begun(entries) if entries else []
+        for name, places in texts.items():
+            asked = None if questions is None else [questions[at] for at in places]
+            some = [answers[at] for at in places], [responses[at] for at in places], asked
+            for at, score in zip(places, self._texts[name].kept_all(*some), strict=True):
+                scores[at] = score
+        for at, each, entry in zip(others, begun, entries, strict=True):
+            scores[at] = delivered(each, entry)
+        return self._counted(scores)
+
+    def _of_texts(
+        self, names: list[Any], responses: list[Any]
+    ) -> tuple[dict[str, Sequence[int]], Sequence[int]]:
+        """Places of a batch by the task whose short way they go, and those of all others."""
+        n, routes = len(names), self._texts
+        if not routes:
+            return {}, range(n)
+        kinds = set(map(type, names)), set(map(type, responses))
+        if kinds == ({str}, {str}) and max(map(len, responses)) <= HOST_CHARS and len(set(names)) == 1:
+            return ({names[0]: range(n)}, ()) if names[0] in routes else ({}, range(n))
+        texts: dict[str, Any] = {}
+        others: list[int] = []
+        for at, (name, response) in enumerate(zip(names, responses, strict=True)):
+            if type(response) is str and type(name) is str and name in routes and len(response) <= HOST_CHARS:
+                texts.setdefault(name, []).append(at)
+            else:
+                others.append(at)
+        return texts, others
 
     def score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
         """Scores of records, in order; entries that are scores already pass through."""

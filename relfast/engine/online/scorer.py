@@ -17,10 +17,11 @@ from typing import Any, Unpack
 
 from relfast.engine.job import Job, make_job
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.incoming import check_records, rows_of
+from relfast.engine.online.incoming import check_records, columns_of
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.routes import Routes, delivered
+from relfast.engine.online.text_route import own
 from relfast.engine.online.working_clock import WorkingClock
 from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.engine.rows import read_gold
@@ -137,7 +138,8 @@ class Scorer:
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> Score | None:
         """`score_one` where no worker is needed for it, else None: `submit` it then."""
-        return self._routes.score_at_once(task, answer, response, question)
+        score = self._routes.kept_at_once(task, answer, response, question)
+        return None if score is None else own(score)
 
     def reward(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -149,7 +151,7 @@ class Scorer:
         UnscoredError
             It has none and ``on_error`` is ``"raise"``.
         """
-        score = self._routes.score(task, answer, response, question)
+        score = self._routes.kept(task, answer, response, question)
         return self.value_of(score) if score.reward is None else score.reward
 
     async def areward(
@@ -162,7 +164,7 @@ class Scorer:
         UnscoredError
             As `reward`.
         """
-        score = self._routes.score_at_once(task, answer, response, question)
+        score = self._routes.kept_at_once(task, answer, response, question)
         if score is None:
             score = await asyncio.wrap_future(self.submit(task, answer, response, question))
         return self.value_of(score)
@@ -187,6 +189,29 @@ class Scorer:
         else:
             deliver(begun)
         return future
+
+    # for who only reads a score, as trainers' adapters do
+
+    def kept_score(self, task: Any, answer: object, response: object, question: object = None) -> Score:
+        """`score_one`, whose row may be that of other responses too: nothing in it may be changed."""
+        return self._routes.kept(task, answer, response, question)
+
+    def kept_at_once(
+        self, task: Any, answer: object, response: object, question: object = None
+    ) -> Score | None:
+        """`score_at_once` in the same way."""
+        return self._routes.kept_at_once(task, answer, response, question)
+
+    def kept_scores(
+        self,
+        tasks: str | Sequence[str | None] | None,
+        answers: Sequence[object],
+        responses: Sequence[object],
+        *,
+        questions: Sequence[object] | None = None,
+    ) -> list[Score]:
+        """`scores` in the same way; their ``index`` says nothing."""
+        return self._routes.kept_batch(columns_of(tasks, answers, responses, questions))
 
     # many
 
@@ -246,7 +271,7 @@ class Scorer:
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
         """The rows of `score_batch` alone; it raises what that raises."""
-        return self._routes.score_batch(rows_of(tasks, answers, responses, questions))
+        return self._routes.score_batch(columns_of(tasks, answers, responses, questions))
 
     def rewards(
         self,
@@ -265,7 +290,7 @@ class Scorer:
         UsageError
             The sequences differ in length.
         """
-        scores = self.scores(tasks, answers, responses, questions=questions)
+        scores = self._routes.kept_batch(columns_of(tasks, answers, responses, questions))
         return [self.value_of(score) if score.reward is None else score.reward for score in scores]
 
     def value_of(self, score: Score) -> float | None:

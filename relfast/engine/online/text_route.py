@@ -1,8 +1,9 @@
 """One task's responses, read by the kernel of its ``strict`` extractor and scored where they are asked for.
 
 The short way of a reward: no record and no outcome is made where the same answer has been held against the
-same gold before. Answers that are a number or a word (`TextKernel.row_key`) make a few rows in all: after the
-first dozens of responses they are only copied.
+same gold before. Answers that are a number or a word make a few rows in all for gold of a kind
+(`TextKernel.gold_key`): after the first dozens of responses nothing is made, and who only reads gets the
+one that is kept.
 """
 
 from __future__ import annotations
@@ -11,21 +12,20 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
 from relfast.engine.scoring import Scoring, failed
-from relfast.engine.strict_reader import StrictReader
-from relfast.records import SCORED, Extracted, Record, Score
+from relfast.engine.strict_reader import Claim, Found, StrictReader
+from relfast.json_text import once_decoded
+from relfast.records import SCORED, Judged, Record, Score
 from relfast.tasks.base import Task, resolve
 
 MOST_ROWS: Final = 4_096
-"""Rows of a task that are kept: gold may hold any number."""
+"""Rows of a task that are kept, about: gold may hold any number."""
 
-Row = tuple[int, object, str, object]
-"""A response in a batch: its place, gold, the text and the question."""
-
-_Key = tuple[Hashable, bool, str | None]
+_Rows = dict[int, Score]
+"""What the kernel's number of an answer comes to → its row."""
 
 
 class TextRoute:
-    """Thread-safe: what is kept is never changed, only copied.
+    """Thread-safe: what is kept is never changed.
 
     Parameters
     ----------
@@ -38,54 +38,111 @@ class TextRoute:
         assert kernel is not None
         self._task, self._name, self._scoring, self._reader = task, task.name, scoring, reader
         self._kernel = reader.kernel_of(task)
-        self._row_key: Callable[[object, Extracted[Any]], Hashable] | None = None
-        if kernel.row_key is not None and not scoring.job.details:  # those repeat gold
-            self._row_key = resolve(kernel.row_key)
-        self._rows: dict[_Key, Score] = {}
+        self._options, self._metric = scoring.options, scoring.reward_metric(task)
+        self._gold_key: Callable[[object], Hashable] | None = None
+        self._gold_with_taxa: Callable[[object, object], Hashable] | None = None
+        self._judged: Callable[..., Judged]
+        if kernel.gold_key is not None and not scoring.job.details:  # those repeat gold
+            self._gold_key = resolve(kernel.gold_key)
+            if kernel.gold_with_taxa is not None and kernel.judged is not None:
+                self._gold_with_taxa, self._judged = resolve(kernel.gold_with_taxa), resolve(kernel.judged)
+        self._rows: dict[Hashable, _Rows] = {}
+        self._n_rows = 0
+        self._claims: dict[tuple[Hashable, Claim], Score] = {}
 
-    def score(self, answer: object, response: str, question: object) -> Score:
-        """The score of one response."""
+    def kept(self, answer: object, response: str, question: object) -> Score:
+        """The score of one response, of which nothing may be changed: it may be that of others."""
         try:
-            said = self._reader.read_text(self._kernel, response)
-            return self._judged(0, answer, response, question, said)
+            found = self._reader.find(self._kernel, response)
+            key = None
+            if type(found) is int and self._gold_key is not None:
+                key = self._gold_key(answer)
+                row = self._rows.get(key, _NONE).get(found)
+                if row is not None:
+                    return row
+            return self._found(answer, response, question, found, key)
         except Exception as error:
             return failed(Record(0, None, self._name, answer, response, question), error)
 
-    def score_all(self, rows: Sequence[Row]) -> list[Score]:
-        """Scores of rows, in their order."""
+    def kept_all(self, answers: list[Any], responses: list[str], questions: list[Any] | None) -> list[Score]:
+        """`kept` of responses, in their order; gold may be JSON text."""
         try:
-            all_said = self._reader.read_all(self._task, [response for _, _, response, _ in rows])
+            all_found: Sequence[Found] = self._reader.find_all(self._kernel, responses)
         except Exception:
             # something that spoils them all: each is read anew, by itself
-            all_said = [None] * len(rows)
-        scores: list[Score] = []
-        judged = self._judged
-        for (at, answer, response, question), said in zip(rows, all_said, strict=True):
+            all_found = [None] * len(responses)
+        # rollouts share gold, as a text or as an object, which lives as long as the list
+        ids = answers if set(map(type, answers)) == {str} else [*map(id, answers)]
+        golds: dict[Any, Any] = dict(zip(ids, answers, strict=True))
+        for one, gold in golds.items():
+            if type(gold) is str:
+                golds[one] = once_decoded(gold)
+        key_of = self._gold_key
+        keys = dict.fromkeys(golds) if key_of is None else {one: key_of(gold) for one, gold in golds.items()}
+        kept = {one: self._rows.get(key, _NONE) for one, key in keys.items()}
+        rows: list[Any] = [
+            kept[one].get(found) if type(found) is int else None
+            for one, found in zip(ids, all_found, strict=True)
+        ]
+        with_taxa: dict[Any, Hashable] = {}
+        for at in [at for at, row in enumerate(rows) if row is None]:
+            answer, response, found = golds[ids[at]], responses[at], all_found[at]
+            question = None if questions is None else questions[at]
             try:
-                scores.append(judged(at, answer, response, question, said))
+                if isinstance(found, tuple) and self._gold_with_taxa is not None:
+                    about = ids[at], id(question)
+                    gold = with_taxa.get(about)
+                    if gold is None:
+                        gold = with_taxa[about] = self._gold_with_taxa(answer, question)
+                    if gold is not None:
+                        row = self._claims.get((gold, found))
+                        rows[at] = self._claimed(gold, found) if row is None else row
+                        continue
+                rows[at] = self._found(answer, response, question, found, keys[ids[at]])
             except Exception as error:
-                scores.append(failed(Record(at, None, self._name, answer, response, question), error))
-        return scores
+                rows[at] = failed(Record(0, None, self._name, answer, response, question), error)
+        return rows
 
-    def _judged(
-        self, at: int, answer: object, response: str, question: object, said: Extracted[Any] | None
-    ) -> Score:
-        key: _Key | None = None
-        if said is not None and self._row_key is not None:
-            decides = self._row_key(answer, said)
-            if decides is not None:
-                key = decides, said.found, said.reason
-                row = self._rows.get(key)
-                if row is not None:
-                    return _copy(row, at)
-        record = Record(at, None, self._name, answer, response, question)
-        score = self._scoring.score_read(self._task, record, said)
-        if key is not None and score.status in SCORED and len(self._rows) < MOST_ROWS:
-            self._rows[key] = _copy(score, 0)  # the caller may change what it gets
-        return score
+    def _found(self, answer: object, response: str, question: object, found: Found, key: Hashable) -> Score:
+        """The row of what has been found in a response."""
+        if isinstance(found, int):
+            row = self._rows.get(key, _NONE).get(found)
+            if row is not None:
+                return row
+            score = self._scored(answer, response, question, found)
+            if key is not None and score.status in SCORED and self._n_rows < MOST_ROWS:
+                self._rows.setdefault(key, {})[found] = score
+                self._n_rows += 1
+            return score
+        if isinstance(found, tuple) and self._gold_with_taxa is not None:
+            gold = self._gold_with_taxa(answer, question)
+            if gold is not None:
+                row = self._claims.get((gold, found))
+                return self._claimed(gold, found) if row is None else row
+        return self._scored(answer, response, question, found)
+
+    def _claimed(self, gold: Hashable, found: Claim) -> Score:
+        """The row of an answer with taxa, which is kept: rollouts of a prompt often give the same."""
+        correct, metrics, vote, pred = self._judged(gold, *found, self._options)
+        value = correct if self._metric == "correct" else metrics.get(self._metric)
+        reward = None if value is None else float(value)
+        row = Score(0, None, self._name, 0, "ok", correct, reward, metrics, None, vote, pred)
+        if len(self._claims) >= MOST_ROWS:
+            self._claims = {}
+        self._claims[gold, found] = row
+        return row
+
+    def _scored(self, answer: object, response: str, question: object, found: Found) -> Score:
+        said = self._reader.meaning(self._kernel, found)
+        record = Record(0, None, self._name, answer, response, question)
+        return self._scoring.score_read(self._task, record, said)
 
 
-def _copy(row: Score, at: int) -> Score:
+_NONE: Final[_Rows] = {}
+
+
+def own(row: Score, at: int = 0) -> Score:
+    """A copy of a row that may be somebody else's too, for its caller to keep."""
     return Score(
         at,
         None,
@@ -95,7 +152,7 @@ def _copy(row: Score, at: int) -> Score:
         row.correct,
         row.reward,
         row.metrics.copy(),
-        None,
+        row.error,
         row.vote,
         row.pred,
     )

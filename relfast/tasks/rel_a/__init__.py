@@ -46,7 +46,7 @@ TASKS: Final = tuple(
             number_of="relfast.tasks.rel_a.kernel_rows:number_of",
             tables="relfast.tasks.rel_a.kernel_tables",
             value_of="relfast.tasks.rel_a.kernel_rows:value_of",
-            row_key="relfast.tasks.rel_a.kernel_rows:row_key",
+            gold_key="relfast.tasks.rel_a.kernel_rows:gold_key",
         ),
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
         generated_with="relfast.tasks.rel_a.parameters:MatrixParameters" if name <= "REL-A4" else None,

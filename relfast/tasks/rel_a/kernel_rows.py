@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from relfast.records import Extracted
-
 _NONE: Final = 15
 """No panel was chosen, under ``strict``."""
 
@@ -26,7 +24,7 @@ def value_of(panel: int | None, taxa: Sequence[int]) -> int | None:
     return panel
 
 
-def row_key(answer: object, said: Extracted[int | None]) -> tuple[int, int | None] | None:
-    """The target and the panel, where gold is as it should be."""
+def gold_key(answer: object) -> int | None:
+    """The target, where gold is as it should be."""
     target = answer.get("target") if type(answer) is dict else None
-    return (target, said.value) if type(target) is int else None
+    return target if type(target) is int else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Final, NamedTuple
 
 
@@ -21,8 +22,12 @@ def vote(claim: Homoplasy) -> int:
     The sum over distinct taxa of their scattered FNV-1a hashes, which `relfast_kernels.text.rel_b` computes
     too.
     """
-    first = 3 if claim.label == "yes" else 2
-    return sum(map(_share, set(claim.taxa)), first) & 0xFFFF_FFFF
+    return vote_of(claim.label, set(claim.taxa))
+
+
+def vote_of(label: str | None, taxa: Set[str]) -> int:
+    """`vote` of a label and a set of taxa."""
+    return sum(map(_share, taxa), 3 if label == "yes" else 2) & 0xFFFF_FFFF
 
 
 def _share(taxon: str) -> int:

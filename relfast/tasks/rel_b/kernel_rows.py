@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from relfast.records import Extracted
 from relfast.tasks.rel_b.claim import Homoplasy
 from relfast.tasks.rel_b.names import NAMES, gold_names, plain_name
 
-_LABELS: Final = (None, "no", "yes")
+LABELS: Final = (None, "no", "yes")
+"""As the kernel numbers them."""
 
 
 def details(pred: int, gold: int) -> dict[str, Any]:
     """The texts of a row: labels, and lists of taxa that the kernel writes."""
-    return {"pred_label": _LABELS[pred], "gold_label": _LABELS[gold], "pred_taxa": [], "gold_taxa": []}
+    return {"pred_label": LABELS[pred], "gold_label": LABELS[gold], "pred_taxa": [], "gold_taxa": []}
 
 
 def strict_gold(answer: Mapping[str, Any], question: object) -> Mapping[str, Any]:
@@ -28,16 +28,15 @@ def strict_gold(answer: Mapping[str, Any], question: object) -> Mapping[str, Any
 
 def value_of(label: int | None, taxa: Sequence[int]) -> Homoplasy:
     """The claim of a label and taxa that the kernel has numbered."""
-    return Homoplasy(_LABELS[label or 0], [*map(str, taxa)])
+    return Homoplasy(LABELS[label or 0], [*map(str, taxa)])
 
 
-def row_key(answer: object, said: Extracted[Homoplasy]) -> tuple[str, str | None] | None:
-    """Both labels of a claim without taxa: whichever taxa are gold's, it has none of them."""
-    label, claimed = said.value
-    if claimed or type(answer) is not dict:
+def gold_key(answer: object) -> str | None:
+    """The label: whichever taxa are gold's, a claim without taxa has none of them."""
+    if type(answer) is not dict:
         return None
-    gold, taxa = answer.get("label"), answer.get("taxa")
-    if type(gold) is not str or type(taxa) is not list or not NAMES.issuperset(map(type, taxa)):
+    label, taxa = answer.get("label"), answer.get("taxa")
+    if type(label) is not str or type(taxa) is not list or not NAMES.issuperset(map(type, taxa)):
         return None
-    gold = gold.lower()
-    return (gold, label) if gold == "no" or (gold == "yes" and taxa) else None
+    label = label.lower()
+    return label if label == "no" or (label == "yes" and taxa) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Outcome, Record
@@ -12,7 +12,7 @@ from relfast.tasks.rel_b.claim import Homoplasy, vote
 from relfast.tasks.rel_b.names import gold_names
 from relfast.tasks.rel_b.options import RelBOptions
 
-_NO_SCORE: Final = {"precision": UNDEFINED, "recall": UNDEFINED, "f1": UNDEFINED}
+NO_SCORE: Final = {"precision": UNDEFINED, "recall": UNDEFINED, "f1": UNDEFINED}
 
 LEAST_PRECISE: Final = 0.9
 """strict: share of a claim's taxa that must be gold's, so that naming many does not pay; see `proven`."""
@@ -49,18 +49,18 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
     metrics: dict[str, Any]
     correct, reason = False, extracted.reason
     if label == "no":
-        metrics = dict(_NO_SCORE)
+        metrics = dict(NO_SCORE)
         correct = claim.label == "no" and not claim.taxa
     else:
         gold = gold_names(taxa or (), record.question, answer.get("taxa_as")) if strict else _names(taxa)
         pred = set(claim.taxa)
-        n_common, n_pred, n_gold = len(pred & gold), len(pred), len(gold)
-        metrics = measures(n_common, n_pred, n_gold) if gold else dict(_NO_SCORE)
-        if claim.label == "yes":
-            least = options.b1_min_f1 if strict else 0.0
-            correct = not gold or (metrics["f1"] >= least if strict else metrics["f1"] > least)
-        if strict and correct and not proven(n_common, n_pred, n_gold):
-            correct, reason = False, "guessed_taxa"
+        if strict:
+            counts = len(pred & gold), len(pred), len(gold)
+            metrics, correct, guessed = against(claim.label, *counts, options.b1_min_f1)
+            reason = "guessed_taxa" if guessed else reason
+        else:
+            metrics = measures(len(pred & gold), len(pred), len(gold)) if gold else dict(NO_SCORE)
+            correct = claim.label == "yes" and (not gold or metrics["f1"] > 0)
     if strict:
         metrics["reason"] = reason
     return Outcome(
@@ -76,6 +76,16 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
         extracted.found,
         vote=vote(claim) if extracted.found else None,
     )
+
+
+def against(
+    label: str | None, n_common: int, n_pred: int, n_gold: int, least: float
+) -> tuple[dict[str, Any], bool, bool]:
+    """A claim against gold's taxa under ``strict``: metrics, whether it is right, whether it is guessed."""
+    metrics = measures(n_common, n_pred, n_gold) if n_gold else dict(NO_SCORE)
+    right = label == "yes" and (not n_gold or metrics["f1"] >= least)
+    guessed = right and not proven(n_common, n_pred, n_gold)
+    return metrics, right and not guessed, guessed
 
 
 def proven(common: int, n_pred: int, n_gold: int) -> bool:
@@ -107,7 +117,7 @@ def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
 
 def metrics_of_counts(gold_is_yes: bool, n_common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     """A row's metrics from what the kernel counted; the ``reference`` policy's."""
-    return measures(n_common, n_pred, n_gold) if gold_is_yes else dict(_NO_SCORE)
+    return measures(n_common, n_pred, n_gold) if gold_is_yes else dict(NO_SCORE)
 
 
 def _needs_taxa(label: str, taxa: object, claim: Homoplasy, options: RelBOptions) -> bool:
@@ -129,7 +139,7 @@ def _names(taxa: object) -> set[str]:
 
 def _unusable_gold(label: object, taxa: object, message: str) -> Outcome:
     details = {"pred_label": None, "gold_label": label, "pred_taxa": [], "gold_taxa": taxa}
-    return Outcome(False, dict(_NO_SCORE), details, found=False, error=message)
+    return Outcome(False, dict(NO_SCORE), details, found=False, error=message)
 
 
 def said(details: Mapping[str, Any]) -> str | None:
@@ -137,4 +147,9 @@ def said(details: Mapping[str, Any]) -> str | None:
     label, taxa = details["pred_label"], details["pred_taxa"]
     if label is None:
         return None
-    return f"{label}: {', '.join(sorted(set(taxa)))}" if taxa else str(label)
+    return as_text(label, set(taxa))
+
+
+def as_text(label: str, taxa: Set[str]) -> str:
+    """`said` of a label and a set of taxa."""
+    return f"{label}: {', '.join(sorted(taxa))}" if taxa else str(label)

@@ -36,7 +36,7 @@ C1: Final = Task(
         "relfast.tasks.rel_c.kernel_rows:details",
         number_of="relfast.tasks.rel_c.kernel_rows:number_of",
         value_of="relfast.tasks.rel_c.kernel_rows:value_of",
-        row_key="relfast.tasks.rel_c.kernel_rows:row_key",
+        gold_key="relfast.tasks.rel_c.kernel_rows:gold_key",
     ),
     generator="relfast.tasks.rel_c.generate",
     generated_with="relfast.tasks.rel_c.parameters:IsomerSetParameters",

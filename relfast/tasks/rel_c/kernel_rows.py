@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from relfast.records import Extracted
-
 _LABELS: Final = (None, "No", "Yes")
 
 
@@ -26,7 +24,7 @@ def value_of(label: int | None, taxa: Sequence[int]) -> str | None:
     return _LABELS[label or 0]
 
 
-def row_key(answer: object, said: Extracted[str | None]) -> tuple[str, str | None] | None:
-    """Both labels."""
+def gold_key(answer: object) -> str | None:
+    """The label, where gold has one."""
     label = answer.get("label") if type(answer) is dict else None
-    return (label, said.value) if type(label) is str else None
+    return label if type(label) is str else None

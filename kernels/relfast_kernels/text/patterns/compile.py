@@ -61,6 +61,7 @@ LEFT: Final = tuple(_left_kind(symbol) for symbol in range(N_SYMBOLS))
 AT_BEGIN: Final = _AT_BEGIN
 
 _EVERY: Final = frozenset(range(N_SYMBOLS))
+_EVERY_BIT: Final = (1 << 64) - 1
 _Left = tuple[int, int]
 _CHARACTER: Final = {symbol: character for character, symbol in SYMBOL_OF.items()}
 _POSITIONS: Final = {
@@ -85,10 +86,15 @@ class Programs:
         """How many ways, then where each begins."""
         self.starts: dict[str, int] = {}
         """Pattern → where its program begins."""
+        self.seconds: list[int] = []
+        """``N_SYMBOLS`` numbers a pattern: which symbols, by their last six bits, may follow the one that a
+        match begins with, as bits; all where the match may end there."""
         self.begins: list[int] = []
         """``N_SYMBOLS + 1`` numbers a pattern: what may stand left of a match that begins with that symbol,
         or at the end of the text, as bits of `LEFT` and `AT_BEGIN`."""
         self._multiline = False
+        self._ways: dict[int, list[int]] = {}
+        """Where the ways of each branch begin."""
 
     def add(self, name: str, source: str, flags: int) -> None:
         parsed = _parser.parse(source, flags)
@@ -101,6 +107,55 @@ class Programs:
         for symbol, left in enumerate(self._begin(list(parsed), (_ANYTHING, _ANYTHING), table)):
             table[symbol] |= left
         self.begins += table
+        self.seconds += self._seconds(self.starts[name])
+
+    def _seconds(self, start: int) -> list[int]:
+        """What may stand second in a match, for each symbol that it may begin with; what is asked beside a
+        character is taken for true."""
+        masks = [0] * N_SYMBOLS
+        for symbols, after in self._steps(start):
+            mask = 0
+            for following, _ in self._steps(after):
+                if following is None:
+                    mask = _EVERY_BIT
+                    break
+                for symbol in following:
+                    mask |= 1 << (symbol & 63)
+            for symbol in range(N_SYMBOLS) if symbols is None else symbols:
+                masks[symbol] |= mask if symbols is not None else _EVERY_BIT
+        return masks
+
+    def _steps(self, start: int) -> list[tuple[frozenset[int] | None, int]]:
+        """The symbols that a program may take from one of its places, and where it stands then; None: it may
+        be at its end."""
+        sets = list(self.sets)
+        steps: list[tuple[frozenset[int] | None, int]] = []
+        seen, left = {start}, [start]
+        while left:
+            pc = left.pop()
+            op, a, b, _ = self.code[pc * WIDTH : (pc + 1) * WIDTH]
+            following: list[int] = []
+            if op == MATCH:
+                steps.append((None, pc))
+            elif op == CHAR:
+                steps.append((frozenset([a]), pc + 1))
+            elif op == CLASS:
+                steps.append((sets[a], pc + 1))
+            elif op in (GREEDY, POSSESSIVE, LAZY):
+                # it may take more, or go on
+                steps.append((sets[a], pc))
+                following = [pc + 1]
+            elif op == BRANCH:
+                following = self._ways[pc]
+            elif op == SPLIT:
+                following = [a, b]
+            elif op in (JUMP, LOOK):
+                following = [a]
+            else:
+                following = [pc + 1]
+            left += [place for place in following if place not in seen]
+            seen.update(following)
+        return steps
 
     def _here(self) -> int:
         return len(self.code) // WIDTH
@@ -159,7 +214,7 @@ class Programs:
             raise ValueError(f"{op} is not known here")
 
     def _branch(self, ways: list[list[tuple[Any, Any]]]) -> None:
-        self._emit(BRANCH, len(self.tables) // (N_SYMBOLS + 1))
+        branch = self._emit(BRANCH, len(self.tables) // (N_SYMBOLS + 1))
         table = len(self.tables)
         self.tables += [0] * (N_SYMBOLS + 1)
         begins, jumps = [], []
@@ -169,6 +224,7 @@ class Programs:
             jumps.append(self._emit(JUMP))
         for jump in jumps:
             self._patch(jump, 1, self._here())
+        self._ways[branch] = begins
         firsts = [self._first(way) for way in ways]
         known: dict[tuple[int, ...], int] = {(): 0}
         for symbol in range(N_SYMBOLS + 1):

@@ -56,11 +56,13 @@ for _members, _number in _PROGRAMS.sets.items():
 _NUMBERS: Final = {name: number for number, name in enumerate(_PROGRAMS.starts)}
 _STARTS: Final = np.array(list(_PROGRAMS.starts.values()), np.int32)
 _BEGINS: Final = np.array(_PROGRAMS.begins, np.uint8)
+_SECONDS: Final = np.array(_PROGRAMS.seconds, np.uint64)
 _LEFT: Final = np.array(LEFT, np.uint8)
 
 _NO, _YES = constant(0), constant(1)
 _ROW: Final = np.uint64(N_SYMBOLS + 1)
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_NOUGHT, _SIX_BITS, _SYMBOLS = np.uint64(0), np.uint64(63), np.uint64(N_SYMBOLS)
 NONE, GAVE_UP = -1, -2
 """Instead of where a match is."""
 
@@ -345,14 +347,21 @@ def search(number: int, text: Any, begin: int, start: int, end: int, work: Any) 
     """
     code = np.int64(_STARTS[number])
     begins = np.uint64(number) * _ROW
+    seconds = np.uint64(number) * _SYMBOLS
+    stop = np.uint64(max(start, end))
     _forget(work)
     left = _LEFT[text[start - 1]] if start > begin else np.uint8(AT_BEGIN)
-    for place in range(np.uint64(start), np.uint64(max(start, end))):
+    for place in range(np.uint64(start), stop):
         symbol = text[place]
         here = left
         left = _LEFT[symbol]
         if _BEGINS[begins + np.uint64(symbol)] & here == 0:
             continue
+        # at the end of the text there is nothing second: a match may go no further
+        if place + _ONE < stop:
+            second = np.uint64(text[place + _ONE]) & _SIX_BITS
+            if (_SECONDS[seconds + np.uint64(symbol)] >> second) & _ONE == _NOUGHT:
+                continue
         at = np.int64(place)
         found = _run(text, begin, at, end, code, _NO, work)  # type: ignore[arg-type]
         if found == GAVE_UP:

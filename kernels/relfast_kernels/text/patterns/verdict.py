@@ -70,7 +70,7 @@ def concludes(text: Any, start: int, end: int, work: Any) -> bool:
 
 
 @kernel
-def _is_struck(text: Any, low: int, high: int, work: Any) -> bool:
+def is_struck(text: Any, low: int, high: int, work: Any) -> bool:
     """Whether something is struck out, or may be."""
     marked = False
     for k in range(np.uint64(low), np.uint64(max(low, high - 1))):
@@ -228,7 +228,7 @@ def put(k: int, start: int, end: int, yes: int, rank: int, work: Any) -> None:
 @kernel
 def find_verdicts(text: Any, low: int, high: int, to: int, work: Any) -> Any:
     """Verdicts as `relfast_kernels.text.patterns.yes_no.verdicts` has them, or -1: the exact way must say."""
-    if _is_struck(text, low, high, work):
+    if is_struck(text, low, high, work):
         return -1, -1
     return verdicts(text, low, high, to, work)
 
