@@ -187,6 +187,7 @@ class BlockScoring:
                 )
             )
             segment = segment_of(end, scores)
+            segment.ends = end == stop
             yield segment
             pace.next(segment.tally)
             at = end
@@ -213,8 +214,11 @@ class BlockScoring:
             if not slow:
                 text, tally = scanned.rows(first, end, block.first_index)
                 rows.append(text)
+                if parts.n_rows:
+                    parts.tally.merge(tally)
+                else:
+                    parts.tally = tally  # as a rule all of the block is one run
                 parts.n_rows += tally.rows
-                parts.tally.merge(tally)
                 parts.stop = end
                 parts.n_fast += end - first
                 parts.n_left += scanned.take_left()
@@ -240,6 +244,7 @@ class BlockScoring:
         if parts.n_rows or parts.n_fast or parts.stop < stop or not rows:
             parts.rows = b"".join(rows)
             parts.stop = max(parts.stop, stop)
+            parts.ends = True
             yield parts
 
 

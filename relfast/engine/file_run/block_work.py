@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
@@ -31,6 +32,7 @@ has other work, is not let run for some milliseconds."""
 MIN_SPLIT_LINES: Final = 8
 
 _WAIT_SECONDS: Final = 0.5
+_LOOK_SECONDS: Final = 0.25
 
 SLOW_SECONDS: Final = 0.5
 """A record that is at work for longer is slow: nearly all take less than a thousandth of that."""
@@ -212,6 +214,7 @@ def score_on_pool(
     order = Order()
     begun = 0
     few, enough = 2 * pool.workers, MOST_WAITING * pool.workers
+    looked = time.monotonic()
     try:
         # so few blocks that whole ones would leave workers idle are cut
         parts = 4 * pool.workers if ahead.peek(few) < few else 1
@@ -231,7 +234,10 @@ def score_on_pool(
                 # woken by any block: when one is done, another may be started
                 changed.wait_for(lambda: _can_go_on(under_way, pool, enough, ahead), _WAIT_SECONDS)
             yield from _finished(under_way, order)
-            meanwhile(pool.n_slow(SLOW_SECONDS))
+            if time.monotonic() - looked > _LOOK_SECONDS:
+                # not for each block: there are hundreds in a second
+                meanwhile(pool.n_slow(SLOW_SECONDS))
+                looked = time.monotonic()
     except (KeyboardInterrupt, SystemExit):
         yield from _finished(under_way, order)
         raise

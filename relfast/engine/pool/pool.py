@@ -311,7 +311,7 @@ class Pool:
         return False
 
     def _answers(self, worker: Worker, request: Any) -> Iterator[Any]:
-        """The answers to a request, up to the None that ends them. Raises `_Died`."""
+        """The answers to a request, up to the last one or the None that ends them. Raises `_Died`."""
         try:
             worker.send(request)
         except OSError:
@@ -332,6 +332,9 @@ class Pool:
                 worker.kill()
                 raise _Died from None
             if message is None:
+                return
+            if isinstance(message, wire.Last):
+                yield message.answer
                 return
             yield message
 

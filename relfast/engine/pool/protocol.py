@@ -43,7 +43,7 @@ class Setup(NamedTuple):
 
 
 class BlockRequest(NamedTuple):
-    """Score lines ``start`` to ``stop`` (-1: all) of a block; answered by `Segment` frames and None.
+    """Score lines ``start`` to ``stop`` (-1: all) of a block; answered by `Segment` frames and None, or a last one.
 
     ``before`` is what stands before a block whose index is not known.
     """
@@ -54,6 +54,12 @@ class BlockRequest(NamedTuple):
     verdicts: dict[Place, Verdict]
     one_by_one: bool
     before: Before | None = None
+
+
+class Last(NamedTuple):
+    """An answer after which no other comes: None need not follow, which would take as long to be received."""
+
+    answer: Any
 
 
 class EntriesRequest(NamedTuple):
