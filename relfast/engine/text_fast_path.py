@@ -76,7 +76,7 @@ from relfast.engine.text_gold import JoinedGold, least_measure, task_number
 from relfast.engine.text_paths import paths_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_setting import serves
-from relfast.engine.text_work import TASK_BY_NUMBER, kinds_of, lazy_buffer, numbers
+from relfast.engine.text_work import TASK_BY_NUMBER, kinds_of, lazy_buffer, numbers, start_of
 from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.base import resolve
@@ -152,6 +152,7 @@ class TextFastPath:
         """Reads responses of lines whose fields were found, as rewards have theirs read."""
         self._patterns = lazy_buffer(8 * PATTERN_WORK)
         self._most_lines = MOST_LINES
+        self._lines = numbers(0)
         self._lessons = LESSONS if job.options.strict else ()
         self._records = numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = lazy_buffer(SCRATCH_BYTES)
@@ -184,9 +185,11 @@ class TextFastPath:
         return self._scan_lines(data, n_lines, chosen)
 
     def _scan_lines(self, data: bytes | memoryview, n_lines: int, chosen: str | None) -> ScannedBlock:
-        lines = numbers((n_lines + 1) * LINE_COLUMNS)
+        if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
+            self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
+        lines = self._lines
         size = len(data)
-        address = data if isinstance(data, bytes) else (ctypes.c_char * size).from_buffer(data)
+        address = start_of(data)
         name = (chosen or "").encode("utf-8", "surrogatepass")
         self._settings[SET_FILTER] = chosen is not None
         joined, state = self._joined, self._state
