@@ -15,8 +15,8 @@ class Segment:
 
     ``n_fast`` and ``n_exact`` count the lines that the fast path read, or found the fields of, and those that
     it left to the ordinary way; neither where it was not asked. ``n_left`` counts those of the first of which
-    the task's extractor read a response that others of its kind need not. ``ends`` says that it is the last of
-    the lines that were asked for.
+    the task's extractor read a response that others of its kind need not. ``ends`` says that it has the last
+    of the lines that were asked for.
     """
 
     stop: int

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import secrets
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -132,7 +132,7 @@ class TextFastPath:
             job.options.strict,
             least_measure(job),
             _finds_fields_only(job),
-            secrets.randbits(63),
+            int.from_bytes(os.urandom(8), "little") >> 1,
         )
         self._paths = paths_of(job.field_map)
         self._known = KnownGold(scoring)

@@ -34,8 +34,8 @@ _Start = ctypes.c_char * 0
 
 
 def start_of(data: bytes | memoryview) -> bytes | ctypes.Array[ctypes.c_char]:
-    """Where some bytes are, as a kernel is told; not an array as long as they are: to make a new type for each
-    length takes 50 µs."""
+    """Where some bytes are, as a kernel is told; not an array as long as they are: a new type for each length
+    would take 50 µs."""
     return data if isinstance(data, bytes) else _Start.from_buffer(data)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from relfast.engine.io.blocks import Block, Fault
@@ -82,9 +82,17 @@ def split_lines(data: bytes) -> list[bytes]:
 class BlockScoring:
     """Scores blocks: the fast path for the lines it reads, the ordinary way for all others."""
 
-    def __init__(self, scoring: Scoring, *, large: bool = False, counts: LineCounts | None = None) -> None:
+    def __init__(
+        self,
+        scoring: Scoring,
+        *,
+        large: bool = False,
+        counts: LineCounts | None = None,
+        soon: Callable[[], None] = lambda: None,
+    ) -> None:
         self._scoring = scoring
         self._counts = counts
+        self._soon = soon
         self._fast_path: TextFastPath | None = None
         self._bytes_without_fast_path = FAST_PATH_FROM_BYTES if large else 0
         self._loader = _Loader()
@@ -143,10 +151,11 @@ class BlockScoring:
     def _number(self, block: Block, n_lines: int, before: Before | None) -> int:
         """Tell how many lines a block has, and find out how many are before it; the former."""
         counts = self._counts
-        if before is not None and counts is not None:
+        if counts is not None and (before is not None or block.n_lines < 0):
             block.n_lines = n_lines
             counts.tell(block)
-            place(block, before.lines(counts))
+            if before is not None:
+                place(block, before.lines(counts))
         return n_lines
 
     def _open_fast_path(self, size: int) -> TextFastPath | None:
@@ -212,6 +221,8 @@ class BlockScoring:
         rows: list[bytes] = []
         for first, end, slow in scanned.runs(start, stop):
             if not slow:
+                if end == stop:
+                    self._soon()
                 text, tally = scanned.rows(first, end, block.first_index)
                 rows.append(text)
                 if parts.n_rows:

@@ -26,8 +26,8 @@ LARGE_BYTES: Final = 32 * 2**20
 background (10 s of one core)."""
 
 COMPILE_AFTER: Final = 1.0
-"""Seconds of a run before it looks whether kernels are missing: that takes 25 ms, which most runs that have them
-would feel, and those that have not take longer."""
+"""Seconds of a run before it looks whether kernels are missing: that takes 25 ms, which a run that has them
+would feel, and one that has not takes longer."""
 
 
 def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:

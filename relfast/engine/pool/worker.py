@@ -31,6 +31,7 @@ from relfast.engine.pool.protocol import (
     Last,
     Ready,
     Setup,
+    Soon,
     receive,
     send,
 )
@@ -103,7 +104,8 @@ def _limit(what: int, value: int) -> None:
 
 
 def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
-    blocks = BlockScoring(scoring, large=setup.large, counts=open_shared(setup.line_counts))
+    counts = open_shared(setup.line_counts)
+    blocks = BlockScoring(scoring, large=setup.large, counts=counts, soon=lambda: send(answers, Soon()))
     while True:
         try:
             request = receive(0)
