@@ -37,6 +37,10 @@ FAST_PATH_FROM_BYTES: Final = 2**19
 under ``strict``. A full block takes it at once."""
 
 
+_ROUND: Final = 1 << 16
+"""Blocks of a file differ in size by less: the first one's room does for all."""
+
+
 class _Loader:
     """Reads blocks into one buffer: fresh memory for each costs as much as reading it."""
 
@@ -49,7 +53,8 @@ class _Loader:
             return block.data
         assert block.path is not None
         if len(self._buffer) < block.size:
-            self._buffer = bytearray(block.size)
+            self._buffer = bytearray()  # so that there are not two of them
+            self._buffer = bytearray(-(-block.size // _ROUND) * _ROUND)
         view = memoryview(self._buffer)
         length = 0
         try:
