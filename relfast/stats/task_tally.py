@@ -142,9 +142,11 @@ class TaskTally:
 
     def merge(self, other: TaskTally) -> None:
         for status, n in other.statuses.items():
-            self.statuses[status] += n
+            if n:
+                self.statuses[status] += n
         self.found += other.found
-        self.rewards = [a + b for a, b in zip(self.rewards, other.rewards, strict=True)]
+        self.rewards[0] += other.rewards[0]
+        self.rewards[1] += other.rewards[1]
         for name, (n_rows, total) in other.sums.items():
             mine = self.sums.setdefault(name, [0, 0])
             mine[0] += n_rows

@@ -23,7 +23,9 @@ MAX_UNWRITTEN: Final = 64
 MAX_UNWRITTEN_BYTES: Final = 64 * 2**20
 """Blocks, and bytes of input in them, that may be scored or under way before the oldest is written: their
 rows, and the lines of what workers cannot read themselves, are in memory. While one block waits out its
-deadlines the workers go on with the others."""
+deadlines the workers go on with the others. Many workers need more: `UNWRITTEN_EACH` blocks."""
+
+UNWRITTEN_EACH: Final = 3
 
 MOST_WAITING: Final = 4
 """Blocks for each worker that wait for it: it goes on with the next one while this process, on a machine that
@@ -220,7 +222,11 @@ def score_on_pool(
         # so few blocks that whole ones would leave workers idle are cut
         parts = 4 * pool.workers if ahead.peek(few) < few else 1
         while True:
-            while _room(under_way) and pool.waiting < enough and (block := ahead.next()) is not None:
+            while (
+                _room(under_way, pool.workers)
+                and pool.waiting < enough
+                and (block := ahead.next()) is not None
+            ):
                 order.add(block)
                 state = _BlockState(block, changed, order, pool.line_counts)
                 begun = state.ends = begun + block.size
@@ -246,16 +252,19 @@ def score_on_pool(
         raise ahead.error
 
 
-def _room(under_way: Sequence[_BlockState]) -> bool:
+def _room(under_way: Sequence[_BlockState], workers: int) -> bool:
     if not under_way:
         return True
     first, last = under_way[0], under_way[-1]
     unwritten = last.ends - first.ends + first.block.size
-    return len(under_way) < MAX_UNWRITTEN and unwritten < MAX_UNWRITTEN_BYTES
+    few = len(under_way) < MAX_UNWRITTEN and unwritten < MAX_UNWRITTEN_BYTES
+    return few or len(under_way) < UNWRITTEN_EACH * workers
 
 
 def _can_go_on(under_way: Sequence[_BlockState], pool: Pool, enough: int, ahead: _Ahead) -> bool:
-    return under_way[0].done or (not ahead.exhausted and pool.waiting < enough and _room(under_way))
+    return under_way[0].done or (
+        not ahead.exhausted and pool.waiting < enough and _room(under_way, pool.workers)
+    )
 
 
 def _finished(under_way: deque[_BlockState], order: Order) -> Iterator[tuple[Block, list[Segment]]]:

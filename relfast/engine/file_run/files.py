@@ -25,9 +25,9 @@ LARGE_BYTES: Final = 32 * 2**20
 """Input from which workers load the text fast path at once, and a first run has its kernels compiled in the
 background (10 s of one core)."""
 
-COMPILE_AFTER: Final = 1.0
-"""Seconds of a run before it looks whether kernels are missing: that takes 25 ms, which a run that has them
-would feel, and one that has not takes longer."""
+COMPILE_AFTER: Final = 0.5
+COMPILE_LATER: Final = 5.0
+"""Seconds of a run before it looks whether kernels are missing: that takes 25 ms."""
 
 
 def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:
@@ -96,7 +96,9 @@ def score_files(
 
     def meanwhile(n_slow: int) -> None:
         nonlocal may_compile
-        if may_compile and time.monotonic() - state.started > COMPILE_AFTER:
+        # lines on the fast path have their kernels; a short run hardly misses the others
+        wait = COMPILE_LATER if ways.asked else COMPILE_AFTER
+        if may_compile and time.monotonic() - state.started > wait:
             may_compile = False
             _compile_for(job)
         if progress is not None and (n_slow or state.slow):
