@@ -10,7 +10,8 @@ import pytest
 from relfast import score_file
 from relfast.engine.file_run import files
 from relfast.engine.io import cutting
-from relfast.engine.pool.pool import Pool, WorkItem
+from relfast.engine.pool.pool import Pool
+from relfast.engine.pool.work_item import WorkItem
 from relfast.engine.pool.worker_process import Worker
 
 N = 1_000

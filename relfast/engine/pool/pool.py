@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from relfast_kernels.compiled.cache import report
 
@@ -26,6 +26,7 @@ from relfast.engine.io.line_counts import open_shared
 from relfast.engine.job import Job
 from relfast.engine.pool import protocol as wire
 from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death
+from relfast.engine.pool.work_item import WorkItem
 from relfast.engine.pool.worker_process import Worker, failure_of, shield_thread
 from relfast.errors import WorkerError
 from relfast.memo import create_shared, path_of
@@ -73,28 +74,6 @@ SLOW_SECONDS: Final = 0.5
 """A record that takes longer is told of; nearly all take less than 10 ms."""
 
 _CLOSE_SECONDS: Final = 1.5
-
-
-class WorkItem(Protocol):
-    """What a worker is asked to do. All methods are called by the pool's threads, one at a time."""
-
-    ahead: bool = False
-    """Whether its request may wait in the pipe of a worker that is about to be done: a small one."""
-
-    def request(self) -> Any:
-        """The message to the worker."""
-
-    def answer(self, message: Any) -> None:
-        """A message from the worker."""
-
-    def finished(self) -> None:
-        """The worker is done with it."""
-
-    def died(self, death: Death) -> Sequence[WorkItem]:
-        """The worker died on it; what is left to do, as new items."""
-
-    def failed(self, error: WorkerError) -> None:
-        """It cannot be done."""
 
 
 class Pool:
