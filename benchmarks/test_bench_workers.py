@@ -75,7 +75,7 @@ def test_two_workers_against_one_the_ordinary_way(
     tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
     """Responses within JSON that stands in a text, which no kernel looks into."""
-    n = size(benchmark, smoke=80, quick=20_000, full=60_000)
+    n = size(benchmark, smoke=80, quick=20_000, full=200_000)
     plain, path = tmp_path / "plain.jsonl", tmp_path / "dump.jsonl"
     write_text_dump(plain, n)
     with plain.open() as source, path.open("w") as target:
