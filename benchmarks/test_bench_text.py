@@ -1,4 +1,4 @@
-"""The text fast path: whole commands against the decode floor, and two workers against one."""
+"""The text fast path: whole commands against the decode floor."""
 
 from __future__ import annotations
 
@@ -45,36 +45,6 @@ def test_text_against_decode_floor(
         workers=2,
         limit=1.0,
         check=lambda *_: out.read_bytes().count(b"\n") == n,
-    )
-
-
-def test_two_workers_against_one(
-    dump: tuple[Path, int, int], benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
-    """On REL-C3-like work the scoring dominates; see test_bench_chem. Here reading does."""
-    path, most, n_bytes = dump
-    n = min(most, size(benchmark, smoke=500, quick=60_000, full=400_000))
-    outs = {workers: path.with_suffix(f".{workers}") for workers in (1, 2)}
-
-    def run(workers: int) -> None:
-        out = outs[workers]
-        relfast_command(
-            "score", path, "-o", out, "--overwrite", "-q", "--details", "--workers", workers, "--limit", n
-        )
-
-    against(
-        benchmark,
-        lambda: run(2),
-        lambda: run(1),
-        task="2 workers against 1, text tasks, ordinary way",
-        items=n,
-        n_bytes=n_bytes * n // most,
-        workers=2,
-        name="vs",
-        limit=1.8,
-        at_least=True,
-        rounds=3,
-        check=lambda *_: outs[1].read_bytes() == outs[2].read_bytes(),
     )
 
 

@@ -19,7 +19,8 @@ from relfast.engine.job import Job
 from relfast.engine.scoring import EMBEDDED
 from relfast.errors import OutputError, ReadError
 from relfast.json_text import decode_object, encode_json
-from relfast.stats.tally import Tally, TaskTally
+from relfast.stats.tally import Tally
+from relfast.stats.task_tally import TaskTally
 from relfast.stats.unusable import Cause, Unusable
 
 NOTES: Final = "_parts"

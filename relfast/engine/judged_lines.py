@@ -33,6 +33,7 @@ from relfast_kernels.layouts import (
 
 from relfast.engine.scoring import LOAD_SECONDS, Scoring
 from relfast.engine.text_fields import KnownGold
+from relfast.engine.text_work import kinds_of
 from relfast.records import Outcome, Record
 from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, hash_id, hash_vote
 from relfast.stats.tally import Tally
@@ -139,11 +140,11 @@ class LineJudge:
         """
         if self._scoring.job.details:
             return None
+        if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
+            return None
         # there may be room for more lines than were found
         lines = memoryview(block.lines).cast("B").cast("q")[: (block.n_lines + 1) * LINE_COLUMNS]
         kinds = lines[LINE_KIND::LINE_COLUMNS].tolist()
-        if FIELDS not in kinds[numbers.start : numbers.stop]:
-            return None
         first_of = lines[LINE_RECORD::LINE_COLUMNS].tolist()
         by_record = memoryview(records).cast("B").cast("q")
         responses = Responses(block.address, len(block.data), scratch, len(scratch), records, first_of[-1])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import secrets
+import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
@@ -76,7 +76,7 @@ from relfast.engine.text_gold import JoinedGold, least_measure, task_number
 from relfast.engine.text_paths import paths_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_setting import serves
-from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers
+from relfast.engine.text_work import TASK_BY_NUMBER, kinds_of, lazy_buffer, numbers, start_of
 from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.base import resolve
@@ -110,6 +110,10 @@ def make_ready() -> None:
         _at_hand[:] = [functions]
 
 
+_OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
+"""Kind of a line → whether no kernel has scored it."""
+
+
 class TextFastPath:
     """Scans blocks and writes rows; keeps its templates and work space between blocks."""
 
@@ -128,7 +132,7 @@ class TextFastPath:
             job.options.strict,
             least_measure(job),
             _finds_fields_only(job),
-            secrets.randbits(63),
+            int.from_bytes(os.urandom(8), "little") >> 1,
         )
         self._paths = paths_of(job.field_map)
         self._known = KnownGold(scoring)
@@ -148,6 +152,7 @@ class TextFastPath:
         """Reads responses of lines whose fields were found, as rewards have theirs read."""
         self._patterns = lazy_buffer(8 * PATTERN_WORK)
         self._most_lines = MOST_LINES
+        self._lines = numbers(0)
         self._lessons = LESSONS if job.options.strict else ()
         self._records = numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = lazy_buffer(SCRATCH_BYTES)
@@ -180,9 +185,11 @@ class TextFastPath:
         return self._scan_lines(data, n_lines, chosen)
 
     def _scan_lines(self, data: bytes | memoryview, n_lines: int, chosen: str | None) -> ScannedBlock:
-        lines = numbers((n_lines + 1) * LINE_COLUMNS)
+        if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
+            self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
+        lines = self._lines
         size = len(data)
-        address = data if isinstance(data, bytes) else (ctypes.c_char * size).from_buffer(data)
+        address = start_of(data)
         name = (chosen or "").encode("utf-8", "surrogatepass")
         self._settings[SET_FILTER] = chosen is not None
         joined, state = self._joined, self._state
@@ -316,15 +323,16 @@ class ScannedBlock:
         A run with slow lines can have judged ones between them, for the former to be scored together.
         """
         self._fast_path.read_left(self, start, stop)
-        kinds = self._kinds(start, stop)
-        at = start
-        for others, alike in itertools.groupby(kind not in (BLANK, FAST) for kind in kinds):
-            end = at + len(list(alike))
-            yield at, end, others and any(kind != JUDGED for kind in kinds[at - start : end - start])
+        kinds = kinds_of(self.lines, start, stop)
+        # a block has a thousand lines, most often all alike: found as bytes are, without a look at each
+        others = kinds.translate(_OTHERS)
+        at = 0
+        while at < len(kinds):
+            other = others[at]
+            end = others.find(1 - other, at)
+            end = len(kinds) if end < 0 else end
+            yield start + at, start + end, other > 0 and kinds.count(JUDGED, at, end) < end - at
             at = end
-
-    def _kinds(self, start: int, stop: int) -> list[int]:
-        return self.lines[start * LINE_COLUMNS + LINE_KIND : stop * LINE_COLUMNS : LINE_COLUMNS]
 
     def slow(self, start: int, stop: int, most: int) -> SlowLines:
         """The slow ones of some lines, at most so many, and how far that goes."""
@@ -333,7 +341,7 @@ class ScannedBlock:
             return SlowLines(start, stop, range(start, stop), None)
         numbers = [
             start + at
-            for at, kind in enumerate(self._kinds(start, stop))
+            for at, kind in enumerate(kinds_of(self.lines, start, stop))
             if kind not in (BLANK, FAST, JUDGED)
         ]
         if len(numbers) > most:
@@ -368,7 +376,7 @@ class ScannedBlock:
 
     def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
-        kinds = self._kinds(start, stop)
+        kinds = b"" if self._judged is None else kinds_of(self.lines, start, stop)
         if self._judged is None or JUDGED not in kinds:
             return self._fast_path.rows(self, start, stop, first_index)
         rows: list[bytes] = []

@@ -6,6 +6,8 @@ import ctypes
 import mmap
 from typing import Final
 
+from relfast_kernels.layouts import LINE_COLUMNS, LINE_KIND
+
 from relfast.tasks import TASKS
 
 TASK_BY_NUMBER: Final = {
@@ -26,3 +28,24 @@ def lazy_buffer(size: int) -> ctypes.Array[ctypes.c_char]:
 
 def numbers(n: int) -> ctypes.Array[ctypes.c_int64]:
     return (ctypes.c_int64 * n)()
+
+
+_Start = ctypes.c_char * 0
+
+
+def start_of(data: bytes | memoryview) -> bytes | ctypes.Array[ctypes.c_char]:
+    """Where some bytes are, as a kernel is told; not an array as long as they are: a new type for each length
+    would take 50 µs."""
+    return data if isinstance(data, bytes) else _Start.from_buffer(data)
+
+
+_NUMBER: Final = ctypes.sizeof(ctypes.c_int64)
+
+
+def kinds_of(lines: ctypes.Array[ctypes.c_int64], start: int, stop: int) -> bytes:
+    """The kinds of lines ``start`` to ``stop``, a byte each."""
+    columns = memoryview(lines).cast("B")
+    # kinds are small, and the lowest byte of a number comes first
+    return columns[
+        _NUMBER * (start * LINE_COLUMNS + LINE_KIND) : _NUMBER * stop * LINE_COLUMNS : _NUMBER * LINE_COLUMNS
+    ].tobytes()

@@ -11,7 +11,7 @@ from relfast.stats.estimates import AtK, avg_at_k, clustered_mean, pass_at_k, pa
 from relfast.stats.intervals import LEVEL, Interval, share_interval, wilson
 from relfast.stats.prompts import Prompts
 from relfast.stats.sums import ExactSum
-from relfast.stats.tally import BREAKDOWNS, TaskTally, is_flag
+from relfast.stats.task_tally import BREAKDOWNS, TaskTally, is_flag
 from relfast.tasks.base import resolve
 
 if TYPE_CHECKING:

@@ -11,11 +11,14 @@ import pytest
 from engine_runs import HANG
 
 from relfast import score_file
+from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io import reader
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.commit_log import CommitLog
 from relfast.engine.io.line_counts import Before, LineCounts, Order, count_lines, open_shared
 from relfast.engine.io.sources import Source
+from relfast.engine.job import make_job
+from relfast.engine.scoring import Scoring
 from relfast.errors import ReadError
 
 BLOCK = 1 << 16
@@ -136,6 +139,21 @@ def test_counts_are_told_by_number(tmp_path: Path) -> None:
     path.write_bytes(b"1\n2\n")
     with pytest.raises(ReadError, match=r"a\.jsonl: it changed while it was read"):
         counts.of(third)
+
+
+def test_whoever_counts_a_block_tells_it(tmp_path: Path) -> None:
+    """The first block too, whose place is known: those after it wait for its lines."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"".join(_line(n) for n in range(7)))
+    counts = LineCounts(mmap.mmap(-1, 1 << 12))
+    block = Block(0, 0, 0, -1, 0, path.stat().st_size, path=str(path))
+    (segment,) = BlockScoring(Scoring(make_job(), {}), counts=counts).segments(block, 0, -1)
+    path.unlink()
+    assert (segment.n_rows, segment.ends, counts.of(Block(0, 0, -1, -1, 0, 1, path=str(path)))) == (
+        7,
+        True,
+        7,
+    )
 
 
 def test_what_stands_before_a_block() -> None:

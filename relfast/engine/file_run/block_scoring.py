@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from relfast.engine.io.blocks import Block, Fault
@@ -37,6 +37,10 @@ FAST_PATH_FROM_BYTES: Final = 2**19
 under ``strict``. A full block takes it at once."""
 
 
+_ROUND: Final = 1 << 16
+"""Blocks of a file differ in size by less: the first one's room does for all."""
+
+
 class _Loader:
     """Reads blocks into one buffer: fresh memory for each costs as much as reading it."""
 
@@ -49,7 +53,8 @@ class _Loader:
             return block.data
         assert block.path is not None
         if len(self._buffer) < block.size:
-            self._buffer = bytearray(block.size)
+            self._buffer = bytearray()  # so that there are not two of them
+            self._buffer = bytearray(-(-block.size // _ROUND) * _ROUND)
         view = memoryview(self._buffer)
         length = 0
         try:
@@ -82,9 +87,17 @@ def split_lines(data: bytes) -> list[bytes]:
 class BlockScoring:
     """Scores blocks: the fast path for the lines it reads, the ordinary way for all others."""
 
-    def __init__(self, scoring: Scoring, *, large: bool = False, counts: LineCounts | None = None) -> None:
+    def __init__(
+        self,
+        scoring: Scoring,
+        *,
+        large: bool = False,
+        counts: LineCounts | None = None,
+        soon: Callable[[], None] = lambda: None,
+    ) -> None:
         self._scoring = scoring
         self._counts = counts
+        self._soon = soon
         self._fast_path: TextFastPath | None = None
         self._bytes_without_fast_path = FAST_PATH_FROM_BYTES if large else 0
         self._loader = _Loader()
@@ -143,10 +156,11 @@ class BlockScoring:
     def _number(self, block: Block, n_lines: int, before: Before | None) -> int:
         """Tell how many lines a block has, and find out how many are before it; the former."""
         counts = self._counts
-        if before is not None and counts is not None:
+        if counts is not None and (before is not None or block.n_lines < 0):
             block.n_lines = n_lines
             counts.tell(block)
-            place(block, before.lines(counts))
+            if before is not None:
+                place(block, before.lines(counts))
         return n_lines
 
     def _open_fast_path(self, size: int) -> TextFastPath | None:
@@ -187,6 +201,7 @@ class BlockScoring:
                 )
             )
             segment = segment_of(end, scores)
+            segment.ends = end == stop
             yield segment
             pace.next(segment.tally)
             at = end
@@ -211,10 +226,15 @@ class BlockScoring:
         rows: list[bytes] = []
         for first, end, slow in scanned.runs(start, stop):
             if not slow:
+                if end == stop:
+                    self._soon()
                 text, tally = scanned.rows(first, end, block.first_index)
                 rows.append(text)
+                if parts.n_rows:
+                    parts.tally.merge(tally)
+                else:
+                    parts.tally = tally  # as a rule all of the block is one run
                 parts.n_rows += tally.rows
-                parts.tally.merge(tally)
                 parts.stop = end
                 parts.n_fast += end - first
                 parts.n_left += scanned.take_left()
@@ -240,6 +260,7 @@ class BlockScoring:
         if parts.n_rows or parts.n_fast or parts.stop < stop or not rows:
             parts.rows = b"".join(rows)
             parts.stop = max(parts.stop, stop)
+            parts.ends = True
             yield parts
 
 

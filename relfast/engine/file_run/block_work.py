@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
@@ -12,8 +13,9 @@ from relfast.engine.file_run.block_scoring import segment_of
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.line_counts import LineCounts, Order, place
 from relfast.engine.pool.failures import Death, Failures, Verdict, blamed
-from relfast.engine.pool.pool import Pool, WorkItem
+from relfast.engine.pool.pool import Pool
 from relfast.engine.pool.protocol import BlockRequest
+from relfast.engine.pool.work_item import WorkItem
 from relfast.engine.segments import Segment
 from relfast.errors import RelfastError, WorkerError
 from relfast.records import Place, unscored
@@ -22,7 +24,9 @@ MAX_UNWRITTEN: Final = 64
 MAX_UNWRITTEN_BYTES: Final = 64 * 2**20
 """Blocks, and bytes of input in them, that may be scored or under way before the oldest is written: their
 rows, and the lines of what workers cannot read themselves, are in memory. While one block waits out its
-deadlines the workers go on with the others."""
+deadlines the workers go on with the others. Many workers need more: `UNWRITTEN_EACH` blocks."""
+
+UNWRITTEN_EACH: Final = 3
 
 MOST_WAITING: Final = 4
 """Blocks for each worker that wait for it: it goes on with the next one while this process, on a machine that
@@ -31,6 +35,7 @@ has other work, is not let run for some milliseconds."""
 MIN_SPLIT_LINES: Final = 8
 
 _WAIT_SECONDS: Final = 0.5
+_LOOK_SECONDS: Final = 0.25
 
 SLOW_SECONDS: Final = 0.5
 """A record that is at work for longer is slow: nearly all take less than a thousandth of that."""
@@ -85,6 +90,7 @@ class BlockWork(WorkItem):
     ) -> None:
         self._state, self._at, self._stop = state, start, stop
         self._timeout, self._careful = timeout, careful
+        self.ahead = state.block.data is None and not careful
         self._line_failures = Failures()
         with state.changed:
             state.open_items += 1
@@ -212,11 +218,16 @@ def score_on_pool(
     order = Order()
     begun = 0
     few, enough = 2 * pool.workers, MOST_WAITING * pool.workers
+    looked = time.monotonic()
     try:
         # so few blocks that whole ones would leave workers idle are cut
         parts = 4 * pool.workers if ahead.peek(few) < few else 1
         while True:
-            while _room(under_way) and pool.waiting < enough and (block := ahead.next()) is not None:
+            while (
+                _room(under_way, pool.workers)
+                and pool.waiting < enough
+                and (block := ahead.next()) is not None
+            ):
                 order.add(block)
                 state = _BlockState(block, changed, order, pool.line_counts)
                 begun = state.ends = begun + block.size
@@ -231,7 +242,10 @@ def score_on_pool(
                 # woken by any block: when one is done, another may be started
                 changed.wait_for(lambda: _can_go_on(under_way, pool, enough, ahead), _WAIT_SECONDS)
             yield from _finished(under_way, order)
-            meanwhile(pool.n_slow(SLOW_SECONDS))
+            if time.monotonic() - looked > _LOOK_SECONDS:
+                # not for each block: there are hundreds in a second
+                meanwhile(pool.n_slow(SLOW_SECONDS))
+                looked = time.monotonic()
     except (KeyboardInterrupt, SystemExit):
         yield from _finished(under_way, order)
         raise
@@ -239,16 +253,19 @@ def score_on_pool(
         raise ahead.error
 
 
-def _room(under_way: Sequence[_BlockState]) -> bool:
+def _room(under_way: Sequence[_BlockState], workers: int) -> bool:
     if not under_way:
         return True
     first, last = under_way[0], under_way[-1]
     unwritten = last.ends - first.ends + first.block.size
-    return len(under_way) < MAX_UNWRITTEN and unwritten < MAX_UNWRITTEN_BYTES
+    few = len(under_way) < MAX_UNWRITTEN and unwritten < MAX_UNWRITTEN_BYTES
+    return few or len(under_way) < UNWRITTEN_EACH * workers
 
 
 def _can_go_on(under_way: Sequence[_BlockState], pool: Pool, enough: int, ahead: _Ahead) -> bool:
-    return under_way[0].done or (not ahead.exhausted and pool.waiting < enough and _room(under_way))
+    return under_way[0].done or (
+        not ahead.exhausted and pool.waiting < enough and _room(under_way, pool.workers)
+    )
 
 
 def _finished(under_way: deque[_BlockState], order: Order) -> Iterator[tuple[Block, list[Segment]]]:

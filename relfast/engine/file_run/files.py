@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,10 @@ from relfast.stats.summary import Summary
 LARGE_BYTES: Final = 32 * 2**20
 """Input from which workers load the text fast path at once, and a first run has its kernels compiled in the
 background (10 s of one core)."""
+
+COMPILE_AFTER: Final = 0.5
+COMPILE_LATER: Final = 5.0
+"""Seconds of a run before it looks whether kernels are missing: that takes 25 ms."""
 
 
 def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:
@@ -91,8 +96,9 @@ def score_files(
 
     def meanwhile(n_slow: int) -> None:
         nonlocal may_compile
-        if may_compile:
-            # now that the workers have something to do: to see whether anything is missing takes 7 ms
+        # lines on the fast path have their kernels; a short run hardly misses the others
+        wait = COMPILE_LATER if ways.asked else COMPILE_AFTER
+        if may_compile and time.monotonic() - state.started > wait:
             may_compile = False
             _compile_for(job)
         if progress is not None and (n_slow or state.slow):

@@ -164,8 +164,7 @@ def run(
         writer.write(rows, block.then, votes_of(samples), block.checksum, embedder)
         state.rows += sum(segment.n_rows for segment in segments)
         state.done_bytes += block.size
-        state.invalid = tally.count("invalid_record")
-        state.timeouts, state.crashes = tally.count("timeout"), tally.count("crashed")
+        state.invalid, state.timeouts, state.crashes = tally.statuses("invalid_record", "timeout", "crashed")
         if progress is not None:
             progress(state)
     if job.filter is not None and not tally.rows and keep is None and limit != 0:

@@ -52,8 +52,13 @@ class Ways:
 
         return counting
 
+    @property
+    def asked(self) -> int:
+        """Lines that the fast path was asked for."""
+        return self.fast + self.exact
+
     def __str__(self) -> str:
-        asked = self.fast + self.exact
+        asked = self.asked
         if not asked:
             return "text fast path: not taken"
         share = f"{self.exact:,} ({self.exact / asked:.2%})"

@@ -227,7 +227,9 @@ class FileWriter:
     def _cut_back(self) -> None:
         for descriptor, size in ((self._out, self._size), (self._journal, self._journal_size)):
             with contextlib.suppress(OSError):  # the next resume does it
-                os.ftruncate(descriptor, size)
+                if os.fstat(descriptor).st_size != size:
+                    # not a new file: ext4 flushes one that was ever cut to nothing when it is closed
+                    os.ftruncate(descriptor, size)
 
     def withdraw(self) -> None:
         if self._size == 0:

@@ -13,7 +13,6 @@ import mmap
 import os
 import time
 from collections import deque
-from dataclasses import replace
 from struct import Struct
 from threading import Lock
 from typing import Final, NamedTuple
@@ -118,7 +117,7 @@ class Order:
                 if (n_lines := each.n_lines) >= 0:
                     index += n_lines
                 else:
-                    unknown.append(replace(each, data=None))
+                    unknown.append(each.without_data())
             return Before(index, tuple(unknown))
 
     def done(self, block: Block) -> None:

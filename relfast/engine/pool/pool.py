@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from relfast_kernels.compiled.cache import report
 
@@ -26,6 +26,7 @@ from relfast.engine.io.line_counts import open_shared
 from relfast.engine.job import Job
 from relfast.engine.pool import protocol as wire
 from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death
+from relfast.engine.pool.work_item import WorkItem
 from relfast.engine.pool.worker_process import Worker, failure_of, shield_thread
 from relfast.errors import WorkerError
 from relfast.memo import create_shared, path_of
@@ -73,25 +74,6 @@ SLOW_SECONDS: Final = 0.5
 """A record that takes longer is told of; nearly all take less than 10 ms."""
 
 _CLOSE_SECONDS: Final = 1.5
-
-
-class WorkItem(Protocol):
-    """What a worker is asked to do. All methods are called by the pool's threads, one at a time."""
-
-    def request(self) -> Any:
-        """The message to the worker."""
-
-    def answer(self, message: Any) -> None:
-        """A message from the worker."""
-
-    def finished(self) -> None:
-        """The worker is done with it."""
-
-    def died(self, death: Death) -> Sequence[WorkItem]:
-        """The worker died on it; what is left to do, as new items."""
-
-    def failed(self, error: WorkerError) -> None:
-        """It cannot be done."""
 
 
 class Pool:
@@ -207,7 +189,7 @@ class Pool:
     def _serve(self, slot: int) -> None:
         shield_thread()
         worker, error = self._start(slot)
-        while (item := self._next_item()) is not None:
+        while (item := self._next_item(worker)) is not None:
             if worker is None:
                 worker, error = self._start(slot)
             if worker is None:
@@ -217,7 +199,10 @@ class Pool:
         if worker is not None:
             self._end(slot, worker)
 
-    def _next_item(self) -> WorkItem | None:
+    def _next_item(self, worker: Worker | None) -> WorkItem | None:
+        """What a worker does next; what it was sent already comes first."""
+        if worker is not None and worker.ahead is not None:
+            return worker.ahead
         with self._changed:
             while not self._queue and not self._closing:
                 self._changed.wait()
@@ -287,7 +272,11 @@ class Pool:
         """Have an item done; False if the worker is no more."""
         worker.frozen = False
         try:
-            for message in self._answers(worker, item.request()):
+            if worker.ahead is item:
+                worker.ahead = None
+            else:
+                _send(worker, item)
+            for message in self._answers(worker):
                 if isinstance(message, wire.Failure):
                     item.failed(failure_of(message))
                     return True
@@ -302,20 +291,27 @@ class Pool:
             why = "met the deadline" if death.timed_out else death.describe()
             self._tell(f"worker {worker.pid} {why}{_at(death.place)}; another one takes over")
             self._ensure_server()
-            self._put_back(item.died(death))
+            self._put_back([*item.died(death), *worker.not_begun()])
         except Exception as error:
             # a fault of ours must not leave anybody waiting for ever
             worker.kill()
             self._end(slot, worker)
+            self._put_back(worker.not_begun())
             item.failed(WorkerError(f"{type(error).__name__}: {error}"))
         return False
 
-    def _answers(self, worker: Worker, request: Any) -> Iterator[Any]:
-        """The answers to a request, up to the None that ends them. Raises `_Died`."""
-        try:
-            worker.send(request)
-        except OSError:
-            raise _Died from None
+    def _send_ahead(self, worker: Worker) -> None:
+        """Send a worker that is about to be done what it does next: to be asked for it would take half a
+        millisecond in which it does nothing."""
+        with self._changed:
+            if not self._queue or not self._queue[0].ahead or worker.ahead is not None:
+                return
+            worker.ahead = self._queue.popleft()
+        with contextlib.suppress(_Died):  # what it answered before is still to be received
+            _send(worker, worker.ahead)
+
+    def _answers(self, worker: Worker) -> Iterator[Any]:
+        """The answers to a request, up to the last one or the None that ends them. Raises `_Died`."""
         slow: Place | None = None
         while True:
             waited = 0.0
@@ -332,6 +328,12 @@ class Pool:
                 worker.kill()
                 raise _Died from None
             if message is None:
+                return
+            if isinstance(message, wire.Soon):
+                self._send_ahead(worker)
+                continue
+            if isinstance(message, wire.Last):
+                yield message.answer
                 return
             yield message
 
@@ -373,6 +375,15 @@ class Pool:
             if self._server is None or self._server.gone:
                 self._server_after = time.monotonic() + _SERVER_EVERY
                 self._server = ForkServer(self.job.data)
+
+
+def _send(worker: Worker, item: WorkItem) -> None:
+    """Send an item's request. Raises `_Died`."""
+    request = item.request()
+    try:
+        worker.send(request)
+    except OSError:
+        raise _Died from None
 
 
 def _at(place: Place | None) -> str:

@@ -43,7 +43,8 @@ class Setup(NamedTuple):
 
 
 class BlockRequest(NamedTuple):
-    """Score lines ``start`` to ``stop`` (-1: all) of a block; answered by `Segment` frames and None.
+    """Score lines ``start`` to ``stop`` (-1: all) of a block; answered by `Segment` frames, after the last of
+    which comes None unless it says so itself.
 
     ``before`` is what stands before a block whose index is not known.
     """
@@ -54,6 +55,16 @@ class BlockRequest(NamedTuple):
     verdicts: dict[Place, Verdict]
     one_by_one: bool
     before: Before | None = None
+
+
+class Soon(NamedTuple):
+    """What a worker says when its last answer is about to come: the next request may be sent."""
+
+
+class Last(NamedTuple):
+    """An answer after which no other comes: None need not follow, which would take as long to be received."""
+
+    answer: Any
 
 
 class EntriesRequest(NamedTuple):

@@ -28,8 +28,10 @@ from relfast.engine.pool.protocol import (
     EntriesRequest,
     Failure,
     InFlight,
+    Last,
     Ready,
     Setup,
+    Soon,
     receive,
     send,
 )
@@ -102,12 +104,14 @@ def _limit(what: int, value: int) -> None:
 
 
 def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
-    blocks = BlockScoring(scoring, large=setup.large, counts=open_shared(setup.line_counts))
+    counts = open_shared(setup.line_counts)
+    blocks = BlockScoring(scoring, large=setup.large, counts=counts, soon=lambda: send(answers, Soon()))
     while True:
         try:
             request = receive(0)
         except EOFError:
             return
+        ended = False
         try:
             if isinstance(request, BlockRequest):
                 for segment in blocks.segments(
@@ -119,11 +123,13 @@ def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
                     segment_lines=1 if request.one_by_one else SEGMENT_LINES,
                     before=request.before,
                 ):
-                    send(answers, segment)
+                    ended = segment.ends
+                    send(answers, Last(segment) if ended else segment)
             elif isinstance(request, EntriesRequest):
                 for scores in score_entries(request, scoring):
                     send(answers, scores)
-            send(answers, None)
+            if not ended:
+                send(answers, None)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except BrokenPipeError:

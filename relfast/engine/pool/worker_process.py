@@ -16,6 +16,7 @@ from relfast.errors import WorkerError
 
 if TYPE_CHECKING:
     from relfast.engine.pool.forkserver import ForkServer
+    from relfast.engine.pool.work_item import WorkItem
 
 _END_SECONDS: Final = 0.2
 
@@ -50,6 +51,8 @@ class Worker:
         """Whether this process seems to have been stopped (Ctrl-Z) while it waited for the worker."""
         self.worked: float | None = None
         """CPU seconds that it spent in its life; known once it is gone."""
+        self.ahead: WorkItem | None = None
+        """What it was sent before it was done with another item."""
         self._poller = select.poll()
         self._poller.register(self._answers, select.POLLIN)
         with contextlib.suppress(OSError):
@@ -71,6 +74,11 @@ class Worker:
         if time.monotonic() - asked > seconds + 1:
             self.frozen = True
         return ready
+
+    def not_begun(self) -> list[WorkItem]:
+        """What it was sent and will not do, now that it is gone."""
+        left, self.ahead = self.ahead, None
+        return [] if left is None else [left]
 
     def kill(self) -> None:
         self._process.kill()

@@ -1,0 +1,143 @@
+"""What a second worker brings, and what a longer file takes of memory: whole commands on text dumps."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from .conftest import environment
+from .measure import QUICK, against, size
+from .workloads import write_text_dump
+from .workloads_dumps import DUMPS
+
+
+def _repeat(path: Path, times: int, target: Path) -> int:
+    """Write a file several times over; the new one's size."""
+    with target.open("wb") as file:
+        for _ in range(times):
+            with path.open("rb") as source:
+                shutil.copyfileobj(source, file, 1 << 22)
+    return target.stat().st_size
+
+
+def _against_one_worker(
+    path: Path, items: int, task: str, benchmark: Any, relfast_command: Callable[..., None], *options: str
+) -> None:
+    """Time two workers against one, in turn, each run with an output of its own: one that is written over is
+    cut back first, and written to the disk by the run that closes it."""
+    numbers = itertools.count()
+    last: dict[int, Path] = {}
+
+    def run(workers: int) -> None:
+        last[workers] = path.with_name(f"{next(numbers)}.rows")
+        relfast_command("score", path, "-o", last[workers], "-q", "--workers", workers, *options)
+
+    against(
+        benchmark,
+        lambda: run(2),
+        lambda: run(1),
+        task=task,
+        items=items,
+        n_bytes=path.stat().st_size,
+        workers=2,
+        name="vs",
+        limit=1.8,
+        at_least=True,
+        check=lambda *_: last[1].read_bytes() == last[2].read_bytes(),
+    )
+
+
+@pytest.mark.parametrize("times", [1] if QUICK else [1, 10], ids=lambda times: f"{times}00k")
+def test_two_workers_against_one(
+    times: int, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
+) -> None:
+    """At 100,000 responses start and end are a third of the time of two workers; at a million they are not."""
+    n = size(benchmark, smoke=80, quick=100_000, full=100_000)
+    once, path = tmp_path / "once.jsonl", tmp_path / "dump.jsonl"
+    DUMPS["native"].write(once, n)
+    _repeat(once, times, path)
+    once.unlink()
+    task = f"2 workers against 1, native, {n * times:,} responses"
+    _against_one_worker(path, n * times, task, benchmark, relfast_command)
+
+
+def test_two_workers_against_one_the_ordinary_way(
+    tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
+) -> None:
+    """Responses within JSON that stands in a text, which no kernel looks into."""
+    n = size(benchmark, smoke=80, quick=20_000, full=200_000)
+    plain, path = tmp_path / "plain.jsonl", tmp_path / "dump.jsonl"
+    write_text_dump(plain, n)
+    with plain.open() as source, path.open("w") as target:
+        for row in map(json.loads, source):
+            run = json.dumps({"response": row.pop("response")})
+            target.write(json.dumps({**row, "run": run}) + "\n")
+    task = f"2 workers against 1, the ordinary way, {n:,} responses"
+    _against_one_worker(path, n, task, benchmark, relfast_command, "--map", "response=run.@.response")
+
+
+def test_memory_of_a_longer_file(tmp_path: Path, benchmark: Any) -> None:
+    """Peak memory of all processes, what they share counted once: 4 GB of input against 200 MB."""
+    n = size(benchmark, smoke=80, quick=80_000, full=80_000)  # 210 MB
+    times = 2 if benchmark.disabled or QUICK else 20
+    once, path, out = tmp_path / "once.jsonl", tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    DUMPS["native"].write(once, n)
+    n_bytes = _repeat(once, times, path)
+    peaks: dict[Path, list[float]] = {once: [], path: []}
+
+    def measure() -> float:
+        for _ in range(3):
+            for dump, seen in peaks.items():
+                seen.append(_peak("score", dump, "-o", out, "--overwrite", "-q", "--workers", 2))
+        return min(peaks[path]) / min(peaks[once])
+
+    growth = benchmark.pedantic(measure, rounds=1, iterations=1)
+    assert benchmark.disabled or growth <= 1.1
+    benchmark.extra_info |= {
+        "task": f"memory of {n_bytes / 1e9:.1f} GB against {once.stat().st_size / 1e6:.0f} MB, 2 workers",
+        "items": n * times,
+        "correct": out.read_bytes().count(b"\n") == n * times,
+        "vs": round(growth, 3),
+        "spread": [min(peaks[path]), max(peaks[path])],
+        "limit": 1.1,
+        "limit_is": "at most",
+    }
+
+
+def _peak(*arguments: object) -> float:
+    """Most megabytes (PSS) that the processes of a command held together, looked at every 10 ms."""
+    command = [sys.executable, "-m", "relfast", *map(str, arguments)]
+    most = 0
+    with subprocess.Popen(command, env=environment()) as process:
+        root = psutil.Process(process.pid)
+        while process.poll() is None:
+            most = max(most, sum(map(_pss, _processes(root))))
+            time.sleep(0.01)
+    assert process.returncode == 0
+    return most / 1024
+
+
+def _processes(root: psutil.Process) -> list[int]:
+    try:
+        return [root.pid, *(child.pid for child in root.children())]
+    except psutil.NoSuchProcess:
+        return []
+
+
+def _pss(pid: int) -> int:
+    """Kilobytes of a process, of shared pages its part; 0 where it has gone."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup") as lines:
+            return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
+    except OSError:
+        return 0
