@@ -49,14 +49,20 @@ class ScoreBatch:
 
     @classmethod
     def of(cls, scores: Sequence[Score]) -> ScoreBatch:
-        names: dict[str, None] = {}
-        for score in scores:
-            names.update(dict.fromkeys(score.metrics))
+        metrics = [score.metrics for score in scores]
+        keys = metrics[0].keys() if metrics else {}.keys()
+        if all(one.keys() == keys for one in metrics):
+            columns = {name: _column([one[name] for one in metrics]) for name in keys}
+        else:
+            names: dict[str, None] = {}
+            for one in metrics:
+                names.update(dict.fromkeys(one))
+            columns = {name: _column([one.get(name) for one in metrics]) for name in names}
         return cls(
             np.array([np.nan if s.correct is None else s.correct for s in scores], np.float64),
             np.array([np.nan if s.reward is None else s.reward for s in scores], np.float64),
             np.array([score.status for score in scores], dtype=object),
-            {name: _column([score.metrics.get(name) for score in scores]) for name in names},
+            columns,
             tuple(scores),
         )
 
@@ -143,9 +149,12 @@ class ScoreBatch:
         return pyarrow.table(columns)
 
 
+_NUMBERS: Final = frozenset((float, int, bool))
+
+
 def _column(values: list[Any]) -> Column:
     kinds = set(map(type, values))
-    if kinds == {float}:
+    if kinds <= _NUMBERS and kinds:
         return np.array(values, np.float64)
     if all(issubclass(kind, int | float | None) for kind in kinds):
         return np.array([np.nan if value is None else value for value in values], np.float64)

@@ -1,0 +1,91 @@
+"""One task's responses, judged by kernels where they are asked for: the short way of a chemistry reward.
+
+No record and no answer is made, and nothing is written down for a worker, where the task's `TextJudge` can
+read gold and response; what it leaves takes the ordinary way (`relfast.engine.online.isolated_scoring`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from relfast.engine.online.counts import Counts
+from relfast.engine.online.text_route import Row
+from relfast.engine.scoring import Scoring
+from relfast.records import Score
+from relfast.tasks.base import Task
+from relfast.tasks.modules import MAX_TEXTS, TextJudge
+
+MAX_CHARS: Final = 20_000
+"""Longest response that is judged in the host: 1,000 molecules, some 5 ms."""
+
+
+class JudgedRoute:
+    """Thread-safe.
+
+    Parameters
+    ----------
+    task
+        One with a `TextJudge`.
+    judge
+        That, for the options of ``scoring``.
+    counts
+        Told of answers ``scored_before``.
+    """
+
+    def __init__(self, task: Task, scoring: Scoring, judge: TextJudge, counts: Counts) -> None:
+        self._task, self._scoring, self._judge, self._counts = task, scoring, judge, counts
+        self._metric = scoring.reward_metric(task)
+
+    def score(self, answer: object, response: str) -> Score | None:
+        """The score of one response; None where it takes the ordinary way."""
+        return self._score_some(((0, answer, response, None),))[0]
+
+    def score_all(self, rows: Sequence[Row]) -> list[Score | None]:
+        """Scores of rows, in their order; None for those that take the ordinary way."""
+        if len(rows) <= MAX_TEXTS:
+            return self._score_some(rows)
+        return [
+            score
+            for first in range(0, len(rows), MAX_TEXTS)
+            for score in self._score_some(rows[first : first + MAX_TEXTS])
+        ]
+
+    def _score_some(self, rows: Sequence[Row]) -> list[Score | None]:
+        judge = self._judge
+        if judge.is_full:
+            # who is at work with the old one goes on with it
+            new = self._task.text_judge(self._scoring.options)
+            assert new is not None, "there was one before"
+            self._judge = judge = new
+        scores: list[Score | None] = [None] * len(rows)
+        gold_of = judge.gold
+        golds: list[int] = []
+        texts: list[str] = []
+        places: list[int] = []
+        for place, (_, answer, text, _) in enumerate(rows):
+            gold = gold_of(answer)
+            if gold >= 0 and len(text) <= MAX_CHARS:
+                golds.append(gold)
+                texts.append(text)
+                places.append(place)
+        if not places:
+            return scores
+        try:
+            judged, n_known = judge.judge(golds, texts)
+        except UnicodeEncodeError:
+            return scores if len(rows) == 1 else [self._score_some([row])[0] for row in rows]
+        if n_known:
+            self._counts.add_all(["scored_before"] * n_known)
+        name, metric = self._task.name, self._metric
+        for place, one in zip(places, judged, strict=True):
+            if one is None:
+                continue
+            outcome, said = one
+            metrics = outcome.metrics.copy()  # the caller may change what it gets
+            value = outcome.correct if metric == "correct" else metrics.get(metric)
+            scores[place] = Score(
+                rows[place][0], None, name, 0, "ok" if outcome.found else "no_answer", outcome.correct,
+                None if value is None else float(value), metrics, None, outcome.vote, said,
+            )  # fmt: skip
+        return scores
