@@ -232,7 +232,8 @@ class Task:
         The function ("module:function") that opens its `BlockJudge`: ``(options) -> BlockJudge | None``;
         None: the options, or missing machine code, do not allow it.
     of_texts
-        The function ("module:function") that opens its `TextJudge`: ``(options) -> TextJudge | None``.
+        The function ("module:function") that opens its `TextJudge`:
+        ``(options, threads) -> TextJudge | None``; as many threads may work for a call.
     modules
         Modules that scoring imports at some record, by dotted name.
     kernels
@@ -344,9 +345,11 @@ class Task:
         """Who judges many responses at once, or None."""
         return None if self.in_blocks is None else cast("BlockJudge | None", resolve(self.in_blocks)(options))
 
-    def text_judge(self, options: Options) -> TextJudge | None:
+    def text_judge(self, options: Options, threads: int = 1) -> TextJudge | None:
         """Who judges texts where they are asked for, or None."""
-        return None if self.of_texts is None else cast("TextJudge | None", resolve(self.of_texts)(options))
+        if self.of_texts is None:
+            return None
+        return cast("TextJudge | None", resolve(self.of_texts)(options, threads))
 
     def say(self, outcome: Outcome) -> str | None:
         """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""

@@ -29,12 +29,15 @@ class JudgedRoute:
         One with a `TextJudge`.
     judge
         That, for the options of ``scoring``.
+    threads
+        How many may work for a call.
     counts
         Told of answers ``scored_before``.
     """
 
-    def __init__(self, task: Task, scoring: Scoring, judge: TextJudge, counts: Counts) -> None:
-        self._task, self._scoring, self._judge, self._counts = task, scoring, judge, counts
+    def __init__(self, task: Task, scoring: Scoring, judge: TextJudge, threads: int, counts: Counts) -> None:
+        self._task, self._scoring, self._judge, self._threads = task, scoring, judge, threads
+        self._counts = counts
         self._metric = scoring.reward_metric(task)
 
     def score(self, answer: object, response: str) -> Score | None:
@@ -55,16 +58,18 @@ class JudgedRoute:
         judge = self._judge
         if judge.is_full:
             # who is at work with the old one goes on with it
-            new = self._task.text_judge(self._scoring.options)
+            new = self._task.text_judge(self._scoring.options, self._threads)
             assert new is not None, "there was one before"
             self._judge = judge = new
         scores: list[Score | None] = [None] * len(rows)
-        gold_of = judge.gold
+        known: object = None
+        gold = -1
         golds: list[int] = []
         texts: list[str] = []
         places: list[int] = []
         for place, (_, answer, text, _) in enumerate(rows):
-            gold = gold_of(answer)
+            if answer is not known:  # most often the gold of the rollout before it
+                gold, known = judge.gold(answer), answer
             if gold >= 0 and len(text) <= MAX_CHARS:
                 golds.append(gold)
                 texts.append(text)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any, Final
 
+from relfast.cores import usable_cores
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
@@ -34,6 +35,9 @@ HOST_CHARS: Final = 1_000_000
 
 SUBMIT_EVERY: Final = 32
 """Records of a batch that are prepared before workers are given them: they start while we go on."""
+
+MAX_THREADS: Final = 4
+"""Threads that work for a call in the host, if there may be as many workers."""
 
 _RETRY_SECONDS: Final = 2.0
 """How often it is looked whether the kernels of a `JudgedRoute` have been compiled meanwhile."""
@@ -122,11 +126,13 @@ class Routes:
             return None
         self._looked[name] = now
         task = TASKS[name]
-        judge = task.text_judge(self._scoring.options)
+        threads = min(MAX_THREADS, usable_cores() if self._workers is None else self._workers)
+        judge = task.text_judge(self._scoring.options, threads)
         if judge is None:
             return None
         # of several threads that come here at once the first one's counts
-        return self._judged.setdefault(name, JudgedRoute(task, self._scoring, judge, self._counts))
+        route = JudgedRoute(task, self._scoring, judge, threads, self._counts)
+        return self._judged.setdefault(name, route)
 
     def record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
         """What is asked as a record; a score that says so where it is none."""
@@ -164,30 +170,18 @@ class Routes:
         """Scores of rows, in order."""
         if len(rows) == 1:
             return [self.score(*rows[0])]
-        texts: dict[str, list[Row]] = {}
-        others: list[tuple[int, Record | Score]] = []
-        for at, (name, answer, response, question) in enumerate(rows):
-            if (
-                type(response) is str
-                and type(name) is str
-                and len(response) <= HOST_CHARS
-                and (name in self._texts or name in self._judged or self._judged_route(name) is not None)
-            ):
-                gold = once_decoded(answer) if type(answer) is str else answer
-                some = texts.get(name)
-                if some is None:
-                    some = texts[name] = []
-                some.append((at, gold, response, question))
-            else:
-                others.append((at, self.record(at, name, answer, response, question)))
+        texts, others = self._told_apart(rows)
         scores: list[Score | None] = [None] * len(rows)
         for name in self._judged.keys() & texts.keys():
-            for row, score in zip(some := texts.pop(name), self._judged[name].score_all(some), strict=True):
+            some = texts.pop(name)
+            judged = self._judged[name].score_all(some)
+            if len(some) == len(rows) and all(judged):
+                scores = judged
+                break
+            for row, score in zip(some, judged, strict=True):
+                scores[row[0]] = score
                 if score is None:
-                    at, gold, response, question = row
-                    others.append((at, self.record(at, name, gold, response, question)))
-                else:
-                    scores[row[0]] = score
+                    others.append((row[0], self.record(row[0], name, *row[1:])))
         # workers are busy while the texts are scored
         begun = self._begun([entry for _, entry in others]) if others else []
         for name, some in texts.items():
@@ -196,6 +190,31 @@ class Routes:
         for (at, entry), each in zip(others, begun, strict=True):
             scores[at] = delivered(each, entry)
         return self._counted([score for score in scores if score is not None])
+
+    def _told_apart(
+        self, rows: Sequence[Asked]
+    ) -> tuple[dict[str, list[Row]], list[tuple[int, Record | Score]]]:
+        """Rows that may go a short way by their tasks, and the others as records, with their places."""
+        first = rows[0][0] if rows else None
+        if type(first) is str and (first in self._texts or self._judged_route(first) is not None):
+            # most batches have one task
+            some = [
+                (at, once_decoded(answer) if type(answer) is str else answer, response, question)
+                for at, (name, answer, response, question) in enumerate(rows)
+                if name is first and type(response) is str and len(response) <= HOST_CHARS
+            ]
+            if len(some) == len(rows):
+                return {first: some}, []
+        texts: dict[str, list[Row]] = {}
+        others: list[tuple[int, Record | Score]] = []
+        for at, (name, answer, response, question) in enumerate(rows):
+            is_short = type(name) is str and type(response) is str and len(response) <= HOST_CHARS
+            if is_short and (name in self._texts or self._judged_route(name) is not None):
+                gold = once_decoded(answer) if type(answer) is str else answer
+                texts.setdefault(name, []).append((at, gold, response, question))
+            else:
+                others.append((at, self.record(at, name, answer, response, question)))
+        return texts, others
 
     def score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
         """Scores of records, in order; entries that are scores already pass through."""

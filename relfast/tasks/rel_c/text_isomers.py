@@ -27,8 +27,9 @@ GOLDS: Final = 8_192
 """Golds whose number is kept, those that the kernel cannot read with them."""
 
 
-def open_judge(options: RelCOptions) -> IsomersTexts | None:
-    """The judge, or None where the options or missing machine code do not allow it."""
+def open_judge(options: RelCOptions, threads: int) -> IsomersTexts | None:
+    """The judge, or None where the options or missing machine code do not allow it. It has one table of
+    molecules, so that one thread does everything."""
     if options.strict and options.tautomers != "apart":
         return None
     table, reader = simple_table(), TagReader.open(options, one=False)

@@ -21,18 +21,19 @@ MOTIFS: Final = 8_192
 """Texts whose number is kept, those that the kernel cannot read with them."""
 
 
-def open_judge(options: RelCOptions) -> MotifTexts | None:
+def open_judge(options: RelCOptions, threads: int) -> MotifTexts | None:
     """The judge, or None where the options or missing machine code do not allow it."""
     if options.strict and options.tautomers != "apart":
         return None
     pairs, reader = ManyPairs.open(whole_rings=options.strict), TagReader.open(options, one=True)
-    return None if pairs is None or reader is None else MotifTexts(pairs, reader, options)
+    return None if pairs is None or reader is None else MotifTexts(pairs, reader, options, threads)
 
 
 class MotifTexts:
     """A `relfast.tasks.modules.TextJudge`."""
 
-    def __init__(self, pairs: ManyPairs, reader: TagReader, options: RelCOptions) -> None:
+    def __init__(self, pairs: ManyPairs, reader: TagReader, options: RelCOptions, threads: int) -> None:
+        self._threads = threads
         self._pairs, self._options, self._strict = pairs, options, options.strict
         self._readers = [reader]
         self._numbers: dict[str, int] = {}
@@ -80,7 +81,9 @@ class MotifTexts:
                 told[answer] = _NOTHING
         # none takes longer than 10 ms, and to stop a search and to begin it anew would take longer still
         chosen = [gold for gold, _ in asked]
-        pairs = self._pairs.judge(chosen, read.texts, read.n_bytes, spans, MAX_STEPS)
+        pairs = self._pairs.judge(
+            chosen, read.texts, read.n_bytes, spans, steps=MAX_STEPS, threads=self._threads
+        )
         self._readers.append(reader)
         for answer, found in zip(asked, pairs, strict=True):
             outcome = self._strictly(found, *answer) if self._strict else decide(found, answer[1])
