@@ -6,11 +6,12 @@ from __future__ import annotations
 import ctypes
 import threading
 from _thread import LockType, allocate_lock, start_new_thread
-from array import array
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE
 
@@ -30,6 +31,8 @@ FOR_A_THREAD: Final = 64
 MOLECULES: Final = 2_048
 """Molecules that are kept, 26 kB each, in memory that is taken as it is filled."""
 
+
+Ints = npt.NDArray[np.int64]
 
 _Molecule: Final = ctypes.c_int64 * PREPARED_SIZE
 
@@ -85,6 +88,19 @@ class ManyPairs:
         return number
 
     def judge(
+        self, chosen: Sequence[int], texts: ctypes.Array[ctypes.c_char], n_bytes: int, spans: Sequence[int]
+    ) -> list[Compared]:
+        """What each of some texts is to the molecule chosen for it.
+
+        ``texts`` holds them in ASCII, from ``spans[2 * k]`` to ``spans[2 * k + 1]``.
+        """
+        statuses, results = self.compare(chosen, texts, n_bytes, spans)
+        return [
+            compared(status, self.golds[number].molecule, result)
+            for status, number, result in zip(statuses.tolist(), chosen, results.tolist(), strict=True)
+        ]
+
+    def compare(
         self,
         chosen: Sequence[int],
         texts: ctypes.Array[ctypes.c_char],
@@ -93,16 +109,16 @@ class ManyPairs:
         *,
         steps: int = SHORT_STEPS,
         threads: int = 1,
-    ) -> list[Compared]:
-        """What each of some texts is to the molecule chosen for it, within so many ``steps``.
+    ) -> tuple[Ints, Ints]:
+        """What the kernel tells of each: its status, shape (n,), and `PAIR_SIZE` numbers that are good where
+        that is 0, shape (n, PAIR_SIZE).
 
-        ``texts`` holds them in ASCII, from ``spans[2 * k]`` to ``spans[2 * k + 1]``. Many are dealt out to
-        threads, which need no interpreter.
+        ``steps`` a search may have. Many pairs are dealt out to ``threads``, which need no interpreter.
         """
         n = len(chosen)
-        numbers, places = array("q", chosen), array("q", spans)
-        statuses, results = array("q", bytes(8 * n)), array("q", bytes(8 * PAIR_SIZE * n))
-        at = [memory.buffer_info()[0] for memory in (numbers, places, statuses, results)]
+        numbers, places = np.array(chosen, np.int64), np.array(spans, np.int64)
+        statuses, results = np.zeros(n, np.int64), np.zeros((n, PAIR_SIZE), np.int64)
+        at = [memory.ctypes.data for memory in (numbers, places, statuses, results)]
 
         def run(first: int, end: int) -> None:
             try:
@@ -117,14 +133,7 @@ class ManyPairs:
             self._spaces.append(space)
 
         side_by_side(run, n, max(1, min(threads, n // FOR_A_THREAD)))
-        found = results.tolist()
-        golds = self.golds
-        return [
-            compared(status, golds[number].molecule, found[place : place + PAIR_SIZE])
-            for status, number, place in zip(
-                statuses, chosen, range(0, PAIR_SIZE * n, PAIR_SIZE), strict=True
-            )
-        ]
+        return statuses, results
 
 
 def side_by_side(run: Callable[[int, int], None], n: int, threads: int) -> None:

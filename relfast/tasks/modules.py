@@ -97,13 +97,21 @@ MAX_AT_ONCE = 64
 """Records that a `BlockJudge` is given at once: some milliseconds, which have the time of one record."""
 
 
-JudgedText = tuple[Outcome, str | None]
-"""What a text is worth: the outcome, without details and not to be changed, and the answer as
-`relfast.tasks.base.Task.say` has it."""
+JudgedText = tuple[Any, ...]
+"""What a text is worth: whether anything was found in it, whether that is right, its vote, the answer as
+`relfast.tasks.base.Task.say` has it, and the values of the judge's ``metrics``."""
+
+
+def judged_text(outcome: Outcome, said: str | None) -> JudgedText:
+    """An outcome as `TextJudge` gives it."""
+    return outcome.found, outcome.correct, outcome.vote, said, *outcome.metrics.values()
 
 
 class TextJudge(Protocol):
     """Scores texts of one task where they are asked for. Safe to use from several threads."""
+
+    metrics: tuple[str, ...]
+    """Those that all of its rows have, in order."""
 
     @property
     def is_full(self) -> bool:

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from relfast.engine.online.counts import Counts
+from relfast.engine.online.judged_texts import RowMaker
 from relfast.engine.online.text_route import Row
 from relfast.engine.scoring import Scoring
 from relfast.records import Score
 from relfast.tasks.base import Task
-from relfast.tasks.modules import MAX_TEXTS, TextJudge
+from relfast.tasks.modules import MAX_TEXTS, JudgedText, TextJudge
 
 MAX_CHARS: Final = 20_000
 """Longest response that is judged in the host: 1,000 molecules, some 5 ms."""
@@ -38,30 +39,30 @@ class JudgedRoute:
     def __init__(self, task: Task, scoring: Scoring, judge: TextJudge, threads: int, counts: Counts) -> None:
         self._task, self._scoring, self._judge, self._threads = task, scoring, judge, threads
         self._counts = counts
-        self._metric = scoring.reward_metric(task)
+        self.maker = RowMaker(task.name, judge.metrics, scoring.reward_metric(task))
 
     def score(self, answer: object, response: str) -> Score | None:
         """The score of one response; None where it takes the ordinary way."""
-        return self._score_some(((0, answer, response, None),))[0]
+        (text,) = self._judge_some(((0, answer, response, None),))
+        return None if text is None else self.maker.row(0, text)
 
-    def score_all(self, rows: Sequence[Row]) -> list[Score | None]:
-        """Scores of rows, in their order; None for those that take the ordinary way."""
+    def judge(self, rows: Sequence[Row]) -> list[JudgedText | None]:
+        """What is said of rows, in their order; None for those that take the ordinary way."""
         if len(rows) <= MAX_TEXTS:
-            return self._score_some(rows)
+            return self._judge_some(rows)
         return [
-            score
+            text
             for first in range(0, len(rows), MAX_TEXTS)
-            for score in self._score_some(rows[first : first + MAX_TEXTS])
+            for text in self._judge_some(rows[first : first + MAX_TEXTS])
         ]
 
-    def _score_some(self, rows: Sequence[Row]) -> list[Score | None]:
+    def _judge_some(self, rows: Sequence[Row]) -> list[JudgedText | None]:
         judge = self._judge
         if judge.is_full:
             # who is at work with the old one goes on with it
             new = self._task.text_judge(self._scoring.options, self._threads)
             assert new is not None, "there was one before"
             self._judge = judge = new
-        scores: list[Score | None] = [None] * len(rows)
         known: object = None
         gold = -1
         golds: list[int] = []
@@ -75,22 +76,16 @@ class JudgedRoute:
                 texts.append(text)
                 places.append(place)
         if not places:
-            return scores
+            return [None] * len(rows)
         try:
             judged, n_known = judge.judge(golds, texts)
         except UnicodeEncodeError:
-            return scores if len(rows) == 1 else [self._score_some([row])[0] for row in rows]
+            return [None] if len(rows) == 1 else [self._judge_some([row])[0] for row in rows]
         if n_known:
             self._counts.add_all(["scored_before"] * n_known)
-        name, metric = self._task.name, self._metric
+        if len(places) == len(rows):
+            return judged
+        all_judged: list[JudgedText | None] = [None] * len(rows)
         for place, one in zip(places, judged, strict=True):
-            if one is None:
-                continue
-            outcome, said = one
-            metrics = outcome.metrics.copy()  # the caller may change what it gets
-            value = outcome.correct if metric == "correct" else metrics.get(metric)
-            scores[place] = Score(
-                rows[place][0], None, name, 0, "ok" if outcome.found else "no_answer", outcome.correct,
-                None if value is None else float(value), metrics, None, outcome.vote, said,
-            )  # fmt: skip
-        return scores
+            all_judged[place] = one
+        return all_judged

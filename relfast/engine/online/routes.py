@@ -27,6 +27,7 @@ from relfast.engine.online.text_route import Row, TextRoute
 from relfast.engine.scoring import Scoring, failed
 from relfast.json_text import once_decoded
 from relfast.records import Record, Score, unscored
+from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
 from relfast.tasks.base import Task
 
@@ -166,22 +167,25 @@ class Routes:
 
     # many
 
-    def score_batch(self, rows: Sequence[Asked]) -> list[Score]:
-        """Scores of rows, in order."""
+    def score_batch(self, rows: Sequence[Asked]) -> list[Score] | ScoreBatch:
+        """Scores of rows, in order; by columns where a kernel has judged them all."""
         if len(rows) == 1:
             return [self.score(*rows[0])]
         texts, others = self._told_apart(rows)
         scores: list[Score | None] = [None] * len(rows)
         for name in self._judged.keys() & texts.keys():
-            some = texts.pop(name)
-            judged = self._judged[name].score_all(some)
-            if len(some) == len(rows) and all(judged):
-                scores = judged
-                break
-            for row, score in zip(some, judged, strict=True):
-                scores[row[0]] = score
-                if score is None:
+            some, route = texts.pop(name), self._judged[name]
+            judged = route.judge(some)
+            if len(some) == len(rows) and None not in judged:
+                batch = route.maker.batch([text for text in judged if text])
+                if batch is not None:
+                    self._counts.add_all(batch.status.tolist())
+                    return batch
+            for row, text in zip(some, judged, strict=True):
+                if text is None:
                     others.append((row[0], self.record(row[0], name, *row[1:])))
+                else:
+                    scores[row[0]] = route.maker.row(row[0], text)
         # workers are busy while the texts are scored
         begun = self._begun([entry for _, entry in others]) if others else []
         for name, some in texts.items():

@@ -11,11 +11,11 @@ from relfast_kernels.layouts import RESULT_COLUMNS, SIZE_COLUMNS
 from relfast.chem.simple import simple_table
 from relfast.chem.smiles_table import SmilesTable
 from relfast.tasks.base import MAX_SAID
-from relfast.tasks.modules import MAX_TEXTS, JudgedText
+from relfast.tasks.modules import MAX_TEXTS, JudgedText, judged_text
 from relfast.tasks.rel_c.block_isomers import told_outcome
 from relfast.tasks.rel_c.block_tags import TagReader, Tags
 from relfast.tasks.rel_c.isomer_golds import IsomerGolds
-from relfast.tasks.rel_c.missing_isomers import given_of
+from relfast.tasks.rel_c.missing_isomers import given_of, measures
 from relfast.tasks.rel_c.options import RelCOptions
 from relfast.tasks.rel_c.text_tags import MAX_KNOWN_CHARS, Answer, KnownAnswers, packed
 
@@ -41,6 +41,8 @@ class IsomersTexts:
 
     def __init__(self, table: SmilesTable, reader: TagReader, options: RelCOptions) -> None:
         self._table, self._options, self._strict = table, options, options.strict
+        counts = (*measures(0, 0, 0),)
+        self.metrics = (*counts, "reason") if options.strict else counts
         self._readers = [reader]
         self._golds = IsomerGolds()
         self._numbers: dict[tuple[Any, ...], int] = {}
@@ -88,7 +90,7 @@ class IsomersTexts:
             n_pred, n_gold = read.n[places[0]], self._golds.n_gold(answer[0])
             outcome = told_outcome(self._table, *results[places[0]], n_pred, n_gold, strict=self._strict)
             if outcome is not None:
-                told[answer] = outcome, _said(answer[1])
+                told[answer] = judged_text(outcome, _said(answer[1]))
         self._known.keep({answer: one for answer, one in told.items() if len(answer[1]) <= MAX_KNOWN_CHARS})
         for answer, one in told.items():
             for at in new[answer]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from relfast.chem.common_substructure import MAX_STEPS, Compared
-from relfast.chem.many_pairs import ManyPairs
-from relfast.records import Outcome
+import numpy as np
+
+from relfast.chem.clean_text import has_isotope
+from relfast.chem.common_substructure import MAX_STEPS, compared
+from relfast.chem.many_pairs import Ints, ManyPairs
 from relfast.tasks.base import MAX_SAID
-from relfast.tasks.modules import MAX_TEXTS, JudgedText
-from relfast.tasks.rel_c import motif_strict
+from relfast.tasks.modules import MAX_TEXTS, JudgedText, judged_text
+from relfast.tasks.rel_c import motif_columns, motif_reference, motif_strict
 from relfast.tasks.rel_c.block_motifs import NO_GOLDS
 from relfast.tasks.rel_c.block_tags import TagReader
-from relfast.tasks.rel_c.motif_reference import decide, no_answer
 from relfast.tasks.rel_c.options import RelCOptions
 from relfast.tasks.rel_c.text_tags import Answer, KnownAnswers, packed
+
+PUBLISHED: Final = (*motif_reference.metrics_of(False, False, 0.0),)
+"""Measures of both policies."""
 
 MOTIFS: Final = 8_192
 """Texts whose number is kept, those that the kernel cannot read with them."""
@@ -34,6 +38,7 @@ class MotifTexts:
 
     def __init__(self, pairs: ManyPairs, reader: TagReader, options: RelCOptions, threads: int) -> None:
         self._threads = threads
+        self.metrics = (*PUBLISHED, "overlap_skill", "reason") if options.strict else PUBLISHED
         self._pairs, self._options, self._strict = pairs, options, options.strict
         self._readers = [reader]
         self._numbers: dict[str, int] = {}
@@ -73,37 +78,58 @@ class MotifTexts:
         asked: list[Answer] = []
         spans: list[int] = []
         told: dict[Answer, JudgedText] = {}
-        for answer, places in new.items():
+        for answer, (at, *_) in new.items():
             if answer[1]:
                 asked.append(answer)
-                spans += (read.start[places[0]], read.end[places[0]] - 1)
+                spans += (read.start[at], read.end[at] - 1)
             elif not self._strict:
                 told[answer] = _NOTHING
-        # none takes longer than 10 ms, and to stop a search and to begin it anew would take longer still
-        chosen = [gold for gold, _ in asked]
-        pairs = self._pairs.judge(
-            chosen, read.texts, read.n_bytes, spans, steps=MAX_STEPS, threads=self._threads
-        )
+        if asked:
+            # no search takes longer than 10 ms, and to stop it and begin it anew would take longer still
+            statuses, results = self._pairs.compare(
+                [gold for gold, _ in asked], read.texts, read.n_bytes, spans,
+                steps=MAX_STEPS, threads=self._threads,
+            )  # fmt: skip
+            told.update(self._told(asked, statuses, results))
         self._readers.append(reader)
-        for answer, found in zip(asked, pairs, strict=True):
-            outcome = self._strictly(found, *answer) if self._strict else decide(found, answer[1])
-            if outcome is not None:
-                told[answer] = outcome, answer[1][:MAX_SAID]
         self._known.keep(told)
         for answer, one in told.items():
             for at in new[answer]:
                 judged[at] = one
         return judged, n - len(new) - answers.count(None)
 
+    def _told(
+        self, asked: Sequence[Answer], statuses: Ints, results: Ints
+    ) -> Iterator[tuple[Answer, JudgedText]]:
+        """What the answers that were compared are worth, those that are left aside."""
+        golds = self._pairs.golds
+        molecules = [golds[number].molecule for number, _ in asked]
+        n_gold = np.array([molecule.n_atoms for molecule in molecules])
+        said = [text[:MAX_SAID] for _, text in asked]
+        is_open = statuses != 0
+        if self._strict:
+            settled = np.array([molecule.settled for molecule in molecules])
+            rows, undecided = motif_columns.strict(results, n_gold, settled, said)
+            is_open |= undecided
+            if any(map(has_isotope, said)):
+                is_open[:] = True
+        else:
+            rows = motif_columns.published(results, n_gold, said)
+        for at in np.flatnonzero(is_open).tolist():
+            number, text = asked[at]
+            found = compared(int(statuses[at]), molecules[at], results[at].tolist())
+            if self._strict:
+                # a plain tag has none but plain letters
+                outcome = motif_strict.of_pair(found, golds[number].text, molecules[at], text, None)
+            else:
+                outcome = motif_reference.decide(found, text)
+            rows[at] = () if outcome is None else judged_text(outcome, said[at])
+        return ((answer, row) for answer, row in zip(asked, rows, strict=True) if row)
+
     def _new_reader(self) -> TagReader:
         reader = TagReader.open(self._options, one=True)
         assert reader is not None, "there was one before"
         return reader
 
-    def _strictly(self, found: Compared, number: int, text: str) -> Outcome | None:
-        gold = self._pairs.golds[number]
-        # a plain tag has none but plain letters
-        return motif_strict.of_pair(found, gold.text, gold.molecule, text, None)
 
-
-_NOTHING: Final = no_answer(), None
+_NOTHING: Final = judged_text(motif_reference.no_answer(), None)
