@@ -16,8 +16,9 @@ from relfast.tasks.rel_c.block_isomers import told_outcome
 from relfast.tasks.rel_c.block_tags import TagReader, Tags
 from relfast.tasks.rel_c.isomer_golds import IsomerGolds
 from relfast.tasks.rel_c.missing_isomers import given_of, measures
+from relfast.tasks.rel_c.one_text import OneReader
 from relfast.tasks.rel_c.options import RelCOptions
-from relfast.tasks.rel_c.text_tags import MAX_KNOWN_CHARS, Answer, KnownAnswers, packed
+from relfast.tasks.rel_c.text_tags import Answer, KnownAnswers, packed
 
 MOLECULES_A_CALL: Final = 400
 """Texts, those of the last response aside, that are looked at before the interpreter's lock may change hands:
@@ -43,7 +44,9 @@ class IsomersTexts:
         self._table, self._options, self._strict = table, options, options.strict
         counts = (*measures(0, 0, 0),)
         self.metrics = (*counts, "reason") if options.strict else counts
+        self._setting = reader
         self._readers = [reader]
+        self._one_readers: list[OneReader] = []
         self._golds = IsomerGolds()
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._known = KnownAnswers()
@@ -55,10 +58,12 @@ class IsomersTexts:
 
     def gold(self, answer: object) -> int:
         """The number of a gold; -1 for one that is none, or too long."""
-        gold = answer.get("missing_smiles") if type(answer) is dict else None
+        if type(answer) is not dict:
+            return -1
+        gold = answer.get("missing_smiles")
         if type(gold) is not list:
             return -1
-        given = given_of(answer) if self._strict else []
+        given = given_of(answer) if self._strict and "molecules" in answer else _NONE
         try:
             key = (*gold, None, *given)
             number = self._numbers.get(key)
@@ -91,11 +96,41 @@ class IsomersTexts:
             outcome = told_outcome(self._table, *results[places[0]], n_pred, n_gold, strict=self._strict)
             if outcome is not None:
                 told[answer] = judged_text(outcome, _said(answer[1]))
-        self._known.keep({answer: one for answer, one in told.items() if len(answer[1]) <= MAX_KNOWN_CHARS})
+        self._known.keep(told)
         for answer, one in told.items():
             for at in new[answer]:
                 judged[at] = one
         return judged, len(texts) - len(new) - answers.count(None)
+
+    def judge_one(self, gold: int, text: str) -> tuple[JudgedText | None, bool]:
+        """What one text is worth against its gold, and whether its answer was known."""
+        try:
+            reader = self._one_readers.pop()
+        except IndexError:  # as many as threads are in here
+            reader = OneReader(self._setting)
+        read = reader.read(text, gold, self._golds.known)
+        if read is None:
+            self._one_readers.append(reader)
+            return None, False
+        n_pred, said, start, end = read
+        answer = gold, said.decode()
+        judged = self._known.get(answer)
+        if judged is not None:
+            self._one_readers.append(reader)
+            return judged, True
+        before, behind, n_around = self._golds.around[gold]
+        told = self._table.hold_at(
+            reader.texts_at + start - before, reader.sizes_at, before + end - start + behind, 1,
+            n_pred + n_around, self._golds.kept, strict=self._strict,
+        )  # fmt: skip
+        self._one_readers.append(reader)
+        n_gold = self._golds.n_gold(gold)
+        outcome = told_outcome(self._table, told, 0, n_pred, n_gold, strict=self._strict)
+        if outcome is None:
+            return None, False
+        judged = judged_text(outcome, _said(answer[1]))
+        self._known.keep_one(answer, judged)
+        return judged, False
 
     def _new_reader(self) -> TagReader:
         reader = TagReader.open(self._options, one=False)
@@ -165,6 +200,9 @@ class _Run:
         self.first, self.start, self.end = first, start, start
         self.places: list[int] = []
         self.n_texts = 0
+
+
+_NONE: Final[list[str]] = []
 
 
 def _said(text: str) -> str | None:
