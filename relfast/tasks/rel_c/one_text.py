@@ -35,6 +35,13 @@ reader's ``texts``."""
 class OneReader:
     """Reads one text at a time. For one thread at a time.
 
+    Parameters
+    ----------
+    setting
+        How to read.
+    known
+        Golds, at their places for good; there may be more of them later.
+
     Attributes
     ----------
     texts, texts_at
@@ -43,7 +50,7 @@ class OneReader:
         Its `SIZE_COLUMNS`, and theirs.
     """
 
-    def __init__(self, setting: TagReader) -> None:
+    def __init__(self, setting: TagReader, known: Golds) -> None:
         self._gather = with_lock_held(setting.gather)
         numbers = (ctypes.c_int64 * (RECORD_COLUMNS + TOLD_COLUMNS))()
         self._record = (ctypes.c_int64 * RECORD_COLUMNS).from_buffer(numbers)
@@ -52,12 +59,13 @@ class OneReader:
         self.texts_at, self.sizes_at = ctypes.addressof(self.texts), ctypes.addressof(self.sizes)
         self._bytes = memoryview(self.texts).cast("B")
         self._number, self._gold, self._n_bytes = (ctypes.c_int64() for _ in range(3))
-        self._n_known, self._n_texts = ctypes.c_int64(), ctypes.c_int64()
+        self._n_known = ctypes.c_int64()
         scratch, one = ctypes.c_char(), ctypes.c_int64(1)
         self._result = ctypes.byref(self._number), ctypes.byref(ctypes.c_void_p())
         self._before = (
             self._n_bytes, ctypes.byref(scratch), one, ctypes.byref(self._record), one,
-            ctypes.byref(ctypes.c_int64()), ctypes.byref(self._gold), one,
+            ctypes.byref(ctypes.c_int64()), ctypes.byref(self._gold), one, ctypes.byref(known.columns),
+            self._n_known, ctypes.byref(known.texts), ctypes.c_int64(known.n_bytes),
         )  # fmt: skip
         strict, only_one, marks, n_marks, words, n_words = setting.setting
         if strict:  # its patterns take 40 ms to compile
@@ -70,16 +78,13 @@ class OneReader:
             ctypes.byref(self._told), ctypes.byref(self.sizes),
         )  # fmt: skip
 
-    def read(self, text: str, gold: int, known: Golds) -> OneText | None:
+    def read(self, text: str, gold: int) -> OneText | None:
         """The tags of a text with the number of its gold; None where an extractor has to read it. Raises
         `UnicodeEncodeError` for lone surrogates."""
         data = text.encode()
         self._n_bytes.value = self._record[RECORD_TEXT_END] = len(data)
-        self._gold.value, self._n_known.value, self._n_texts.value = gold, known.n, known.n_bytes
-        if self._gather(
-            *self._result, data, *self._before, ctypes.byref(known.columns), self._n_known,
-            ctypes.byref(known.texts), self._n_texts, *self._after,
-        ):  # fmt: skip
+        self._gold.value, self._n_known.value = gold, gold + 1
+        if self._gather(*self._result, data, *self._before, *self._after):
             raise RuntimeError("the kernel that reads tags failed")
         told = self._told[:]
         n, start, end = told[TOLD_N], told[TOLD_START], told[TOLD_END]

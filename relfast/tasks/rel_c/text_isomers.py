@@ -107,8 +107,8 @@ class IsomersTexts:
         try:
             reader = self._one_readers.pop()
         except IndexError:  # as many as threads are in here
-            reader = OneReader(self._setting)
-        read = reader.read(text, gold, self._golds.known)
+            reader = OneReader(self._setting, self._golds.known)
+        read = reader.read(text, gold)
         if read is None:
             self._one_readers.append(reader)
             return None, False

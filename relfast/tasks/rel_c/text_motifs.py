@@ -108,8 +108,8 @@ class MotifTexts:
         try:
             reader = self._one_readers.pop()
         except IndexError:  # as many as threads are in here
-            reader = OneReader(self._setting)
-        read = reader.read(text, 0, NO_GOLDS)
+            reader = OneReader(self._setting, NO_GOLDS)
+        read = reader.read(text, 0)
         self._one_readers.append(reader)
         if read is None:
             return None, False
