@@ -46,8 +46,8 @@ class OneReader:
     ----------
     texts, texts_at
         Gold, tags and given molecules of the text that was read last, and their address.
-    sizes, sizes_at
-        Its `SIZE_COLUMNS`, and theirs.
+    sizes
+        Its `SIZE_COLUMNS`.
     """
 
     def __init__(self, setting: TagReader, known: Golds) -> None:
@@ -56,7 +56,7 @@ class OneReader:
         self._record = (ctypes.c_int64 * RECORD_COLUMNS).from_buffer(numbers)
         self._told = (ctypes.c_int64 * TOLD_COLUMNS).from_buffer(numbers, 8 * RECORD_COLUMNS)
         self.sizes, self.texts = (ctypes.c_int64 * SIZE_COLUMNS)(), lazy_memory(ROOM)
-        self.texts_at, self.sizes_at = ctypes.addressof(self.texts), ctypes.addressof(self.sizes)
+        self.texts_at = ctypes.addressof(self.texts)
         self._bytes = memoryview(self.texts).cast("B")
         self._number, self._gold, self._n_bytes = (ctypes.c_int64() for _ in range(3))
         self._n_known = ctypes.c_int64()

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from relfast_kernels.layouts import RESULT_COLUMNS, SIZE_COLUMNS
 
+from relfast.chem.one_list import MAX_MOLECULES, OneList
 from relfast.chem.simple import simple_table
 from relfast.chem.smiles_table import SmilesTable
 from relfast.tasks.base import MAX_SAID
@@ -46,7 +47,7 @@ class IsomersTexts:
         self.metrics = (*counts, "reason") if options.strict else counts
         self._setting = reader
         self._readers = [reader]
-        self._one_readers: list[OneReader] = []
+        self._places: list[tuple[OneReader, OneList]] = []
         self._golds = IsomerGolds()
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._known = KnownAnswers()
@@ -105,32 +106,37 @@ class IsomersTexts:
     def judge_one(self, gold: int, text: str) -> tuple[JudgedText | None, bool]:
         """What one text is worth against its gold, and whether its answer was known."""
         try:
-            reader = self._one_readers.pop()
+            place = self._places.pop()
         except IndexError:  # as many as threads are in here
-            reader = OneReader(self._setting, self._golds.known)
+            place = self._new_place()
+        reader, lists = place
         read = reader.read(text, gold)
         if read is None:
-            self._one_readers.append(reader)
+            self._places.append(place)
             return None, False
         n_pred, said, start, end = read
         answer = gold, said.decode()
         judged = self._known.get(answer)
         if judged is not None:
-            self._one_readers.append(reader)
+            self._places.append(place)
             return judged, True
         before, behind, n_around = self._golds.around[gold]
-        told = self._table.hold_at(
-            reader.texts_at + start - before, reader.sizes_at, before + end - start + behind, 1,
-            n_pred + n_around, self._golds.kept, strict=self._strict,
-        )  # fmt: skip
-        self._one_readers.append(reader)
-        n_gold = self._golds.n_gold(gold)
-        outcome = told_outcome(self._table, told, 0, n_pred, n_gold, strict=self._strict)
+        outcome = None
+        if n_pred + n_around <= MAX_MOLECULES:
+            at = reader.texts_at + start - before
+            told = lists.hold(at, before + end - start + behind, n_pred + n_around)
+            n_gold = self._golds.n_gold(gold)
+            outcome = told_outcome(self._table, told, 0, n_pred, n_gold, strict=self._strict)
+        self._places.append(place)
         if outcome is None:
             return None, False
         judged = judged_text(outcome, _said(answer[1]))
         self._known.keep_one(answer, judged)
         return judged, False
+
+    def _new_place(self) -> tuple[OneReader, OneList]:
+        reader = OneReader(self._setting, self._golds.known)
+        return reader, OneList(self._table, reader.sizes, self._golds.kept, strict=self._strict)
 
     def _new_reader(self) -> TagReader:
         reader = TagReader.open(self._options, one=False)

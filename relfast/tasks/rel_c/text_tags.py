@@ -76,8 +76,11 @@ class KnownAnswers:
 
     def keep(self, judged: Mapping[Answer, JudgedText]) -> None:
         """Remember some, but for lists without end."""
+        if len(self._known) >= KNOWN:
+            self._known.clear()
         for answer, one in judged.items():
-            self.keep_one(answer, one)
+            if len(answer[1]) <= MAX_KNOWN_CHARS:
+                self._known[answer] = one
 
     def keep_one(self, answer: Answer, judged: JudgedText) -> None:
         """Remember one, likewise."""
