@@ -152,12 +152,15 @@ class Prepared:
         Its atoms, whether its graph decides where its hydrogens are, whether an atom has a charge.
     is_clean
         Whether its text is what ``strict`` takes for a clean molecule.
+    constant
+        What `relfast.chem.common_motifs.constant_in` says of it; False before it was asked.
     """
 
-    __slots__ = ("address", "charged", "is_clean", "memory", "n_atoms", "settled")
+    __slots__ = ("address", "charged", "constant", "is_clean", "memory", "n_atoms", "settled")
 
     def __init__(self, memory: ctypes.Array[ctypes.c_int64], text: str) -> None:
         self.memory = memory
+        self.constant: int | None = False
         self.address = ctypes.c_void_p(ctypes.addressof(memory))
         self.is_clean = is_clean_text(text)
         self.n_atoms = memory[PREPARED_ATOMS]
@@ -165,15 +168,22 @@ class Prepared:
         self.charged = bool(memory[PREPARED_CHARGED])
 
 
-@lru_cache(maxsize=CACHED_PREPARED)
-def _prepared(text: str, by_rdkit: bool) -> Prepared | Literal["invalid"] | None:
-    functions = _functions
-    assert functions is not None
-    if not text.isascii():
+def prepared_in(
+    memory: ctypes.Array[ctypes.c_int64], text: str, *, by_rdkit: bool = False
+) -> Prepared | Literal["invalid"] | None:
+    """`prepared` in memory of `PREPARED_SIZE` numbers that the caller keeps as it is from now on."""
+    if not 0 < len(text) <= (MAX_CANONICAL if by_rdkit else MAX_SMILES) or not text.isascii():
         return None
-    memory = _Prepared()
+    functions = _loaded()
+    if functions is None:
+        return None
     n = functions["prepare"](text.encode(), len(text), by_rdkit, memory)
     return Prepared(memory, text) if n > 0 else "invalid" if n == INVALID else None
+
+
+@lru_cache(maxsize=CACHED_PREPARED)
+def _prepared(text: str, by_rdkit: bool) -> Prepared | Literal["invalid"] | None:
+    return prepared_in(_Prepared(), text, by_rdkit=by_rdkit)
 
 
 def prepared(text: str, *, by_rdkit: bool = False) -> Prepared | Literal["invalid"] | None:

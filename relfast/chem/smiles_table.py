@@ -262,6 +262,14 @@ class SmilesTable:
         """`RESULT_COLUMNS` numbers for each of ``n`` records whose texts lie ready (`match_lists`); ``kept``
         is the address of a `KeptGolds`."""
         n_texts = sum(sum(sizes[column : SIZE_COLUMNS * n : SIZE_COLUMNS]) for column in _TEXT_SIZES)
+        places = ctypes.addressof(texts), ctypes.addressof(sizes)
+        return self.hold_at(*places, n_bytes, n, n_texts, kept, strict=strict)
+
+    def hold_at(
+        self, texts: int, sizes: int, n_bytes: int, n: int, n_texts: int, kept: ctypes.c_void_p, *,
+        strict: bool,
+    ) -> list[int]:  # fmt: skip
+        """`hold` of ``n_texts`` texts and their sizes at two addresses."""
         told = array("q", bytes(8 * (2 * n_texts + RESULT_COLUMNS * n + 1)))
         at = told.buffer_info()[0]
         self._match(
@@ -269,6 +277,11 @@ class SmilesTable:
             *self._call_space,
         )  # fmt: skip
         return told[2 * n_texts : 2 * n_texts + RESULT_COLUMNS * n].tolist()
+
+    def bare_match(self, *arguments: Any) -> Callable[[], int]:
+        """The kernel's function with arguments that are ready, ctypes objects that a caller changes between
+        calls (`relfast.chem.one_list`); it returns not 0 where it failed."""
+        return partial(self._match.__wrapped__, *arguments, *self._call_space)  # type: ignore[attr-defined]
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Remember what RDKit said of a text: the code of its molecule, empty for no molecule."""

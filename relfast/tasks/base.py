@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         FastPath,
         Generator,
         TaskScorer,
+        TextJudge,
     )
     from relfast.tasks.stepping import Walk
 
@@ -239,6 +240,9 @@ class Task:
     in_blocks
         The function ("module:function") that opens its `BlockJudge`: ``(options) -> BlockJudge | None``;
         None: the options, or missing machine code, do not allow it.
+    of_texts
+        The function ("module:function") that opens its `TextJudge`:
+        ``(options, threads) -> TextJudge | None``; as many threads may work for a call.
     modules
         Modules that scoring imports at some record, by dotted name.
     kernels
@@ -288,6 +292,7 @@ class Task:
     fast_path: str | None = None
     text_kernel: TextKernel | None = None
     in_blocks: str | None = None
+    of_texts: str | None = None
     modules: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
     loads: str | None = None
@@ -348,6 +353,12 @@ class Task:
     def block_judge(self, options: Options) -> BlockJudge | None:
         """Who judges many responses at once, or None."""
         return None if self.in_blocks is None else cast("BlockJudge | None", resolve(self.in_blocks)(options))
+
+    def text_judge(self, options: Options, threads: int = 1) -> TextJudge | None:
+        """Who judges texts where they are asked for, or None."""
+        if self.of_texts is None:
+            return None
+        return cast("TextJudge | None", resolve(self.of_texts)(options, threads))
 
     def say(self, outcome: Outcome) -> str | None:
         """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""

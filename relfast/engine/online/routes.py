@@ -3,19 +3,23 @@
 Texts and mazes are scored where they are asked for, in microseconds (`TextRoute`: texts that a kernel
 reads); so are solutions that are embedded, in steps between which each record's deadline is looked at.
 Chemistry can hang or crash, and a response of megabytes takes seconds in one go: they go to workers, which a
-timer ends, unless their answers were scored before or a kernel can judge them here.
+timer ends, unless their answers were scored before or a kernel can judge them here (`JudgedRoute`: gold and
+responses that kernels read).
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any, Final
 
+from relfast.cores import usable_cores
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import Columns, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.online.judged_route import JudgedRoute
 from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import for_record
@@ -23,6 +27,7 @@ from relfast.engine.online.text_route import TextRoute, own
 from relfast.engine.scoring import Scoring, failed
 from relfast.json_text import once_decoded
 from relfast.records import Record, Score, unscored
+from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
 from relfast.tasks.base import Task
 
@@ -31,6 +36,14 @@ HOST_CHARS: Final = 1_000_000
 
 SUBMIT_EVERY: Final = 32
 """Records of a batch that are prepared before workers are given them: they start while we go on."""
+
+MAX_THREADS: Final = 4
+"""Threads that work for a call in the host, if there may be as many workers."""
+
+_RETRY_SECONDS: Final = 2.0
+"""How often it is looked whether the kernels of a `JudgedRoute` have been compiled meanwhile."""
+
+_JUDGED: Final = frozenset(name for name, task in TASKS.items() if task.of_texts is not None)
 
 
 class Routes:
@@ -62,6 +75,8 @@ class Routes:
         # an embedding model is fastest on many texts, and one call fills all cores
         self._embedding = MicroBatcher(lambda records: list(scoring.entries(records)), turn)
         self._texts: dict[str, TextRoute] = {}
+        self._judged: dict[str, JudgedRoute] = {}
+        self._looked: dict[str, float] = {}
         scoring.reader = None  # its lock may be held by a thread of the parent
 
     # one response
@@ -72,15 +87,18 @@ class Routes:
 
     def kept(self, task: Any, answer: Any, response: Any, question: Any) -> Score:
         """The same for who only reads it: the row may be that of other responses too."""
-        # as `_text`
+        # as `_text`, without a call
         route = self._texts.get(task) if type(task) is str else None
         if route is not None and type(response) is str and len(response) <= HOST_CHARS:
             if type(answer) is str:
                 answer = once_decoded(answer)
             score = route.kept(answer, response, question)
         else:
-            entry = self.record(0, task, answer, response, question)
-            score = entry if isinstance(entry, Score) else delivered(self.begin(entry), entry)
+            found = self._text(task, answer, response, question)
+            if found is None:
+                entry = self.record(0, task, answer, response, question)
+                found = entry if isinstance(entry, Score) else delivered(self.begin(entry), entry)
+            score = found
         self._counts.add(score.status)
         return score
 
@@ -98,11 +116,36 @@ class Routes:
         return score
 
     def _text(self, task: Any, answer: Any, response: Any, question: Any) -> Score | None:
-        """The score of a response whose task is known to have the short way; None: of another one."""
-        route = self._texts.get(task) if type(task) is str else None
-        if route is None or type(response) is not str or len(response) > HOST_CHARS:
+        """The score of a response whose task has a short way, if it can go there; None: it cannot."""
+        if type(task) is not str or type(response) is not str or len(response) > HOST_CHARS:
             return None
-        return route.kept(once_decoded(answer) if type(answer) is str else answer, response, question)
+        gold = once_decoded(answer) if type(answer) is str else answer
+        route = self._texts.get(task)
+        if route is not None:
+            return route.kept(gold, response, question)
+        judged = self._judged.get(task) or self._judged_route(task)
+        return None if judged is None else judged.score(gold, response)
+
+    def _has_short_way(self, name: str) -> bool:
+        return name in self._texts or self._judged_route(name) is not None
+
+    def _judged_route(self, name: str) -> JudgedRoute | None:
+        """The route of a task whose responses kernels can judge; None without it."""
+        route = self._judged.get(name)
+        if route is not None or name not in _JUDGED or self._scoring.job.details:
+            return route
+        now = time.monotonic()
+        if now - self._looked.get(name, -_RETRY_SECONDS) < _RETRY_SECONDS:
+            return None
+        self._looked[name] = now
+        task = TASKS[name]
+        threads = min(MAX_THREADS, usable_cores() if self._workers is None else self._workers)
+        judge = task.text_judge(self._scoring.options, threads)
+        if judge is None:
+            return None
+        # of several threads that come here at once the first one's counts
+        route = JudgedRoute(task, self._scoring, judge, threads, self._counts)
+        return self._judged.setdefault(name, route)
 
     def record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
         """What is asked as a record; a score that says so where it is none."""
@@ -136,20 +179,33 @@ class Routes:
 
     # many
 
-    def score_batch(self, columns: Columns) -> list[Score]:
-        """Scores of a batch, in order."""
-        return [own(row, at) for at, row in enumerate(self.kept_batch(columns))]
+    def score_batch(self, columns: Columns) -> list[Score] | ScoreBatch:
+        """Scores of a batch, in order; by columns where a kernel has judged them all."""
+        found = self.kept_batch(columns)
+        return found if isinstance(found, ScoreBatch) else [own(row, at) for at, row in enumerate(found)]
 
-    def kept_batch(self, columns: Columns) -> list[Score]:
+    def kept_batch(self, columns: Columns) -> list[Score] | ScoreBatch:
         """The same for who only reads them: a row may be that of several responses, and names no place."""
         names, answers, responses, questions = columns
         if len(names) == 1:
             return [self.kept(names[0], answers[0], responses[0], questions[0] if questions else None)]
-        texts, others = self._of_texts(names, responses)
-        if not others and len(texts) == 1:
-            ((name, _),) = texts.items()
-            return self._counted(self._texts[name].kept_all(answers, responses, questions))
+        texts, others = self._of_short_ways(names, responses)
+        if not others and len(texts) == 1 and names[0] in self._texts:
+            return self._counted(self._texts[names[0]].kept_all(answers, responses, questions))
         scores: list[Any] = [None] * len(names)
+        for name in self._judged.keys() & texts.keys():
+            places, route = texts.pop(name), self._judged[name]
+            some = [answers[at] for at in places], [responses[at] for at in places]
+            judged = route.judge(*some)
+            if len(places) == len(names) and None not in judged:
+                batch = route.maker.batch([text for text in judged if text])
+                if batch is not None:
+                    self._counts.add_all(batch.status.tolist())
+                    return batch
+            for at, text in zip(places, judged, strict=True):
+                if text is not None:
+                    scores[at] = route.maker.row(at, text)
+            others = [*others, *(at for at, text in zip(places, judged, strict=True) if text is None)]
         entries = [
             self.record(at, names[at], answers[at], responses[at], questions[at] if questions else None)
             for at in others
@@ -158,27 +214,27 @@ class Routes:
         begun = self._begun(entries) if entries else []
         for name, places in texts.items():
             asked = None if questions is None else [questions[at] for at in places]
-            some = [answers[at] for at in places], [responses[at] for at in places], asked
-            for at, score in zip(places, self._texts[name].kept_all(*some), strict=True):
+            of_name = [answers[at] for at in places], [responses[at] for at in places], asked
+            for at, score in zip(places, self._texts[name].kept_all(*of_name), strict=True):
                 scores[at] = score
         for at, each, entry in zip(others, begun, entries, strict=True):
             scores[at] = delivered(each, entry)
         return self._counted(scores)
 
-    def _of_texts(
+    def _of_short_ways(
         self, names: list[Any], responses: list[Any]
     ) -> tuple[dict[str, Sequence[int]], Sequence[int]]:
         """Places of a batch by the task whose short way they go, and those of all others."""
-        n, routes = len(names), self._texts
-        if not routes:
-            return {}, range(n)
+        n = len(names)
         kinds = set(map(type, names)), set(map(type, responses))
         if kinds == ({str}, {str}) and max(map(len, responses)) <= HOST_CHARS and len(set(names)) == 1:
-            return ({names[0]: range(n)}, ()) if names[0] in routes else ({}, range(n))
+            # most batches have one task
+            return ({names[0]: range(n)}, ()) if self._has_short_way(names[0]) else ({}, range(n))
         texts: dict[str, Any] = {}
         others: list[int] = []
         for at, (name, response) in enumerate(zip(names, responses, strict=True)):
-            if type(response) is str and type(name) is str and name in routes and len(response) <= HOST_CHARS:
+            is_short = type(response) is str and type(name) is str and len(response) <= HOST_CHARS
+            if is_short and self._has_short_way(name):
                 texts.setdefault(name, []).append(at)
             else:
                 others.append(at)

@@ -211,7 +211,8 @@ class Scorer:
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
         """`scores` in the same way; their ``index`` says nothing."""
-        return self._routes.kept_batch(columns_of(tasks, answers, responses, questions))
+        scores = self._routes.kept_batch(columns_of(tasks, answers, responses, questions))
+        return [*scores.rows] if isinstance(scores, ScoreBatch) else scores
 
     # many
 
@@ -260,7 +261,8 @@ class Scorer:
         UsageError
             The sequences differ in length, or one of them is a single text or answer.
         """
-        return ScoreBatch.of(self.scores(tasks, answers, responses, questions=questions))
+        scores = self._routes.score_batch(columns_of(tasks, answers, responses, questions))
+        return scores if isinstance(scores, ScoreBatch) else ScoreBatch.of(scores)
 
     def scores(
         self,
@@ -271,7 +273,8 @@ class Scorer:
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
         """The rows of `score_batch` alone; it raises what that raises."""
-        return self._routes.score_batch(columns_of(tasks, answers, responses, questions))
+        scores = self._routes.score_batch(columns_of(tasks, answers, responses, questions))
+        return [*scores.rows] if isinstance(scores, ScoreBatch) else scores
 
     def rewards(
         self,
@@ -291,6 +294,9 @@ class Scorer:
             The sequences differ in length.
         """
         scores = self._routes.kept_batch(columns_of(tasks, answers, responses, questions))
+        if isinstance(scores, ScoreBatch):
+            rewards: list[float | None] = scores.reward.tolist()  # each has one
+            return rewards
         return [self.value_of(score) if score.reward is None else score.reward for score in scores]
 
     def value_of(self, score: Score) -> float | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from relfast_kernels.layouts import (
     DECIDED,
@@ -15,108 +14,84 @@ from relfast_kernels.layouts import (
     TRUE_POSITIVES,
     VOTE,
 )
-from relfast_kernels.tags.columns import (
-    GOLD_COLUMNS,
-    GOLD_END,
-    GOLD_GIVEN_END,
-    GOLD_KEPT,
-    GOLD_N,
-    GOLD_N_GIVEN,
-    GOLD_START,
-)
 
 from relfast.records import Outcome
 from relfast.tasks.modules import MAX_AT_ONCE, Responses
-from relfast.tasks.rel_c.block_tags import Golds, TagReader
+from relfast.tasks.rel_c.block_tags import TagReader
 from relfast.tasks.rel_c.missing_isomers import given_of, gold_of, published_outcome, strict_outcome
 from relfast.tasks.rel_c.options import RelCOptions
 
 if TYPE_CHECKING:
     from relfast.chem.smiles_table import SmilesTable
-
-GOLDS: Final = 8_192
-GOLD_BYTES: Final = 1 << 24
-"""Golds that are kept, and bytes of their texts, most of which are never touched."""
+    from relfast.tasks.rel_c.isomer_golds import IsomerGolds
 
 
 def open_judge(options: RelCOptions) -> IsomersJudge | None:
     """The judge, or None where the options or missing machine code do not allow it."""
     from relfast.chem.simple import simple_table
+    from relfast.tasks.rel_c.isomer_golds import IsomerGolds
 
     if options.strict and options.tautomers != "apart":
         return None
     table, reader = simple_table(), TagReader.open(options, one=False)
-    return None if table is None or reader is None else IsomersJudge(table, reader, options)
+    return None if table is None or reader is None else IsomersJudge(table, reader, options, IsomerGolds())
 
 
 class IsomersJudge:
     """A `relfast.tasks.modules.BlockJudge`."""
 
-    def __init__(self, table: SmilesTable, reader: TagReader, options: RelCOptions) -> None:
-        from relfast.chem.smiles_golds import lazy_memory
-
-        self._table, self._reader, self._strict = table, reader, options.strict
-        self._columns = (ctypes.c_int64 * (GOLD_COLUMNS * GOLDS))()
-        self._texts = lazy_memory(GOLD_BYTES)
-        self.forget()
+    def __init__(
+        self, table: SmilesTable, reader: TagReader, options: RelCOptions, golds: IsomerGolds
+    ) -> None:
+        self._table, self._reader, self._strict, self._golds = table, reader, options.strict, golds
 
     def forget(self) -> None:
         """Forget all golds."""
-        from relfast.chem.smiles_golds import KeptGolds
-
-        self._kept = KeptGolds()
-        self._n = self._used = 0
+        self._golds.forget()
 
     @property
     def is_full(self) -> bool:
         """Whether there may be no room for more."""
-        return self._kept.is_full or self._n + MAX_AT_ONCE > GOLDS or 4 * self._used > 3 * GOLD_BYTES
+        return not self._golds.has_room(MAX_AT_ONCE)
 
     def gold(self, answer: object) -> int:
         """The number of a gold; -1 for one that is none, or too long."""
         gold = gold_of(answer)
         if not isinstance(gold, list) or (self._strict and not gold):
             return -1
-        given = given_of(answer) if self._strict else []
-        kept = self._kept.keep(gold, given)
-        if kept is None or self._n == GOLDS or self._used + len(kept.gold) + len(kept.given) > GOLD_BYTES:
-            return -1
-        at, number = GOLD_COLUMNS * self._n, self._n
-        start, end = self._used, self._used + len(kept.gold)
-        view = memoryview(self._texts).cast("B")
-        view[start : end + len(kept.given)] = kept.gold + kept.given
-        self._columns[at + GOLD_START], self._columns[at + GOLD_END] = start, end
-        self._columns[at + GOLD_GIVEN_END] = self._used = end + len(kept.given)
-        self._columns[at + GOLD_N], self._columns[at + GOLD_N_GIVEN] = len(gold), len(given)
-        self._columns[at + GOLD_KEPT] = kept.place
-        self._n += 1
-        return number
+        return self._golds.add(gold, given_of(answer) if self._strict else [])
 
     def judge(
         self, responses: Responses, numbers: Sequence[int], golds: Sequence[int]
     ) -> list[Outcome | None]:
         """The outcomes of some records; None for those that are left."""
-        known = Golds(self._columns, self._n, self._texts, GOLD_BYTES)
-        read = self._reader.read(responses, numbers, golds, known)
+        read = self._reader.read(responses, numbers, golds, self._golds.known)
         n = sum(read.was_read)
         told = self._table.hold(
-            read.texts, read.n_bytes, read.sizes, n, self._kept.address, strict=self._strict
+            read.texts, read.n_bytes, read.sizes, n, self._golds.kept, strict=self._strict
         )
         outcomes: list[Outcome | None] = []
         at = 0
         for n_pred, was_read, gold in zip(read.n, read.was_read, golds, strict=True):
             outcome = None
-            if n_pred >= 0 and told[at + DECIDED]:
-                n_gold = self._columns[GOLD_COLUMNS * gold + GOLD_N]
-                outcome = self._outcome(told, at, n_pred, n_gold)
+            if n_pred >= 0:
+                n_gold = self._golds.n_gold(gold)
+                outcome = told_outcome(self._table, told, at, n_pred, n_gold, strict=self._strict)
             outcomes.append(outcome)
             at += RESULT_COLUMNS * was_read
         return outcomes
 
-    def _outcome(self, told: Sequence[int], at: int, n_pred: int, n_gold: int) -> Outcome:
-        tp, vote = told[at + TRUE_POSITIVES], told[at + VOTE]
-        if not self._strict:
-            return published_outcome(tp, vote, n_pred, n_gold, found=n_pred > 0)
-        flaw = self._table.flaws[told[at + FLAW]]
-        n_predictions = n_pred - told[at + N_NEUTRAL]
-        return strict_outcome(tp, told[at + N_WANTED], n_predictions, flaw, vote, found=True)
+
+def told_outcome(
+    table: SmilesTable, told: Sequence[int], at: int, n_pred: int, n_gold: int, *, strict: bool
+) -> Outcome | None:
+    """The outcome of so many tags against so many golds of which a table has told; None where it cannot
+    say."""
+    if not told[at + DECIDED]:
+        return None
+    tp, vote = told[at + TRUE_POSITIVES], told[at + VOTE]
+    if not strict:
+        return published_outcome(tp, vote, n_pred, n_gold, found=n_pred > 0)
+    flaw = table.flaws[told[at + FLAW]]
+    n_predictions = n_pred - told[at + N_NEUTRAL]
+    return strict_outcome(tp, told[at + N_WANTED], n_predictions, flaw, vote, found=True)

@@ -53,7 +53,7 @@ class MotifJudge:
         self, responses: Responses, numbers: Sequence[int], golds: Sequence[int]
     ) -> list[Outcome | None]:
         """The outcomes of some records; None for those that are left."""
-        read = self._reader.read(responses, numbers, [0] * len(golds), _NO_GOLDS)
+        read = self._reader.read(responses, numbers, [0] * len(golds), NO_GOLDS)
         said = str(memoryview(read.texts)[: read.n_bytes], "ascii")
         outcomes: list[Outcome | None] = [None] * len(golds)
         asked: list[int] = []
@@ -76,5 +76,5 @@ class MotifJudge:
         return outcomes
 
 
-_NO_GOLDS: Final = Golds((ctypes.c_int64 * GOLD_COLUMNS)(), 1, (ctypes.c_char * 1)(), 1)
+NO_GOLDS: Final = Golds((ctypes.c_int64 * GOLD_COLUMNS)(), 1, (ctypes.c_char * 1)(), 1)
 """Motifs are no texts to the kernel that reads tags."""

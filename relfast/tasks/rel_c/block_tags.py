@@ -74,9 +74,11 @@ class TagReader:
     def __init__(
         self, functions: Mapping[str, Callable[..., int]], options: RelCOptions, *, one: bool
     ) -> None:
-        self._gather = functions["gather"]
-        self._strict, self._one = options.strict, one
-        self._words = _words() if options.strict else b""
+        self.gather = functions["gather"]
+        self._strict = options.strict
+        words = _words() if options.strict else b""
+        self.setting = options.strict, one, _MARKS.buffer_info()[0], len(_MARKS), words, len(words)
+        """What the kernel is told of how to read."""
         self._texts = (ctypes.c_char * ROOM)()
 
     @classmethod
@@ -95,10 +97,10 @@ class TagReader:
         sizes = (ctypes.c_int64 * (SIZE_COLUMNS * n))()
         chosen, theirs = array("q", numbers), array("q", golds)
         while True:
-            n_bytes = self._gather(
+            n_bytes = self.gather(
                 *responses, chosen.buffer_info()[0], theirs.buffer_info()[0], n, known.columns, known.n,
-                known.texts, known.n_bytes, self._strict, self._one, _MARKS.buffer_info()[0], len(_MARKS),
-                self._words, len(self._words), self._texts, len(self._texts), told.buffer_info()[0], sizes,
+                known.texts, known.n_bytes, *self.setting, self._texts, len(self._texts),
+                told.buffer_info()[0], sizes,
             )  # fmt: skip
             if n_bytes >= 0:
                 break

@@ -1,0 +1,111 @@
+"""One task's responses, judged by kernels where they are asked for: the short way of a chemistry reward.
+
+No record and no answer is made, and nothing is written down for a worker, where the task's `TextJudge` can
+read gold and response; what it leaves takes the ordinary way (`relfast.engine.online.isolated_scoring`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from relfast.engine.online.counts import Counts
+from relfast.engine.online.judged_texts import RowMaker
+from relfast.engine.scoring import Scoring
+from relfast.json_text import once_decoded
+from relfast.records import Score
+from relfast.tasks.base import Task
+from relfast.tasks.modules import MAX_TEXTS, JudgedText, TextJudge
+
+MAX_CHARS: Final = 20_000
+"""Longest response that is judged in the host: 1,000 molecules, some 5 ms."""
+
+
+class JudgedRoute:
+    """Thread-safe.
+
+    Parameters
+    ----------
+    task
+        One with a `TextJudge`.
+    judge
+        That, for the options of ``scoring``.
+    threads
+        How many may work for a call.
+    counts
+        Told of answers ``scored_before``.
+    """
+
+    def __init__(self, task: Task, scoring: Scoring, judge: TextJudge, threads: int, counts: Counts) -> None:
+        self._task, self._scoring, self._judge, self._threads = task, scoring, judge, threads
+        self._counts = counts
+        self.maker = RowMaker(task.name, judge.metrics, scoring.reward_metric(task))
+
+    def score(self, answer: object, response: str) -> Score | None:
+        """The score of one response; None where it takes the ordinary way."""
+        judge = self._judge
+        gold = judge.gold(answer)
+        if gold < 0 and judge.is_full:
+            judge = self._new_judge()
+            gold = judge.gold(answer)
+        if gold < 0 or len(response) > MAX_CHARS:
+            return None
+        try:
+            text, is_known = judge.judge_one(gold, response)
+        except UnicodeEncodeError:
+            return None
+        if is_known:
+            self._counts.add("scored_before")
+        return None if text is None else self.maker.row(0, text)
+
+    def judge(self, answers: Sequence[object], responses: Sequence[str]) -> list[JudgedText | None]:
+        """What is said of responses, in their order; None for those that take the ordinary way."""
+        if len(responses) <= MAX_TEXTS:
+            return self._judge_some(answers, responses)
+        return [
+            text
+            for first in range(0, len(responses), MAX_TEXTS)
+            for text in self._judge_some(
+                answers[first : first + MAX_TEXTS], responses[first : first + MAX_TEXTS]
+            )
+        ]
+
+    def _judge_some(self, answers: Sequence[object], responses: Sequence[str]) -> list[JudgedText | None]:
+        judge = self._judge
+        if judge.is_full:
+            judge = self._new_judge()
+        known: object = None
+        gold = -1
+        golds: list[int] = []
+        texts: list[str] = []
+        places: list[int] = []
+        for place, (answer, text) in enumerate(zip(answers, responses, strict=True)):
+            if answer is not known:  # most often the gold of the rollout before it
+                gold, known = judge.gold(once_decoded(answer) if type(answer) is str else answer), answer
+            if gold >= 0 and len(text) <= MAX_CHARS:
+                golds.append(gold)
+                texts.append(text)
+                places.append(place)
+        if not places:
+            return [None] * len(responses)
+        try:
+            judged, n_known = judge.judge(golds, texts)
+        except UnicodeEncodeError:
+            if len(responses) == 1:
+                return [None]
+            return [self._judge_some([a], [r])[0] for a, r in zip(answers, responses, strict=True)]
+        if n_known:
+            self._counts.add_all(["scored_before"] * n_known)
+        if len(places) == len(responses):
+            return judged
+        all_judged: list[JudgedText | None] = [None] * len(responses)
+        for place, one in zip(places, judged, strict=True):
+            all_judged[place] = one
+        return all_judged
+
+    def _new_judge(self) -> TextJudge:
+        """An empty one from now on; who is at work with the old one goes on with it."""
+        new = self._task.text_judge(self._scoring.options, self._threads)
+        assert new is not None, "there was one before"
+        self._judge = new
+        return new
