@@ -90,8 +90,18 @@ PIECES = (
     "<|im_end|>", "\n", "\r\n", "\n\n", " ", "\t", "\x1c", "\x85", "\u2028", "\u00e9", ". ", ", ", "1. ", "- ", "\u2022",
     "*", "`", "and", "or", "tag", "smiles=", "Answer=", "motif", "The answer is:", "Given molecules:\n", "not",
     "This is not the motif: ", "For example ", "CCO", "c1ccccc1", "C(C)C", "CC[Te]C", "[13CH4]", "[NH4+]", "C.C",
-    "C:C", "C\\C=C/C", "F[C@H](Cl)Br", "C" * 1_001, "wait, ", "C1CC(",
+    "C:C", "C\\C=C/C", "F[C@H](Cl)Br", "C" * 1_001, "wait, ", "C1CC(", "<answer>", "</answer>", "---", "***", "|", '", "',
+    "}", "\\boxed{", "[", "$", ":", "Yes?", "Is it ", "?", "Such as ", "Final answer: ", "&", "Not an isomer:\n",
 )  # fmt: skip
+
+HELD = (
+    "not sure", "n/a", "I don't know", "C C", "c1:c:c:c:c:c:1", "C:C", "F/C=C/F", "F\\C=C\\F", "C~C", "C*", "*C", "CC.O",
+    "C.", " CCO ", "\nCCO\n", "CCO\tO", "your smiles here", "YOUR_SMILES_HERE", "Motif: CC", "motif 1: CC", "isomer", "?",
+    "...", "1. CC", "- CC", "(1) CC", "[1] CC", "#1 CC", "'CC'", "_CC_", "\\(CC\\)", "C\\(C\\)", "C\\nC", "C\\n", "C\\r\\nC",
+    "~~CC~~", "C/*C", "*/", "**CC**", "the SMILES", "Molecule 3", "none", "[C:1]", "C:", ":", "$CC$", "smiles = CC", "C#C:",
+    "c1ccc", "C" * 1_001 + ":", "CC!", "CC, CO", "C\u00a0C", "13", "1.", "wait, no", "never mind", "not the answer?",
+)  # fmt: skip
+"""What tags hold that is not plain."""
 
 
 def texts_of_pieces(rng: random.Random, some: list[str], n: int) -> Iterator[str]:
@@ -101,6 +111,8 @@ def texts_of_pieces(rng: random.Random, some: list[str], n: int) -> Iterator[str
             yield "".join(rng.choices((*PIECES, *some), k=rng.randrange(1, 14)))
         else:
             said = rng.choices((*some, "CCO", "C1CC("), k=rng.randrange(1, 3))
+            if rng.random() < 0.5:
+                said.append(rng.choice(HELD))
             parts = [f"<smiles>{rng.choice(said)}</smiles>\n" for _ in range(rng.randrange(1, 5))]
             for _ in range(rng.randrange(3)):
                 parts.insert(rng.randrange(len(parts) + 1), rng.choice(PIECES))

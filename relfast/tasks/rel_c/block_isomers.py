@@ -27,7 +27,7 @@ from relfast_kernels.tags.columns import (
 
 from relfast.records import Outcome
 from relfast.tasks.modules import MAX_AT_ONCE, Responses
-from relfast.tasks.rel_c.block_tags import Golds, TagReader
+from relfast.tasks.rel_c.block_tags import Golds, TagReader, reason_of
 from relfast.tasks.rel_c.missing_isomers import given_of, gold_of, published_outcome, strict_outcome
 from relfast.tasks.rel_c.options import RelCOptions
 
@@ -104,19 +104,19 @@ class IsomersJudge:
         )
         outcomes: list[Outcome | None] = []
         at = 0
-        for n_pred, was_read, gold in zip(read.n, read.was_read, golds, strict=True):
+        for n_pred, how, was_read, gold in zip(read.n, read.how, read.was_read, golds, strict=True):
             outcome = None
             if n_pred >= 0 and told[at + DECIDED]:
                 n_gold = self._columns[GOLD_COLUMNS * gold + GOLD_N]
-                outcome = self._outcome(told, at, n_pred, n_gold)
+                outcome = self._outcome(told, at, n_pred, n_gold, how)
             outcomes.append(outcome)
             at += RESULT_COLUMNS * was_read
         return outcomes
 
-    def _outcome(self, told: Sequence[int], at: int, n_pred: int, n_gold: int) -> Outcome:
+    def _outcome(self, told: Sequence[int], at: int, n_pred: int, n_gold: int, how: int) -> Outcome:
         tp, vote = told[at + TRUE_POSITIVES], told[at + VOTE]
         if not self._strict:
             return published_outcome(tp, vote, n_pred, n_gold, found=n_pred > 0)
-        flaw = self._table.flaws[told[at + FLAW]]
+        flaw = self._table.flaws[told[at + FLAW]] if n_pred else reason_of(how)
         n_predictions = n_pred - told[at + N_NEUTRAL]
-        return strict_outcome(tp, told[at + N_WANTED], n_predictions, flaw, vote, found=True)
+        return strict_outcome(tp, told[at + N_WANTED], n_predictions, flaw, vote, found=n_pred > 0)

@@ -6,12 +6,13 @@ import ctypes
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from relfast_kernels.tags.columns import GOLD_COLUMNS
+from relfast_kernels.tags.columns import GOLD_COLUMNS, READ_NEARLY
 
+from relfast.chem.clean_text import flaw_of_text
 from relfast.records import Outcome
 from relfast.tasks.modules import MAX_AT_ONCE, Responses
 from relfast.tasks.rel_c import motif_reference, motif_strict
-from relfast.tasks.rel_c.block_tags import Golds, TagReader
+from relfast.tasks.rel_c.block_tags import Golds, TagReader, reason_of
 from relfast.tasks.rel_c.motif import gold_of
 from relfast.tasks.rel_c.options import RelCOptions
 
@@ -58,22 +59,34 @@ class MotifJudge:
         outcomes: list[Outcome | None] = [None] * len(golds)
         asked: list[int] = []
         spans: list[int] = []
-        for at, (n, start, end) in enumerate(zip(read.n, read.start, read.end, strict=True)):
+        strict = self._options.strict
+        for at, (n, start, end, how) in enumerate(zip(read.n, read.start, read.end, read.how, strict=True)):
             if n > 0 and end - start > 1:
+                flaw = flaw_of_text(said[start : end - 1]) if strict and how == READ_NEARLY else None
+                if flaw is not None:
+                    outcomes[at] = motif_strict.nothing(said[start : end - 1], flaw)
+                    continue
                 asked.append(at)
                 spans += (start, end - 1)
-            elif n >= 0 and not self._options.strict:
-                outcomes[at] = motif_reference.no_answer()
+            elif n >= 0:
+                outcomes[at] = _no_answer(strict, how)
         chosen = [golds[at] for at in asked]
         pairs = self._pairs.judge(chosen, read.texts, read.n_bytes, spans)
         for at, number, found, start, end in zip(asked, chosen, pairs, spans[::2], spans[1::2], strict=True):
-            if self._options.strict:
+            if strict:
                 gold = self._pairs.golds[number]
-                # a plain tag has none but plain letters
                 outcomes[at] = motif_strict.of_pair(found, gold.text, gold.molecule, said[start:end], None)
             else:
                 outcomes[at] = motif_reference.decide(found, said[start:end])
         return outcomes
+
+
+def _no_answer(strict: bool, how: int) -> Outcome:
+    if not strict:
+        return motif_reference.no_answer()
+    outcome = motif_strict.nothing(None, reason_of(how))
+    outcome.found = False
+    return outcome
 
 
 _NO_GOLDS: Final = Golds((ctypes.c_int64 * GOLD_COLUMNS)(), 1, (ctypes.c_char * 1)(), 1)

@@ -8,13 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import IN_DATA, RECORD_COLUMNS, RECORD_TEXT_PLACE, SIZE_COLUMNS
+from relfast_kernels.layouts import (
+    IN_DATA,
+    RECORD_COLUMNS,
+    RECORD_TEXT,
+    RECORD_TEXT_END,
+    RECORD_TEXT_PLACE,
+    SIZE_COLUMNS,
+)
 from relfast_kernels.tags.columns import (
     LEFT_TO_PYTHON,
+    READ_EMPTY,
+    READ_NEARLY,
     TOLD_COLUMNS,
     TOLD_EDGE,
     TOLD_EDGE_END,
     TOLD_END,
+    TOLD_HOW,
     TOLD_N,
     TOLD_START,
 )
@@ -51,6 +61,8 @@ class Tags(NamedTuple):
     ----------
     n, start, end
         For each response its tags, `LEFT_TO_PYTHON` where the extractor must read it, and where they are.
+    how
+        How it was read: `READ_PLAIN`, `READ_NEARLY` or `READ_EMPTY` (of `relfast_kernels.tags.columns`).
     was_read
         Whether the kernel read it; ``n`` can still leave it.
     texts, n_bytes
@@ -62,6 +74,7 @@ class Tags(NamedTuple):
     n: list[int]
     start: list[int]
     end: list[int]
+    how: list[int]
     was_read: list[bool]
     texts: ctypes.Array[ctypes.c_char]
     n_bytes: int
@@ -108,24 +121,44 @@ class TagReader:
         if self._strict:
             self._leave_denied(responses, numbers, told, found)
         starts, ends = told[TOLD_START::TOLD_COLUMNS].tolist(), told[TOLD_END::TOLD_COLUMNS].tolist()
-        return Tags(found, starts, ends, was_read, self._texts, n_bytes, sizes)
+        how = told[TOLD_HOW::TOLD_COLUMNS].tolist()
+        return Tags(found, starts, ends, how, was_read, self._texts, n_bytes, sizes)
 
     def _leave_denied(
         self, responses: Responses, numbers: Sequence[int], told: array[int], found: list[int]
     ) -> None:
         """Leave those to Python of which the words before the tags may say that they are no answer."""
-        from relfast.tasks.rel_c.final_tags import says_no_answer
+        from relfast.tasks.rel_c.final_tags import EDGE, says_no_answer, stands
 
-        edges = told[TOLD_EDGE::TOLD_COLUMNS].tolist(), told[TOLD_EDGE_END::TOLD_COLUMNS].tolist()
         views: list[memoryview] = []
-        for at, (start, end) in enumerate(zip(*edges, strict=True)):
+        columns = (TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW)
+        edges = [told[column::TOLD_COLUMNS].tolist() for column in columns]
+        for at, (start, end, how) in enumerate(zip(*edges, strict=True)):
             if end == start:
                 continue
             if not views:
                 views = [memoryview(responses.data).cast("B"), memoryview(responses.scratch).cast("B")]
-            place = responses.records[numbers[at] * RECORD_COLUMNS + RECORD_TEXT_PLACE]
-            if says_no_answer(str(views[place != IN_DATA][start:end], "utf-8")):
+            row = numbers[at] * RECORD_COLUMNS
+            view = views[responses.records[row + RECORD_TEXT_PLACE] != IN_DATA]
+            if how == READ_NEARLY:
+                first = max(responses.records[row + RECORD_TEXT], start - 4 * EDGE)
+                last = min(responses.records[row + RECORD_TEXT_END], end + 4 * EDGE)
+                # the first and the last letter may have been cut
+                before, tag, behind = (
+                    str(view[slice(*span)], "utf-8", "ignore")
+                    for span in ((first, start), (start, end), (end, last))
+                )
+                place = len(before), len(before) + len(tag)
+                is_denied = not stands(before + tag + behind, *place, one=self._one)
+            else:
+                is_denied = says_no_answer(str(view[start:end], "utf-8"))
+            if is_denied:
                 found[at] = LEFT_TO_PYTHON
+
+
+def reason_of(how: int) -> str:
+    """Why a response without a tag is no answer to ``strict``."""
+    return "empty" if how == READ_EMPTY else "no_answer"
 
 
 def _words() -> bytes:
