@@ -11,12 +11,12 @@ them; how many there are of both; and where their classes are kept (-1: nowhere)
 
 TOLD_N, TOLD_START, TOLD_END, TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW = range(6)
 TOLD_COLUMNS: Final = 6
-"""Columns of what is told of a response: how many tags it has, where they are, where the line before them is, or
-all that can say what they are, and how it was read."""
+"""Columns of what is told of a response: how many tags it has, where they are, where that is which can say what
+they are, and how it was read."""
 
 READ_PLAIN, READ_NEARLY, READ_EMPTY = range(3)
-"""How a response was read: as `re` would with plain tags only; with tags that are not plain, or marks beside them,
-so that more of what stands around them has to be looked at (`TOLD_EDGE` is where the first one begins, and
-`TOLD_EDGE_END` where it ends, then); as one that is blank."""
+"""How a response was read: with plain tags only, or none (the edge is the line before the first); with tags
+that are not plain, or marks beside them, so that more around them has to be looked at (the edge is the first
+tag itself); as one that is blank."""
 
 LEFT_TO_PYTHON: Final = -1

@@ -61,11 +61,12 @@ _EDGE: Final = 200
 """Characters before the first tag that can say what the tags are."""
 
 _WHITE, _PLAIN, _FILLER, _MARKING, _STRIPPED, _TELLING = 1, 2, 4, 8, 16, 32
-"""Kinds of bytes: white space; letters of a plain molecule; what may stand between plain tags; between others;
-what is stripped from the end of the words before them; what may mean more than itself."""
+"""Kinds of bytes: white space; letters of a plain molecule; what may stand between plain tags; between
+others; what is stripped from the end of the words before them; what may mean more than itself."""
 _NEARLY_PLAIN, _BEGINS_MARK, _ENDS_TEXT, _BEGINS_LIST, _ESCAPED = 64, 128, 256, 512, 1_024
-"""What tags that are not plain hold beside plain letters; what an extractor may take away from the beginning or
-the end of that, or from its beginning where a blank follows; what means something else behind a backslash."""
+"""What tags that are not plain hold beside plain letters; what an extractor may take away from the beginning
+or the end of that, or from its beginning where a blank follows; what means something else behind a
+backslash."""
 
 
 def _kinds() -> Any:
@@ -340,8 +341,8 @@ def read_plain_tail(
     """The tags of a text that ends in nothing but tags, as `read_published` has them.
 
     ``one``: only one is written, and all must be alike. ``marks``, ``words``: see `_may_be_mark`, `_is_word`.
-    Returns how many there are, -1 for any other text, where the next byte goes, what can say what the tags are
-    (for `READ_PLAIN` the line before the first, 0 and 0: there is none), and how the text was read.
+    Returns how many there are, -1 for any other text, where the next byte goes, the edge of `TOLD_COLUMNS` (0
+    and 0: there is none), and how the text was read.
     """
     first = _first_tag(data, start, end, marks)
     if first < 0:

@@ -228,9 +228,12 @@ def _beside(text: str, before: int, earlier: Tag, later: Tag) -> bool:
 
 
 def stands(text: str, start: int, end: int, *, one: bool) -> bool:
-    """Whether the first tag of an unescaped text is an answer for all that is said of it, alone (``one``) or at
-    the head of a list: with nothing but marks behind each tag, none of them is taken back, and no other one
-    stands differently. What is `EDGE` before the tag and behind it is all that counts."""
+    """Whether the first tag of an unescaped text is an answer for all that is said of it, alone (``one``) or
+    at the head of a list.
+
+    With nothing but marks behind each tag none of them is taken back, and all stand as the first one does.
+    What is `EDGE` before it and behind it is all that counts.
+    """
     tag = Tag(start, end, ())
     if one:
         return not (_is_example(text, 0, tag) or _denied(text, 0, tag))
