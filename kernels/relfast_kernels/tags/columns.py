@@ -11,7 +11,7 @@ them; how many there are of both; and where their classes are kept (-1: nowhere)
 
 TOLD_N, TOLD_START, TOLD_END, TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW = range(6)
 TOLD_COLUMNS: Final = 6
-"""Columns of what is told of a response: how many tags it has, where they are, where that is which can say what
+"""Columns of what is told of a response: how many tags it has, where they are, its edge, which can say what
 they are, and how it was read."""
 
 READ_PLAIN, READ_NEARLY, READ_EMPTY = range(3)

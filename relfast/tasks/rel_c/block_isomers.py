@@ -25,8 +25,8 @@ from relfast_kernels.tags.columns import (
     GOLD_START,
 )
 
-from relfast.records import Outcome
-from relfast.tasks.modules import MAX_AT_ONCE, Responses
+from relfast.records import Outcome, Record
+from relfast.tasks.block_rows import Block, OutcomeJudge, Setting
 from relfast.tasks.rel_c.block_tags import Golds, TagReader, reason_of
 from relfast.tasks.rel_c.missing_isomers import given_of, gold_of, published_outcome, strict_outcome
 from relfast.tasks.rel_c.options import RelCOptions
@@ -39,41 +39,45 @@ GOLD_BYTES: Final = 1 << 24
 """Golds that are kept, and bytes of their texts, most of which are never touched."""
 
 
-def open_judge(options: RelCOptions) -> IsomersJudge | None:
+def open_judge(setting: Setting) -> IsomersJudge | None:
     """The judge, or None where the options or missing machine code do not allow it."""
     from relfast.chem.simple import simple_table
 
+    options: RelCOptions = setting.options
     if options.strict and options.tautomers != "apart":
         return None
     table, reader = simple_table(), TagReader.open(options, one=False)
-    return None if table is None or reader is None else IsomersJudge(table, reader, options)
+    return None if table is None or reader is None else IsomersJudge(table, reader, setting)
 
 
-class IsomersJudge:
-    """A `relfast.tasks.modules.BlockJudge`."""
+class IsomersJudge(OutcomeJudge):
+    """Isomers that responses name, judged by the block."""
 
-    def __init__(self, table: SmilesTable, reader: TagReader, options: RelCOptions) -> None:
+    def __init__(self, table: SmilesTable, reader: TagReader, setting: Setting) -> None:
         from relfast.chem.smiles_golds import lazy_memory
 
-        self._table, self._reader, self._strict = table, reader, options.strict
+        self._table, self._reader = table, reader
+        self._strict, self._details = setting.options.strict, setting.details
         self._columns = (ctypes.c_int64 * (GOLD_COLUMNS * GOLDS))()
         self._texts = lazy_memory(GOLD_BYTES)
-        self.forget()
+        self._forget()
 
-    def forget(self) -> None:
-        """Forget all golds."""
+    def _forget(self) -> None:
         from relfast.chem.smiles_golds import KeptGolds
 
         self._kept = KeptGolds()
         self._n = self._used = 0
+        self._golds: list[list[object]] = []
 
-    @property
-    def is_full(self) -> bool:
-        """Whether there may be no room for more."""
-        return self._kept.is_full or self._n + MAX_AT_ONCE > GOLDS or 4 * self._used > 3 * GOLD_BYTES
+    def make_room(self, n: int) -> bool:
+        if not self._kept.is_full and self._n + n <= GOLDS and 4 * self._used <= 3 * GOLD_BYTES:
+            return False
+        self._forget()
+        return True
 
-    def gold(self, answer: object) -> int:
+    def gold(self, record: Record) -> int:
         """The number of a gold; -1 for one that is none, or too long."""
+        answer = record.answer
         gold = gold_of(answer)
         if not isinstance(gold, list) or (self._strict and not gold):
             return -1
@@ -90,14 +94,13 @@ class IsomersJudge:
         self._columns[at + GOLD_N], self._columns[at + GOLD_N_GIVEN] = len(gold), len(given)
         self._columns[at + GOLD_KEPT] = kept.place
         self._n += 1
+        self._golds.append(gold)
         return number
 
-    def judge(
-        self, responses: Responses, numbers: Sequence[int], golds: Sequence[int]
-    ) -> list[Outcome | None]:
+    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
         """The outcomes of some records; None for those that are left."""
         known = Golds(self._columns, self._n, self._texts, GOLD_BYTES)
-        read = self._reader.read(responses, numbers, golds, known)
+        read = self._reader.read(block, records, golds, known)
         n = sum(read.was_read)
         told = self._table.hold(
             read.texts, read.n_bytes, read.sizes, n, self._kept.address, strict=self._strict
@@ -111,6 +114,13 @@ class IsomersJudge:
                 outcome = self._outcome(told, at, n_pred, n_gold, how)
             outcomes.append(outcome)
             at += RESULT_COLUMNS * was_read
+        if self._details:
+            said = str(memoryview(read.texts)[: read.n_bytes], "latin-1")
+            spans = zip(read.start, read.end, strict=True)
+            for outcome, gold, (start, end) in zip(outcomes, golds, spans, strict=True):
+                if outcome is not None:
+                    pred = said[start : end - 1].split("\n") if end > start else []
+                    outcome.details = {"pred": pred, "gold": self._golds[gold]}
         return outcomes
 
     def _outcome(self, told: Sequence[int], at: int, n_pred: int, n_gold: int, how: int) -> Outcome:

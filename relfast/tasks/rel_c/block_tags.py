@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
-    IN_DATA,
     RECORD_COLUMNS,
     RECORD_TEXT,
     RECORD_TEXT_END,
@@ -29,7 +28,7 @@ from relfast_kernels.tags.columns import (
     TOLD_START,
 )
 
-from relfast.tasks.modules import Responses
+from relfast.tasks.block_rows import Block
 from relfast.tasks.reasoning import BEGINNINGS
 from relfast.tasks.rel_c.options import RelCOptions
 
@@ -101,7 +100,7 @@ class TagReader:
         functions = native.load(UNIT)
         return None if functions is None else cls(functions, options, one=one)
 
-    def read(self, responses: Responses, numbers: Sequence[int], golds: Sequence[int], known: Golds) -> Tags:
+    def read(self, block: Block, numbers: Sequence[int], golds: Sequence[int], known: Golds) -> Tags:
         """The tags of some records, each with the number of its gold."""
         n = len(numbers)
         told = array("q", bytes(8 * TOLD_COLUMNS * n))
@@ -109,7 +108,7 @@ class TagReader:
         chosen, theirs = array("q", numbers), array("q", golds)
         while True:
             n_bytes = self._gather(
-                *responses, chosen.buffer_info()[0], theirs.buffer_info()[0], n, known.columns, known.n,
+                *block.where, chosen.buffer_info()[0], theirs.buffer_info()[0], n, known.columns, known.n,
                 known.texts, known.n_bytes, self._strict, self._one, _MARKS.buffer_info()[0], len(_MARKS),
                 self._words, len(self._words), self._texts, len(self._texts), told.buffer_info()[0], sizes,
             )  # fmt: skip
@@ -119,30 +118,25 @@ class TagReader:
         found = told[TOLD_N::TOLD_COLUMNS].tolist()
         was_read = [count != LEFT_TO_PYTHON for count in found]
         if self._strict:
-            self._leave_denied(responses, numbers, told, found)
+            self._leave_denied(block, numbers, told, found)
         starts, ends = told[TOLD_START::TOLD_COLUMNS].tolist(), told[TOLD_END::TOLD_COLUMNS].tolist()
         how = told[TOLD_HOW::TOLD_COLUMNS].tolist()
         return Tags(found, starts, ends, how, was_read, self._texts, n_bytes, sizes)
 
-    def _leave_denied(
-        self, responses: Responses, numbers: Sequence[int], told: array[int], found: list[int]
-    ) -> None:
+    def _leave_denied(self, block: Block, numbers: Sequence[int], told: array[int], found: list[int]) -> None:
         """Leave those to Python of which the words before the tags may say that they are no answer."""
         from relfast.tasks.rel_c.final_tags import EDGE, says_no_answer, stands
 
-        views: list[memoryview] = []
         columns = (TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW)
         edges = [told[column::TOLD_COLUMNS].tolist() for column in columns]
         for at, (start, end, how) in enumerate(zip(*edges, strict=True)):
             if end == start:
                 continue
-            if not views:
-                views = [memoryview(responses.data).cast("B"), memoryview(responses.scratch).cast("B")]
             row = numbers[at] * RECORD_COLUMNS
-            view = views[responses.records[row + RECORD_TEXT_PLACE] != IN_DATA]
+            view = block.view(block.columns[row + RECORD_TEXT_PLACE])
             if how == READ_NEARLY:
-                first = max(responses.records[row + RECORD_TEXT], start - 4 * EDGE)
-                last = min(responses.records[row + RECORD_TEXT_END], end + 4 * EDGE)
+                first = max(block.columns[row + RECORD_TEXT], start - 4 * EDGE)
+                last = min(block.columns[row + RECORD_TEXT_END], end + 4 * EDGE)
                 # the first and the last letter may have been cut
                 before, tag, behind = (
                     str(view[slice(*span)], "utf-8", "ignore")

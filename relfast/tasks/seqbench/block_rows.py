@@ -9,7 +9,7 @@ import ctypes
 import re
 import struct
 from array import array
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -80,8 +80,8 @@ from relfast_kernels.maze.columns import (
 )
 
 from relfast.json_text import encode_json, encode_row
-from relfast.records import Options, Outcome, Record
-from relfast.tasks.line_rows import Block, Cell, Counted, Sum, Written
+from relfast.records import Record
+from relfast.tasks.block_rows import Block, Cell, Counted, Setting, Sum, Written
 from relfast.tasks.seqbench.gold import PROBLEMS, Problem
 from relfast.tasks.seqbench.machine import UNIT, Found, machine
 from relfast.tasks.seqbench.score import constants_of, gold_of, outcome_of_nothing
@@ -137,50 +137,37 @@ _LONGEST: Final = 2**63
 _LEFT: Final = -1
 
 
-class LineRows:
-    """Writes rows; keeps problems by the digests of their gold, and how numbers are written."""
+def open_rows(setting: Setting) -> PlanRows | None:
+    """The writer of a job's rows; None where it cannot write them: for some measures as rewards, and for
+    marks of reasoning that are not our own."""
+    options, reward = setting.options, setting.reward
+    if reward not in _REWARDS or (reward == "walk_score" and not options.strict):
+        return None
+    if options.reasoning and (options.strict or options.strip_reasoning):
+        return None
+    return PlanRows(setting)
 
-    def __init__(
-        self,
-        options: Options,
-        details: bool,
-        reward: str,
-        number: int,
-        row_of: Callable[[Outcome], dict[str, Any]],
-    ) -> None:
+
+class PlanRows:
+    """`relfast.tasks.block_rows.BlockRows` of plans; keeps problems, and how numbers are written."""
+
+    def __init__(self, setting: Setting) -> None:
         self._machine = machine()
         unit = functions(UNIT, "write", "add")
         self._write, self._add = unit["write"], unit["add"]
-        self._strict, self._details = options.strict, details
+        options = setting.options
+        self._strict, self._details = options.strict, setting.details
         self._how = CUTS_REASONING if options.strict or options.strip_reasoning else 0
         self._how |= IS_STRICT if options.strict else 0
-        self._number, self._reward = number, _REWARDS[reward]
-        self._holes, self._literals = _template(row_of(outcome_of_nothing(options)))
+        self._number, self._reward = setting.number, _REWARDS[setting.reward]
+        self._holes, self._literals = _template(setting.row_of(outcome_of_nothing(options)))
         self._slots = array("q", bytes(16 * NUMBER_SLOTS))
         self._written = bytearray(NUMBER_BYTES * MAX_NUMBERS)
         self._n_numbers = 0
         self._out = bytearray(FIRST_ROOM)
         self._forget()
 
-    @classmethod
-    def open(
-        cls,
-        options: Options,
-        details: bool,
-        reward: str,
-        number: int,
-        row_of: Callable[[Outcome], dict[str, Any]],
-    ) -> LineRows | None:
-        """The writer of a job's rows; None where it cannot write them: for some measures as rewards, and for
-        marks of reasoning that are not our own."""
-        if reward not in _REWARDS or (reward == "walk_score" and not options.strict):
-            return None
-        if options.reasoning and (options.strict or options.strip_reasoning):
-            return None
-        return cls(options, details, reward, number, row_of)
-
     def _forget(self) -> None:
-        self._places: dict[Hashable, int] = {}
         self._problems: list[Problem] = []
         self._kind_of: list[int] = []
         self._kinds: list[Mapping[str, Any]] = []
@@ -189,19 +176,14 @@ class LineRows:
         self._n_text = 0
         self._joined: tuple[bytes, array[int]] = b"", array("q")
 
-    def place_of(self, digest: Hashable, record: Record) -> int:
-        """The number of a record's gold, negative where its rows are left to the ordinary way."""
-        place = self._places.get(digest)
-        if place is None:
-            place = self._places[digest] = self._new_place(record)
-        return place
+    def make_room(self, n: int) -> bool:
+        if len(self._problems) + n <= MAX_PROBLEMS and self._n_text <= MAX_TEXT:
+            return False
+        self._forget()
+        return True
 
-    def make_room(self, n: int) -> None:
-        """Forget all rather than keep too much, before the gold of ``n`` records is asked for."""
-        if len(self._problems) + n > MAX_PROBLEMS or self._n_text > MAX_TEXT:
-            self._forget()
-
-    def _new_place(self, record: Record) -> int:
+    def gold(self, record: Record) -> int:
+        """The number of a record's problem; -1 where its rows are left to the ordinary way."""
         fields, key = gold_of(record)
         problem = PROBLEMS.get(fields, key)
         if isinstance(problem, str) or problem.source is None or (self._strict and not problem.solvable):
@@ -220,40 +202,44 @@ class LineRows:
         self._n_text += sum(map(len, texts))
         return len(self._problems) - 1
 
-    def judge(self, block: Block, chosen: Sequence[int], places: Sequence[int]) -> Found:
+    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> Found:
         """Judge the responses of some records of a block."""
-        addresses, sizes = block.texts(chosen)
+        addresses, sizes = block.texts(records)
         problems = self._problems
         at = addresses.buffer_info()[0]
-        return self._machine.judge_at(at, sizes, [problems[place] for place in places], self._how)
+        return self._machine.judge_at(at, sizes, [problems[gold] for gold in golds], self._how)
 
-    @staticmethod
-    def certain(found: Found) -> Sequence[int]:
-        """For each of the responses whether the ordinary way would say the same."""
+    def certain(self, found: Found) -> Sequence[int]:
         return found.found[FOUND_CERTAIN::FOUND_COLUMNS]
 
+    def joined(self, found: Sequence[Found]) -> Found:
+        return Found.joined(found)
+
+    def some(self, found: Found, chosen: Sequence[int]) -> Found:
+        return found.of(chosen)
+
     def write(
-        self, block: Block, chosen: Sequence[int], places: Sequence[int], found: Found, first_index: int
+        self, block: Block, records: Sequence[int], golds: Sequence[int], found: Found, first_index: int
     ) -> Written:
         """Rows of some records that were judged, all of them certain."""
-        n = len(chosen)
+        n = len(records)
         cells: dict[int, int] = {}
         about = array("q", bytes(8 * ABOUT_COLUMNS * n))
-        about[0::ABOUT_COLUMNS] = array("q", places)
+        about[0::ABOUT_COLUMNS] = array("q", golds)
         kinds = self._kind_of
-        about[1::ABOUT_COLUMNS] = array("q", [cells.setdefault(kinds[place], len(cells)) for place in places])
+        about[1::ABOUT_COLUMNS] = array("q", [cells.setdefault(kinds[place], len(cells)) for place in golds])
         texts, ends = self._texts_of_problems()
         samples = bytearray(SAMPLE_BYTES * n)
         sums = array("q", bytes(8 * SUM_COLUMNS * N_SUMS))
         violations = array("q", bytes(8 * VIOLATION_COLUMNS * len(VIOLATIONS)))
         counts = array("q", bytes(8 * CELL_COLUMNS * len(cells)))
         state = array("q", bytes(8 * WRITE_COLUMNS))
-        records = array("q", chosen)
+        chosen = array("q", records)
         pred = 6 * sum(found.found[FOUND_END::FOUND_COLUMNS]) if self._details else 0
         self._make_room(n * (len(self._literals) + 512) + pred)
         while self._write(
             *block.where,
-            records.buffer_info()[0], about.buffer_info()[0], n, found.found.buffer_info()[0],
+            chosen.buffer_info()[0], about.buffer_info()[0], n, found.found.buffer_info()[0],
             found.ratios.buffer_info()[0], first_index, self._number, self._strict, self._reward,
             self._holes.buffer_info()[0], len(self._holes) // 2, self._literals, len(self._literals), texts,
             len(texts), ends.buffer_info()[0], len(self._problems), self._slots.buffer_info()[0],
