@@ -161,7 +161,7 @@ class LineJudge:
         if not mine:
             return None
         first_of = lines[LINE_RECORD::LINE_COLUMNS].tolist()
-        where = _block(block, records, scratch)
+        where = Block.of(block.data, scratch, records)
         self._make_room(len(mine))
         judging: dict[str, _Judging] = {}
         for number in mine:
@@ -277,26 +277,6 @@ class LineJudge:
         if isinstance(opened, OutcomeJudge):
             return OutcomeRows(opened, task, scoring)
         return cast("BlockRows | None", opened)
-
-
-def _block(
-    block: ScannedBlock, records: ctypes.Array[ctypes.c_int64], scratch: ctypes.Array[ctypes.c_char]
-) -> Block:
-    data = block.address
-    if isinstance(data, bytes):
-        address = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
-    else:
-        address = ctypes.addressof(data)
-    return Block(
-        address,
-        len(block.data),
-        ctypes.addressof(scratch),
-        len(scratch),
-        ctypes.addressof(records),
-        len(records) // RECORD_COLUMNS,
-        memoryview(records).cast("B").cast("q"),
-        (memoryview(block.data).cast("B"), memoryview(scratch).cast("B")),
-    )
 
 
 def _joined(parts: Sequence[_Part], scores: Sequence[Score], first_index: int) -> tuple[bytes, Tally]:

@@ -6,6 +6,7 @@ or missing machine code allow neither. What it leaves is scored the ordinary way
 
 from __future__ import annotations
 
+import ctypes
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -63,8 +64,32 @@ class Block(NamedTuple):
     views: tuple[memoryview[int], memoryview[int]]
     """Bytes, and scratch space."""
 
+    @classmethod
+    def of(
+        cls,
+        data: bytes | memoryview[int],
+        scratch: ctypes.Array[ctypes.c_char],
+        records: ctypes.Array[ctypes.c_int64],
+    ) -> Block:
+        """A block of some bytes, scratch space and records; they stay as long as it does."""
+        if isinstance(data, bytes):
+            address = ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
+        else:
+            address = ctypes.addressof(ctypes.c_char.from_buffer(data))
+        return cls(
+            address,
+            len(data),
+            ctypes.addressof(scratch),
+            len(scratch),
+            ctypes.addressof(records),
+            len(records) // RECORD_COLUMNS,
+            memoryview(records).cast("B").cast("q"),
+            (memoryview(data).cast("B"), memoryview(scratch).cast("B")),
+        )
+
     @property
     def where(self) -> tuple[int, int, int, int, int, int]:
+        """What a kernel is told of it."""
         return self[:6]
 
     def view(self, place: int) -> memoryview[int]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mutations import mutated_line
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import VIOLATIONS
+from relfast_kernels.maze import columns
 from seeds import SEED, rounds
 
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -191,7 +192,7 @@ def test_memory_that_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are the same where numbers, problems and room for rows have to be forgotten or made anew."""
     lines = _lines(PLANS, random.Random(2))
     before = written([lines, lines], Job(details=True), fast=True)
-    monkeypatch.setattr(block_rows, "MAX_NUMBERS", 8)
+    monkeypatch.setattr(columns, "MAX_NUMBERS", 8)
     monkeypatch.setattr(block_rows, "MAX_PROBLEMS", 2)
     monkeypatch.setattr(block_rows, "FIRST_ROOM", 1)
     assert written([lines, lines], Job(details=True), fast=True) == before

@@ -46,7 +46,7 @@ def open_judge(setting: Setting) -> IsomersJudge | None:
     options: RelCOptions = setting.options
     if options.strict and options.tautomers != "apart":
         return None
-    table, reader = simple_table(), TagReader.open(options, one=False)
+    table, reader = simple_table(), TagReader.open(options, one=False, plain_only=False)
     return None if table is None or reader is None else IsomersJudge(table, reader, setting)
 
 

@@ -27,7 +27,10 @@ def open_judge(setting: Setting) -> MotifJudge | None:
     options: RelCOptions = setting.options
     if options.strict and options.tautomers != "apart":
         return None
-    pairs, reader = ManyPairs.open(whole_rings=options.strict), TagReader.open(options, one=True)
+    pairs, reader = (
+        ManyPairs.open(whole_rings=options.strict),
+        TagReader.open(options, one=True, plain_only=False),
+    )
     return None if pairs is None or reader is None else MotifJudge(pairs, reader, setting)
 
 

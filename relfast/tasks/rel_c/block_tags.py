@@ -19,6 +19,7 @@ from relfast_kernels.tags.columns import (
     LEFT_TO_PYTHON,
     READ_EMPTY,
     READ_NEARLY,
+    READ_PLAIN,
     TOLD_COLUMNS,
     TOLD_EDGE,
     TOLD_EDGE_END,
@@ -84,21 +85,30 @@ class TagReader:
     """Reads the tags of many responses; what it gives is good until it reads again."""
 
     def __init__(
-        self, functions: Mapping[str, Callable[..., int]], options: RelCOptions, *, one: bool
+        self,
+        functions: Mapping[str, Callable[..., int]],
+        options: RelCOptions,
+        *,
+        one: bool,
+        plain_only: bool,
     ) -> None:
         self._gather = functions["gather"]
-        self._strict, self._one = options.strict, one
+        self._strict, self._one, self._plain_only = options.strict, one, plain_only
         self._words = _words() if options.strict else b""
         self._texts = (ctypes.c_char * ROOM)()
 
     @classmethod
-    def open(cls, options: RelCOptions, *, one: bool) -> TagReader | None:
+    def open(cls, options: RelCOptions, *, one: bool, plain_only: bool = True) -> TagReader | None:
         """A reader of all tags, or of ``one``; None where the options or missing machine code do not allow
-        it."""
+        it.
+
+        ``plain_only``: under ``strict`` responses with other tags or none are left to Python. Of those that
+        are not who asks has to look at `Tags.how`, and at what a tag holds before it is read as a molecule.
+        """
         if options.reasoning or (options.strip_reasoning and not options.strict):
             return None
         functions = native.load(UNIT)
-        return None if functions is None else cls(functions, options, one=one)
+        return None if functions is None else cls(functions, options, one=one, plain_only=plain_only)
 
     def read(self, block: Block, numbers: Sequence[int], golds: Sequence[int], known: Golds) -> Tags:
         """The tags of some records, each with the number of its gold."""
@@ -124,13 +134,16 @@ class TagReader:
         return Tags(found, starts, ends, how, was_read, self._texts, n_bytes, sizes)
 
     def _leave_denied(self, block: Block, numbers: Sequence[int], told: array[int], found: list[int]) -> None:
-        """Leave those to Python of which the words before the tags may say that they are no answer."""
+        """Leave those to Python of which the words before the tags may say that they are no answer, and those
+        that are not wanted."""
         from relfast.tasks.rel_c.final_tags import EDGE, says_no_answer, stands
 
         columns = (TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW)
         edges = [told[column::TOLD_COLUMNS].tolist() for column in columns]
         for at, (start, end, how) in enumerate(zip(*edges, strict=True)):
-            if end == start:
+            if self._plain_only and (how != READ_PLAIN or found[at] == 0):
+                found[at] = LEFT_TO_PYTHON
+            if end == start or found[at] < 0:
                 continue
             row = numbers[at] * RECORD_COLUMNS
             view = block.view(block.columns[row + RECORD_TEXT_PLACE])

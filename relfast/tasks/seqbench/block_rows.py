@@ -15,69 +15,7 @@ from typing import Any, Final
 import orjson
 from relfast_kernels.compiled.ready import functions
 from relfast_kernels.layouts import RATIOS, SAMPLE_BYTES, VIOLATIONS
-from relfast_kernels.maze.columns import (
-    ABOUT_COLUMNS,
-    ABOUT_END,
-    CELL_COLUMNS,
-    CELL_EXACT,
-    CELL_FIRST,
-    CELL_HIGH,
-    CELL_LOW,
-    CELL_ROWS,
-    CUTS_REASONING,
-    FOUND_CERTAIN,
-    FOUND_COLUMNS,
-    FOUND_END,
-    IS_STRICT,
-    MAX_NUMBERS,
-    N_SUMS,
-    NUMBER_BYTES,
-    NUMBER_SLOTS,
-    PUT_ACTIONS,
-    PUT_CORRECT,
-    PUT_EXACT,
-    PUT_ID,
-    PUT_INDEX,
-    PUT_OF_PROBLEM,
-    PUT_OPTIMAL,
-    PUT_PRED,
-    PUT_RATIO,
-    PUT_REASON,
-    PUT_REWARD,
-    PUT_SAMPLE,
-    PUT_STATUS,
-    PUT_VALID,
-    PUT_VIOLATION,
-    PUT_VIOLATION_INDEX,
-    REWARD_CORRECT,
-    REWARD_EXACT,
-    REWARD_OPTIMAL,
-    REWARD_RATIO,
-    REWARD_VALID,
-    SUM_ACTIONS,
-    SUM_BITS,
-    SUM_COLUMNS,
-    SUM_EXACT,
-    SUM_FIRST,
-    SUM_FOUND,
-    SUM_HIGH,
-    SUM_INDEX,
-    SUM_LOW,
-    SUM_N,
-    SUM_OPTIMAL,
-    SUM_RATIOS,
-    SUM_REWARD,
-    SUM_SHIFT,
-    SUM_VALID,
-    VIOLATION_COLUMNS,
-    VIOLATION_COUNT,
-    VIOLATION_FIRST,
-    WANTS_NUMBER,
-    WRITE_BITS,
-    WRITE_COLUMNS,
-    WRITE_ROWS,
-    WRITE_WANTS,
-)
+from relfast_kernels.maze import columns
 
 from relfast.json_text import encode_json, encode_row
 from relfast.records import Record
@@ -87,42 +25,42 @@ from relfast.tasks.seqbench.machine import UNIT, Found, machine
 from relfast.tasks.seqbench.score import constants_of, gold_of, outcome_of_nothing
 
 _REWARDS: Final = {
-    "correct": REWARD_CORRECT,
-    "exact_match": REWARD_EXACT,
-    "valid": REWARD_VALID,
-    "optimal": REWARD_OPTIMAL,
-    **{name: REWARD_RATIO + at for at, name in enumerate(RATIOS)},
+    "correct": columns.REWARD_CORRECT,
+    "exact_match": columns.REWARD_EXACT,
+    "valid": columns.REWARD_VALID,
+    "optimal": columns.REWARD_OPTIMAL,
+    **{name: columns.REWARD_RATIO + at for at, name in enumerate(RATIOS)},
 }
 
 _OF_PROBLEM: Final = ("logical_depth", "backtracking", "noise", "maze", "gold")
 
 _HOLES: Final = {
-    "index": PUT_INDEX,
-    "id": PUT_ID,
-    "sample": PUT_SAMPLE,
-    "status": PUT_STATUS,
-    "correct": PUT_CORRECT,
-    "reward": PUT_REWARD,
-    "exact_match": PUT_EXACT,
-    "valid": PUT_VALID,
-    "optimal": PUT_OPTIMAL,
-    "violation": PUT_VIOLATION,
-    "violation_index": PUT_VIOLATION_INDEX,
-    "n_actions": PUT_ACTIONS,
-    "reason": PUT_REASON,
-    "pred": PUT_PRED,
-    **{name: PUT_OF_PROBLEM + at for at, name in enumerate(_OF_PROBLEM)},
-    **{name: PUT_RATIO + at for at, name in enumerate(RATIOS)},
+    "index": columns.PUT_INDEX,
+    "id": columns.PUT_ID,
+    "sample": columns.PUT_SAMPLE,
+    "status": columns.PUT_STATUS,
+    "correct": columns.PUT_CORRECT,
+    "reward": columns.PUT_REWARD,
+    "exact_match": columns.PUT_EXACT,
+    "valid": columns.PUT_VALID,
+    "optimal": columns.PUT_OPTIMAL,
+    "violation": columns.PUT_VIOLATION,
+    "violation_index": columns.PUT_VIOLATION_INDEX,
+    "n_actions": columns.PUT_ACTIONS,
+    "reason": columns.PUT_REASON,
+    "pred": columns.PUT_PRED,
+    **{name: columns.PUT_OF_PROBLEM + at for at, name in enumerate(_OF_PROBLEM)},
+    **{name: columns.PUT_RATIO + at for at, name in enumerate(RATIOS)},
 }
 
 _MARK: Final = re.compile(rb'"@@(\w+)@@"')
 
 _FLAGS: Final = {
-    "exact_match": SUM_EXACT,
-    "valid": SUM_VALID,
-    "optimal": SUM_OPTIMAL,
-    "violation_index": SUM_INDEX,
-    "n_actions": SUM_ACTIONS,
+    "exact_match": columns.SUM_EXACT,
+    "valid": columns.SUM_VALID,
+    "optimal": columns.SUM_OPTIMAL,
+    "violation_index": columns.SUM_INDEX,
+    "n_actions": columns.SUM_ACTIONS,
 }
 """Measures in whole numbers."""
 
@@ -157,12 +95,12 @@ class PlanRows:
         self._write, self._add = unit["write"], unit["add"]
         options = setting.options
         self._strict, self._details = options.strict, setting.details
-        self._how = CUTS_REASONING if options.strict or options.strip_reasoning else 0
-        self._how |= IS_STRICT if options.strict else 0
+        self._how = columns.CUTS_REASONING if options.strict or options.strip_reasoning else 0
+        self._how |= columns.IS_STRICT if options.strict else 0
         self._number, self._reward = setting.number, _REWARDS[setting.reward]
         self._holes, self._literals = _template(setting.row_of(outcome_of_nothing(options)))
-        self._slots = array("q", bytes(16 * NUMBER_SLOTS))
-        self._written = bytearray(NUMBER_BYTES * MAX_NUMBERS)
+        self._slots = array("q", bytes(16 * columns.NUMBER_SLOTS))
+        self._written = bytearray(columns.NUMBER_BYTES * columns.MAX_NUMBERS)
         self._n_numbers = 0
         self._out = bytearray(FIRST_ROOM)
         self._forget()
@@ -210,7 +148,7 @@ class PlanRows:
         return self._machine.judge_at(at, sizes, [problems[gold] for gold in golds], self._how)
 
     def certain(self, found: Found) -> Sequence[int]:
-        return found.found[FOUND_CERTAIN::FOUND_COLUMNS]
+        return found.found[columns.FOUND_CERTAIN :: columns.FOUND_COLUMNS]
 
     def joined(self, found: Sequence[Found]) -> Found:
         return Found.joined(found)
@@ -224,18 +162,20 @@ class PlanRows:
         """Rows of some records that were judged, all of them certain."""
         n = len(records)
         cells: dict[int, int] = {}
-        about = array("q", bytes(8 * ABOUT_COLUMNS * n))
-        about[0::ABOUT_COLUMNS] = array("q", golds)
+        about = array("q", bytes(8 * columns.ABOUT_COLUMNS * n))
+        about[0 :: columns.ABOUT_COLUMNS] = array("q", golds)
         kinds = self._kind_of
-        about[1::ABOUT_COLUMNS] = array("q", [cells.setdefault(kinds[place], len(cells)) for place in golds])
+        about[1 :: columns.ABOUT_COLUMNS] = array(
+            "q", [cells.setdefault(kinds[place], len(cells)) for place in golds]
+        )
         texts, ends = self._texts_of_problems()
         samples = bytearray(SAMPLE_BYTES * n)
-        sums = array("q", bytes(8 * SUM_COLUMNS * N_SUMS))
-        violations = array("q", bytes(8 * VIOLATION_COLUMNS * len(VIOLATIONS)))
-        counts = array("q", bytes(8 * CELL_COLUMNS * len(cells)))
-        state = array("q", bytes(8 * WRITE_COLUMNS))
+        sums = array("q", bytes(8 * columns.SUM_COLUMNS * columns.N_SUMS))
+        violations = array("q", bytes(8 * columns.VIOLATION_COLUMNS * len(VIOLATIONS)))
+        counts = array("q", bytes(8 * columns.CELL_COLUMNS * len(cells)))
+        state = array("q", bytes(8 * columns.WRITE_COLUMNS))
         chosen = array("q", records)
-        pred = 6 * sum(found.found[FOUND_END::FOUND_COLUMNS]) if self._details else 0
+        pred = 6 * sum(found.found[columns.FOUND_END :: columns.FOUND_COLUMNS]) if self._details else 0
         self._make_room(n * (len(self._literals) + 512) + pred)
         while self._write(
             *block.where,
@@ -247,13 +187,13 @@ class PlanRows:
             sums.buffer_info()[0], violations.buffer_info()[0], counts.buffer_info()[0], len(cells),
             state.buffer_info()[0],
         ) < n:  # fmt: skip
-            if state[WRITE_WANTS] == WANTS_NUMBER:
-                self._add_number(state[WRITE_BITS])
+            if state[columns.WRITE_WANTS] == columns.WANTS_NUMBER:
+                self._add_number(state[columns.WRITE_BITS])
             else:
-                self._make_room(2 * len(self._out), state[WRITE_ROWS])
+                self._make_room(2 * len(self._out), state[columns.WRITE_ROWS])
         return Written(
-            bytes(memoryview(self._out)[: state[WRITE_ROWS]]),
-            about[ABOUT_END::ABOUT_COLUMNS].tolist(),
+            bytes(memoryview(self._out)[: state[columns.WRITE_ROWS]]),
+            about[columns.ABOUT_END :: columns.ABOUT_COLUMNS].tolist(),
             bytes(samples),
             self._counted(n, sums, violations, [self._kinds[kind] for kind in cells], counts),
         )
@@ -274,12 +214,12 @@ class PlanRows:
             self._out = self._out[:keep] + bytes(size + size // 4 - keep)
 
     def _add_number(self, bits: int) -> None:
-        if self._n_numbers == MAX_NUMBERS:
-            self._slots = array("q", bytes(16 * NUMBER_SLOTS))
+        if self._n_numbers == columns.MAX_NUMBERS:
+            self._slots = array("q", bytes(16 * columns.NUMBER_SLOTS))
             self._n_numbers = 0
         (value,) = struct.unpack("<d", struct.pack("<q", bits))
         text = orjson.dumps(value)
-        at = NUMBER_BYTES * self._n_numbers
+        at = columns.NUMBER_BYTES * self._n_numbers
         self._written[at : at + 1 + len(text)] = bytes((len(text),)) + text
         self._n_numbers += 1
         self._add(bits, self._n_numbers, self._slots.buffer_info()[0])
@@ -293,32 +233,39 @@ class PlanRows:
         counts: array[int],
     ) -> Counted:
         def total(which: int, shift: int = 0) -> tuple[int, int, int]:
-            at = SUM_COLUMNS * which
-            units = (sums[at + SUM_HIGH] << SUM_SHIFT) + sums[at + SUM_LOW]
-            return sums[at + SUM_FIRST], sums[at + SUM_N], units << shift
+            at = columns.SUM_COLUMNS * which
+            units = (sums[at + columns.SUM_HIGH] << columns.SUM_SHIFT) + sums[at + columns.SUM_LOW]
+            return sums[at + columns.SUM_FIRST], sums[at + columns.SUM_N], units << shift
 
-        measured = {name: total(which, SUM_BITS) for name, which in _FLAGS.items()}
+        measured = {name: total(which, columns.SUM_BITS) for name, which in _FLAGS.items()}
         ratios = RATIOS if self._strict else RATIOS[:-1]
-        measured |= {name: total(SUM_RATIOS + at) for at, name in enumerate(ratios)}
+        measured |= {name: total(columns.SUM_RATIOS + at) for at, name in enumerate(ratios)}
         labels = []
         for code, name in enumerate(VIOLATIONS):
-            at = VIOLATION_COLUMNS * code
-            if violations[at + VIOLATION_COUNT]:
+            at = columns.VIOLATION_COLUMNS * code
+            if violations[at + columns.VIOLATION_COUNT]:
                 labels.append(
-                    (violations[at + VIOLATION_FIRST], "violation", name, violations[at + VIOLATION_COUNT])
+                    (
+                        violations[at + columns.VIOLATION_FIRST],
+                        "violation",
+                        name,
+                        violations[at + columns.VIOLATION_COUNT],
+                    )
                 )
-        found = sums[SUM_COLUMNS * SUM_FOUND + SUM_N]
+        found = sums[columns.SUM_COLUMNS * columns.SUM_FOUND + columns.SUM_N]
         if self._strict and found < n:
             labels.append(
-                (violations[VIOLATION_FIRST], "reason", "no_answer", n - found)
+                (violations[columns.VIOLATION_FIRST], "reason", "no_answer", n - found)
             )  # all are unparsable
         cells = []
         for number, of_maze in enumerate(constants):
-            at = CELL_COLUMNS * number
-            progress = (counts[at + CELL_HIGH] << SUM_SHIFT) + counts[at + CELL_LOW]
-            totals = (counts[at + CELL_EXACT], progress)
-            cells.append(Cell(counts[at + CELL_FIRST], of_maze, counts[at + CELL_ROWS], totals))
-        _, n_rewards, rewards = total(SUM_REWARD)
+            at = columns.CELL_COLUMNS * number
+            progress = (counts[at + columns.CELL_HIGH] << columns.SUM_SHIFT) + counts[at + columns.CELL_LOW]
+            totals = (counts[at + columns.CELL_EXACT], progress)
+            cells.append(
+                Cell(counts[at + columns.CELL_FIRST], of_maze, counts[at + columns.CELL_ROWS], totals)
+            )
+        _, n_rewards, rewards = total(columns.SUM_REWARD)
         return Counted(
             {"ok": found, "no_answer": n - found},
             (n_rewards, rewards),
