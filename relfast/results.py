@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -37,28 +38,52 @@ class ScoreBatch:
     metrics
         Name → array of shape (n,): float64 with NaN where a row does not have the metric, or object for
         metrics that are words.
-    scores
-        The same as rows.
+    rows
+        The same as rows, made as they are gone through.
     """
 
     correct: npt.NDArray[np.float64]
     reward: npt.NDArray[np.float64]
     status: npt.NDArray[np.object_]
     metrics: dict[str, Column]
-    scores: tuple[Score, ...]
+    rows: Iterable[Score]
 
     @classmethod
     def of(cls, scores: Sequence[Score]) -> ScoreBatch:
-        names: dict[str, None] = {}
-        for score in scores:
-            names.update(dict.fromkeys(score.metrics))
-        return cls(
-            np.array([np.nan if s.correct is None else s.correct for s in scores], np.float64),
-            np.array([np.nan if s.reward is None else s.reward for s in scores], np.float64),
-            np.array([score.status for score in scores], dtype=object),
-            {name: _column([score.metrics.get(name) for score in scores]) for name in names},
+        metrics = [score.metrics for score in scores]
+        names = metrics[0].keys() if metrics else {}.keys()
+        if any(one.keys() != names for one in metrics):
+            names = {name: None for one in metrics for name in one}.keys()
+        return cls.of_columns(
+            [score.correct for score in scores],
+            [score.reward for score in scores],
+            [score.status for score in scores],
+            {name: [one.get(name) for one in metrics] for name in names},
             tuple(scores),
         )
+
+    @classmethod
+    def of_columns(
+        cls,
+        correct: Sequence[bool | None],
+        reward: Sequence[float | None],
+        status: Sequence[str],
+        metrics: Mapping[str, Sequence[Any]],
+        rows: Iterable[Score],
+    ) -> ScoreBatch:
+        """Of values by columns; ``rows`` may be made as they are gone through."""
+        return cls(
+            _numbers(correct),
+            _numbers(reward),
+            np.array(status, dtype=object),
+            {name: _column(values) for name, values in metrics.items()},
+            rows,
+        )
+
+    @cached_property
+    def scores(self) -> tuple[Score, ...]:
+        """The same as rows."""
+        return tuple(self.rows)
 
     @property
     def scored(self) -> npt.NDArray[np.bool_]:
@@ -66,7 +91,7 @@ class ScoreBatch:
         return ~np.isnan(self.correct)
 
     def __len__(self) -> int:
-        return len(self.scores)
+        return len(self.status)
 
     def __getitem__(self, at: int) -> Score:
         return self.scores[at]
@@ -143,12 +168,22 @@ class ScoreBatch:
         return pyarrow.table(columns)
 
 
-def _column(values: list[Any]) -> Column:
+_NUMBERS: Final = frozenset((float, int, bool))
+
+
+def _numbers(values: Sequence[Any]) -> npt.NDArray[np.float64]:
+    """NaN for None."""
+    if None in values:
+        values = [np.nan if value is None else value for value in values]
+    return np.array(values, np.float64)
+
+
+def _column(values: Sequence[Any]) -> Column:
     kinds = set(map(type, values))
-    if kinds == {float}:
+    if kinds and kinds <= _NUMBERS:
         return np.array(values, np.float64)
     if all(issubclass(kind, int | float | None) for kind in kinds):
-        return np.array([np.nan if value is None else value for value in values], np.float64)
+        return _numbers(values)
     column = np.empty(len(values), object)
     column[:] = values
     return column

@@ -165,15 +165,22 @@ class Prepared:
         self.charged = bool(memory[PREPARED_CHARGED])
 
 
-@lru_cache(maxsize=CACHED_PREPARED)
-def _prepared(text: str, by_rdkit: bool) -> Prepared | Literal["invalid"] | None:
-    functions = _functions
-    assert functions is not None
-    if not text.isascii():
+def prepared_in(
+    memory: ctypes.Array[ctypes.c_int64], text: str, *, by_rdkit: bool = False
+) -> Prepared | Literal["invalid"] | None:
+    """`prepared` in memory of `PREPARED_SIZE` numbers that the caller keeps as it is from now on."""
+    if not 0 < len(text) <= (MAX_CANONICAL if by_rdkit else MAX_SMILES) or not text.isascii():
         return None
-    memory = _Prepared()
+    functions = _loaded()
+    if functions is None:
+        return None
     n = functions["prepare"](text.encode(), len(text), by_rdkit, memory)
     return Prepared(memory, text) if n > 0 else "invalid" if n == INVALID else None
+
+
+@lru_cache(maxsize=CACHED_PREPARED)
+def _prepared(text: str, by_rdkit: bool) -> Prepared | Literal["invalid"] | None:
+    return prepared_in(_Prepared(), text, by_rdkit=by_rdkit)
 
 
 def prepared(text: str, *, by_rdkit: bool = False) -> Prepared | Literal["invalid"] | None:

@@ -4,10 +4,14 @@ of each."""
 from __future__ import annotations
 
 import ctypes
-from array import array
+import threading
+from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE
 
@@ -17,12 +21,20 @@ from relfast.chem.common_substructure import (
     Compared,
     Prepared,
     compared,
-    prepared,
+    prepared_in,
 )
-from relfast.chem.smiles_golds import zeros_at
+from relfast.chem.smiles_golds import lazy_memory
+
+FOR_A_THREAD: Final = 64
+"""Pairs for which a thread is worth its while: 0.5 ms, of which to start it takes a tenth."""
 
 MOLECULES: Final = 2_048
 """Molecules that are kept, 26 kB each, in memory that is taken as it is filled."""
+
+
+Ints = npt.NDArray[np.int64]
+
+_Molecule: Final = ctypes.c_int64 * PREPARED_SIZE
 
 
 class Gold(NamedTuple):
@@ -32,15 +44,19 @@ class Gold(NamedTuple):
     molecule: Prepared
 
 
+_Space = tuple[ctypes.Array[ctypes.c_int64], ctypes.Array[ctypes.c_int64]]
+"""What a call works in: a molecule that is read, and its search."""
+
+
 class ManyPairs:
-    """Molecules that texts are held against, by number. For one thread at a time."""
+    """Molecules that texts are held against, by number. Safe to use from several threads: molecules are only
+    added, and each call has a work space of its own."""
 
     def __init__(self, functions: Mapping[str, Callable[..., int]], *, whole_rings: bool) -> None:
         self._judge, self._whole_rings = functions["judge_many"], whole_rings
-        self._memory: list[object] = []
-        self._prepared = zeros_at(8 * PREPARED_SIZE * MOLECULES, self._memory)
-        self._second = (ctypes.c_int64 * PREPARED_SIZE)()
-        self._work = (ctypes.c_int64 * PAIR_WORK_SIZE)()
+        self._memory = lazy_memory(8 * PREPARED_SIZE * MOLECULES)
+        self._spaces: list[_Space] = []
+        self._adding = threading.Lock()
         self.golds: list[Gold] = []
 
     @classmethod
@@ -61,13 +77,14 @@ class ManyPairs:
     def add(self, text: str, *, clean: bool) -> int:
         """The number of a molecule from now on; -1 for one that the kernel cannot read, for one that
         ``strict`` does not take for clean where it must be, and without room."""
-        molecule = prepared(text)
-        if not isinstance(molecule, Prepared) or (clean and not molecule.is_clean) or not self.room:
-            return -1
-        number = len(self.golds)
-        place = (self._prepared.value or 0) + 8 * PREPARED_SIZE * number
-        ctypes.memmove(place, molecule.memory, 8 * PREPARED_SIZE)
-        self.golds.append(Gold(text, molecule))
+        with self._adding:
+            number = len(self.golds)
+            if number == MOLECULES:
+                return -1
+            molecule = prepared_in(_Molecule.from_buffer(self._memory, 8 * PREPARED_SIZE * number), text)
+            if not isinstance(molecule, Prepared) or (clean and not molecule.is_clean):
+                return -1
+            self.golds.append(Gold(text, molecule))
         return number
 
     def judge(
@@ -77,16 +94,72 @@ class ManyPairs:
 
         ``texts`` holds them in ASCII, from ``spans[2 * k]`` to ``spans[2 * k + 1]``.
         """
-        n = len(chosen)
-        numbers, places = array("q", chosen), array("q", spans)
-        statuses, results = array("q", bytes(8 * n)), array("q", bytes(8 * PAIR_SIZE * n))
-        self._judge(
-            self._prepared, len(self.golds), numbers.buffer_info()[0], texts, n_bytes,
-            places.buffer_info()[0], n, self._whole_rings, SHORT_STEPS, self._second, self._work,
-            statuses.buffer_info()[0], results.buffer_info()[0],
-        )  # fmt: skip
-        found = results.tolist()
+        statuses, results = self.compare(chosen, texts, n_bytes, spans)
         return [
-            compared(status, self.golds[number].molecule, found[at : at + PAIR_SIZE])
-            for status, number, at in zip(statuses, chosen, range(0, PAIR_SIZE * n, PAIR_SIZE), strict=True)
+            compared(status, self.golds[number].molecule, result)
+            for status, number, result in zip(statuses.tolist(), chosen, results.tolist(), strict=True)
         ]
+
+    def compare(
+        self,
+        chosen: Sequence[int],
+        texts: ctypes.Array[ctypes.c_char],
+        n_bytes: int,
+        spans: Sequence[int],
+        *,
+        steps: int = SHORT_STEPS,
+        threads: int = 1,
+    ) -> tuple[Ints, Ints]:
+        """What the kernel tells of each: its status, shape (n,), and `PAIR_SIZE` numbers that are good where
+        that is 0, shape (n, PAIR_SIZE).
+
+        ``steps`` a search may have. Many pairs are dealt out to ``threads``, which need no interpreter.
+        """
+        n = len(chosen)
+        numbers, places = np.array(chosen, np.int64), np.array(spans, np.int64)
+        statuses, results = np.zeros(n, np.int64), np.zeros((n, PAIR_SIZE), np.int64)
+        at = [memory.ctypes.data for memory in (numbers, places, statuses, results)]
+
+        def run(first: int, end: int) -> None:
+            try:
+                space = self._spaces.pop()
+            except IndexError:  # as many as threads are in here
+                space = _Molecule(), (ctypes.c_int64 * PAIR_WORK_SIZE)()
+            self._judge(
+                self._memory, len(self.golds), at[0] + 8 * first, texts, n_bytes, at[1] + 16 * first,
+                end - first, self._whole_rings, steps, *space, at[2] + 8 * first,
+                at[3] + 8 * PAIR_SIZE * first,
+            )  # fmt: skip
+            self._spaces.append(space)
+
+        side_by_side(run, n, max(1, min(threads, n // FOR_A_THREAD)))
+        return statuses, results
+
+
+def side_by_side(run: Callable[[int, int], None], n: int, threads: int) -> None:
+    """Have ``run(first, end)`` done for all of 0 to ``n``, in so many threads, the calling one among them."""
+    bounds = [n * part // threads for part in range(threads + 1)]
+    failures: list[BaseException] = []
+
+    def run_there(first: int, end: int, done: LockType) -> None:
+        try:
+            run(first, end)
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            done.release()
+
+    waiting: list[LockType] = []
+    try:
+        for first, end in pairwise(bounds[1:]):
+            done = allocate_lock()
+            done.acquire()
+            start_new_thread(run_there, (first, end, done))
+            waiting.append(done)
+        run(bounds[0], bounds[1])
+    finally:
+        # they write where the caller reads
+        for done in waiting:
+            done.acquire()
+    if failures:
+        raise failures[0]

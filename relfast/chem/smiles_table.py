@@ -262,6 +262,14 @@ class SmilesTable:
         """`RESULT_COLUMNS` numbers for each of ``n`` records whose texts lie ready (`match_lists`); ``kept``
         is the address of a `KeptGolds`."""
         n_texts = sum(sum(sizes[column : SIZE_COLUMNS * n : SIZE_COLUMNS]) for column in _TEXT_SIZES)
+        places = ctypes.addressof(texts), ctypes.addressof(sizes)
+        return self.hold_at(*places, n_bytes, n, n_texts, kept, strict=strict)
+
+    def hold_at(
+        self, texts: int, sizes: int, n_bytes: int, n: int, n_texts: int, kept: ctypes.c_void_p, *,
+        strict: bool,
+    ) -> list[int]:  # fmt: skip
+        """`hold` of ``n_texts`` texts and their sizes at two addresses."""
         told = array("q", bytes(8 * (2 * n_texts + RESULT_COLUMNS * n + 1)))
         at = told.buffer_info()[0]
         self._match(

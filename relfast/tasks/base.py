@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         FastPath,
         Generator,
         TaskScorer,
+        TextJudge,
     )
     from relfast.tasks.stepping import Walk
 
@@ -229,6 +230,9 @@ class Task:
     in_blocks
         The function ("module:function") that opens who judges the responses of a block's lines:
         `relfast.tasks.block_rows`.
+    of_texts
+        The function ("module:function") that opens its `TextJudge`:
+        ``(options, threads) -> TextJudge | None``; as many threads may work for a call.
     modules
         Modules that scoring imports at some record, by dotted name.
     kernels
@@ -275,6 +279,7 @@ class Task:
     fast_path: str | None = None
     text_kernel: TextKernel | None = None
     in_blocks: str | None = None
+    of_texts: str | None = None
     modules: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
     loads: str | None = None
@@ -330,6 +335,12 @@ class Task:
     @cached_property
     def _said(self) -> Callable[[Mapping[str, Any]], str | None] | None:
         return None if self.said is None else resolve(self.said)
+
+    def text_judge(self, options: Options, threads: int = 1) -> TextJudge | None:
+        """Who judges texts where they are asked for, or None."""
+        if self.of_texts is None:
+            return None
+        return cast("TextJudge | None", resolve(self.of_texts)(options, threads))
 
     def say(self, outcome: Outcome) -> str | None:
         """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""

@@ -18,7 +18,7 @@ A scorer that embeds has
     record whose time is up. A batch that embeds takes long without hanging, so no timer can be set for it.
 
 A task whose lines' fields a kernel finds may have its responses judged by the block, without decoding them:
-`relfast.tasks.block_rows`.
+`relfast.tasks.block_rows`. One whose responses come as texts may have a `TextJudge`.
 
 and the generator module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
 whose keywords are the fields of the task's ``parameters``.
@@ -49,6 +49,44 @@ class EmbeddingTaskScorer(TaskScorer, Protocol):
 
 
 FastPath = Callable[[Batch, Options], list[Outcome | None]]
+
+
+JudgedText = tuple[Any, ...]
+"""What a text is worth: whether anything was found in it, whether that is right, its vote, the answer as
+`relfast.tasks.base.Task.say` has it, and the values of the judge's ``metrics``."""
+
+
+def judged_text(outcome: Outcome, said: str | None) -> JudgedText:
+    """An outcome as `TextJudge` gives it."""
+    return outcome.found, outcome.correct, outcome.vote, said, *outcome.metrics.values()
+
+
+class TextJudge(Protocol):
+    """Scores texts of one task where they are asked for. Safe to use from several threads."""
+
+    metrics: tuple[str, ...]
+    """Those that all of its rows have, in order."""
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be no room for the golds of `MAX_TEXTS` texts more; it is time for a new one."""
+
+    def gold(self, answer: object) -> int:
+        """The number of a gold; -1 where only the scorer can judge."""
+
+    def judge(self, golds: Sequence[int], texts: Sequence[str]) -> tuple[list[JudgedText | None], int]:
+        """What each of some texts, at most `MAX_TEXTS`, is worth against its gold, None where that is left to
+        the scorer; and how many had answers that were judged before. It neither hangs nor crashes.
+
+        Raises
+        ------
+        UnicodeEncodeError
+            A text has a lone surrogate.
+        """
+
+
+MAX_TEXTS = 512
+"""Texts that a `TextJudge` is given at once."""
 
 
 class Generator(Protocol):

@@ -23,7 +23,7 @@ from relfast.engine.text_fast_path import TextFastPath
 from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.options import AllOptions
-from relfast.tasks.rel_c import block_isomers, block_tags
+from relfast.tasks.rel_c import block_tags, isomer_golds
 from relfast.tasks.rel_c.block_isomers import IsomersJudge
 
 Json = dict[str, Any]
@@ -215,7 +215,7 @@ def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from relfast.chem import many_pairs
 
     monkeypatch.setattr(block_rows, "MAX_AT_ONCE", 5)
-    monkeypatch.setattr(block_isomers, "GOLDS", 4)
+    monkeypatch.setattr(isomer_golds, "GOLDS", 4)
     monkeypatch.setattr(block_tags, "ROOM", 64)
     monkeypatch.setattr(many_pairs, "MOLECULES", 300)
     lines = plain_lines(5)

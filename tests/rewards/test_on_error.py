@@ -15,6 +15,7 @@ from reward_cases import HANG
 import relfast
 from relfast import rewards
 from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.online.routes import Routes
 from relfast.engine.pool.failures import fault_of, timed_out_verdict
 from relfast.errors import UnscoredError, UsageError
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
@@ -60,6 +61,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
         monkeypatch.setattr(IsolatedScoring, "submit", submit)
         monkeypatch.setattr(IsolatedScoring, "_judged", lambda self, task, asked: [None] * len(asked))
+        monkeypatch.setattr(Routes, "_judged_route", lambda self, name: None)
 
     return judge
 

@@ -3,20 +3,23 @@
 Texts and mazes are scored where they are asked for, in microseconds (`TextRoute`: texts that a kernel
 reads); so are solutions that are embedded, in steps between which each record's deadline is looked at.
 Chemistry can hang or crash, and a response of megabytes takes seconds in one go: they go to workers, which a
-timer ends, unless their answers were scored before or a kernel can judge them here.
+timer ends, unless their answers were scored before or a kernel can judge them here (`JudgedRoute`: gold and
+responses that kernels read).
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from operator import itemgetter
 from typing import Any, Final
 
+from relfast.cores import usable_cores
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.online.judged_route import JudgedRoute
 from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import for_record
@@ -24,6 +27,7 @@ from relfast.engine.online.text_route import Row, TextRoute
 from relfast.engine.scoring import Scoring, failed
 from relfast.json_text import once_decoded
 from relfast.records import Record, Score, unscored
+from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
 from relfast.tasks.base import Task
 
@@ -32,6 +36,14 @@ HOST_CHARS: Final = 1_000_000
 
 SUBMIT_EVERY: Final = 32
 """Records of a batch that are prepared before workers are given them: they start while we go on."""
+
+MAX_THREADS: Final = 4
+"""Threads that work for a call in the host, if there may be as many workers."""
+
+_RETRY_SECONDS: Final = 2.0
+"""How often it is looked whether the kernels of a `JudgedRoute` have been compiled meanwhile."""
+
+_JUDGED: Final = frozenset(name for name, task in TASKS.items() if task.of_texts is not None)
 
 Asked = tuple[Any, Any, Any, Any]
 """What is to be scored, as callers say it: task, answer, response, question."""
@@ -66,6 +78,8 @@ class Routes:
         # an embedding model is fastest on many texts, and one call fills all cores
         self._embedding = MicroBatcher(lambda records: list(scoring.entries(records)), turn)
         self._texts: dict[str, TextRoute] = {}
+        self._judged: dict[str, JudgedRoute] = {}
+        self._looked: dict[str, float] = {}
         scoring.reader = None  # its lock may be held by a thread of the parent
 
     # one response
@@ -93,11 +107,33 @@ class Routes:
         return score
 
     def _text(self, task: Any, answer: Any, response: Any, question: Any) -> Score | None:
-        """The score of a response whose task is known to have the short way; None: of another one."""
-        route = self._texts.get(task) if type(task) is str else None
-        if route is None or type(response) is not str or len(response) > HOST_CHARS:
+        """The score of a response whose task has a short way, if it can go there; None: it cannot."""
+        if type(task) is not str or type(response) is not str or len(response) > HOST_CHARS:
             return None
-        return route.score(once_decoded(answer) if type(answer) is str else answer, response, question)
+        gold = once_decoded(answer) if type(answer) is str else answer
+        route = self._texts.get(task)
+        if route is not None:
+            return route.score(gold, response, question)
+        judged = self._judged.get(task) or self._judged_route(task)
+        return None if judged is None else judged.score(gold, response)
+
+    def _judged_route(self, name: str) -> JudgedRoute | None:
+        """The route of a task whose responses kernels can judge; None without it."""
+        route = self._judged.get(name)
+        if route is not None or name not in _JUDGED or self._scoring.job.details:
+            return route
+        now = time.monotonic()
+        if now - self._looked.get(name, -_RETRY_SECONDS) < _RETRY_SECONDS:
+            return None
+        self._looked[name] = now
+        task = TASKS[name]
+        threads = min(MAX_THREADS, usable_cores() if self._workers is None else self._workers)
+        judge = task.text_judge(self._scoring.options, threads)
+        if judge is None:
+            return None
+        # of several threads that come here at once the first one's counts
+        route = JudgedRoute(task, self._scoring, judge, threads, self._counts)
+        return self._judged.setdefault(name, route)
 
     def record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
         """What is asked as a record; a score that says so where it is none."""
@@ -131,32 +167,58 @@ class Routes:
 
     # many
 
-    def score_batch(self, rows: Sequence[Asked]) -> list[Score]:
-        """Scores of rows, in order."""
+    def score_batch(self, rows: Sequence[Asked]) -> list[Score] | ScoreBatch:
+        """Scores of rows, in order; by columns where a kernel has judged them all."""
         if len(rows) == 1:
             return [self.score(*rows[0])]
-        routes = self._texts
+        texts, others = self._told_apart(rows)
+        scores: list[Score | None] = [None] * len(rows)
+        for name in self._judged.keys() & texts.keys():
+            some, route = texts.pop(name), self._judged[name]
+            judged = route.judge(some)
+            if len(some) == len(rows) and None not in judged:
+                batch = route.maker.batch([text for text in judged if text])
+                if batch is not None:
+                    self._counts.add_all(batch.status.tolist())
+                    return batch
+            for row, text in zip(some, judged, strict=True):
+                if text is None:
+                    others.append((row[0], self.record(row[0], name, *row[1:])))
+                else:
+                    scores[row[0]] = route.maker.row(row[0], text)
+        # workers are busy while the texts are scored
+        begun = self._begun([entry for _, entry in others]) if others else []
+        for name, some in texts.items():
+            for row, score in zip(some, self._texts[name].score_all(some), strict=True):
+                scores[row[0]] = score
+        for (at, entry), each in zip(others, begun, strict=True):
+            scores[at] = delivered(each, entry)
+        return self._counted([score for score in scores if score is not None])
+
+    def _told_apart(
+        self, rows: Sequence[Asked]
+    ) -> tuple[dict[str, list[Row]], list[tuple[int, Record | Score]]]:
+        """Rows that may go a short way by their tasks, and the others as records, with their places."""
+        first = rows[0][0] if rows else None
+        if type(first) is str and (first in self._texts or self._judged_route(first) is not None):
+            # most batches have one task
+            some = [
+                (at, once_decoded(answer) if type(answer) is str else answer, response, question)
+                for at, (name, answer, response, question) in enumerate(rows)
+                if name is first and type(response) is str and len(response) <= HOST_CHARS
+            ]
+            if len(some) == len(rows):
+                return {first: some}, []
         texts: dict[str, list[Row]] = {}
         others: list[tuple[int, Record | Score]] = []
         for at, (name, answer, response, question) in enumerate(rows):
-            if type(response) is str and type(name) is str and name in routes and len(response) <= HOST_CHARS:
+            is_short = type(name) is str and type(response) is str and len(response) <= HOST_CHARS
+            if is_short and (name in self._texts or self._judged_route(name) is not None):
                 gold = once_decoded(answer) if type(answer) is str else answer
-                some = texts.get(name)
-                if some is None:
-                    some = texts[name] = []
-                some.append((at, gold, response, question))
+                texts.setdefault(name, []).append((at, gold, response, question))
             else:
                 others.append((at, self.record(at, name, answer, response, question)))
-        # workers are busy while the texts are scored
-        begun = self._begun([entry for _, entry in others]) if others else []
-        of_texts = [routes[name].score_all(some) for name, some in texts.items()]
-        if not others and len(of_texts) == 1:
-            return self._counted(of_texts[0])
-        scores = [score for some in of_texts for score in some]
-        scores += [delivered(each, entry) for each, (_, entry) in zip(begun, others, strict=True)]
-        places = [row[0] for some in texts.values() for row in some] + [at for at, _ in others]
-        in_order = sorted(zip(places, scores, strict=True), key=itemgetter(0))
-        return self._counted([score for _, score in in_order])
+        return texts, others
 
     def score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
         """Scores of records, in order; entries that are scores already pass through."""

@@ -235,7 +235,8 @@ class Scorer:
         UsageError
             The sequences differ in length, or one of them is a single text or answer.
         """
-        return ScoreBatch.of(self.scores(tasks, answers, responses, questions=questions))
+        scores = self._routes.score_batch(rows_of(tasks, answers, responses, questions))
+        return scores if isinstance(scores, ScoreBatch) else ScoreBatch.of(scores)
 
     def scores(
         self,
@@ -246,7 +247,8 @@ class Scorer:
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
         """The rows of `score_batch` alone; it raises what that raises."""
-        return self._routes.score_batch(rows_of(tasks, answers, responses, questions))
+        scores = self._routes.score_batch(rows_of(tasks, answers, responses, questions))
+        return [*scores.rows] if isinstance(scores, ScoreBatch) else scores
 
     def rewards(
         self,
@@ -265,7 +267,10 @@ class Scorer:
         UsageError
             The sequences differ in length.
         """
-        scores = self.scores(tasks, answers, responses, questions=questions)
+        scores = self._routes.score_batch(rows_of(tasks, answers, responses, questions))
+        if isinstance(scores, ScoreBatch):
+            rewards: list[float | None] = scores.reward.tolist()  # each has one
+            return rewards
         return [self.value_of(score) if score.reward is None else score.reward for score in scores]
 
     def value_of(self, score: Score) -> float | None:

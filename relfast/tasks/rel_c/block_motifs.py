@@ -54,7 +54,7 @@ class MotifJudge(OutcomeJudge):
 
     def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
         """The outcomes of some records; None for those that are left."""
-        read = self._reader.read(block, records, [0] * len(golds), _NO_GOLDS)
+        read = self._reader.read(block, records, [0] * len(golds), NO_GOLDS)
         said = str(memoryview(read.texts)[: read.n_bytes], "ascii")
         outcomes: list[Outcome | None] = [None] * len(golds)
         asked: list[int] = []
@@ -95,5 +95,5 @@ def _no_answer(strict: bool, how: int) -> Outcome:
     return outcome
 
 
-_NO_GOLDS: Final = Golds((ctypes.c_int64 * GOLD_COLUMNS)(), 1, (ctypes.c_char * 1)(), 1)
+NO_GOLDS: Final = Golds((ctypes.c_int64 * GOLD_COLUMNS)(), 1, (ctypes.c_char * 1)(), 1)
 """Motifs are no texts to the kernel that reads tags."""

@@ -77,11 +77,16 @@ def decide(found: Compared, response: str) -> Outcome | None:
         return None
     if found == "invalid":
         return Outcome(False, metrics_of(False, False, 0.0), vote=_vote_of_text(response))
-    common = min(found.n_first, found.n_atoms) if found.in_first or found.in_second else found.atoms
-    metrics = metrics_of(found.in_first, found.in_second, common / max(found.n_first, found.n_atoms))
+    in_gold, in_response, _, common, n_gold, n, fingerprint, _ = found
+    less, most = (n, n_gold) if n < n_gold else (n_gold, n)
+    metrics = {
+        "response_is_substructure_of_correct": in_gold,
+        "correct_is_substructure_of_response": in_response,
+        "overlap_metric": (less if in_gold or in_response else common) / most,
+    }
     # each in the other: then neither has an atom or a bond more
-    correct = found.in_first and found.in_second
-    return Outcome(correct, metrics, vote=RIGHT if correct else _vote_of_fingerprint(found.fingerprint))
+    correct = in_gold and in_response
+    return Outcome(correct, metrics, {}, vote=RIGHT if correct else _vote_of_fingerprint(fingerprint))
 
 
 def judge(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:

@@ -84,25 +84,33 @@ def nothing(response: str | None, reason: str | None) -> Outcome:
 
 def decide(found: Pair, theirs: Prepared, reason: str | None) -> Outcome | None:
     """The outcome of two clean molecules that are not the same; None where only RDKit can say."""
+    in_gold, in_response, is_part, common, n_gold, n, fingerprint, _ = found
     skill = 0.0
-    if found.part:
+    if is_part:
         constant = constant_in(theirs)
         if constant is None:
             return None
-        skill = _skill(found.n_atoms, found.n_first, constant)
-    overlap = _share(found.atoms, found.n_atoms, found.n_first)
+        skill = _skill(n, n_gold, constant)
     metrics = {
-        **metrics_of(found.in_first, found.in_second, overlap),
+        "response_is_substructure_of_correct": in_gold,
+        "correct_is_substructure_of_response": in_response,
+        "overlap_metric": _share(common, n, n_gold),
         "overlap_skill": skill,
         "reason": reason,
     }
-    return Outcome(False, metrics, vote=max(RIGHT + 1, found.fingerprint))
+    return Outcome(False, metrics, {}, vote=fingerprint if fingerprint > RIGHT else RIGHT + 1)
 
 
 def right(reason: str | None) -> Outcome:
     """The outcome of the motif itself."""
-    metrics = {**metrics_of(True, True, 1.0), "overlap_skill": 1.0, "reason": reason}
-    return Outcome(True, metrics, vote=RIGHT)
+    metrics = {
+        "response_is_substructure_of_correct": True,
+        "correct_is_substructure_of_response": True,
+        "overlap_metric": 1.0,
+        "overlap_skill": 1.0,
+        "reason": reason,
+    }
+    return Outcome(True, metrics, {}, vote=RIGHT)
 
 
 def judge(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
@@ -149,8 +157,8 @@ def _skill(n: int, most: int, constant: int) -> float:
 def _share(common: int, n: int, n_gold: int) -> float:
     """The share of atoms in common. Tautomers share every atom and bond and are still two molecules: 1.0 is
     for the same one only."""
-    most = max(n, n_gold)
-    return min(common, most - 1) / most
+    most = n if n > n_gold else n_gold
+    return (common if common < most else most - 1) / most
 
 
 def _vote(molecule: Molecule) -> int:

@@ -1,0 +1,91 @@
+"""One task's responses, judged by kernels where they are asked for: the short way of a chemistry reward.
+
+No record and no answer is made, and nothing is written down for a worker, where the task's `TextJudge` can
+read gold and response; what it leaves takes the ordinary way (`relfast.engine.online.isolated_scoring`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from relfast.engine.online.counts import Counts
+from relfast.engine.online.judged_texts import RowMaker
+from relfast.engine.online.text_route import Row
+from relfast.engine.scoring import Scoring
+from relfast.records import Score
+from relfast.tasks.base import Task
+from relfast.tasks.modules import MAX_TEXTS, JudgedText, TextJudge
+
+MAX_CHARS: Final = 20_000
+"""Longest response that is judged in the host: 1,000 molecules, some 5 ms."""
+
+
+class JudgedRoute:
+    """Thread-safe.
+
+    Parameters
+    ----------
+    task
+        One with a `TextJudge`.
+    judge
+        That, for the options of ``scoring``.
+    threads
+        How many may work for a call.
+    counts
+        Told of answers ``scored_before``.
+    """
+
+    def __init__(self, task: Task, scoring: Scoring, judge: TextJudge, threads: int, counts: Counts) -> None:
+        self._task, self._scoring, self._judge, self._threads = task, scoring, judge, threads
+        self._counts = counts
+        self.maker = RowMaker(task.name, judge.metrics, scoring.reward_metric(task))
+
+    def score(self, answer: object, response: str) -> Score | None:
+        """The score of one response; None where it takes the ordinary way."""
+        (text,) = self._judge_some(((0, answer, response, None),))
+        return None if text is None else self.maker.row(0, text)
+
+    def judge(self, rows: Sequence[Row]) -> list[JudgedText | None]:
+        """What is said of rows, in their order; None for those that take the ordinary way."""
+        if len(rows) <= MAX_TEXTS:
+            return self._judge_some(rows)
+        return [
+            text
+            for first in range(0, len(rows), MAX_TEXTS)
+            for text in self._judge_some(rows[first : first + MAX_TEXTS])
+        ]
+
+    def _judge_some(self, rows: Sequence[Row]) -> list[JudgedText | None]:
+        judge = self._judge
+        if judge.is_full:
+            # who is at work with the old one goes on with it
+            new = self._task.text_judge(self._scoring.options, self._threads)
+            assert new is not None, "there was one before"
+            self._judge = judge = new
+        known: object = None
+        gold = -1
+        golds: list[int] = []
+        texts: list[str] = []
+        places: list[int] = []
+        for place, (_, answer, text, _) in enumerate(rows):
+            if answer is not known:  # most often the gold of the rollout before it
+                gold, known = judge.gold(answer), answer
+            if gold >= 0 and len(text) <= MAX_CHARS:
+                golds.append(gold)
+                texts.append(text)
+                places.append(place)
+        if not places:
+            return [None] * len(rows)
+        try:
+            judged, n_known = judge.judge(golds, texts)
+        except UnicodeEncodeError:
+            return [None] if len(rows) == 1 else [self._judge_some([row])[0] for row in rows]
+        if n_known:
+            self._counts.add_all(["scored_before"] * n_known)
+        if len(places) == len(rows):
+            return judged
+        all_judged: list[JudgedText | None] = [None] * len(rows)
+        for place, one in zip(places, judged, strict=True):
+            all_judged[place] = one
+        return all_judged

@@ -1,0 +1,262 @@
+"""REL-C2 and C3 where kernels judge texts at hand: the scores are those of the ordinary way, for any text."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import random
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from corpora import rel_records, rows, with_prefix
+from relfast_kernels.compiled import native
+from seeds import SEED, fresh, rounds
+from strict import cases_rel_c2, cases_rel_c3, grammar_rel_c2, grammar_rel_c3
+
+import relfast
+from relfast.chem import many_pairs
+from relfast.engine.online import judged_route
+from relfast.engine.online.routes import Routes
+from relfast.records import Score
+from relfast.tasks.rel_c import isomer_golds, text_isomers, text_motifs
+
+Json = dict[str, Any]
+Asked = tuple[str, Any, Any]
+
+POLICIES = ("reference", "strict")
+RECORDS = {task: rel_records(task)[:6] for task in ("REL-C2", "REL-C3")}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def units() -> None:
+    for unit in ("text", "tags", "smiles", "mcs"):
+        if native.load(unit) is None:
+            native.build(unit)
+
+
+def score(asked: list[Asked], *, short: bool = True, **options: Any) -> tuple[Scorings, dict[str, int]]:
+    """Scores of a batch and of some of it one by one, and what is counted."""
+    with pytest.MonkeyPatch.context() as patch:
+        if not short:
+            patch.setattr(Routes, "_judged_route", lambda self, name: None)
+        scorer = relfast.Scorer(workers=0, **options)
+        batch = scorer.score_batch(*columns(asked))
+        single = [scorer.score_one(*one) for one in asked[::3]]
+        return (batch, single), scorer.stats()
+
+
+Scorings = tuple[relfast.ScoreBatch, list[Score]]
+
+
+def columns(asked: list[Asked]) -> tuple[list[str], list[Any], list[Any]]:
+    tasks, answers, responses = map(list, zip(*asked, strict=True))
+    return tasks, answers, responses
+
+
+def same(asked: list[Asked], **options: Any) -> Scorings:
+    """What both ways give."""
+    (found, single), stats = score(asked, **options)
+    (expected, expected_single), expected_stats = score(asked, short=False, **options)
+    assert found.scores == expected.scores
+    assert single == expected_single
+    assert found.status.tolist() == expected.status.tolist()
+    assert repr(found.correct.tolist()) == repr(expected.correct.tolist())
+    assert repr(found.reward.tolist()) == repr(expected.reward.tolist())
+    assert {name: repr(column.tolist()) for name, column in found.metrics.items()} == {
+        name: repr(column.tolist()) for name, column in expected.metrics.items()
+    }
+    names = ("ok", "no_answer", "invalid_record", "timeout", "crashed")
+    assert [stats[name] for name in names] == [expected_stats[name] for name in names]
+    return found, single
+
+
+def molecules(record: Json) -> list[str]:
+    answer = record["answer"]
+    return [*answer.get("missing_smiles", [answer.get("smiles")]), *answer["molecules"][:3]]
+
+
+PIECES = (
+    "<smiles>", "<smiles>", "</smiles>", "</smiles>", "<SMILES>", "<\u017fmiles>", "<s>", "~~", "&lt;", "<think>",
+    "</think>", "[nH]", "\n", "\r\n", " ", "\x1c", "\u2028", "\u00e9", "\ud800", ". ", "- ", "and", "answer", "not",
+    "The answer is:", "Given molecules:\n", "For example ", "CCO", "c1ccccc1", "CC[Te]C", "[13CH4]", "[NH4+]", "C.C",
+    "C:C", "F[C@H](Cl)Br", "C" * 1_001, "C1CC(", "O=C1C=CC=CN1", "Oc1ccccn1",
+)  # fmt: skip
+
+
+def texts_of(rng: random.Random, some: list[str], n: int) -> Iterator[str]:
+    """Plain tags, with a piece or two among them."""
+    for _ in range(n):
+        said = rng.choices((*some, "CCO", "C1CC(", "[13CH4]", "CC[Te]C"), k=rng.randrange(1, 3))
+        parts = [f"<smiles>{rng.choice(said)}</smiles>\n" for _ in range(rng.randrange(1, 5))]
+        for _ in range(rng.choice((0, 0, 1, 2, 5))):
+            parts.insert(rng.randrange(len(parts) + 1), rng.choice(PIECES))
+        yield "".join(parts)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("task", RECORDS)
+def test_any_text_gives_the_same_scores(task: str, policy: str) -> None:
+    rng = random.Random(f"{SEED} {task} {policy} texts")
+    for _ in range(rounds(2)):
+        asked: list[Asked] = []
+        for record in RECORDS[task]:
+            some = [text for other in RECORDS[task] for text in molecules(other)]
+            asked += [(task, record["answer"], text) for text in texts_of(rng, some, 60)]
+        rng.shuffle(asked)
+        same(asked, policy=policy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
+def test_responses_as_models_write_them(policy: str) -> None:
+    rng = fresh(78)
+    asked: list[Asked] = []
+    for grammar, cases in ((grammar_rel_c2, cases_rel_c2.cases()), (grammar_rel_c3, cases_rel_c3.cases())):
+        for number in range(150):
+            case = cases[number % len(cases)]
+            text = (grammar.honest if number % 2 else grammar.attack)(case, rng)
+            asked.append((case.record["task"], case.record["answer"], text))
+    records = {record["id"]: record for task in RECORDS for record in rel_records(task)}
+    for row in rng.sample([row for row in rows("parity/rel.jsonl.gz") if row["id"] in records], 300):
+        text = with_prefix(row.get("prefix"), row["response"])
+        asked.append((records[row["id"]]["task"], records[row["id"]]["answer"], text))
+    same(asked, policy=policy)
+
+
+WRONG_GOLDS: list[Any] = [
+    None, [], {}, "C", 7, {"smiles": None}, {"smiles": ["C"]}, {"smiles": "C.C"}, {"smiles": "["}, {"smiles": ""},
+    {"smiles": "CC[Te]C"}, {"missing_smiles": []}, {"missing_smiles": "C"}, {"missing_smiles": ["C", 7]},
+    {"missing_smiles": [["C"]]}, {"missing_smiles": ["C\n"]}, {"missing_smiles": ["CC[Te]C", "C"]},
+    {"missing_smiles": ["["]}, {"missing_smiles": ["\u00e9"]}, {"missing_smiles": ["C"], "molecules": ["CC", 1]},
+    {"missing_smiles": ["C"], "molecules": "CC"}, '{"smiles": "CCO"}', '{"missing_smiles": ["CCO", "COC"]}', "{",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("task", ["REL-C2", "REL-C3", "rel-c2", None])
+def test_golds_and_responses_of_all_kinds(task: Any, policy: str) -> None:
+    texts: list[Any] = ["<smiles>C</smiles>", "no", "", None, 5, "<smiles>COC</smiles>\n<smiles>OCC</smiles>"]
+    texts += ["<smiles>\ud800</smiles>", "x" * 20_001 + "<smiles>OCC</smiles>", ["<smiles>C</smiles>"]]
+    asked = [(task, gold, text) for gold in WRONG_GOLDS for text in texts]
+    same(asked, policy=policy)
+    # among others, that take other ways
+    asked += [("REL-C1", {"label": "Yes"}, "<Yes>"), ("REL-A1", {"target": 3}, "Answer: 3"), ("x", {}, "y")]
+    random.Random(SEED).shuffle(asked)
+    same(asked, policy=policy)
+
+
+def plain(n: int) -> list[Asked]:
+    return [
+        (task, record["answer"], f"{number} <smiles>{molecules(record)[number % 3]}</smiles>")
+        for number in range(n)
+        for task, records in RECORDS.items()
+        for record in records
+    ]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_options(policy: str) -> None:
+    asked = plain(4)
+    same(asked, policy=policy, rewards={"REL-C2": "correct", "REL-C3": "recall"})
+    same(asked, policy=policy, details=True)
+    same(asked, policy=policy, strip_reasoning=True)
+    same(asked, policy=policy, reasoning=[("<cot>", "</cot>")])
+    same([one for one in asked if one[0] == "REL-C2"], policy=policy, rewards={"REL-C2": "overlap_metric"})
+    if policy == "strict":
+        same(asked, policy=policy, tautomers="joined")
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Golds are forgotten in the middle of a batch, and pairs dealt out to threads."""
+    monkeypatch.setattr(judged_route, "MAX_TEXTS", 5)
+    monkeypatch.setattr(text_motifs, "MAX_TEXTS", 5)
+    monkeypatch.setattr(text_isomers, "MAX_TEXTS", 2)
+    monkeypatch.setattr(text_isomers, "MOLECULES_A_CALL", 7)
+    monkeypatch.setattr(isomer_golds, "GOLDS", 4)
+    monkeypatch.setattr(many_pairs, "MOLECULES", 7)
+    asked = plain(5)
+    random.Random(SEED).shuffle(asked)
+    many = [
+        ("REL-C2", {"smiles": "C" * (1 + n % 59)}, f"<smiles>{'C' * (n % 50)}O</smiles>") for n in range(90)
+    ]
+    same(asked, policy=policy)
+    same(many, policy=policy)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_several_threads_for_a_call(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many_pairs, "FOR_A_THREAD", 3)
+    asked = [one for one in plain(9) if one[0] == "REL-C2"]
+    expected = relfast.Scorer(workers=0, policy=policy).score_batch(*columns(asked))  # type: ignore[arg-type]
+    with relfast.Scorer(workers=3, policy=policy) as scorer:  # type: ignore[arg-type]
+        assert scorer.score_batch(*columns(asked)).scores == expected.scores
+        assert scorer.stats()["workers"] == 0
+
+
+def test_the_threads_of_a_call_end_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[tuple[int, int]] = []
+    many_pairs.side_by_side(lambda first, end: done.append((first, end)), 10, 3)
+    assert sorted(done) == [(0, 3), (3, 6), (6, 10)]
+
+    def fail(first: int, end: int) -> None:
+        done.append((first, end))
+        if first:
+            raise ValueError(f"at {first}")
+
+    done.clear()
+    with pytest.raises(ValueError, match="at"):
+        many_pairs.side_by_side(fail, 10, 3)
+    assert len(done) == 3
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_plain_tags_need_nothing_else(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the ordinary way would be held against itself above."""
+    monkeypatch.setattr(Routes, "_begun", None)
+    monkeypatch.setattr(Routes, "begin", None)
+    asked = plain(3)
+    scorer = relfast.Scorer(policy=policy, workers=0)  # type: ignore[arg-type]
+    batch = scorer.score_batch(*columns(asked))
+    assert set(batch.status) == {"ok"}
+    assert [scorer.reward(*one) for one in asked] == batch.reward.tolist()
+    assert scorer.rewards(*columns(asked)) == batch.reward.tolist()
+    # each answer once, by whichever door
+    assert scorer.stats()["scored_before"] == 2 * len(asked) + len(asked) - len(
+        {(task, str(answer), text[2:]) for task, answer, text in asked}
+    )
+
+
+def test_a_batch_by_columns_is_one_of_rows() -> None:
+    asked = [one for one in plain(3) if one[0] == "REL-C2"]
+    batch = relfast.Scorer(policy="strict", workers=0).score_batch(*columns(asked))
+    rows = relfast.ScoreBatch.of(batch.scores)
+    assert batch.scores == pickle.loads(pickle.dumps(batch)).scores == rows.scores
+    assert [score.index for score in batch.scores] == [*range(len(asked))]
+    assert batch[2] == rows[2]
+    assert len(batch) == len(asked)
+    assert batch.to_dicts() == rows.to_dicts()
+    assert repr(batch) == repr(rows)
+    assert batch._repr_html_() == rows._repr_html_()
+    batch[0].metrics["overlap_metric"] = math.pi
+    assert batch[1].metrics["overlap_metric"] != math.pi
+
+
+def test_many_threads_at_once() -> None:
+    asked = plain(20)
+    expected = relfast.Scorer(policy="strict", workers=0).score_batch(*columns(asked)).reward.tolist()
+    scorer = relfast.Scorer(policy="strict", workers=0)
+    found: list[float | None] = [None] * len(asked)
+
+    def call(first: int) -> None:
+        for at in range(first, len(asked), 16):
+            found[at] = scorer.reward(*asked[at])
+
+    threads = [threading.Thread(target=call, args=(first,)) for first in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected
