@@ -84,8 +84,8 @@ def same(lines: list[Json], job: Job, **options: Any) -> Scored:
     return found
 
 
-def job_of(policy: str, **options: Any) -> Job:
-    return Job(options=AllOptions(policy=policy), **options)  # type: ignore[arg-type]
+def job_of(policy: str, *, strip: bool = False, **options: Any) -> Job:
+    return Job(options=AllOptions(policy=policy, strip_reasoning=strip), **options)  # type: ignore[arg-type]
 
 
 def molecules(record: Json) -> list[str]:
@@ -113,6 +113,13 @@ HELD = (
 )  # fmt: skip
 """What tags hold that is not plain."""
 
+REASONING = (
+    "<think>a</think>", "a <smiles>CC</smiles>\n</think>\n\n", "<think>\nFor example:\n</think>", "<think>", "\n<think>b</think>",
+    "<THINK>not\n</Think>This is it: ", "<thin\u212a>c</think>", "<th\u0130nk>", "x<think>y</think>", "<think></think></think>",
+    "<think>a</think>Not the answer: ", "<thinking>a</thinking>", "[THINK]a[/THINK]", "[reasoned]</think>", "\u2192 <think>\u97aa</think>",
+)  # fmt: skip
+"""What may stand before the tags."""
+
 
 def texts_of_pieces(rng: random.Random, some: list[str], n: int) -> Iterator[str]:
     """Texts of whatever means something to an extractor, and of plain tags with a piece or two among them."""
@@ -124,6 +131,8 @@ def texts_of_pieces(rng: random.Random, some: list[str], n: int) -> Iterator[str
             if rng.random() < 0.5:
                 said.append(rng.choice(HELD))
             parts = [f"<smiles>{rng.choice(said)}</smiles>\n" for _ in range(rng.randrange(1, 5))]
+            if rng.random() < 0.4:
+                parts.insert(0, rng.choice(REASONING))
             for _ in range(rng.randrange(3)):
                 parts.insert(rng.randrange(len(parts) + 1), rng.choice(PIECES))
             yield "".join(parts)
@@ -139,7 +148,7 @@ def test_any_text_gives_the_same_rows(task: str, policy: str) -> None:
             for number, text in enumerate(texts_of_pieces(rng, molecules(record), 40)):
                 lines.append({**record, "id": f"{record['id']} {number}", "response": text})
         rng.shuffle(lines)
-        found = same(lines, job_of(policy, details=rng.random() < 0.5))
+        found = same(lines, job_of(policy, strip=rng.random() < 0.5, details=rng.random() < 0.5))
         # else the ordinary way would be compared with itself
         assert found.left < 0.95 * len(lines)
 

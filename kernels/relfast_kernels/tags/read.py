@@ -38,15 +38,19 @@ from relfast_kernels.tags.columns import (
     LEFT_TO_PYTHON,
     READ_EMPTY,
     READ_NEARLY,
+    READ_ONLY_REASONING,
     READ_PLAIN,
     TOLD_EDGE,
     TOLD_EDGE_END,
     TOLD_END,
+    TOLD_FROM,
     TOLD_HOW,
     TOLD_N,
     TOLD_START,
+    TOLD_TO,
 )
 from relfast_kernels.text.find import copy, find_byte, hash_text
+from relfast_kernels.text.reasoning import cut_reasoning
 
 NEWLINE: Final = 10
 _TAG: Final = np.frombuffer(b"<smiles>", np.uint8)
@@ -436,9 +440,29 @@ def _line_before(data: Any, start: int, first: int) -> Any:
 
 
 @kernel
+def _final_text(data: Any, start: int, end: int, out: Any, to: int) -> Any:
+    """Where the text without its reasoning is; -1 and -1 where only Python can cut it: other marks than one
+    ``<think>…</think>``, something before that, and letters that are ASCII in lower case only."""
+    at = find_byte(data, start + 2, end, 0xAA)
+    while at < end:
+        if data[at - 1] == 0x84 and data[at - 2] == 0xE2:
+            return -1, -1
+        at = find_byte(data, at + 1, end, 0xAA)
+    at = find_byte(data, start + 1, end, 0xB0)
+    while at < end:
+        if data[at - 1] == 0xC4:
+            return -1, -1
+        at = find_byte(data, at + 1, end, 0xB0)
+    first, last, copied = cut_reasoning(data, start, end, out, to)
+    if first < 0 or copied:
+        return -1, -1
+    return first, last
+
+
+@kernel
 def gather(
     data: Any, scratch: Any, records: Any, numbers: Any, golds: Any, known: Any, store: Any, strict: bool,
-    one: bool, marks: Any, words: Any, out: Any, told: Any, sizes: Any,
+    cuts: bool, one: bool, marks: Any, words: Any, out: Any, told: Any, sizes: Any,
 ) -> int:  # fmt: skip
     """Write what responses name beside their gold, as `relfast_kernels.smiles.lists.match_lists` reads it.
 
@@ -448,6 +472,8 @@ def gather(
         A block and the scratch space of its scan.
     records : int64, shape (n, RECORD_COLUMNS)
         Its records.
+    strict, cuts
+        Whether tags are read as ``strict`` does, and without the response's reasoning.
     numbers, golds : int64, shape (m,)
         Which of them, and the number of the gold of each.
     known : int64, shape (n, GOLD_COLUMNS)
@@ -480,13 +506,28 @@ def gather(
         if to + end - start + gold[GOLD_GIVEN_END] - gold[GOLD_START] + 1 > len(out):
             return -1
         said = copy(store, gold[GOLD_START], gold[GOLD_END], out, to)
+        begin, stop = start, end
+        if cuts:
+            begin, stop = _final_text(source, start, end, out, said)
+            if begin < 0:
+                continue
         edge, edge_end, how = 0, 0, READ_PLAIN
         if strict:
-            n, behind, edge, edge_end, how = read_plain_tail(source, start, end, one, marks, words, out, said)
+            n, behind, edge, edge_end, how = read_plain_tail(
+                source, begin, stop, one, marks, words, out, said
+            )
         else:
-            n, behind = read_published(source, start, end, one, out, said)
+            n, behind = read_published(source, begin, stop, one, out, said)
         if n < 0:
             continue
+        if (
+            how == READ_EMPTY
+            and stop - begin < end - start
+            and _without_tag(source, start, end) != READ_EMPTY
+        ):
+            # a mark of reasoning is no blank
+            how = READ_ONLY_REASONING
+        says[TOLD_FROM], says[TOLD_TO] = begin, stop
         says[TOLD_N], says[TOLD_START], says[TOLD_END] = n, said, behind
         says[TOLD_EDGE], says[TOLD_EDGE_END], says[TOLD_HOW] = edge, edge_end, how
         to = copy(store, gold[GOLD_END], gold[GOLD_GIVEN_END], out, behind)

@@ -10,8 +10,6 @@ from typing import Final, NamedTuple
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
     RECORD_COLUMNS,
-    RECORD_TEXT,
-    RECORD_TEXT_END,
     RECORD_TEXT_PLACE,
     SIZE_COLUMNS,
 )
@@ -19,14 +17,17 @@ from relfast_kernels.tags.columns import (
     LEFT_TO_PYTHON,
     READ_EMPTY,
     READ_NEARLY,
+    READ_ONLY_REASONING,
     READ_PLAIN,
     TOLD_COLUMNS,
     TOLD_EDGE,
     TOLD_EDGE_END,
     TOLD_END,
+    TOLD_FROM,
     TOLD_HOW,
     TOLD_N,
     TOLD_START,
+    TOLD_TO,
 )
 
 from relfast.tasks.block_rows import Block
@@ -42,6 +43,9 @@ _MARKS: Final = array(
     "q", sorted(int.from_bytes(text.encode(), "little") for text in BEGINNINGS if text.isascii())
 )
 """Of marks that begin with something else the kernel knows the first letter."""
+
+
+_REASONS: Final = {READ_EMPTY: "empty", READ_ONLY_REASONING: "only_reasoning"}
 
 
 class Golds(NamedTuple):
@@ -62,7 +66,7 @@ class Tags(NamedTuple):
     n, start, end
         For each response its tags, `LEFT_TO_PYTHON` where the extractor must read it, and where they are.
     how
-        How it was read: `READ_PLAIN`, `READ_NEARLY` or `READ_EMPTY` (of `relfast_kernels.tags.columns`).
+        How it was read: `READ_PLAIN` and the others of `relfast_kernels.tags.columns`.
     was_read
         Whether the kernel read it; ``n`` can still leave it.
     texts, n_bytes
@@ -94,6 +98,7 @@ class TagReader:
     ) -> None:
         self._gather = functions["gather"]
         self._strict, self._one, self._plain_only = options.strict, one, plain_only
+        self._cuts = options.strict or options.strip_reasoning
         self._words = _words() if options.strict else b""
         self._texts = (ctypes.c_char * ROOM)()
 
@@ -105,7 +110,7 @@ class TagReader:
         ``plain_only``: under ``strict`` responses with other tags or none are left to Python. Of those that
         are not who asks has to look at `Tags.how`, and at what a tag holds before it is read as a molecule.
         """
-        if options.reasoning or (options.strip_reasoning and not options.strict):
+        if options.reasoning:
             return None
         functions = native.load(UNIT)
         return None if functions is None else cls(functions, options, one=one, plain_only=plain_only)
@@ -119,7 +124,8 @@ class TagReader:
         while True:
             n_bytes = self._gather(
                 *block.where, chosen.buffer_info()[0], theirs.buffer_info()[0], n, known.columns, known.n,
-                known.texts, known.n_bytes, self._strict, self._one, _MARKS.buffer_info()[0], len(_MARKS),
+                known.texts, known.n_bytes, self._strict, self._cuts, self._one,
+                _MARKS.buffer_info()[0], len(_MARKS),
                 self._words, len(self._words), self._texts, len(self._texts), told.buffer_info()[0], sizes,
             )  # fmt: skip
             if n_bytes >= 0:
@@ -138,9 +144,9 @@ class TagReader:
         that are not wanted."""
         from relfast.tasks.rel_c.final_tags import EDGE, says_no_answer, stands
 
-        columns = (TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW)
+        columns = (TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW, TOLD_FROM, TOLD_TO)
         edges = [told[column::TOLD_COLUMNS].tolist() for column in columns]
-        for at, (start, end, how) in enumerate(zip(*edges, strict=True)):
+        for at, (start, end, how, begin, stop) in enumerate(zip(*edges, strict=True)):
             if self._plain_only and (how != READ_PLAIN or found[at] == 0):
                 found[at] = LEFT_TO_PYTHON
             if end == start or found[at] < 0:
@@ -148,8 +154,8 @@ class TagReader:
             row = numbers[at] * RECORD_COLUMNS
             view = block.view(block.columns[row + RECORD_TEXT_PLACE])
             if how == READ_NEARLY:
-                first = max(block.columns[row + RECORD_TEXT], start - 4 * EDGE)
-                last = min(block.columns[row + RECORD_TEXT_END], end + 4 * EDGE)
+                first = max(begin, start - 4 * EDGE)
+                last = min(stop, end + 4 * EDGE)
                 # the first and the last letter may have been cut
                 before, tag, behind = (
                     str(view[slice(*span)], "utf-8", "ignore")
@@ -165,7 +171,7 @@ class TagReader:
 
 def reason_of(how: int) -> str:
     """Why a response without a tag is no answer to ``strict``."""
-    return "empty" if how == READ_EMPTY else "no_answer"
+    return _REASONS.get(how, "no_answer")
 
 
 def _words() -> bytes:
