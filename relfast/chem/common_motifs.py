@@ -7,10 +7,9 @@ how often each gold occurs, half each gold alike, so that it holds what a consta
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Final
 
-from relfast.chem.common_substructure import CACHED_PREPARED, Parts, Prepared, prepared
+from relfast.chem.common_substructure import Parts, Prepared, prepared
 
 COMMON_MOTIFS: Final = (
     "c1ccccc1", "CCCCC", "CC1CCCC2C1CCC1(C)CCCC21", "COc1ccccc1", "CCc1ccccc1", "CC", "CCCCCCCC",
@@ -52,9 +51,11 @@ def _motifs() -> tuple[Parts, tuple[int, ...]]:
     return _parts
 
 
-@lru_cache(maxsize=CACHED_PREPARED)
 def constant_in(whole: Prepared) -> int | None:
-    """Atoms of the largest common motif that lies in a molecule; None where only RDKit can say."""
-    parts, sizes = _motifs()
-    found = parts.first_in(whole)
-    return None if found is None else sizes[found]
+    """Atoms of the largest common motif that lies in a molecule; None where only RDKit can say. Found out
+    once."""
+    if whole.constant is False:
+        parts, sizes = _motifs()
+        found = parts.first_in(whole)
+        whole.constant = None if found is None else sizes[found]
+    return whole.constant

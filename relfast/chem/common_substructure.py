@@ -152,12 +152,15 @@ class Prepared:
         Its atoms, whether its graph decides where its hydrogens are, whether an atom has a charge.
     is_clean
         Whether its text is what ``strict`` takes for a clean molecule.
+    constant
+        What `relfast.chem.common_motifs.constant_in` says of it; False before it was asked.
     """
 
-    __slots__ = ("address", "charged", "is_clean", "memory", "n_atoms", "settled")
+    __slots__ = ("address", "charged", "constant", "is_clean", "memory", "n_atoms", "settled")
 
     def __init__(self, memory: ctypes.Array[ctypes.c_int64], text: str) -> None:
         self.memory = memory
+        self.constant: int | None = False
         self.address = ctypes.c_void_p(ctypes.addressof(memory))
         self.is_clean = is_clean_text(text)
         self.n_atoms = memory[PREPARED_ATOMS]

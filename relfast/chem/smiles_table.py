@@ -278,6 +278,11 @@ class SmilesTable:
         )  # fmt: skip
         return told[2 * n_texts : 2 * n_texts + RESULT_COLUMNS * n].tolist()
 
+    def bare_match(self, *arguments: Any) -> Callable[[], int]:
+        """The kernel's function with arguments that are ready, ctypes objects that a caller changes between
+        calls (`relfast.chem.one_list`); it returns not 0 where it failed."""
+        return partial(self._match.__wrapped__, *arguments, *self._call_space)  # type: ignore[attr-defined]
+
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Remember what RDKit said of a text: the code of its molecule, empty for no molecule."""
         data = text.encode("utf-8", "surrogatepass")

@@ -84,6 +84,10 @@ class TextJudge(Protocol):
             A text has a lone surrogate.
         """
 
+    def judge_one(self, gold: int, text: str) -> tuple[JudgedText | None, bool]:
+        """`judge` of one text, and whether its answer was judged before. It keeps the interpreter's lock, but
+        for long searches."""
+
 
 MAX_TEXTS = 512
 """Texts that a `TextJudge` is given at once."""

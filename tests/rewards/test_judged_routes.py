@@ -140,6 +140,11 @@ def test_golds_and_responses_of_all_kinds(task: Any, policy: str) -> None:
     texts: list[Any] = ["<smiles>C</smiles>", "no", "", None, 5, "<smiles>COC</smiles>\n<smiles>OCC</smiles>"]
     texts += ["<smiles>\ud800</smiles>", "x" * 20_001 + "<smiles>OCC</smiles>", ["<smiles>C</smiles>"]]
     asked = [(task, gold, text) for gold in WRONG_GOLDS for text in texts]
+    # more molecules than are held at once
+    texts = "\n".join(f"<smiles>C{'C' * (at % 50)}O</smiles>" for at in range(700))
+    asked += [
+        ("REL-C3", {"missing_smiles": ["CCO"] * n, "molecules": ["CCC"]}, texts) for n in (1, 298, 299, 300)
+    ]
     same(asked, policy=policy)
     # among others, that take other ways
     asked += [("REL-C1", {"label": "Yes"}, "<Yes>"), ("REL-A1", {"target": 3}, "Answer: 3"), ("x", {}, "y")]

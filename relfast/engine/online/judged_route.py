@@ -43,7 +43,19 @@ class JudgedRoute:
 
     def score(self, answer: object, response: str) -> Score | None:
         """The score of one response; None where it takes the ordinary way."""
-        (text,) = self._judge_some(((0, answer, response, None),))
+        judge = self._judge
+        gold = judge.gold(answer)
+        if gold < 0 and judge.is_full:
+            judge = self._new_judge()
+            gold = judge.gold(answer)
+        if gold < 0 or len(response) > MAX_CHARS:
+            return None
+        try:
+            text, is_known = judge.judge_one(gold, response)
+        except UnicodeEncodeError:
+            return None
+        if is_known:
+            self._counts.add("scored_before")
         return None if text is None else self.maker.row(0, text)
 
     def judge(self, rows: Sequence[Row]) -> list[JudgedText | None]:
@@ -59,10 +71,7 @@ class JudgedRoute:
     def _judge_some(self, rows: Sequence[Row]) -> list[JudgedText | None]:
         judge = self._judge
         if judge.is_full:
-            # who is at work with the old one goes on with it
-            new = self._task.text_judge(self._scoring.options, self._threads)
-            assert new is not None, "there was one before"
-            self._judge = judge = new
+            judge = self._new_judge()
         known: object = None
         gold = -1
         golds: list[int] = []
@@ -89,3 +98,10 @@ class JudgedRoute:
         for place, one in zip(places, judged, strict=True):
             all_judged[place] = one
         return all_judged
+
+    def _new_judge(self) -> TextJudge:
+        """An empty one from now on; who is at work with the old one goes on with it."""
+        new = self._task.text_judge(self._scoring.options, self._threads)
+        assert new is not None, "there was one before"
+        self._judge = new
+        return new

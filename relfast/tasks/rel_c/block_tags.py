@@ -96,10 +96,12 @@ class TagReader:
         one: bool,
         plain_only: bool,
     ) -> None:
-        self._gather = functions["gather"]
+        self.gather = functions["gather"]
         self._strict, self._one, self._plain_only = options.strict, one, plain_only
-        self._cuts = options.strict or options.strip_reasoning
-        self._words = _words() if options.strict else b""
+        words = _words() if options.strict else b""
+        cuts = options.strict or options.strip_reasoning
+        self.setting = options.strict, cuts, one, _MARKS.buffer_info()[0], len(_MARKS), words, len(words)
+        """What the kernel is told of how to read."""
         self._texts = (ctypes.c_char * ROOM)()
 
     @classmethod
@@ -122,11 +124,10 @@ class TagReader:
         sizes = (ctypes.c_int64 * (SIZE_COLUMNS * n))()
         chosen, theirs = array("q", numbers), array("q", golds)
         while True:
-            n_bytes = self._gather(
+            n_bytes = self.gather(
                 *block.where, chosen.buffer_info()[0], theirs.buffer_info()[0], n, known.columns, known.n,
-                known.texts, known.n_bytes, self._strict, self._cuts, self._one,
-                _MARKS.buffer_info()[0], len(_MARKS),
-                self._words, len(self._words), self._texts, len(self._texts), told.buffer_info()[0], sizes,
+                known.texts, known.n_bytes, *self.setting, self._texts, len(self._texts),
+                told.buffer_info()[0], sizes,
             )  # fmt: skip
             if n_bytes >= 0:
                 break

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from relfast_kernels.layouts import RESULT_COLUMNS, SIZE_COLUMNS
 
+from relfast.chem.one_list import MAX_MOLECULES, OneList
 from relfast.chem.simple import simple_table
 from relfast.chem.smiles_table import SmilesTable
 from relfast.tasks.base import MAX_SAID
@@ -16,8 +17,9 @@ from relfast.tasks.rel_c.block_isomers import told_outcome
 from relfast.tasks.rel_c.block_tags import TagReader, Tags
 from relfast.tasks.rel_c.isomer_golds import IsomerGolds
 from relfast.tasks.rel_c.missing_isomers import given_of, measures
+from relfast.tasks.rel_c.one_text import OneReader
 from relfast.tasks.rel_c.options import RelCOptions
-from relfast.tasks.rel_c.text_tags import MAX_KNOWN_CHARS, Answer, KnownAnswers, packed
+from relfast.tasks.rel_c.text_tags import Answer, KnownAnswers, packed
 
 MOLECULES_A_CALL: Final = 400
 """Texts, those of the last response aside, that are looked at before the interpreter's lock may change hands:
@@ -43,7 +45,9 @@ class IsomersTexts:
         self._table, self._options, self._strict = table, options, options.strict
         counts = (*measures(0, 0, 0),)
         self.metrics = (*counts, "reason") if options.strict else counts
+        self._setting = reader
         self._readers = [reader]
+        self._places: list[tuple[OneReader, OneList]] = []
         self._golds = IsomerGolds()
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._known = KnownAnswers()
@@ -55,10 +59,12 @@ class IsomersTexts:
 
     def gold(self, answer: object) -> int:
         """The number of a gold; -1 for one that is none, or too long."""
-        gold = answer.get("missing_smiles") if type(answer) is dict else None
+        if type(answer) is not dict:
+            return -1
+        gold = answer.get("missing_smiles")
         if type(gold) is not list:
             return -1
-        given = given_of(answer) if self._strict else []
+        given = given_of(answer) if self._strict and "molecules" in answer else _NONE
         try:
             key = (*gold, None, *given)
             number = self._numbers.get(key)
@@ -91,11 +97,46 @@ class IsomersTexts:
             outcome = told_outcome(self._table, *results[places[0]], n_pred, n_gold, strict=self._strict)
             if outcome is not None:
                 told[answer] = judged_text(outcome, _said(answer[1]))
-        self._known.keep({answer: one for answer, one in told.items() if len(answer[1]) <= MAX_KNOWN_CHARS})
+        self._known.keep(told)
         for answer, one in told.items():
             for at in new[answer]:
                 judged[at] = one
         return judged, len(texts) - len(new) - answers.count(None)
+
+    def judge_one(self, gold: int, text: str) -> tuple[JudgedText | None, bool]:
+        """What one text is worth against its gold, and whether its answer was known."""
+        try:
+            place = self._places.pop()
+        except IndexError:  # as many as threads are in here
+            place = self._new_place()
+        reader, lists = place
+        read = reader.read(text, gold)
+        if read is None:
+            self._places.append(place)
+            return None, False
+        n_pred, said, start, end = read
+        answer = gold, said.decode()
+        judged = self._known.get(answer)
+        if judged is not None:
+            self._places.append(place)
+            return judged, True
+        before, behind, n_around = self._golds.around[gold]
+        outcome = None
+        if n_pred + n_around <= MAX_MOLECULES:
+            at = reader.texts_at + start - before
+            told = lists.hold(at, before + end - start + behind, n_pred + n_around)
+            n_gold = self._golds.n_gold(gold)
+            outcome = told_outcome(self._table, told, 0, n_pred, n_gold, strict=self._strict)
+        self._places.append(place)
+        if outcome is None:
+            return None, False
+        judged = judged_text(outcome, _said(answer[1]))
+        self._known.keep_one(answer, judged)
+        return judged, False
+
+    def _new_place(self) -> tuple[OneReader, OneList]:
+        reader = OneReader(self._setting, self._golds.known)
+        return reader, OneList(self._table, reader.sizes, self._golds.kept, strict=self._strict)
 
     def _new_reader(self) -> TagReader:
         reader = TagReader.open(self._options, one=False)
@@ -165,6 +206,9 @@ class _Run:
         self.first, self.start, self.end = first, start, start
         self.places: list[int] = []
         self.n_texts = 0
+
+
+_NONE: Final[list[str]] = []
 
 
 def _said(text: str) -> str | None:

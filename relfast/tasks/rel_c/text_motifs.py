@@ -8,13 +8,16 @@ from typing import Final
 import numpy as np
 
 from relfast.chem.clean_text import has_isotope
-from relfast.chem.common_substructure import MAX_STEPS, compared
+from relfast.chem.common_substructure import MAX_STEPS, Compared, compared
+from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.many_pairs import Ints, ManyPairs
+from relfast.records import Outcome
 from relfast.tasks.base import MAX_SAID
 from relfast.tasks.modules import MAX_TEXTS, JudgedText, judged_text
 from relfast.tasks.rel_c import motif_columns, motif_reference, motif_strict
 from relfast.tasks.rel_c.block_motifs import NO_GOLDS
 from relfast.tasks.rel_c.block_tags import TagReader
+from relfast.tasks.rel_c.one_text import OneReader
 from relfast.tasks.rel_c.options import RelCOptions
 from relfast.tasks.rel_c.text_tags import Answer, KnownAnswers, packed
 
@@ -40,7 +43,9 @@ class MotifTexts:
         self._threads = threads
         self.metrics = (*PUBLISHED, "overlap_skill", "reason") if options.strict else PUBLISHED
         self._pairs, self._options, self._strict = pairs, options, options.strict
+        self._setting = reader
         self._readers = [reader]
+        self._one_readers: list[OneReader] = []
         self._numbers: dict[str, int] = {}
         self._known = KnownAnswers()
 
@@ -98,6 +103,41 @@ class MotifTexts:
                 judged[at] = one
         return judged, n - len(new) - answers.count(None)
 
+    def judge_one(self, gold: int, text: str) -> tuple[JudgedText | None, bool]:
+        """What one text is worth against its gold, and whether its answer was known."""
+        try:
+            reader = self._one_readers.pop()
+        except IndexError:  # as many as threads are in here
+            reader = OneReader(self._setting, NO_GOLDS)
+        read = reader.read(text, 0)
+        self._one_readers.append(reader)
+        if read is None:
+            return None, False
+        said = read[1][:-1].decode()
+        if not said:
+            return (None if self._strict else _NOTHING), False
+        answer = gold, said
+        judged = self._known.get(answer)
+        if judged is not None:
+            return judged, True
+        first = self._pairs.golds[gold].molecule
+        found = judge_pair(first, said, whole_rings=self._strict)
+        if found == "unfinished":
+            found = judge_pair(first, said, whole_rings=self._strict, steps=MAX_STEPS)
+        outcome = self._outcome(found, gold, said)
+        if outcome is None:
+            return None, False
+        judged = judged_text(outcome, said[:MAX_SAID])
+        self._known.keep_one(answer, judged)
+        return judged, False
+
+    def _outcome(self, found: Compared, number: int, text: str) -> Outcome | None:
+        if not self._strict:
+            return motif_reference.decide(found, text)
+        gold = self._pairs.golds[number]
+        # a plain tag has none but plain letters
+        return motif_strict.of_pair(found, gold.text, gold.molecule, text, None)
+
     def _told(
         self, asked: Sequence[Answer], statuses: Ints, results: Ints
     ) -> Iterator[tuple[Answer, JudgedText]]:
@@ -118,11 +158,7 @@ class MotifTexts:
         for at in np.flatnonzero(is_open).tolist():
             number, text = asked[at]
             found = compared(int(statuses[at]), molecules[at], results[at].tolist())
-            if self._strict:
-                # a plain tag has none but plain letters
-                outcome = motif_strict.of_pair(found, golds[number].text, molecules[at], text, None)
-            else:
-                outcome = motif_reference.decide(found, text)
+            outcome = self._outcome(found, number, text)
             rows[at] = () if outcome is None else judged_text(outcome, said[at])
         return ((answer, row) for answer, row in zip(asked, rows, strict=True) if row)
 

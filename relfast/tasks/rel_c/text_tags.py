@@ -52,6 +52,10 @@ class KnownAnswers:
     def __init__(self) -> None:
         self._known: dict[Answer, JudgedText] = {}
 
+    def get(self, answer: Answer) -> JudgedText | None:
+        """What is known of one."""
+        return self._known.get(answer)
+
     def split(
         self, answers: Iterable[Answer | None]
     ) -> tuple[list[JudgedText | None], dict[Answer, list[int]]]:
@@ -72,7 +76,16 @@ class KnownAnswers:
         return found, new
 
     def keep(self, judged: Mapping[Answer, JudgedText]) -> None:
-        """Remember some."""
-        if len(self._known) > KNOWN:
+        """Remember some, but for lists without end."""
+        if len(self._known) >= KNOWN:
             self._known.clear()
-        self._known.update(judged)
+        for answer, one in judged.items():
+            if len(answer[1]) <= MAX_KNOWN_CHARS:
+                self._known[answer] = one
+
+    def keep_one(self, answer: Answer, judged: JudgedText) -> None:
+        """Remember one, likewise."""
+        if len(answer[1]) <= MAX_KNOWN_CHARS:
+            if len(self._known) >= KNOWN:
+                self._known.clear()
+            self._known[answer] = judged
