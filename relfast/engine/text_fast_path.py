@@ -64,9 +64,8 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
 )
 
+from relfast.engine.block_rows import JUDGED, JudgedBlock, LineJudge, SlowLines
 from relfast.engine.job import Job
-from relfast.engine.judged_lines import JUDGED, JudgedBlock, LineJudge
-from relfast.engine.line_rows import KernelRows, SlowLines
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment
@@ -136,8 +135,6 @@ class TextFastPath:
         )
         self._paths = paths_of(job.field_map)
         self._known = KnownGold(scoring)
-        self._judge = LineJudge(scoring, self._known)
-        self._kernel_rows: KernelRows | None = None
         self._work = (
             lazy_buffer(8 * TOKEN_COLUMNS * MAX_TOKENS),
             lazy_buffer(8 * MAX_TOKENS),
@@ -150,6 +147,7 @@ class TextFastPath:
         self._reader = StrictReader(job.options, functions)
         self.one_by_one = CountingReader(self._reader)
         """Reads responses of lines whose fields were found, as rewards have theirs read."""
+        self._judge = LineJudge(scoring, self._known, self.one_by_one)
         self._patterns = lazy_buffer(8 * PATTERN_WORK)
         self._most_lines = MOST_LINES
         self._lines = numbers(0)
@@ -285,11 +283,7 @@ class TextFastPath:
         verdicts: Mapping[Place, Verdict] | None,
     ) -> Segment:
         """The segment of lines some of which are slow."""
-        if self._kernel_rows is None:
-            self._kernel_rows = KernelRows(self._scoring, self._known, self.one_by_one)
-        return self._kernel_rows.segment(
-            block, self._records, self._scratch, lines, first_index, chosen, verdicts
-        )
+        return self._judge.segment(block, self._records, self._scratch, lines, first_index, chosen, verdicts)
 
     def rows(self, block: ScannedBlock, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
@@ -385,7 +379,7 @@ class ScannedBlock:
         for judged, kinds_alike in itertools.groupby(kind == JUDGED for kind in kinds):
             end = at + len(list(kinds_alike))
             if judged:
-                some, counted = self._judged.rows_of(at, end)
+                some, counted = self._judged.rows(at, end)
             else:
                 some, counted = self._fast_path.rows(self, at, end, first_index)
             rows.append(some)

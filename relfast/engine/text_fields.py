@@ -56,7 +56,7 @@ def _has_large_integer(line: bytes) -> bool:
 
 class Taken(NamedTuple):
     """What lines hold, how many of it each line, how many lines were decoded, and how many of the others a
-    kernel could have read: those of a text task, and of a task with a judge."""
+    kernel could have read: those of a text task, and of a task whose responses are judged by the block."""
 
     entries: list[Record | Score]
     counts: list[int]

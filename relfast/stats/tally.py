@@ -5,7 +5,7 @@ Per row only a few bytes are kept (`relfast.stats.samples`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ import orjson
 from relfast.records import SCORED, Score
 from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, hash_id, hash_vote, id_text
 from relfast.stats.task_tally import METRICS, Firsts, TaskTally, tally_of_written
-from relfast.tasks.line_rows import Counted
+from relfast.tasks.block_rows import Counted
 
 UNKNOWN_TASK: Final = "(unknown)"
 
@@ -84,18 +84,6 @@ class Tally:
             for metric in firsts.metrics()
             if metric in mine.labels
         }
-
-    def add_columns(
-        self,
-        name: str,
-        found: Sequence[bool],
-        rewards: Sequence[float | None],
-        metrics: Mapping[str, Sequence[Any]],
-    ) -> None:
-        """Count scored rows of one task, but for their samples; see `TaskTally.add_scored`."""
-        if name not in self.tasks:
-            self.tasks[name] = TaskTally()
-        self.tasks[name].add_scored(name, found, rewards, metrics)
 
     def merge(self, other: Tally) -> None:
         for name, task in other.tasks.items():

@@ -12,7 +12,7 @@ from relfast.records import SCORED, STATUSES, Score
 from relfast.stats.sums import units_of
 from relfast.tasks import TASKS
 from relfast.tasks.base import Breakdown, Metric
-from relfast.tasks.line_rows import Counted
+from relfast.tasks.block_rows import Counted, Sum
 
 METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
 BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
@@ -80,24 +80,6 @@ class TaskTally:
                 for values, times in kinds.items():
                     row = {**same[0], **dict(zip(breakdown.sums, values, strict=True))}
                     self._add_cell(name, breakdown, row, times)
-
-    def add_scored(
-        self,
-        task: str,
-        found: Sequence[bool],
-        rewards: Sequence[float | None],
-        metrics: Mapping[str, Sequence[Any]],
-    ) -> None:
-        """Count scored rows of a task without cells: whether each has an answer, rewards, and metrics by
-        name."""
-        n_found = sum(found)
-        self.statuses["ok"] += n_found
-        self.statuses["no_answer"] += len(found) - n_found
-        self.found += n_found
-        n, units, _ = _added(rewards, None)
-        self.rewards[0] += n
-        self.rewards[1] += units
-        self._add_columns(METRICS[task], metrics)
 
     def _add_columns(self, known: Mapping[str, Metric], columns: Mapping[str, Sequence[Any]]) -> None:
         numbers: list[tuple[int, str, int, int]] = []
@@ -246,6 +228,32 @@ def tally_of_written(name: str, counted: Counted, firsts: Firsts, lines: Sequenc
 
 def _cell_name(breakdown: Breakdown, metrics: Mapping[str, Any]) -> str:
     return "/".join("" if metrics[key] is None else f"{metrics[key]:g}" for key in breakdown.by)
+
+
+def counted_columns(
+    task: str,
+    found: Sequence[bool],
+    rewards: Sequence[float | None],
+    metrics: Mapping[str, Sequence[Any]],
+) -> Counted:
+    """What is counted of scored rows of a task without cells: whether each has an answer, rewards, and
+    metrics by name."""
+    sums, labels = [], []
+    for name, column in metrics.items():
+        metric = METRICS[task].get(name)
+        if metric is None:
+            continue
+        if metric.kind == "label":
+            counts = Counter(column)
+            del counts[None]
+            labels += [(column.index(label), name, label, times) for label, times in counts.items()]
+        else:
+            n, units, first = _added(column, metric.undefined)
+            if n:
+                sums.append(Sum(name, first, n, units))
+    n, units, _ = _added(rewards, None)
+    n_found = sum(found)
+    return Counted({"ok": n_found, "no_answer": len(found) - n_found}, (n, units), sums, labels, [])
 
 
 _NUMBERS: Final = (int, float)  # a union would be made anew for each value

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from relfast.tasks.display import Display
     from relfast.tasks.modules import (
         BlindStrategy,
-        BlockJudge,
         BulkGenerator,
         FastPath,
         Generator,
@@ -238,8 +237,8 @@ class Task:
     text_kernel
         How the kernel that reads lines of JSON knows the task; None: it does not.
     in_blocks
-        The function ("module:function") that opens its `BlockJudge`: ``(options) -> BlockJudge | None``;
-        None: the options, or missing machine code, do not allow it.
+        The function ("module:function") that opens who judges the responses of a block's lines:
+        `relfast.tasks.block_rows`.
     of_texts
         The function ("module:function") that opens its `TextJudge`:
         ``(options, threads) -> TextJudge | None``; as many threads may work for a call.
@@ -249,9 +248,6 @@ class Task:
         Modules of `relfast_kernels` that scoring calls and that compile at their first use.
     loads
         The function ("module:function") that loads the machine code that scoring cannot do without.
-    line_rows
-        The class ("module:class") that writes rows straight from the lines of a block:
-        `relfast.tasks.line_rows`.
     packages
         Distributions whose versions can change a score; part of the signature.
     breakdown
@@ -296,7 +292,6 @@ class Task:
     modules: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
     loads: str | None = None
-    line_rows: str | None = None
     packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
     generator: str | None = None
@@ -349,10 +344,6 @@ class Task:
     @cached_property
     def _said(self) -> Callable[[Mapping[str, Any]], str | None] | None:
         return None if self.said is None else resolve(self.said)
-
-    def block_judge(self, options: Options) -> BlockJudge | None:
-        """Who judges many responses at once, or None."""
-        return None if self.in_blocks is None else cast("BlockJudge | None", resolve(self.in_blocks)(options))
 
     def text_judge(self, options: Options, threads: int = 1) -> TextJudge | None:
         """Who judges texts where they are asked for, or None."""

@@ -17,9 +17,8 @@ A scorer that embeds has
     The same as ``score`` with a `Deadlines` for the batch, which it charges for what it does; None for a
     record whose time is up. A batch that embeds takes long without hanging, so no timer can be set for it.
 
-A task whose lines' fields a kernel finds may have a judge of many responses at once, a `BlockJudge`: the same
-outcomes as ``score`` would give, without decoding the responses. One whose responses come as texts may have a
-`TextJudge`.
+A task whose lines' fields a kernel finds may have its responses judged by the block, without decoding them:
+`relfast.tasks.block_rows`. One whose responses come as texts may have a `TextJudge`.
 
 and the generator module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
 whose keywords are the fields of the task's ``parameters``.
@@ -29,7 +28,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from relfast.deadlines import Deadlines
 from relfast.records import Batch, Extracted, Options, Outcome, Record
@@ -50,51 +49,6 @@ class EmbeddingTaskScorer(TaskScorer, Protocol):
 
 
 FastPath = Callable[[Batch, Options], list[Outcome | None]]
-
-
-class Responses(NamedTuple):
-    """Responses of a block, where the text kernel found them.
-
-    Attributes
-    ----------
-    data, n_bytes
-        The block's bytes, and how many there are.
-    scratch, n_scratch
-        The kernel's scratch space, and its bytes.
-    records, n_records
-        Its records (`relfast_kernels.layouts.RECORD_COLUMNS` each), and how many there are.
-    """
-
-    data: Any
-    n_bytes: int
-    scratch: Any
-    n_scratch: int
-    records: Any
-    n_records: int
-
-
-class BlockJudge(Protocol):
-    """Scores responses of one task by the block."""
-
-    @property
-    def is_full(self) -> bool:
-        """Whether there may be no room for the golds of `MAX_AT_ONCE` records more."""
-
-    def forget(self) -> None:
-        """Forget all golds; their numbers are given anew."""
-
-    def gold(self, answer: object) -> int:
-        """The number of a gold from now on; -1 where only the scorer can judge."""
-
-    def judge(
-        self, responses: Responses, numbers: Sequence[int], golds: Sequence[int]
-    ) -> list[Outcome | None]:
-        """The outcomes of some records, at most `MAX_AT_ONCE`, that have these golds, without details and all
-        with the same metrics; None for those that are left to the scorer. It neither hangs nor crashes."""
-
-
-MAX_AT_ONCE = 64
-"""Records that a `BlockJudge` is given at once: some milliseconds, which have the time of one record."""
 
 
 JudgedText = tuple[Any, ...]

@@ -32,26 +32,34 @@ def unit() -> None:
 
 
 def score(lines: list[Json], job: Job, *, fast: bool = True, limit: int | None = None) -> tuple[bytes, int]:
-    """Rows, and how many lines took the ordinary way."""
+    """Rows, and how many lines were decoded."""
     scoring = Scoring(job, read_gold(job.data))
+    decoded: list[int] = []
+    decode = scoring.line
+
+    def counted(line: bytes, index: int, chosen: str | None = None) -> Any:
+        decoded.append(index)
+        return decode(line, index, chosen)
+
+    scoring.line = counted  # type: ignore[method-assign]
     blocks = BlockScoring(scoring)
     if fast:
         opened = TextFastPath.open(scoring)
         assert opened is not None
         if limit is not None:
-            opened._known = KnownGold(scoring, limit)
+            opened._known = opened._judge._gold = KnownGold(scoring, limit)
         blocks._fast_path = opened
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     segments = list(blocks.segments(Block(0, 0, 5, len(lines), 0, len(data), data=data, filter="none")))
-    return b"".join(segment.rows for segment in segments), sum(segment.n_exact for segment in segments)
+    return b"".join(segment.rows for segment in segments), len(decoded)
 
 
-def same(lines: list[Json], job: Job | None = None, *, exact: int) -> list[Json]:
-    """Rows that are the same both ways; ``exact`` lines took the ordinary one."""
+def same(lines: list[Json], job: Job | None = None, *, decoded: int) -> list[Json]:
+    """Rows that are the same both ways, where so many lines are decoded the fast one."""
     job = job or Job()
-    written, n_exact = score(lines, job)
+    written, n = score(lines, job)
     assert written == score(lines, job, fast=False)[0]
-    assert n_exact == exact
+    assert n == decoded
     return [json.loads(row) for row in written.splitlines()]
 
 
@@ -64,28 +72,26 @@ CHEMISTRY = {
 
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 def test_gold_of_a_maze_is_decoded_once(policy: str) -> None:
-    # with details: without, a judge asks for gold alone, and no line is scored the ordinary way
-    job = Job(options=AllOptions(policy=policy), details=True)  # type: ignore[arg-type]
+    job = Job(options=AllOptions(policy=policy))  # type: ignore[arg-type]
     plan = MAZE["completion"]
     lines = [
         {**MAZE, "response": f"Plan {n}: \u00e9\n{plan[: len(plan) - n % 3]}", "sample": n} for n in range(9)
     ]
     lines += [{**MAZE, "response": [plan, "none", plan], "instance_id": f"other {n}"} for n in range(3)]
-    rows = same(lines, job, exact=1)
+    rows = same(lines, job, decoded=1)
     assert 9 <= sum(row["correct"] for row in rows) < 18
 
 
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 @pytest.mark.parametrize("task", CHEMISTRY)
 def test_gold_of_molecules_is_decoded_once(task: str, policy: str) -> None:
-    # with details: without, a judge needs no line decoded but for its gold (`test_judged_lines`)
     job = Job(options=AllOptions(policy=policy), details=True)  # type: ignore[arg-type]
     record = rel_records(task)[0]
     right = CHEMISTRY[task](record["answer"])
     lines = [
         {**record, "id": f"r{n}", "response": right if n % 2 else "<smiles>C</smiles>"} for n in range(6)
     ]
-    rows = same(lines, job, exact=1)
+    rows = same(lines, job, decoded=1)
     assert [row["id"] for row in rows] == [f"r{n}" for n in range(6)]
     assert [row["correct"] for row in rows] == [False, True] * 3
 
@@ -97,9 +103,8 @@ def test_any_field_of_gold_tells_lines_apart() -> None:
     changed: list[Json] = [{**line, name: MAZE.get(name)} for name in GOLD_MEMBERS if name not in line]
     changed += [{**line, "question": "?"}, {**line, "task": "seqbench"}]
     changed += [{**line, "answer": {**answer, "noise": 1}}, {**line, "answer": json.dumps(answer)}]
-    job = Job(details=True)  # see `test_gold_of_a_maze_is_decoded_once`
-    same([line, *changed], job, exact=1 + len(changed))
-    same([line, {**line, "id": None}, {**line, "model": "m"}, {**line, "response": ""}], job, exact=1)
+    same([line, *changed], decoded=1 + len(changed))
+    same([line, {**line, "id": None}, {**line, "model": "m"}, {**line, "response": ""}], decoded=1)
 
 
 def test_what_scoring_reads_of_rows_is_in_the_digest() -> None:
@@ -113,14 +118,14 @@ def test_what_scoring_reads_of_rows_is_in_the_digest() -> None:
     }
     lines = [{**row, "id": n, "final_correct": n % 2 == 0} for n in range(4)]
     assert not set(TASKS["ReAlign"].row_fields) <= set(GOLD_MEMBERS)
-    written, n_exact = score(lines, Job())
-    assert n_exact == 4
+    written, decoded = score(lines, Job())
+    assert decoded == 4
     assert written == score(lines, Job(), fast=False)[0]
 
 
 def test_numbers_that_parsers_read_differently_are_not_kept() -> None:
     record = {"id": 1, "task": "REL-C3", "answer": {"missing_smiles": ["CCO"], "n": 10**25}, "response": "x"}
-    same([record, record, {**record, "x": 1}], exact=3)
+    same([record, record, {**record, "x": 1}], decoded=3)
 
 
 def test_gold_beyond_all_room_is_forgotten() -> None:
@@ -128,17 +133,18 @@ def test_gold_beyond_all_room_is_forgotten() -> None:
         {"id": n, "task": "REL-C3", "answer": {"missing_smiles": ["C" * (1 + n % 7)]}, "response": "<smiles>C</smiles>"}
         for n in range(70)
     ]  # fmt: skip
-    job = Job(details=True)
-    written, n_exact = score(lines, job, limit=400)
+    # marks that no judge knows
+    job = Job(options=AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),)))
+    written, decoded = score(lines, job, limit=400)
     assert written == score(lines, job, fast=False)[0]
-    assert n_exact == 70
+    assert decoded == 70
     assert score(lines, job)[1] == 7
 
 
 def test_other_marks_of_reasoning_leave_responses_to_python() -> None:
     options = AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),))
     line = {"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "<cot>Answer 3</cot>Answer 4"}
-    rows = same([line, {**line, "response": "Answer 4"}], Job(options=options), exact=1)
+    rows = same([line, {**line, "response": "Answer 4"}], Job(options=options), decoded=1)
     assert [row["correct"] for row in rows] == [True, True]
 
 
@@ -159,7 +165,7 @@ def test_shapes_of_batch_output(kind: str, tmp_path: Path) -> None:
     gold = tmp_path / "gold.jsonl"
     gold.write_text('{"id": "a", "task": "REL-A1", "answer": {"target": 3}}\n')
     line = {"custom_id": "a", "response": {"status_code": 200, "body": _bodies()[kind]}, "error": None}
-    (row,) = same([line], Job(data=(str(gold),)), exact=0)
+    (row,) = same([line], Job(data=(str(gold),)), decoded=0)
     assert row["correct"] is True
 
 
@@ -173,13 +179,13 @@ def test_contents_that_only_the_ordinary_way_knows(content: Any, shape: str, tmp
     message = {"role": "assistant", "type": "message", "content": content}
     body = {"choices": [{"message": message}]} if shape == "choices" else {"output": [message]}
     line = {"custom_id": "a", "response": {"status_code": 200, "body": body}, "error": None}
-    same([line], Job(data=(str(gold),)), exact=1)
+    same([line], Job(data=(str(gold),)), decoded=1)
 
 
 def test_parts_of_chat_messages() -> None:
     line = {"id": 1, "task": "REL-A1", "answer": {"target": 3}}
     said = [{"role": "user", "content": "?"}, {"role": "assistant", "content": PARTS}]
-    rows = same([{**line, "response": said}, {**line, "response": [said, "Answer 3", said]}], exact=0)
+    rows = same([{**line, "response": said}, {**line, "response": [said, "Answer 3", said]}], decoded=0)
     assert [row["correct"] for row in rows] == [True, True, False, True]
 
 
@@ -205,7 +211,7 @@ ROW = {
     ],
 )
 def test_mapped_fields(field_map: dict[str, str], exact: int, correct: list[bool | None]) -> None:
-    rows = same([ROW], Job(field_map=field_map), exact=exact)
+    rows = same([ROW], Job(field_map=field_map), decoded=exact)
     assert [row["correct"] for row in rows] == correct
 
 
@@ -240,5 +246,5 @@ def test_joined_rows_of_two_records_have_two_golds(tmp_path: Path) -> None:
     gold.write_text("".join(json.dumps(record) + "\n" for record in records))
     lines = [{"id": n, "response": "<smiles>CC</smiles>"} for n in (1, 2, 1, 2)]
     for details in (False, True):
-        rows = same(lines, Job(data=(str(gold),), details=details), exact=2 * details)
+        rows = same(lines, Job(data=(str(gold),), details=details), decoded=2)
         assert [row["correct"] for row in rows] == [False, True, False, True]

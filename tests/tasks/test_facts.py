@@ -121,11 +121,10 @@ def test_what_a_task_points_to_is_there() -> None:
             ),
             task.example,
             task.loads,
+            task.in_blocks,
         ]
         for name in filter(None, functions):
             assert callable(resolve(name)), name
-        if task.line_rows is not None:
-            assert callable(resolve(task.line_rows).open)  # type: ignore[attr-defined]
         for name in task.kernels:
             assert callable(importlib.import_module(f"relfast_kernels.{name}").warm_up)
         assert (gold.domain is None) == (gold.check is None)

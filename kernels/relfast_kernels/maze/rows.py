@@ -81,7 +81,7 @@ from relfast_kernels.maze.columns import (
     WRITE_WANTS,
 )
 from relfast_kernels.maze.json_out import put_json_text
-from relfast_kernels.text.find import copy, hash_text
+from relfast_kernels.text.find import copy, hash_text, put_number
 
 _SIX: Final = 6
 _LOW_MASK: Final = (1 << SUM_SHIFT) - 1
@@ -142,19 +142,6 @@ def add_number(bits: int, number: int, slots: Any) -> int:
     at = slot_of(bits, slots)
     slots[at, 0], slots[at, 1] = bits, number
     return at
-
-
-@kernel
-def _put_digits(out: Any, at: int, value: int) -> int:
-    digits = 1
-    rest = value
-    while rest >= 10:
-        rest //= 10
-        digits += 1
-    for k in range(digits - 1, -1, -1):
-        out[at + k] = 48 + value % 10
-        value //= 10
-    return at + digits
 
 
 @kernel
@@ -259,7 +246,7 @@ def write_rows(
             literal = holes[hole, 1]
             if kind == PUT_INDEX:
                 index = at
-                at = _put_digits(out, at, first_index + record[RECORD_LINE])
+                at = put_number(out, at, first_index + record[RECORD_LINE])
                 if id_place == NOWHERE:
                     # each such line is a prompt of its own
                     prompt = np.int64(hash_text(out, index, at))
@@ -269,7 +256,7 @@ def write_rows(
                 else:
                     at = copy(data if id_place == IN_DATA else scratch, id_start, id_end, out, at)
             elif kind == PUT_SAMPLE:
-                at = _put_digits(out, at, record[RECORD_SAMPLE])
+                at = put_number(out, at, record[RECORD_SAMPLE])
             elif kind == PUT_STATUS:
                 at = copy(_OK, 0, 4, out, at) if has_plan else copy(_NO_ANSWER, 0, len(_NO_ANSWER), out, at)
             elif kind == PUT_CORRECT:
@@ -287,9 +274,9 @@ def write_rows(
                     start = 0 if violation == 0 else _VIOLATION_ENDS[violation - 1]
                     at = copy(_VIOLATIONS, start, _VIOLATION_ENDS[violation], out, at)
             elif kind == PUT_VIOLATION_INDEX:
-                at = copy(_NULL, 0, 4, out, at) if violation < 0 else _put_digits(out, at, of_text[1])
+                at = copy(_NULL, 0, 4, out, at) if violation < 0 else put_number(out, at, of_text[1])
             elif kind == PUT_ACTIONS:
-                at = _put_digits(out, at, of_text[2])
+                at = put_number(out, at, of_text[2])
             elif kind == PUT_REASON:
                 # what was turned down for another reason is left to Python
                 at = (

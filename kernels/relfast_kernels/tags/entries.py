@@ -27,6 +27,7 @@ def _gather(
     store: Any,
     n_store: int,
     strict: int,
+    cuts: int,
     one: int,
     marks: Any,
     n_marks: int,
@@ -46,6 +47,7 @@ def _gather(
         carray(known, (n_known, GOLD_COLUMNS), np.int64),
         carray(store, n_store, np.uint8),
         strict != 0,
+        cuts != 0,
         one != 0,
         carray(marks, n_marks, np.int64),
         carray(words, n_words, np.uint8),
@@ -70,7 +72,7 @@ def _hash(
 
 
 ENTRIES = {
-    "gather": (_gather, "pipipippipipiiipipipipp"),
+    "gather": (_gather, "pipipippipipiiiipipipipp"),
     "hash": (_hash, "pipipipip"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

@@ -1,8 +1,9 @@
 """Molecules in the ``<smiles>`` tags of responses, as `relfast.tasks.rel_c.extract` reads them.
 
 What only Python can say is left to it: letters beyond ASCII where they could matter, and under ``strict``
-all responses but those that end in nothing but plain tags (`relfast.tasks.rel_c.tags.plain_tail`) and hold
-nothing that could be a mark of reasoning, an escape or something struck out.
+all responses but those that end in nothing but tags whose text is read as it stands, have nothing but marks
+beside these, and hold nothing that could be a mark of reasoning, an escape or something struck out. What the
+words before the tags say is Python's, too.
 """
 
 from __future__ import annotations
@@ -35,35 +36,55 @@ from relfast_kernels.tags.columns import (
     GOLD_N_GIVEN,
     GOLD_START,
     LEFT_TO_PYTHON,
+    READ_EMPTY,
+    READ_NEARLY,
+    READ_ONLY_REASONING,
+    READ_PLAIN,
     TOLD_EDGE,
     TOLD_EDGE_END,
     TOLD_END,
+    TOLD_FROM,
+    TOLD_HOW,
     TOLD_N,
     TOLD_START,
+    TOLD_TO,
 )
 from relfast_kernels.text.find import copy, find_byte, hash_text
+from relfast_kernels.text.reasoning import cut_reasoning
 
 NEWLINE: Final = 10
 _TAG: Final = np.frombuffer(b"<smiles>", np.uint8)
 _CLOSING: Final = np.frombuffer(b"</smiles>", np.uint8)
 _ANALYSIS: Final = np.frombuffer(b"analysis", np.uint8)
+_ANSWERED: Final = np.frombuffer(b"</answer>", np.uint8)
+_LABELS: Final = np.frombuffer(b"smiles\nmotif\nanswer\nfinal\nmolecule\nisomer\n", np.uint8)
 
 LONGEST: Final = 200_000
 """Bytes of a response that is read here."""
 _EDGE: Final = 200
 """Characters before the first tag that can say what the tags are."""
 
-_WHITE, _PLAIN, _FILLER, _BEFORE_TAGS, _STRIPPED, _TELLING = 1, 2, 4, 8, 16, 32
-"""Kinds of bytes: white space; letters of a plain molecule; what may stand between plain tags; what is
-stripped from the end of the words before them; what may mean more than itself."""
+_WHITE, _PLAIN, _FILLER, _MARKING, _STRIPPED, _TELLING = 1, 2, 4, 8, 16, 32
+"""Kinds of bytes: white space; letters of a plain molecule; what may stand between plain tags; between
+others; what is stripped from the end of the words before them; what may mean more than itself."""
+_NEARLY_PLAIN, _BEGINS_MARK, _ENDS_TEXT, _BEGINS_LIST, _ESCAPED = 64, 128, 256, 512, 1_024
+"""What tags that are not plain hold beside plain letters; what an extractor may take away from the beginning
+or the end of that, or from its beginning where a blank follows; what means something else behind a
+backslash."""
 
 
 def _kinds() -> Any:
-    kinds = np.zeros(256, np.uint8)
+    kinds = np.zeros(256, np.int64)
     for kind, some in (
         (_WHITE | _FILLER, b"\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f "),
         (_PLAIN, b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@+-[]()=#/%"),
+        (_NEARLY_PLAIN, b":\\.*~_?'"),
+        (_BEGINS_MARK, b"*\\'_~"),
+        (_BEGINS_LIST, b"-+#[(0123456789"),
+        (_ENDS_TEXT, b".\\"),
+        (_ESCAPED, b"\\#=_[]()nru"),
         (_FILLER, b"0123456789.,;)*`-"),
+        (_MARKING, b"\"']}$|:"),
         (_STRIPPED, b" \t\r\n-*.)0123456789"),
         (_TELLING, b"<[&\\~/\xe2\xef"),
     ):
@@ -178,7 +199,8 @@ def _tells(data: Any, at: int, end: int, marks: Any) -> bool:
     if byte == 91:
         return bool(_may_be_mark(data, at, end, marks))
     if byte == 38:
-        return True
+        # &lt; &gt; &#60; &#62;
+        return following in (108, 103, 35)
     if byte == 92:
         return following in (117, 60, 62)
     if byte == 126:
@@ -217,8 +239,26 @@ def _is_word(data: Any, start: int, end: int, words: Any) -> bool:
 
 
 @kernel
+def _begins_with_label(data: Any, start: int, end: int) -> bool:
+    """Whether text begins with a word that can be a label (``Motif 2: …``), in any case."""
+    at = 0
+    while at < len(_LABELS):
+        k = start
+        while _LABELS[at] != NEWLINE and k < end and data[k] | 32 == _LABELS[at]:
+            at += 1
+            k += 1
+        if _LABELS[at] == NEWLINE:
+            return True
+        while _LABELS[at] != NEWLINE:
+            at += 1
+        at += 1
+    return False
+
+
+@kernel
 def _first_tag(data: Any, start: int, end: int, marks: Any) -> int:
-    """Where the first tag begins, -1 where something before it says that the text is no plain one."""
+    """Where the first tag begins, ``end`` where there is none, -1 where something before it says that the
+    text is no plain one."""
     for k in range(len(_ANALYSIS)):
         if start + k >= end or data[start + k] > 127:
             return -1 if start + k < end and data[start + k] == 0xC4 else _search(data, start, end, marks)
@@ -237,56 +277,145 @@ def _search(data: Any, start: int, end: int, marks: Any) -> int:
             if _tells(data, at, end, marks):
                 return -1
         at += 1
-    return -1
+    return end
+
+
+@kernel
+def _without_tag(data: Any, start: int, end: int) -> int:
+    """How a text without a tag was read, -1 where only Python can say whether it is blank."""
+    is_blank = True
+    for at in range(start, end):
+        if not _KINDS[data[at]] & _WHITE:
+            if data[at] < 128:
+                return READ_PLAIN
+            is_blank = False
+    return READ_EMPTY if is_blank else -1
+
+
+@kernel
+def _is_said_as_it_is(data: Any, start: int, end: int, words: Any, space: Any, to: int) -> bool:
+    """Whether the extractor takes what a tag holds for the answer as it stands there, white space around it
+    apart: without marks of lists, labels, quotes, escapes and a full stop, and as no word about the tag
+    (`relfast.tasks.rel_c.tags`, ``_lines`` and ``_mentioned``). There is room for it in ``space``."""
+    if _KINDS[data[start]] & _BEGINS_MARK or _KINDS[data[end - 1]] & _ENDS_TEXT:
+        return False
+    word = to
+    for at in range(start, end):
+        byte = data[at]
+        following = data[at + 1] if at + 1 < end else 0
+        if _KINDS[byte] & _WHITE and (byte != 32 or _KINDS[data[start]] & _BEGINS_LIST):
+            return False
+        if byte == 92 and _KINDS[following] & _ESCAPED:
+            return False
+        if (byte == 126 and following == 126) or (byte == 47 and following == 42):
+            return False
+        letter = byte | 32
+        if 97 <= letter <= 122 or 48 <= byte <= 57:
+            space[word] = letter if letter >= 97 else byte
+            word += 1
+    return word > to and not _is_word(space, to, word, words) and not _begins_with_label(data, start, end)
+
+
+@kernel
+def _behind(data: Any, at: int, end: int) -> Any:
+    """Where what stands behind a tag ends: marks of lists, and, behind the last one, the end of what wraps an
+    answer. Whether it has other marks than between plain tags, and whether it has a line that parts what is
+    above it from what is below, or is followed by what nothing may follow."""
+    marked, ruled, closed = False, False, False
+    again = 0
+    while at < end:
+        byte = data[at]
+        kind = _KINDS[byte]
+        if not kind & (_FILLER | _MARKING):
+            if not (byte == 60 and _is_at(data, at, end, _ANSWERED)):
+                break
+            at += len(_ANSWERED) - 1
+            closed = True
+        marked = marked or kind & _MARKING != 0
+        again = again + 1 if byte == data[at - 1] and (byte == 45 or byte == 42) else 0
+        ruled = ruled or again >= 2
+        at += 1
+    return at, marked or closed, ruled or (closed and at < end)
 
 
 @kernel
 def read_plain_tail(
     data: Any, start: int, end: int, one: bool, marks: Any, words: Any, out: Any, to: int
 ) -> Any:
-    """The tags of a text that ends in nothing but plain ones, as `read_published` has them.
+    """The tags of a text that ends in nothing but tags, as `read_published` has them.
 
     ``one``: only one is written, and all must be alike. ``marks``, ``words``: see `_may_be_mark`, `_is_word`.
-    Returns how many there are, -1 for any other text, where the next byte goes, and where the line before the
-    first tag begins and ends, which can say what the tags are (0 and 0: there is none).
+    Returns how many there are, -1 for any other text, where the next byte goes, the edge of `TOLD_COLUMNS` (0
+    and 0: there is none), and how the text was read.
     """
     first = _first_tag(data, start, end, marks)
     if first < 0:
-        return -1, to, 0, 0
+        return -1, to, 0, 0, READ_PLAIN
+    if first == end:
+        how = _without_tag(data, start, end)
+        return -1 if how < 0 else 0, to, 0, 0, how
     at = first
     n = 0
-    only, only_end = 0, 0
+    only, only_end, first_end = 0, 0, 0
+    nearly, is_ruled = False, False
     while at < end:
         if not _is_at(data, at, end, _TAG):
-            return -1, to, 0, 0
+            return -1, to, 0, 0, READ_PLAIN
         at += len(_TAG)
         inside = at
         is_lettered = True
         while at < end and _KINDS[data[at]] & _PLAIN:
             byte = data[at]
             if byte == 91 and _may_be_mark(data, at, end, marks):
-                return -1, to, 0, 0
+                return -1, to, 0, 0, READ_PLAIN
             is_lettered = is_lettered and (byte == 61 or 48 <= byte <= 57 or byte | 32 >= 97) and byte != 91
             at += 1
+        last = at
         if at == inside or not _is_at(data, at, end, _CLOSING):
-            return -1, to, 0, 0
-        if (is_lettered or data[inside] | 32 in (97, 109, 115)) and _is_word(data, inside, at, words):
-            return -1, to, 0, 0
+            while at < end and _KINDS[data[at]] & (_PLAIN | _NEARLY_PLAIN | _WHITE):
+                if data[at] == 91 and _may_be_mark(data, at, end, marks):
+                    return -1, to, 0, 0, READ_PLAIN
+                at += 1
+            last = at
+            while last > inside and _KINDS[data[last - 1]] & _WHITE:
+                last -= 1
+            while inside < last and _KINDS[data[inside]] & _WHITE:
+                inside += 1
+            if last == inside or not _is_at(data, at, end, _CLOSING):
+                return -1, to, 0, 0, READ_PLAIN
+            if not _is_said_as_it_is(data, inside, last, words, out, to):
+                return -1, to, 0, 0, READ_PLAIN
+            nearly = True
+        elif (is_lettered or data[inside] | 32 in (97, 109, 115)) and _is_word(data, inside, at, words):
+            return -1, to, 0, 0, READ_PLAIN
         n += 1
         if one and n > 1:
-            if at - inside != only_end - only:
-                return -1, to, 0, 0
-            for k in range(at - inside):
+            if last - inside != only_end - only:
+                return -1, to, 0, 0, READ_PLAIN
+            for k in range(last - inside):
                 if data[inside + k] != data[only + k]:
-                    return -1, to, 0, 0
+                    return -1, to, 0, 0, READ_PLAIN
         else:
-            only, only_end = inside, at
-            to = copy(data, inside, at, out, to)
+            only, only_end = inside, last
+            to = copy(data, inside, last, out, to)
             out[to] = NEWLINE
             to += 1
         at += len(_CLOSING)
-        while at < end and _KINDS[data[at]] & _FILLER:
-            at += 1
+        first_end = at if n == 1 else first_end
+        at, marked, ruled = _behind(data, at, end)
+        nearly = nearly or marked
+        is_ruled = is_ruled or ruled
+    if nearly:
+        if is_ruled or (one and n > 1):
+            return -1, to, 0, 0, READ_PLAIN
+        return n, to, first, first_end, READ_NEARLY
+    line, high = _line_before(data, start, first)
+    return n, to, line, high, READ_PLAIN
+
+
+@kernel
+def _line_before(data: Any, start: int, first: int) -> Any:
+    """Where the words on the line before the first tag are; 0 and 0 where there are none."""
     low = first
     for _ in range(_EDGE):
         if low == start:
@@ -306,14 +435,34 @@ def read_plain_tail(
     while line > low and data[line - 1] != NEWLINE:
         line -= 1
     if line == high:
-        return n, to, 0, 0
-    return n, to, line, high
+        return 0, 0
+    return line, high
+
+
+@kernel
+def _final_text(data: Any, start: int, end: int, out: Any, to: int) -> Any:
+    """Where the text without its reasoning is; -1 and -1 where only Python can cut it: other marks than one
+    ``<think>…</think>``, something before that, and letters that are ASCII in lower case only."""
+    at = find_byte(data, start + 2, end, 0xAA)
+    while at < end:
+        if data[at - 1] == 0x84 and data[at - 2] == 0xE2:
+            return -1, -1
+        at = find_byte(data, at + 1, end, 0xAA)
+    at = find_byte(data, start + 1, end, 0xB0)
+    while at < end:
+        if data[at - 1] == 0xC4:
+            return -1, -1
+        at = find_byte(data, at + 1, end, 0xB0)
+    first, last, copied = cut_reasoning(data, start, end, out, to)
+    if first < 0 or copied:
+        return -1, -1
+    return first, last
 
 
 @kernel
 def gather(
     data: Any, scratch: Any, records: Any, numbers: Any, golds: Any, known: Any, store: Any, strict: bool,
-    one: bool, marks: Any, words: Any, out: Any, told: Any, sizes: Any,
+    cuts: bool, one: bool, marks: Any, words: Any, out: Any, told: Any, sizes: Any,
 ) -> int:  # fmt: skip
     """Write what responses name beside their gold, as `relfast_kernels.smiles.lists.match_lists` reads it.
 
@@ -323,6 +472,8 @@ def gather(
         A block and the scratch space of its scan.
     records : int64, shape (n, RECORD_COLUMNS)
         Its records.
+    strict, cuts
+        Whether tags are read as ``strict`` does, and without the response's reasoning.
     numbers, golds : int64, shape (m,)
         Which of them, and the number of the gold of each.
     known : int64, shape (n, GOLD_COLUMNS)
@@ -331,8 +482,8 @@ def gather(
         For each record that is read the texts of its gold, of its tags and of what was given, each text
         ended by a newline.
     told : int64, shape (m, TOLD_COLUMNS)
-        For each record the number of its tags or `LEFT_TO_PYTHON`, where they are in ``out``, and where in
-        the response's own bytes the line before them is.
+        For each record the number of its tags or `LEFT_TO_PYTHON`, where they are in ``out``, where in the
+        response's own bytes is what can say what they are, and how it was read.
     sizes : int64
         `SIZE_COLUMNS` for each record that is read.
 
@@ -355,15 +506,30 @@ def gather(
         if to + end - start + gold[GOLD_GIVEN_END] - gold[GOLD_START] + 1 > len(out):
             return -1
         said = copy(store, gold[GOLD_START], gold[GOLD_END], out, to)
-        edge, edge_end = 0, 0
+        begin, stop = start, end
+        if cuts:
+            begin, stop = _final_text(source, start, end, out, said)
+            if begin < 0:
+                continue
+        edge, edge_end, how = 0, 0, READ_PLAIN
         if strict:
-            n, behind, edge, edge_end = read_plain_tail(source, start, end, one, marks, words, out, said)
+            n, behind, edge, edge_end, how = read_plain_tail(
+                source, begin, stop, one, marks, words, out, said
+            )
         else:
-            n, behind = read_published(source, start, end, one, out, said)
+            n, behind = read_published(source, begin, stop, one, out, said)
         if n < 0:
             continue
+        if (
+            how == READ_EMPTY
+            and stop - begin < end - start
+            and _without_tag(source, start, end) != READ_EMPTY
+        ):
+            # a mark of reasoning is no blank
+            how = READ_ONLY_REASONING
+        says[TOLD_FROM], says[TOLD_TO] = begin, stop
         says[TOLD_N], says[TOLD_START], says[TOLD_END] = n, said, behind
-        says[TOLD_EDGE], says[TOLD_EDGE_END] = edge, edge_end
+        says[TOLD_EDGE], says[TOLD_EDGE_END], says[TOLD_HOW] = edge, edge_end, how
         to = copy(store, gold[GOLD_END], gold[GOLD_GIVEN_END], out, behind)
         size = SIZE_COLUMNS * n_read
         sizes[size + SIZE_GOLD], sizes[size + SIZE_PREDICTED] = gold[GOLD_N], n

@@ -129,3 +129,17 @@ def hash_text(data: Any, start: int, end: int) -> Any:
         value ^= value >> np.uint64(29)
         at += 8
     return value
+
+
+@kernel
+def put_number(out: Any, at: int, value: int) -> int:
+    """Write a number that is not negative; where the next byte goes."""
+    digits = 1
+    rest = value
+    while rest >= 10:
+        rest //= 10
+        digits += 1
+    for k in range(digits - 1, -1, -1):
+        out[at + k] = 48 + value % 10
+        value //= 10
+    return at + digits

@@ -28,7 +28,7 @@ from relfast_kernels.layouts import (
     TP_SHIFT,
     UNKNOWN,
 )
-from relfast_kernels.text.find import begins_with
+from relfast_kernels.text.find import begins_with, put_number
 from relfast_kernels.text.gold import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.json_scan import QUOTE, is_digit
 from relfast_kernels.text.patterns.lists import TAXA
@@ -118,23 +118,9 @@ def _f1(common: int, n_pred: int, n_gold: int) -> float:
 
 
 @kernel
-def _put_number(value: int, out: Any, to: int) -> int:
-    """Write a number in digits; where it ends."""
-    size = 1
-    rest = value // 10
-    while rest > 0:
-        size += 1
-        rest //= 10
-    for k in range(size):
-        out[to + size - 1 - k] = 48 + value % 10
-        value //= 10
-    return to + size
-
-
-@kernel
 def _share_of_vote(value: int, out: Any, to: int) -> Any:
     """What a taxon adds to `relfast.tasks.rel_b.claim.vote`; its digits are written to ``to``."""
-    end = _put_number(value, out, to)
+    end = put_number(out, to, value)
     mixed = np.uint32(2166136261)
     for at in range(to, end):
         mixed = np.uint32((mixed ^ np.uint32(out[at])) * np.uint32(16777619))
@@ -186,7 +172,7 @@ def score_claim(
     room = beyond - used - 2
     for k in range(n_pred):
         taxon = numbers[TAXA + k]
-        room -= _put_number(taxon, scratch, beyond) - beyond + 3
+        room -= put_number(scratch, beyond, taxon) - beyond + 3
         vote = np.uint32(vote + _share_of_vote(taxon, scratch, beyond))
         if gold_is_yes:
             for other in range(n_gold):
@@ -211,7 +197,7 @@ def score_claim(
         used += 1
         for k in range(n_pred):
             scratch[used] = QUOTE
-            used = _put_number(numbers[TAXA + k], scratch, used + 1)
+            used = put_number(scratch, used + 1, numbers[TAXA + k])
             scratch[used], scratch[used + 1] = QUOTE, 44
             used += 2
         if n_pred > 0:

@@ -34,7 +34,7 @@ from relfast_kernels.layouts import (
     WRITTEN_SAMPLES,
     WRITTEN_WANTS,
 )
-from relfast_kernels.text.find import copy, hash_text
+from relfast_kernels.text.find import copy, hash_text, put_number
 
 _INDEX = np.frombuffer(b'{"index":', np.uint8)
 _ID_KEY = np.frombuffer(b',"id":', np.uint8)
@@ -42,19 +42,6 @@ _NULL = np.frombuffer(b"null", np.uint8)
 
 _BESIDES = 128
 """Bytes of a row that are in no template and no scratch space."""
-
-
-@kernel
-def _put_number(out: Any, at: int, value: int) -> int:
-    digits = 1
-    rest = value
-    while rest >= 10:
-        rest //= 10
-        digits += 1
-    for k in range(digits - 1, -1, -1):
-        out[at + k] = 48 + value % 10
-        value //= 10
-    return at + digits
 
 
 @kernel
@@ -146,7 +133,7 @@ def write_rows(
             break
         at = copy(_INDEX, 0, len(_INDEX), out, at)
         index = at
-        at = _put_number(out, at, first_index + row[RECORD_LINE])
+        at = put_number(out, at, first_index + row[RECORD_LINE])
         value = row[RECORD_HASH]
         place = row[RECORD_ID_PLACE]
         if place == NOWHERE:
@@ -158,7 +145,7 @@ def write_rows(
         else:
             at = copy(data if place == IN_DATA else scratch, id_start, id_end, out, at)
         at = copy(blob, offsets[part], offsets[part + 1], out, at)
-        at = _put_number(out, at, row[RECORD_SAMPLE])
+        at = put_number(out, at, row[RECORD_SAMPLE])
         at = copy(blob, offsets[part + 1], offsets[part + 2], out, at)
         if has_taxa:
             at = copy(scratch, pred, pred_end, out, at)

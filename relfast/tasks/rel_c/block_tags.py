@@ -8,18 +8,29 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import IN_DATA, RECORD_COLUMNS, RECORD_TEXT_PLACE, SIZE_COLUMNS
+from relfast_kernels.layouts import (
+    RECORD_COLUMNS,
+    RECORD_TEXT_PLACE,
+    SIZE_COLUMNS,
+)
 from relfast_kernels.tags.columns import (
     LEFT_TO_PYTHON,
+    READ_EMPTY,
+    READ_NEARLY,
+    READ_ONLY_REASONING,
+    READ_PLAIN,
     TOLD_COLUMNS,
     TOLD_EDGE,
     TOLD_EDGE_END,
     TOLD_END,
+    TOLD_FROM,
+    TOLD_HOW,
     TOLD_N,
     TOLD_START,
+    TOLD_TO,
 )
 
-from relfast.tasks.modules import Responses
+from relfast.tasks.block_rows import Block
 from relfast.tasks.reasoning import BEGINNINGS
 from relfast.tasks.rel_c.options import RelCOptions
 
@@ -32,6 +43,9 @@ _MARKS: Final = array(
     "q", sorted(int.from_bytes(text.encode(), "little") for text in BEGINNINGS if text.isascii())
 )
 """Of marks that begin with something else the kernel knows the first letter."""
+
+
+_REASONS: Final = {READ_EMPTY: "empty", READ_ONLY_REASONING: "only_reasoning"}
 
 
 class Golds(NamedTuple):
@@ -51,6 +65,8 @@ class Tags(NamedTuple):
     ----------
     n, start, end
         For each response its tags, `LEFT_TO_PYTHON` where the extractor must read it, and where they are.
+    how
+        How it was read: `READ_PLAIN` and the others of `relfast_kernels.tags.columns`.
     was_read
         Whether the kernel read it; ``n`` can still leave it.
     texts, n_bytes
@@ -62,6 +78,7 @@ class Tags(NamedTuple):
     n: list[int]
     start: list[int]
     end: list[int]
+    how: list[int]
     was_read: list[bool]
     texts: ctypes.Array[ctypes.c_char]
     n_bytes: int
@@ -72,25 +89,35 @@ class TagReader:
     """Reads the tags of many responses; what it gives is good until it reads again."""
 
     def __init__(
-        self, functions: Mapping[str, Callable[..., int]], options: RelCOptions, *, one: bool
+        self,
+        functions: Mapping[str, Callable[..., int]],
+        options: RelCOptions,
+        *,
+        one: bool,
+        plain_only: bool,
     ) -> None:
         self.gather = functions["gather"]
-        self._strict = options.strict
+        self._strict, self._one, self._plain_only = options.strict, one, plain_only
         words = _words() if options.strict else b""
-        self.setting = options.strict, one, _MARKS.buffer_info()[0], len(_MARKS), words, len(words)
+        cuts = options.strict or options.strip_reasoning
+        self.setting = options.strict, cuts, one, _MARKS.buffer_info()[0], len(_MARKS), words, len(words)
         """What the kernel is told of how to read."""
         self._texts = (ctypes.c_char * ROOM)()
 
     @classmethod
-    def open(cls, options: RelCOptions, *, one: bool) -> TagReader | None:
+    def open(cls, options: RelCOptions, *, one: bool, plain_only: bool = True) -> TagReader | None:
         """A reader of all tags, or of ``one``; None where the options or missing machine code do not allow
-        it."""
-        if options.reasoning or (options.strip_reasoning and not options.strict):
+        it.
+
+        ``plain_only``: under ``strict`` responses with other tags or none are left to Python. Of those that
+        are not who asks has to look at `Tags.how`, and at what a tag holds before it is read as a molecule.
+        """
+        if options.reasoning:
             return None
         functions = native.load(UNIT)
-        return None if functions is None else cls(functions, options, one=one)
+        return None if functions is None else cls(functions, options, one=one, plain_only=plain_only)
 
-    def read(self, responses: Responses, numbers: Sequence[int], golds: Sequence[int], known: Golds) -> Tags:
+    def read(self, block: Block, numbers: Sequence[int], golds: Sequence[int], known: Golds) -> Tags:
         """The tags of some records, each with the number of its gold."""
         n = len(numbers)
         told = array("q", bytes(8 * TOLD_COLUMNS * n))
@@ -98,7 +125,7 @@ class TagReader:
         chosen, theirs = array("q", numbers), array("q", golds)
         while True:
             n_bytes = self.gather(
-                *responses, chosen.buffer_info()[0], theirs.buffer_info()[0], n, known.columns, known.n,
+                *block.where, chosen.buffer_info()[0], theirs.buffer_info()[0], n, known.columns, known.n,
                 known.texts, known.n_bytes, *self.setting, self._texts, len(self._texts),
                 told.buffer_info()[0], sizes,
             )  # fmt: skip
@@ -108,26 +135,44 @@ class TagReader:
         found = told[TOLD_N::TOLD_COLUMNS].tolist()
         was_read = [count != LEFT_TO_PYTHON for count in found]
         if self._strict:
-            self._leave_denied(responses, numbers, told, found)
+            self._leave_denied(block, numbers, told, found)
         starts, ends = told[TOLD_START::TOLD_COLUMNS].tolist(), told[TOLD_END::TOLD_COLUMNS].tolist()
-        return Tags(found, starts, ends, was_read, self._texts, n_bytes, sizes)
+        how = told[TOLD_HOW::TOLD_COLUMNS].tolist()
+        return Tags(found, starts, ends, how, was_read, self._texts, n_bytes, sizes)
 
-    def _leave_denied(
-        self, responses: Responses, numbers: Sequence[int], told: array[int], found: list[int]
-    ) -> None:
-        """Leave those to Python of which the words before the tags may say that they are no answer."""
-        from relfast.tasks.rel_c.final_tags import says_no_answer
+    def _leave_denied(self, block: Block, numbers: Sequence[int], told: array[int], found: list[int]) -> None:
+        """Leave those to Python of which the words before the tags may say that they are no answer, and those
+        that are not wanted."""
+        from relfast.tasks.rel_c.final_tags import EDGE, says_no_answer, stands
 
-        edges = told[TOLD_EDGE::TOLD_COLUMNS].tolist(), told[TOLD_EDGE_END::TOLD_COLUMNS].tolist()
-        views: list[memoryview] = []
-        for at, (start, end) in enumerate(zip(*edges, strict=True)):
-            if end == start:
-                continue
-            if not views:
-                views = [memoryview(responses.data).cast("B"), memoryview(responses.scratch).cast("B")]
-            place = responses.records[numbers[at] * RECORD_COLUMNS + RECORD_TEXT_PLACE]
-            if says_no_answer(str(views[place != IN_DATA][start:end], "utf-8")):
+        columns = (TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW, TOLD_FROM, TOLD_TO)
+        edges = [told[column::TOLD_COLUMNS].tolist() for column in columns]
+        for at, (start, end, how, begin, stop) in enumerate(zip(*edges, strict=True)):
+            if self._plain_only and (how != READ_PLAIN or found[at] == 0):
                 found[at] = LEFT_TO_PYTHON
+            if end == start or found[at] < 0:
+                continue
+            row = numbers[at] * RECORD_COLUMNS
+            view = block.view(block.columns[row + RECORD_TEXT_PLACE])
+            if how == READ_NEARLY:
+                first = max(begin, start - 4 * EDGE)
+                last = min(stop, end + 4 * EDGE)
+                # the first and the last letter may have been cut
+                before, tag, behind = (
+                    str(view[slice(*span)], "utf-8", "ignore")
+                    for span in ((first, start), (start, end), (end, last))
+                )
+                place = len(before), len(before) + len(tag)
+                is_denied = not stands(before + tag + behind, *place, one=self._one)
+            else:
+                is_denied = says_no_answer(str(view[start:end], "utf-8"))
+            if is_denied:
+                found[at] = LEFT_TO_PYTHON
+
+
+def reason_of(how: int) -> str:
+    """Why a response without a tag is no answer to ``strict``."""
+    return _REASONS.get(how, "no_answer")
 
 
 def _words() -> bytes:

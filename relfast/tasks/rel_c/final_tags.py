@@ -125,7 +125,10 @@ _LONGEST_HEADING: Final = 120
 """Characters of a line that says what the tags below it are."""
 
 _EDGE: Final = 200
-"""Characters before and behind a tag that are looked at."""
+"""Characters before and behind a tag that are looked at; before the first one, twice as many."""
+
+EDGE: Final = 2 * _EDGE + 1
+"""More than anybody looks at."""
 
 
 def _about(text: str, first: int) -> bool:
@@ -222,6 +225,20 @@ def _beside(text: str, before: int, earlier: Tag, later: Tag) -> bool:
     if "\n" not in between and "\r" not in between:
         return _CONCLUDES.search(between) is None or _OFFERS.search(between) is not None
     return _OFFERS.search(head) is not None and _CONCLUDES.search(head) is None
+
+
+def stands(text: str, start: int, end: int, *, one: bool) -> bool:
+    """Whether the first tag of an unescaped text is an answer for all that is said of it, alone (``one``) or
+    at the head of a list.
+
+    With nothing but marks behind each tag none of them is taken back, and all stand as the first one does.
+    What is `EDGE` before it and behind it is all that counts.
+    """
+    tag = Tag(start, end, ())
+    if one:
+        return not (_is_example(text, 0, tag) or _denied(text, 0, tag))
+    headings = _headings(text[:start], first=True)
+    return not (headings and _is_given(headings[-1])) and not _denied(text, 0, tag)
 
 
 def final_molecule(text: str) -> tuple[str | None, str | None]:

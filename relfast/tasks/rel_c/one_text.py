@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from relfast_kernels.layouts import RECORD_COLUMNS, RECORD_TEXT_END, SIZE_COLUMNS
 from relfast_kernels.tags.columns import (
+    READ_PLAIN,
     TOLD_COLUMNS,
     TOLD_EDGE,
     TOLD_EDGE_END,
     TOLD_END,
+    TOLD_HOW,
     TOLD_N,
     TOLD_START,
 )
@@ -51,6 +53,7 @@ class OneReader:
     """
 
     def __init__(self, setting: TagReader, known: Golds) -> None:
+        self._is_strict = bool(setting.setting[0])
         self._gather = with_lock_held(setting.gather)
         numbers = (ctypes.c_int64 * (RECORD_COLUMNS + TOLD_COLUMNS))()
         self._record = (ctypes.c_int64 * RECORD_COLUMNS).from_buffer(numbers)
@@ -67,14 +70,15 @@ class OneReader:
             ctypes.byref(ctypes.c_int64()), ctypes.byref(self._gold), one, ctypes.byref(known.columns),
             self._n_known, ctypes.byref(known.texts), ctypes.c_int64(known.n_bytes),
         )  # fmt: skip
-        strict, only_one, marks, n_marks, words, n_words = setting.setting
+        strict, cuts, only_one, marks, n_marks, words, n_words = setting.setting
         if strict:  # its patterns take 40 ms to compile
             from relfast.tasks.rel_c.final_tags import says_no_answer
 
             self._says_no_answer = says_no_answer
         self._after = (
-            ctypes.c_int64(strict), ctypes.c_int64(only_one), ctypes.c_void_p(marks), ctypes.c_int64(n_marks),
-            words, ctypes.c_int64(n_words), ctypes.byref(self.texts), ctypes.c_int64(ROOM),
+            ctypes.c_int64(strict), ctypes.c_int64(cuts), ctypes.c_int64(only_one), ctypes.c_void_p(marks),
+            ctypes.c_int64(n_marks), words, ctypes.c_int64(n_words), ctypes.byref(self.texts),
+            ctypes.c_int64(ROOM),
             ctypes.byref(self._told), ctypes.byref(self.sizes),
         )  # fmt: skip
 
@@ -90,6 +94,8 @@ class OneReader:
         n, start, end = told[TOLD_N], told[TOLD_START], told[TOLD_END]
         if self._number.value < 0 or n < 0:
             return None
+        if told[TOLD_HOW] != READ_PLAIN or (self._is_strict and not n):
+            return None  # what can be made of these is the judge of blocks' to say
         if told[TOLD_EDGE_END] > told[TOLD_EDGE]:
             line = data[told[TOLD_EDGE] : told[TOLD_EDGE_END]]
             if self._says_no_answer(line.decode()):

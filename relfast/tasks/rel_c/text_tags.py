@@ -11,7 +11,8 @@ from typing import Final
 
 from relfast_kernels.layouts import RECORD_COLUMNS, RECORD_TEXT, RECORD_TEXT_END
 
-from relfast.tasks.modules import MAX_TEXTS, JudgedText, Responses
+from relfast.tasks.block_rows import Block
+from relfast.tasks.modules import MAX_TEXTS, JudgedText
 
 KNOWN: Final = 10_000
 """Answers of which the outcome is kept; about 1 kB each. A GRPO step has 1,000 to 10,000 rollouts."""
@@ -25,8 +26,8 @@ Answer = tuple[int, str]
 """The number of a gold, and what a response says, as it is written: all that an outcome depends on."""
 
 
-def packed(texts: Sequence[str]) -> Responses:
-    """The texts as responses, numbered from 0 on. Raises `UnicodeEncodeError` for lone surrogates."""
+def packed(texts: Sequence[str]) -> Block:
+    """The texts as responses of a block, from 0 on. Raises `UnicodeEncodeError` for lone surrogates."""
     data = [*map(str.encode, texts)]
     n = len(data)
     ends = [*accumulate(map(len, data), initial=0)]
@@ -35,7 +36,7 @@ def packed(texts: Sequence[str]) -> Responses:
     view = memoryview(records).cast("B").cast("q")
     view[RECORD_TEXT::RECORD_COLUMNS] = array("q", ends[:-1])
     view[RECORD_TEXT_END::RECORD_COLUMNS] = array("q", ends[1:])
-    return Responses(b"".join(data), ends[-1], _NO_SCRATCH, len(_NO_SCRATCH), records, n)
+    return Block.of(b"".join(data), _NO_SCRATCH, records)
 
 
 @lru_cache(MAX_TEXTS)

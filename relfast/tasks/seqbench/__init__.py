@@ -47,7 +47,7 @@ TASK: Final = Task(
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
     loads="relfast.tasks.seqbench.machine:machine",
-    line_rows="relfast.tasks.seqbench.line_rows:LineRows",
+    in_blocks="relfast.tasks.seqbench.block_rows:open_rows",
     generator="relfast.tasks.seqbench.generate",
     generated_with="relfast.tasks.seqbench.parameters:Parameters",
     shown="relfast.tasks.seqbench.display:DISPLAY",

@@ -70,6 +70,15 @@ class Found(NamedTuple):
             ratios += self.ratios[N_RATIOS * number : N_RATIOS * (number + 1)]
         return Found(found, ratios)
 
+    @staticmethod
+    def joined(some: Sequence[Found]) -> Found:
+        """What was found of several lots of responses, as of one."""
+        found, ratios = array("q"), array("d")
+        for one in some:
+            found += one.found
+            ratios += one.ratios
+        return Found(found, ratios)
+
 
 class Machine:
     """The kernels' functions, and work space that grows with what is asked."""
