@@ -43,6 +43,11 @@ from relfast_kernels.layouts import (
     SAYS_VALUE,
     UNKNOWN,
 )
+from relfast_kernels.text.choices.kept import keep, kept
+from relfast_kernels.text.choices.opening import opening_stands
+from relfast_kernels.text.choices.saying import NOT_READ, says
+from relfast_kernels.text.choices.skimming import has_number_word
+from relfast_kernels.text.choices.walk import walk_back
 from relfast_kernels.text.find import find_byte, hash_text, same_bytes
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.patterns.machine import GAVE_UP, HAS_GIVEN_UP, fullmatch, number_of
@@ -108,6 +113,14 @@ class Tables(NamedTuple):
     missed: Any
 
 
+class Room(NamedTuple):
+    """Work space: ``scratch`` (uint8) from ``to`` on, and ``work`` (`PATTERN_WORK` int64)."""
+
+    scratch: Any
+    to: Any
+    work: Any
+
+
 @kernel
 def _find(text: Any, start: int, end: int, form: int, tables: Any) -> Any:
     """What the memo has of a text, or of a form of texts (``form`` `SAYS_FORM`); 0 where it is not there."""
@@ -139,24 +152,53 @@ def _lone_digit(text: Any, start: int, end: int) -> int:
 
 
 @kernel
-def _says(text: Any, start: int, end: int, tables: Any) -> Any:
-    """What is known of a text, or `_MISSED`; then the place is noted."""
-    if end - start <= MAX_KEY:
-        place = _lone_digit(text, start, end)
-        if place >= 0:
-            digit = text[place]
-            text[place] = FORM_DIGIT
-            bits = _find(text, start, end, SAYS_FORM, tables)
-            text[place] = digit
-            if bits != 0:
-                if bits & SAYS_VALUE == FORM_DIGIT - _ZERO:
-                    bits += np.int64(digit) - FORM_DIGIT
-                return bits
-        bits = _find(text, start, end, 0, tables)
+def _of_digit(bits: Any, digit: int) -> Any:
+    """What is said of a text, by what is of its form."""
+    return bits + (digit - FORM_DIGIT) if bits & SAYS_VALUE == FORM_DIGIT - _ZERO else bits
+
+
+@kernel
+def _says(text: Any, start: int, end: int, tables: Any, room: Any) -> Any:
+    """What is known of a text, or what it says, or `_MISSED`; then the place is noted."""
+    if end - start > MAX_KEY:
+        bits = says(text, start, end, room.scratch, room.to, room.work)
+        return bits if bits != NOT_READ else np.int64(_MISSED)
+    work = room.work
+    place = _lone_digit(text, start, end)
+    digit = np.int64(0)
+    if place >= 0:
+        digit = np.int64(text[place])
+        text[place] = FORM_DIGIT
+        bits = _find(text, start, end, SAYS_FORM, tables)
+        if bits == 0:
+            bits = kept(text, start, end, work)
+            if not bits & SAYS_FORM:
+                bits = np.int64(0)
+        text[place] = digit
         if bits != 0:
-            return bits
+            return _of_digit(bits, digit)
+    bits = _find(text, start, end, 0, tables)
+    if bits == 0:
+        bits = kept(text, start, end, work)
+        if bits & SAYS_FORM:
+            bits = np.int64(0)
+    if bits != 0:
+        return bits
+    bits = says(text, start, end, room.scratch, room.to, work)
+    if bits == NOT_READ:
         tables.missed[0], tables.missed[1] = start, end
-    return np.int64(_MISSED)
+        return np.int64(_MISSED)
+    stop = room.to + count(text, start, end)
+    if place >= 0 and not has_number_word(room.scratch, room.to, stop, work) and work[HAS_GIVEN_UP] == 0:
+        form = bits | SAYS_FORM
+        if bits & SAYS_VALUE == digit - _ZERO:
+            form += FORM_DIGIT - digit
+        text[place] = FORM_DIGIT
+        keep(text, start, end, form, work)
+        text[place] = digit
+    else:
+        keep(text, start, end, bits, work)
+    return bits
 
 
 @kernel
@@ -231,7 +273,7 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     tables : Tables
         ``missed`` is filled where a text is not known.
     scratch : uint8
-        Work space from ``to`` on: twice the bytes of the text, and 512.
+        Work space from ``to`` on: twice the bytes of the text, and 512; to read sentences, `SENTENCE_BYTES`.
     patterns : int64
         `PATTERN_WORK` more.
 
@@ -257,6 +299,7 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     begin = line_before(text, start, end)
     if not tamed(text, begin, end):
         return UNKNOWN, 0
+    room = Room(scratch, whole_end, patterns)
     # a last line that is nothing but an answer counts if the line above it names none
     plain: Any = np.int64(0)
     above: Any = 1
@@ -265,7 +308,7 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
         if plain == _MISSED:
             return UNKNOWN, 0
         if plain != 0:
-            above = _above_names(text, start, begin, tables)
+            above = _above_names(text, start, begin, tables, room)
             if above == 0:
                 return plain - 1, 0
     # a first line that is nothing but an answer
@@ -274,20 +317,28 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     may_open = start < first < last and count(text, start, first) < _MAX_FIRST
     if may_open and _may_be_plain(text, start, first, words):
         opened = _plain(text, start, first, scratch, whole_end, patterns)
-        if opened != 0:
+        if opened == _MISSED or (opened != 0 and not tamed(text, start, whole_end)):
             return UNKNOWN, 0
+        if opened != 0:
+            stands = opening_stands(text, start, first, whole_end, opened, scratch, whole_end, patterns)
+            if stands < 0:
+                return UNKNOWN, 0
+            if stands > 0:
+                return opened - 1, 0
     missed, missed_end = tables.missed[0], tables.missed[1]
-    number, reason = _walk(text, start, end, tables)
+    number, reason = _walk(text, start, end, tables, room)
     if above == _MISSED and number != plain - 1:
         # what the line above says would settle it
         if missed_end != 0:
             tables.missed[0], tables.missed[1] = missed, missed_end
         return UNKNOWN, 0
+    if number == UNKNOWN:
+        return walk_back(text, start, end, whole_end, words, scratch, whole_end, patterns)
     return number, reason
 
 
 @kernel
-def _above_names(text: Any, start: int, begin: int, tables: Any) -> int:
+def _above_names(text: Any, start: int, begin: int, tables: Any, room: Any) -> int:
     """Whether the line above an answer's, which begins at ``begin``, names a choice or is "or" (1) or not
     (0), or that cannot be said (`_MISSED`)."""
     above = begin
@@ -305,14 +356,14 @@ def _above_names(text: Any, start: int, begin: int, tables: Any) -> int:
         return 1
     if proved & NAMELESS and proved & NOT_OR:
         return 0
-    bits = _says(text, line, above, tables)
+    bits = _says(text, line, above, tables, room)
     if bits == _MISSED:
         return _MISSED
     return 1 if bits & (SAYS_NAMES | SAYS_OR) else 0
 
 
 @kernel
-def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
+def _walk(text: Any, start: int, end: int, tables: Any, room: Any) -> Any:
     """The choice that is stated last, as `read_choice` gives it."""
     words = tables.words
     final: Any = np.int64(0)
@@ -345,7 +396,7 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
                 return UNKNOWN, 0
             proved = look(text, unit, unit_end, words, IF_NAMELESS)
             if not (proved & NAMELESS and proved & QUIET):
-                bits = _says(text, unit, unit_end, tables)
+                bits = _says(text, unit, unit_end, tables, room)
                 if bits == _MISSED:
                     return UNKNOWN, 0
                 if bits & SAYS_FINAL:
@@ -388,7 +439,7 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
         if proved & NAMELESS:
             sure = sure and proved & QUIET != 0
             continue
-        bits = _says(text, unit, unit_end, tables)
+        bits = _says(text, unit, unit_end, tables, room)
         if bits == _MISSED:
             return UNKNOWN, 0
         done = _beside(bits, final, panel_first, True)
@@ -400,11 +451,14 @@ def _walk(text: Any, start: int, end: int, tables: Any) -> Any:
             return _answer(0)
     if not (whole and final & SAYS_PLAIN):
         return _answer(value)
-    return _lines_before(text, start, line_before(text, start, line_end) - 1, final, panel_first, tables)
+    above = line_before(text, start, line_end) - 1
+    return _lines_before(text, start, above, final, panel_first, tables, room)
 
 
 @kernel
-def _lines_before(text: Any, start: int, line_end: int, final: int, panel_first: bool, tables: Any) -> Any:
+def _lines_before(
+    text: Any, start: int, line_end: int, final: int, panel_first: bool, tables: Any, room: Any
+) -> Any:
     """The choice of a final statement that is all of its line, by the lines that end before ``line_end``."""
     value = final & SAYS_VALUE
     # the first sentence that may be the end of what belongs to the statement
@@ -435,14 +489,14 @@ def _lines_before(text: Any, start: int, line_end: int, final: int, panel_first:
             continue
         if begin < 0:
             return UNKNOWN, 0
-        bits = _says(text, after, row_end, tables)
+        bits = _says(text, after, row_end, tables, room)
         if bits == _MISSED:
             return UNKNOWN, 0
         done = _beside(bits, final, panel_first, False)
         if done == 2 and unsure_end != 0:
             if unsure < 0:
                 return UNKNOWN, 0
-            bits = _says(text, unsure, unsure_end, tables)
+            bits = _says(text, unsure, unsure_end, tables, room)
             if bits == _MISSED or _beside(bits, final, panel_first, False) & 1:
                 return UNKNOWN, 0
             return _answer(value)
