@@ -81,7 +81,7 @@ def _of_choices() -> dict[str, tuple[str, int]]:
     if any(c in lone for c in _CIRCLED):
         raise ValueError("_LONE_DIGIT is written otherwise")
     value = "|".join(words._VALUE.split("|")[:3])
-    dash = dict((kind, pattern) for kind, pattern in words._SIGNS if kind == "-")["-"]
+    dash = next(pattern for kind, pattern in words._SIGNS if kind == "-")
     patterns = {
         "PLAIN": skim.PLAIN.pattern,
         "LONE_DIGIT": lone,
@@ -113,7 +113,9 @@ def _of_choices() -> dict[str, tuple[str, int]]:
 
 def _swaps() -> list[tuple[str, re.Pattern[str], str]]:
     """Markup that is replaced by what does not depend on it."""
-    return [(mark, pattern, by) for mark, pattern, by in words._SWAPS if isinstance(by, str) and "\\" not in by]
+    return [
+        (mark, pattern, by) for mark, pattern, by in words._SWAPS if isinstance(by, str) and "\\" not in by
+    ]
 
 
 _WORD_SETS: dict[str, frozenset[str]] = {
@@ -177,23 +179,50 @@ def choices_text() -> str:
     lines = [_CHOICES_HEAD]
     names = ", ".join(f"SET_{name}" for name in _WORD_SETS)
     lines.append("(\n" + textwrap.indent("\n".join(textwrap.wrap(names + ",", 100)), "    "))
-    lines.append(f"\n) = (1 << bit for bit in range({len(_WORD_SETS)}))\n\"\"\"Words that rules ask for by name.\"\"\"\n\n")
+    lines.append(
+        f'\n) = (1 << bit for bit in range({len(_WORD_SETS)}))\n"""Words that rules ask for by name."""\n\n'
+    )
     lines.append("WORDS: Final = {\n")
     for about, members in sorted(by_flags.items(), key=repr):
         lines.append(f"    {about!r}: (\n")
         lines += [f"        {line + ' '!a}\n" for line in textwrap.wrap(" ".join(members), 96)]
         lines.append("    ),\n")
-    lines.append("}\n" + '"""Kind, number, whether it is a number, sets; whether phrases begin or end with it → words."""\n\n')
-    lines.append(f"STEMS: Final = {ascii(dict(words._STEMS))}\n")
-    lines.append(f"PHRASES: Final = {ascii(phrases)}\n" + '"""Kind and sets of each phrase, whose patterns are numbered so."""\n')
-    lines.append(f"SWAPS: Final = {ascii([(mark, by) for mark, _, by in _swaps()])}\n" + '"""What must be there, and what is written instead."""\n')
-    lines.append(f"SPACES: Final = {ascii(spaces)}\nCOLONS: Final = {ascii(colons)}\n" + '"""Characters that are written so."""\n')
-    lines.append(f"SIGNS: Final = {ascii(signs)}\n")
-    lines.append(f"SCRIPTS: Final = {ascii([(kind, part) for kind, source in words._CJK for part in source.split('|')])}\n")
-    lines.append(f"AFTER_NUMBER: Final = {ascii(words._AFTER_NUMBER.split('|'))}\n")
-    lines.append(f"UNSURE: Final = {ascii(sorted(set(skim._UNSURE.pattern.strip('[]'))))}\n")
-    lines.append('"""Tokens of signs and of other scripts, what may follow a number, and signs of doubt."""\n')
-    for name in ("_NOUNS", "_NUMBER_WORDS", "_ORDINALS", "_BEFORE_A_WORD", "_PANELS", "_COPULAS", "_PLACES", "_UNSURE_WORDS"):
+    lines.append(
+        "}\n"
+        + '"""Kind, number, whether it is a number, sets; whether phrases begin or end with it → words."""\n\n'
+    )
+    lines.append(f"STEMS: Final = {dict(words._STEMS)!a}\n")
+    lines.append(
+        f"PHRASES: Final = {phrases!a}\n"
+        + '"""Kind and sets of each phrase, whose patterns are numbered so."""\n'
+    )
+    lines.append(
+        f"SWAPS: Final = {[(mark, by) for mark, _, by in _swaps()]!a}\n"
+        + '"""What must be there, and what is written instead."""\n'
+    )
+    lines.append(
+        f"SPACES: Final = {spaces!a}\nCOLONS: Final = {colons!a}\n"
+        + '"""Characters that are written so."""\n'
+    )
+    lines.append(f"SIGNS: Final = {signs!a}\n")
+    lines.append(
+        f"SCRIPTS: Final = {[(kind, part) for kind, source in words._CJK for part in source.split('|')]!a}\n"
+    )
+    lines.append(f"AFTER_NUMBER: Final = {words._AFTER_NUMBER.split('|')!a}\n")
+    lines.append(f"UNSURE: Final = {sorted(set(skim._UNSURE.pattern.strip('[]')))!a}\n")
+    lines.append(
+        '"""Tokens of signs and of other scripts, what may follow a number, and signs of doubt."""\n'
+    )
+    for name in (
+        "_NOUNS",
+        "_NUMBER_WORDS",
+        "_ORDINALS",
+        "_BEFORE_A_WORD",
+        "_PANELS",
+        "_COPULAS",
+        "_PLACES",
+        "_UNSURE_WORDS",
+    ):
         lines.append(f"SKIM{name}: Final = {sorted(vars(skim)[name])!a}\n")
     lines.append(f"SKIM_NOT_GIVEN: Final = {sorted(words.NOT_GIVEN_WORDS)!a}\n")
     lines.append('"""What `relfast.tasks.rel_a.skim` knows of words."""\n')
@@ -249,9 +278,9 @@ def words_text() -> str:
     for word, flags in sorted(words_with_flags().items()):
         by_flags.setdefault(flags, []).append(word)
     lines = [_WORDS_HEAD, "WORDS: Final = {\n"]
-    for flags, words in sorted(by_flags.items()):
+    for flags, some in sorted(by_flags.items()):
         lines.append(f"    {flags}: (\n")
-        lines += [f'        "{line} "\n' for line in textwrap.wrap(" ".join(words), 96)]
+        lines += [f'        "{line} "\n' for line in textwrap.wrap(" ".join(some), 96)]
         lines.append("    ),\n")
     lines += [
         "}\n",

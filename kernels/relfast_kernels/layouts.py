@@ -210,8 +210,8 @@ READ_COLUMNS: Final = 7
 
 CHOICES_WORK: Final = 1 << 16
 PATTERN_WORK: Final = 1 << 17
-"""Numbers of work space that the matcher of patterns takes (`relfast_kernels.text.patterns`), and from where on
-the reader of REL-A's sentences has it."""
+"""Numbers of work space that the matcher of patterns takes (`relfast_kernels.text.patterns`), and from where
+on the reader of REL-A's sentences has it."""
 
 WORD_SLOTS: Final = 1 << 12
 WORD_FACTOR: Final = 0x9E37_79B9_7F4A_7C15

@@ -41,7 +41,7 @@ from relfast.tasks.base import Task
 from relfast.tasks.modules import MAX_AT_ONCE, BlockJudge, Responses
 
 if TYPE_CHECKING:
-    from relfast.engine.text_fast_path import ScannedBlock
+    from relfast.engine.scanned_block import ScannedBlock
 
 UNIT: Final = "tags"
 

@@ -24,7 +24,7 @@ from relfast.tasks.base import Task, resolve
 from relfast.tasks.line_rows import Block, LineRows, Written
 
 if TYPE_CHECKING:
-    from relfast.engine.text_fast_path import ScannedBlock
+    from relfast.engine.scanned_block import ScannedBlock
     from relfast.engine.text_fields import CountingReader, KnownGold
 
 

@@ -28,7 +28,7 @@ from typing import Any, BinaryIO, Final
 
 from relfast_kernels.compiled.cache import Cache, user_cache
 from relfast_kernels.compiled.trust import UntrustedError
-from relfast_kernels.compiled.units import UNITS
+from relfast_kernels.compiled.units import UNITS as UNITS
 
 _ROOT: Final = Path(__file__).parent.parent
 _OF_ALL: Final = tuple(

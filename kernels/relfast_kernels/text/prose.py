@@ -175,9 +175,9 @@ def can_be_cut(text: Any, start: int, end: int) -> bool:
     its letters are in lower case then."""
     at = find_byte(text, start, end, 46)
     while at < end:
-        if at - 2 >= start and text[at - 2] == 110 and text[at - 1] == 111:
-            if _may_be_number_sign(text, start, end, at + 1):
-                return False
+        is_no = at - 2 >= start and text[at - 2] == 110 and text[at - 1] == 111
+        if is_no and _may_be_number_sign(text, start, end, at + 1):
+            return False
         if at - 1 >= start and at + 1 < end and text[at - 1] == 101 and text[at + 1] == 103:
             return False
         at = find_byte(text, at + 1, end, 46)

@@ -165,7 +165,7 @@ def _says(text: Any, start: int, end: int, tables: Any, room: Any) -> Any:
         return bits if bits != NOT_READ else np.int64(_MISSED)
     work = room.work
     place = _lone_digit(text, start, end)
-    digit = np.int64(0)
+    digit: Any = np.int64(0)
     if place >= 0:
         digit = np.int64(text[place])
         text[place] = FORM_DIGIT

@@ -22,7 +22,7 @@ from relfast_kernels.text.choices.data import (
     SET_VERSUS,
     SET_WITHIN,
 )
-from relfast_kernels.text.choices.numbering import A, B, C, F, G, I, L, N, P, W, X, Y, kinds
+from relfast_kernels.text.choices.numbering import A, B, C, F, G, I, L, N, P, X, Y, kinds
 from relfast_kernels.text.choices.tokens import (
     COLUMNS,
     KIND_OF,
@@ -115,7 +115,7 @@ def any_in(start: Any, stop: Any, sets: Any, work: Any) -> bool:
 @kernel
 def subject_of(start: Any, stop: Any, work: Any) -> Any:
     """What a clause is about, by its last noun; 0 for ""."""
-    found = np.int64(0)
+    found: Any = np.int64(0)
     within = False
     for at in range(start, stop):
         kind, sets = kind_in(at, work), sets_in(at, work)
@@ -146,7 +146,8 @@ def subject_of(start: Any, stop: Any, work: Any) -> Any:
 @kernel
 def _tie(start: Any, stop: Any, work: Any) -> Any:
     """The noun right before a number, the verb before that, and where what else stands before them ends."""
-    direct, link = np.int64(0), np.int64(0)
+    direct: Any = np.int64(0)
+    link: Any = np.int64(0)
     at = stop
     while at > start:
         kind = kind_in(at - 1, work)
@@ -388,7 +389,5 @@ def verdict_on(
         return SUPPOSED, False, False
     if verdict == NOT:
         return MENTIONED, False, False
-    force = _force(
-        direct, link, about, start, rest, at, stop, another, ends, opener, nth, first, work
-    )
+    force = _force(direct, link, about, start, rest, at, stop, another, ends, opener, nth, first, work)
     return force, described, boxed

@@ -151,9 +151,7 @@ def _sizes(n: int, work: Any) -> int:
             ends = after == 0 or _ENDS[after] != 0
             tied = (before != 0 and _TIES[before] != 0) or before_sets & SET_NUMBER != 0
             by_noun = before == A or before == P
-            if not (
-                (ends or _GOES_ON[after] != 0) and (by_noun or (tied and ends) or (was_alone and ends))
-            ):
+            if not ((ends or _GOES_ON[after] != 0) and (by_noun or (tied and ends) or (was_alone and ends))):
                 _write(OTHER_TOKENS, to, W, 0, work[place + SETS], work)
             elif value == 1 and not (
                 by_noun
@@ -170,12 +168,12 @@ def _sizes(n: int, work: Any) -> int:
 def _dashes_tie(n: int, work: Any) -> int:
     """Dashes and commas behind a noun as colons, from the other list to the first."""
     base = OTHER_TOKENS
-    if n == 3 and kind_at(base, 0, n, work) == A and kind_at(base, 1, n, work) == COMMA:
-        if kind_at(base, 2, n, work) == G:
-            _copy(base, 0, TOKENS, 0, work)
-            _write(TOKENS, 1, C, 0, SET_COLON | SET_TWO_DOTS, work)
-            _copy(base, 2, TOKENS, 2, work)
-            return n
+    first, second, third = kind_at(base, 0, n, work), kind_at(base, 1, n, work), kind_at(base, 2, n, work)
+    if n == 3 and first == A and second == COMMA and third == G:
+        _copy(base, 0, TOKENS, 0, work)
+        _write(TOKENS, 1, C, 0, SET_COLON | SET_TWO_DOTS, work)
+        _copy(base, 2, TOKENS, 2, work)
+        return n
     to = 0
     for at in range(n):
         if (

@@ -9,7 +9,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.characters import decode
 from relfast_kernels.text.choices.sentences import MAX_POINTS, POINTS, SENTENCE_BYTES
-from relfast_kernels.text.choices.skimming import SKIMS, READS, skim_all
+from relfast_kernels.text.choices.skimming import READS, SKIMS, skim_all
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP, has, number_of
 from relfast_kernels.text.patterns.symbols import UNREADABLE, constant, symbol_of
 

@@ -31,11 +31,9 @@ from relfast_kernels.text.choices.numbering import (
     END_OF_MEMBERS,
     GROUPS,
     MEMBERS,
-    A,
     B,
     C,
     G,
-    I,
     J,
     N,
     S,
@@ -47,7 +45,7 @@ from relfast_kernels.text.choices.numbering import (
     plain_numbers,
 )
 from relfast_kernels.text.choices.sentences import WITHOUT_MARKUP, clean
-from relfast_kernels.text.choices.tokens import COLUMNS, KIND_OF, SETS, TOKENS, VALUE, OTHER_TOKENS, tokens
+from relfast_kernels.text.choices.tokens import COLUMNS, KIND_OF, SETS, TOKENS, tokens
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP, has, number_of
 from relfast_kernels.text.patterns.symbols import constant
 
@@ -97,7 +95,7 @@ def _turns_down(start: Any, stop: Any, opener: Any, work: Any) -> bool:
         return False
     if opens(opener, T):
         return True
-    return start < stop and _BEFORE_TURNED[kind_in(start, work)] != 0
+    return bool(start < stop and _BEFORE_TURNED[kind_in(start, work)] != 0)
 
 
 @kernel

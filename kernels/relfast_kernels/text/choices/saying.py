@@ -85,9 +85,7 @@ def says(text: Any, start: int, end: int, out: Any, low: int, work: Any) -> Any:
         bits |= SAYS_OR
     excepted = is_all(LIST_ITEM, out, low, stop, work) or begins(WAIT, out, low, stop, work)
     if not names_a_choice(out, low, stop, work):
-        if not (
-            excepted or takes_back(out, low, stop, work) or begins(YES, out, low, stop, work)
-        ):
+        if not (excepted or takes_back(out, low, stop, work) or begins(YES, out, low, stop, work)):
             bits |= SAYS_QUIET
         return bits if work[HAS_GIVEN_UP] == 0 else NOT_READ
     bits |= SAYS_NAMES

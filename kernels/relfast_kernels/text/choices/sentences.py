@@ -36,10 +36,7 @@ _TILDE: Final = constant(126)
 
 _SWAP: Final = np.array([number_of(f"A_SWAP_{n:02}") for n in range(len(SWAPS))], np.int64)
 _BY_SYMBOLS: Final = np.concatenate(
-    [
-        np.array([ord(c) if c.isascii() else symbol_of(ord(c)) for c in by], np.uint8)
-        for _, by in SWAPS
-    ]
+    [np.array([ord(c) if c.isascii() else symbol_of(ord(c)) for c in by], np.uint8) for _, by in SWAPS]
 )
 _BY_POINTS: Final = np.array([ord(c) for _, by in SWAPS for c in by], np.int64)
 _BY: Final = np.cumsum([0] + [len(by) for _, by in SWAPS])
@@ -147,10 +144,9 @@ def _has_struck(text: Any, low: int, end: int) -> bool:
     """Whether markup may strike text out."""
     at = find(text, low, end, 60)
     while at >= 0:
-        if at + 2 < end and text[at + 1] == 115:  # "<s>", "<strike>"
-            if text[at + 2] == 62 or text[at + 2] == 116:
-                return True
-        if at + 2 < end and text[at + 1] == 100 and text[at + 2] == 101:
+        # "<s>", "<strike>", "<del>"
+        first, second = (text[at + 1], text[at + 2]) if at + 2 < end else (np.uint8(0), np.uint8(0))
+        if (first == 115 and (second == 62 or second == 116)) or (first == 100 and second == 101):
             return True
         at = find(text, at + 1, end, 60)
     for at in range(low, end - 1):
@@ -161,8 +157,8 @@ def _has_struck(text: Any, low: int, end: int) -> bool:
 
 @kernel
 def clean(out: Any, start: int, end: int, low: int, work: Any) -> int:
-    """Write the symbols that `open_sentence` has written once more from ``low`` on, without markup; where they
-    end, or -1: it cannot be followed here. The code points become those of what is left."""
+    """Write the symbols that `open_sentence` has written once more from ``low`` on, without markup; where
+    they end, or -1: it cannot be followed here. The code points become those of what is left."""
     to = low
     seen = np.int64(0)
     for at in range(start, end):

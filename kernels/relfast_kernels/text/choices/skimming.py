@@ -45,7 +45,8 @@ _SETS: Final = (
     SKIM_BEFORE_A_WORD, SKIM_UNSURE_WORDS, ["right"], ["to"], ["and"], ["the"],
 )  # fmt: skip
 (
-    _NOUN, _PANEL, _COPULA, _PLACE, _NO_GIVEN, _NUMBER_WORD, _ORDINAL, _BEFORE, _UNSURE_WORD, _RIGHT, _TO, _AND, _THE,
+    _NOUN, _PANEL, _COPULA, _PLACE, _NO_GIVEN, _NUMBER_WORD, _ORDINAL, _BEFORE, _UNSURE_WORD, _RIGHT, _TO,
+    _AND, _THE,
 ) = (1 << bit for bit in range(13))  # fmt: skip
 _NAMES: Final = sorted({word for members in _SETS for word in members})
 _LETTERS: Final = np.array([ord(c) for name in _NAMES for c in name], np.uint8)
@@ -55,7 +56,8 @@ _FLAGS: Final = np.array(
 )
 _LONGEST: Final = max(map(len, _NAMES))
 _STARTS: Final = np.array(
-    [next((n for n, name in enumerate(_NAMES) if ord(name[0]) >= c), len(_NAMES)) for c in range(129)], np.int64
+    [next((n for n, name in enumerate(_NAMES) if ord(name[0]) >= c), len(_NAMES)) for c in range(129)],
+    np.int64,
 )
 """Where names begin that begin with a character, or a later one."""
 
@@ -242,22 +244,18 @@ def skim_all(text: Any, low: int, end: int, out: Any, to: int, work: Any) -> Any
         if is_word and not sets & (_NUMBER_WORD | _NO_GIVEN):
             continue
         same = bare == begin and bare_end == stop
-        first = previous = previous_end = np.int64(0)
+        previous: Any = np.int64(0)
+        previous_end: Any = np.int64(0)
         if at > 0:
             previous, previous_end = _w(at - 1, _BEGIN, work), _w(at - 1, _END, work)
         if sets & _NO_GIVEN:
             # before the first word stands the last one
             other = at - 1 if at > 0 else n - 1
-            is_to = (
-                _sets_of(text, _w(other, _BEGIN, work), _w(other, _END, work)) & _TO != 0
-            )
+            is_to = _sets_of(text, _w(other, _BEGIN, work), _w(other, _END, work)) & _TO != 0
             missing = missing or not sets & _RIGHT or not is_to
         elif _all_digits(text, bare, bare_end):
             first, last = _strip(text, previous, previous_end, _FRONT)
             before = _sets_of(text, first, last)
-            if at == 0:
-                first = last = np.int64(0)
-                before = np.int64(0)
             if before & _NOUN:
                 if not same or not _turned_down(text, sentence, at, n, out, to, work):
                     return READS, _NONE
@@ -273,7 +271,8 @@ def skim_all(text: Any, low: int, end: int, out: Any, to: int, work: Any) -> Any
                     return READS, _NONE
                 listed = at
             elif before & _COPULA or (last > first and text[last - 1] == 58):
-                s, e = np.int64(0), np.int64(0)
+                s: Any = np.int64(0)
+                e: Any = np.int64(0)
                 if last > first and text[last - 1] == 58:
                     s, e = first, last - 1
                 elif at > 1:
@@ -304,7 +303,8 @@ def skim_all(text: Any, low: int, end: int, out: Any, to: int, work: Any) -> Any
                     return READS, _NONE
         elif sets & _NUMBER_WORD:
             before_sets = _sets_of(text, previous, previous_end) if at > 0 else np.int64(0)
-            after = after_end = np.int64(0)
+            after: Any = np.int64(0)
+            after_end: Any = np.int64(0)
             after_sets = np.int64(0)
             if at + 1 < n and same:
                 after, after_end = _w(at + 1, _BARE, work), _w(at + 1, _BARE_END, work)

@@ -199,6 +199,16 @@ def _put(n: int, kind: Any, value: Any, sets: Any, is_name: Any, work: Any) -> i
 
 
 @kernel
+def _is_ordinal(text: Any, k: int, end: int) -> bool:
+    """Whether "st", "nd", "rd" or "th" stands there, and ends a word."""
+    if k + 1 >= end or _is_word(text, k + 2, end):
+        return False
+    a, b = text[k], text[k + 1]
+    is_end = (a == 115 and b == 116) or (a == 116 and b == 104)
+    return bool(is_end or (b == 100 and (a == 110 or a == 114)))
+
+
+@kernel
 def _ordinal_end(text: Any, low: int, at: int, end: int) -> int:
     """Where "4th" ends, or -1."""
     if at > low and (KIND[text[at - 1]] & IS_WORD != 0 or text[at - 1] == 46 or text[at - 1] == 44):
@@ -206,13 +216,7 @@ def _ordinal_end(text: Any, low: int, at: int, end: int) -> int:
     k = at
     while k < end and k < at + 9 and is_digit(text[k]):
         k += 1
-    if k + 1 >= end or _is_word(text, k + 2, end):
-        return -1
-    a, b = text[k], text[k + 1]
-    is_ending = (
-        (a == 115 and b == 116) or (a == 110 and b == 100) or (a == 114 and b == 100) or (a == 116 and b == 104)
-    )
-    return k + 2 if is_ending else -1
+    return k + 2 if _is_ordinal(text, k, end) else -1
 
 
 @kernel
@@ -223,10 +227,8 @@ def _attached_end(text: Any, low: int, at: int, end: int, work: Any) -> int:
         k += 1
     if k >= end or not _is_word(text, k, end):
         return -1
-    if k + 1 < end and not _is_word(text, k + 2, end):
-        a, b = text[k], text[k + 1]
-        if (a == 115 and b == 116) or (a == 110 and b == 100) or (a == 114 and b == 100) or (a == 116 and b == 104):
-            return -1
+    if _is_ordinal(text, k, end):
+        return -1
     for n in range(len(_AFTER_ENDS) - 1):
         if _same_points(_AFTER, _AFTER_ENDS[n], _AFTER_ENDS[n + 1], low, k, end, work):
             return -1
@@ -276,12 +278,16 @@ def _word(text: Any, low: int, at: int, end: int, n: int, work: Any) -> Any:
     while stop < end and (is_digit(text[stop]) or _is_letter(text[stop], work[POINTS + stop - low])):
         stop += 1
     quoted = False
-    if stop + 1 < end and text[stop] == 39 and _is_word(text, stop + 1, end):
-        if not (text[stop + 1] == 115 and not _is_word(text, stop + 2, end)):
-            quoted = True
+    if (
+        stop + 1 < end
+        and text[stop] == 39
+        and _is_word(text, stop + 1, end)
+        and not (text[stop + 1] == 115 and not _is_word(text, stop + 2, end))
+    ):
+        quoted = True
+        stop += 1
+        while _is_word(text, stop, end):
             stop += 1
-            while _is_word(text, stop, end):
-                stop += 1
     about = about_word(low, at, stop, work)
     if quoted or about & (1 << _OPENS_SHIFT):
         for k in range(len(_PHRASE)):
@@ -289,10 +295,8 @@ def _word(text: Any, low: int, at: int, end: int, n: int, work: Any) -> Any:
             if last >= 0:
                 return _put(n, _PHRASE_KINDS[k], 0, _PHRASE_SETS[k], 0, work), last
     if about & 255 != 0:
-        return (
-            _put(n, about & 255, about >> _NUMBER_SHIFT & 15, about >> _SETS_SHIFT, about >> _NAME_SHIFT & 1, work),
-            stop,
-        )
+        value, is_name = about >> _NUMBER_SHIFT & 15, about >> _NAME_SHIFT & 1
+        return _put(n, about & 255, value, about >> _SETS_SHIFT, is_name, work), stop
     return _put(n, stem_kind(low, at, stop, work), 0, 0, 0, work), stop
 
 

@@ -38,7 +38,6 @@ from relfast_kernels.text.choices.saying import (
     WAIT,
     YES,
     confirms,
-    takes_back,
 )
 from relfast_kernels.text.choices.sentences import SENTENCE_BYTES, WITHOUT_MARKUP, open_sentence
 from relfast_kernels.text.choices.skimming import END_OF_SKIMMING, READS, SKIMS, names_a_choice, skim
@@ -68,15 +67,16 @@ _SEVERAL: Final = REASONS.index("several_answers")
 _OUT_OF_RANGE: Final = REASONS.index("out_of_range")
 
 (
-    _STATE, _FINAL, _OFFERS, _REPLACES, _BOXED, _WHOLE, _PLAIN, _CONCLUDES, _PANEL_FIRST, _LAST_LINE, _NEIGHBOURS,
-    _DENIED, _VERDICTS, _ALTERNATIVES, _YES, _TAKEN_BACK, _CONFIRMED, _UNHEARD, _WITHDRAWN,
+    _STATE, _FINAL, _OFFERS, _REPLACES, _BOXED, _WHOLE, _PLAIN, _CONCLUDES, _PANEL_FIRST, _LAST_LINE,
+    _NEIGHBOURS, _DENIED, _VERDICTS, _ALTERNATIVES, _YES, _TAKEN_BACK, _CONFIRMED, _UNHEARD, _WITHDRAWN,
     _LISTED_KNOWN, _LISTED, _TEXT, _TEXT_END, _FREE,
 ) = (constant(END_OF_SKIMMING + k) for k in range(24))  # fmt: skip
-"""What is known of the walk, in the work space: whether there is a final statement, and what of it; choices as
-bits; whether talk has confirmed something, or was not looked at for that; what choices are described, where the
-text is, and from where on work space is free."""
+"""What is known of the walk, in the work space: whether there is a final statement, and what of it; choices
+as bits; whether talk has confirmed something, or was not looked at for that; what choices are described,
+where the text is, and from where on work space is free."""
 _WEAKER: Final = constant(END_OF_SKIMMING + 24)
-"""Of each force less than a statement's: whether there is any, the last one, whether it concludes, all as bits."""
+"""Of each force less than a statement's: whether there is any, the last one, whether it concludes, all as
+bits."""
 END_OF_WALK: Final = END_OF_SKIMMING + 24 + 4 * 6
 
 GOES_ON, ENDS, CANNOT = map(constant, (1, 0, -1))
@@ -238,14 +238,14 @@ def _take(
         return GOES_ON
     is_said = resolved(n, work)
     force, value = work[RESOLVED + FORCE], work[RESOLVED + NUMBER]
-    if yes and (not is_said or force < SHORT):
-        if about & ASKS or begins(EXAMINES, out, low, stop, work):
-            asked = _asked(n, work)
-            if asked >= 0:
-                if _bit(asked) == 0:
-                    return CANNOT
-                work[_VERDICTS] |= _bit(asked)
-                return GOES_ON
+    is_asked = yes and (not is_said or force < SHORT)
+    if is_asked and (about & ASKS or begins(EXAMINES, out, low, stop, work)):
+        asked = _asked(n, work)
+        if asked >= 0:
+            if _bit(asked) == 0:
+                return CANNOT
+            work[_VERDICTS] |= _bit(asked)
+            return GOES_ON
     if is_said and force == SHORT and begins(ERROR, out, low, stop, work):
         force = STATED
         work[RESOLVED + FORCE], work[RESOLVED + REPLACES] = STATED, 1
@@ -380,7 +380,12 @@ def _item_number(text: Any, start: int, end: int) -> Any:
     while line < end:
         at = line
         while at < end and (
-            text[at] == 32 or text[at] == 9 or text[at] == 62 or text[at] == 42 or text[at] == 95 or text[at] == 35
+            text[at] == 32
+            or text[at] == 9
+            or text[at] == 62
+            or text[at] == 42
+            or text[at] == 95
+            or text[at] == 35
         ):
             at += 1
         if at < end and text[at] == 40:
@@ -457,8 +462,9 @@ def _answer(text: Any, start: int, end: int, work: Any) -> Any:
 def walk_back(
     text: Any, start: int, end: int, whole_end: int, words: Any, out: Any, low: int, work: Any
 ) -> Any:
-    """The choice of a text in lower case, as `relfast_kernels.text.rel_a_strict.read_choice` gives it; ``end``
-    is where white space at its end begins."""
+    """The choice of a text in lower case, as `relfast_kernels.text.rel_a_strict.read_choice` gives it.
+
+    White space at its end begins at ``end``."""
     for k in range(_STATE, END_OF_WALK):
         work[k] = 0
     work[HAS_GIVEN_UP] = 0
