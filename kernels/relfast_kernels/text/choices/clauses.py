@@ -335,7 +335,7 @@ def verdict_on(
             ends = ends and kind_in(k, work) == F
     boxed = False
     opposed = any_is(start, at, _OPPOSED, work)
-    bad = np.int64(-1)
+    bad: Any = np.int64(-1)
     for k in range(start, at):
         kind = kind_in(k, work)
         boxed = boxed or (kind == A and sets_in(k, work) & SET_BOXED != 0)

@@ -17,7 +17,7 @@ from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP, number_of, searc
 from relfast_kernels.text.patterns.plain import find
 from relfast_kernels.text.patterns.symbols import UNREADABLE, constant, symbol_of
 
-MAX_SENTENCE: Final = 600
+MAX_SENTENCE: Final = 2_000
 """Bytes of a sentence that is read here."""
 _ROOM: Final = 4_096
 """Characters that one may become by what is written instead of markup, twice over."""
@@ -86,6 +86,8 @@ def open_sentence(text: Any, start: int, end: int, out: Any, low: int, work: Any
     to = low
     at = start
     while at < end:
+        if to - low >= WITHOUT_MARKUP - 8:
+            return -1
         byte = text[at]
         if byte < 0x80:
             out[to] = byte
@@ -146,8 +148,10 @@ def _has_struck(text: Any, low: int, end: int) -> bool:
     while at >= 0:
         # "<s>", "<strike>", "<del>"
         first, second = (text[at + 1], text[at + 2]) if at + 2 < end else (np.uint8(0), np.uint8(0))
-        if (first == 115 and (second == 62 or second == 116)) or (first == 100 and second == 101):
+        if (first == 115 and second == 62) or (first == 100 and second == 101):
             return True
+        if first == 115 and second == 116 and not (at + 4 < end and text[at + 4] == 111):
+            return True  # and not "<strong>"
         at = find(text, at + 1, end, 60)
     for at in range(low, end - 1):
         if text[at] == 126 and text[at + 1] == 126:

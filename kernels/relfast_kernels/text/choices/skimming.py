@@ -207,7 +207,7 @@ def _turned_down(text: Any, start: Any, at: Any, n: Any, out: Any, to: int, work
 def _is_other_sign(point: int) -> bool:
     if point <= 0x2FF or 0x2010 <= point <= 0x203A or 0x2200 <= point <= 0x22FF:
         return False
-    return not 0x2190 <= point <= 0x2193
+    return not (point == 0x2190 or point == 0x2191 or point == 0x2193)
 
 
 @kernel

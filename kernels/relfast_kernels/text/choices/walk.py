@@ -60,7 +60,8 @@ _MAX_ROW: Final = 4_000
 _MAX_SENTENCE: Final = 2_000
 _MAX_PLAIN: Final = 80
 _MAX_NEIGHBOURS: Final = 6
-_MAX_VALUE: Final = 62
+_MAX_VALUE: Final = 9
+_MAX_MET: Final = 50
 _N_CHOICES: Final = 8
 _NO_ANSWER: Final = REASONS.index("no_answer")
 _SEVERAL: Final = REASONS.index("several_answers")
@@ -77,16 +78,29 @@ where the text is, and from where on work space is free."""
 _WEAKER: Final = constant(END_OF_SKIMMING + 24)
 """Of each force less than a statement's: whether there is any, the last one, whether it concludes, all as
 bits."""
-END_OF_WALK: Final = END_OF_SKIMMING + 24 + 4 * 6
+_N_MET, _MET = constant(END_OF_SKIMMING + 48), constant(END_OF_SKIMMING + 49)
+"""How many numbers greater than a choice's are known, and which."""
+_ZEROED: Final = END_OF_SKIMMING + 49
+END_OF_WALK: Final = _ZEROED + _MAX_MET
 
 GOES_ON, ENDS, CANNOT = map(constant, (1, 0, -1))
 _ONE: Final = constant(1)
 
 
 @kernel
-def _bit(value: Any) -> Any:
-    """The bit of a number; 0: it has none."""
-    return _ONE << value if 0 <= value <= _MAX_VALUE else np.int64(0)
+def _bit(value: Any, work: Any) -> Any:
+    """The bit of a number: of greater ones in the order in which they are met; 0: they are too many."""
+    if 0 <= value <= _MAX_VALUE:
+        return _ONE << value
+    n = work[_N_MET]
+    for k in range(n):
+        if work[_MET + k] == value:
+            return _ONE << (_MAX_VALUE + 1 + k)
+    if n == _MAX_MET:
+        return np.int64(0)
+    work[_MET + n] = value
+    work[_N_MET] = n + 1
+    return _ONE << (_MAX_VALUE + 1 + n)
 
 
 @kernel
@@ -133,7 +147,7 @@ def _keep(n: int, about: int, is_said: bool, out: Any, work: Any) -> bool:
     force = work[RESOLVED + FORCE]
     if is_said and MENTIONED <= force <= FITS:
         value = work[RESOLVED + NUMBER]
-        bit = _bit(value)
+        bit = _bit(value, work)
         if bit == 0:
             return False
         if work[RESOLVED + DESCRIBED] != 0:
@@ -154,7 +168,7 @@ def _keep(n: int, about: int, is_said: bool, out: Any, work: Any) -> bool:
         offers = offers or said_at(k, OFFERS, work) != 0
     if offers and (about & ASKS or (is_said and force >= SHORT)):
         for k in range(n):
-            bit = _bit(said_at(k, NUMBER, work))
+            bit = _bit(said_at(k, NUMBER, work), work)
             if bit == 0:
                 return False
             work[_ALTERNATIVES] |= bit
@@ -165,7 +179,7 @@ def _keep(n: int, about: int, is_said: bool, out: Any, work: Any) -> bool:
 def _keep_denials(n: int, work: Any) -> bool:
     for k in range(n):
         if said_at(k, FORCE, work) == DENIED:
-            bit = _bit(said_at(k, NUMBER, work))
+            bit = _bit(said_at(k, NUMBER, work), work)
             if bit == 0:
                 return False
             work[_DENIED] |= bit
@@ -242,9 +256,9 @@ def _take(
     if is_asked and (about & ASKS or begins(EXAMINES, out, low, stop, work)):
         asked = _asked(n, work)
         if asked >= 0:
-            if _bit(asked) == 0:
+            if _bit(asked, work) == 0:
                 return CANNOT
-            work[_VERDICTS] |= _bit(asked)
+            work[_VERDICTS] |= _bit(asked, work)
             return GOES_ON
     if is_said and force == SHORT and begins(ERROR, out, low, stop, work):
         force = STATED
@@ -256,7 +270,7 @@ def _take(
             work[_TAKEN_BACK] = 0
             for k in range(n):
                 if said_at(k, FORCE, work) >= SHORT:
-                    bit = _bit(said_at(k, NUMBER, work))
+                    bit = _bit(said_at(k, NUMBER, work), work)
                     if bit == 0:
                         return CANNOT
                     work[_DENIED] |= bit
@@ -266,9 +280,9 @@ def _take(
         listed = _listed(out, work)
         if listed < 0:
             return CANNOT
-        if listed & _bit(value) != 0:
+        if listed & _bit(value, work) != 0:
             if force == STATED and about & POSITIVE:
-                work[_VERDICTS] |= _bit(value)
+                work[_VERDICTS] |= _bit(value, work)
             return GOES_ON
     if work[_TAKEN_BACK] != 0 and work[_CONFIRMED] == 0:
         if work[_UNHEARD] != 0:
@@ -278,7 +292,7 @@ def _take(
     work[_STATE] = 1
     work[_FINAL], work[_OFFERS] = value, work[RESOLVED + OFFERS]
     work[_REPLACES], work[_BOXED] = work[RESOLVED + REPLACES], work[RESOLVED + BOXED]
-    bit = _bit(value)
+    bit = _bit(value, work)
     several = (work[_OFFERS] != 0 and about & ASKS != 0) or work[_DENIED] & bit != 0
     if several or work[_ALTERNATIVES] & ~bit != 0:
         work[_FINAL] = 0
@@ -338,7 +352,7 @@ def _neighbour(
         listed = _listed(out, work)
         if listed < 0:
             return CANNOT
-        if listed & _bit(value) != 0:
+        if listed & _bit(value, work) != 0:
             return ENDS
     if not same_line and not offers:
         alike = whole and count(text, start, end) <= _MAX_PLAIN and about & PLAIN != 0
@@ -444,7 +458,7 @@ def _answer(text: Any, start: int, end: int, work: Any) -> Any:
             continue
         values = work[place + 3]
         if (force == FITS or force == SHORT) and work[place + 2] != 0:
-            values = _bit(work[place + 1])
+            values = _bit(work[place + 1], work)
         if values & work[_DENIED]:
             values &= ~work[_DENIED]
             if values == 0:
@@ -465,7 +479,7 @@ def walk_back(
     """The choice of a text in lower case, as `relfast_kernels.text.rel_a_strict.read_choice` gives it.
 
     White space at its end begins at ``end``."""
-    for k in range(_STATE, END_OF_WALK):
+    for k in range(_STATE, _ZEROED):
         work[k] = 0
     work[HAS_GIVEN_UP] = 0
     work[_TEXT], work[_TEXT_END], work[_FREE] = start, whole_end, low + SENTENCE_BYTES
