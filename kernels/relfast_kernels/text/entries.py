@@ -46,7 +46,7 @@ from relfast_kernels.text.dialects import ENTRY_SIZE
 from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.lines import Joined, Work, scan_lines
 from relfast_kernels.text.members import N_FIELDS
-from relfast_kernels.text.rel_a_strict import Tables
+from relfast_kernels.text.rel_a_memo import Tables
 from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
 

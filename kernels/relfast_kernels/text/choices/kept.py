@@ -12,7 +12,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import CHOICES_WORK, PATTERN_WORK
-from relfast_kernels.text.choices.walk import END_OF_WALK
+from relfast_kernels.text.choices.state import END_OF_WALK
 from relfast_kernels.text.find import hash_text
 from relfast_kernels.text.patterns.symbols import constant
 
