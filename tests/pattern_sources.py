@@ -1,7 +1,7 @@
 """The patterns that kernels run and the words that they know, as the ``strict`` extractors have them.
 
-``python tests/pattern_sources.py`` writes `relfast_kernels.text.patterns.sources` and
-`relfast_kernels.text.known_words` anew; a test holds them to this.
+``python tests/pattern_sources.py`` writes `relfast_kernels.text.patterns.sources`,
+`relfast_kernels.text.known_words` and `relfast_kernels.text.choices.data` anew; a test holds them to this.
 """
 
 from __future__ import annotations
