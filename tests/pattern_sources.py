@@ -1,7 +1,7 @@
 """The patterns that kernels run and the words that they know, as the ``strict`` extractors have them.
 
-``python tests/pattern_sources.py`` writes `relfast_kernels.text.patterns.sources` and
-`relfast_kernels.text.known_words` anew; a test holds them to this.
+``python tests/pattern_sources.py`` writes `relfast_kernels.text.patterns.sources`,
+`relfast_kernels.text.known_words` and `relfast_kernels.text.choices.data` anew; a test holds them to this.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ import textwrap
 from pathlib import Path
 
 from relfast.tasks import final, verdict, yes_no_patterns
-from relfast.tasks.rel_a import skim
-from relfast.tasks.rel_a.kernel_tables import words_with_flags
+from relfast.tasks.rel_a import numbering, sentence, skim, walk, words
+from relfast.tasks.rel_a import verdict as rel_a_verdict
+from relfast.tasks.rel_a.clause import _AS_WELL
+from relfast.tasks.rel_a.kernel_tables import _texts, words_with_flags
 from relfast.tasks.rel_b import strict, taxa_patterns
 from relfast.tasks.rel_c import label
 
@@ -29,6 +31,8 @@ from __future__ import annotations
 from typing import Final
 
 '''
+
+CHOICES_PATH = _TEXT / "choices/data.py"
 
 _BACKREFERENCE = r"<(del|s|strike)>.{0,150}?</\1>"
 
@@ -58,9 +62,182 @@ def sources() -> dict[str, tuple[str, int]]:
         raise ValueError("STRUCK is written otherwise")
     ways = "|".join(f"<{tag}>.{{0,150}}?</{tag}>" for tag in ("del", "s", "strike"))
     found["STRUCK"] = struck.replace(_BACKREFERENCE, ways), flags
-    found["A_PLAIN"] = skim.PLAIN.pattern, 0
+    found |= _of_choices()
     found["LEADS"] = "(?:" + "|".join(sorted(yes_no_patterns.LEADS)) + ")", 0
     return found
+
+
+_CIRCLED = "".join(words._DIGITS)
+"""No kernel reads a text that has one of them."""
+
+MARKS = "<\\[&*_!>(~n#"
+"""What kernels know to be in a sentence; `#` stands for signs of comparison."""
+
+
+def _of_choices() -> dict[str, tuple[str, int]]:
+    """Those of REL-A's sentences."""
+    lone = words._LONE_DIGIT.pattern.replace(_CIRCLED, "").replace("(?<=[①-➓])|", "")
+    lone = lone.replace(r"\ufe0f?\u20e3", "\ufe0f?\u20e3")
+    if any(c in lone for c in _CIRCLED):
+        raise ValueError("_LONE_DIGIT is written otherwise")
+    value = "|".join(words._VALUE.split("|")[:3])
+    dash = next(pattern for kind, pattern in words._SIGNS if kind == "-")
+    patterns = {
+        "PLAIN": skim.PLAIN.pattern,
+        "LONE_DIGIT": lone,
+        "HAS_WORD": words._HAS_WORD.__self__.pattern,
+        "WORDY": words._WORDY.pattern,
+        "GIVEN": words._PANEL.pattern,
+        "NOT_GIVEN": words._NOT_GIVEN.pattern,
+        "EXPRESSION": words._EXPRESSION,
+        "VALUE": value,
+        "DASH": dash,
+        "DRAFT": "|".join(map(re.escape, sentence._DRAFTS)).replace("\\ ", " "),
+        "UNREAL": sentence._UNREAL.pattern,
+        "TURNED_DOWN": skim._TURNED_DOWN.pattern,
+        "REOPENS": "|".join(map(re.escape, skim._REOPENS)).replace("\\ ", " "),
+        "TAKES_BACK": walk._TAKES_BACK.pattern,
+        "WAIT": walk.WAIT.pattern,
+        "CONFIRMS": walk._CONFIRMS.pattern,
+        "ERROR": walk._ERROR.pattern,
+        "EXAMINES": walk._EXAMINES.pattern,
+        "YES": walk._YES.pattern,
+        "OR": walk.OR.pattern,
+        "LIST_ITEM": walk.LIST_ITEM.pattern,
+        "LISTED": walk._LISTED.pattern,
+    }
+    patterns |= {f"PHRASE_{n:02}": f"(?:{source})(?!\\w)" for n, (_, source) in enumerate(words._PHRASES)}
+    patterns |= {f"SWAP_{n:02}": swap[1].pattern for n, swap in enumerate(_swaps())}
+    return {f"A_{name}": (source, 0) for name, source in patterns.items()}
+
+
+def _swaps() -> list[tuple[str, re.Pattern[str], str]]:
+    """Markup that is replaced by what does not depend on it."""
+    return [
+        (mark, pattern, by) for mark, pattern, by in words._SWAPS if isinstance(by, str) and "\\" not in by
+    ]
+
+
+_WORD_SETS: dict[str, frozenset[str]] = {
+    "PREPOSITION": rel_a_verdict._PREPOSITIONS,
+    "INDEX": frozenset({"index"}),
+    "FOR_BY": frozenset({"for", "by"}),
+    "BOXED": frozenset({"boxed", "a"}),
+    "NUMBER_OF": frozenset({"number of"}),
+    "VERSUS": frozenset({"vs", "versus"}),
+    "BEGINS": rel_a_verdict._BEGINS,
+    "ANSWERS": frozenset({"answers", "boxed"}),
+    "WITHIN": frozenset({"in", "with", "by", "as"}),
+    "BEST": frozenset({"better", "best"}),
+    "RIGHT": rel_a_verdict._RIGHT | {"one"},
+    "IT": frozenset({"it"}),
+    "AS": frozenset({"as"}),
+    "AS_WELL": _AS_WELL,
+    "THROUGH": numbering._THROUGH,
+    "NOR": frozenset({"nor"}),
+    "OUTPUT": frozenset({"solution", "result", "output"}),
+    "MINE": frozenset({"my", "our", "your"}),
+    "NUMBER": frozenset({"number", "la"}),
+    "ANY_OTHER": sentence._ANY_OTHER,
+    "FINAL": frozenset({"final"}),
+    "ONE": frozenset({"one"}),
+}
+"""Words that the rules of clauses and numbers ask for by name."""
+
+
+def _sets_of(text: str) -> int:
+    return sum(1 << bit for bit, members in enumerate(_WORD_SETS.values()) if text in members)
+
+
+def choices_text() -> str:
+    """The module of what REL-A's kernels know of words and signs."""
+    flags: dict[str, tuple[str, int, bool, int, bool, bool]] = {}
+    for word in sorted({*words._TOKEN_OF, *words._OPENS_PHRASE, *words._ENDS_PHRASE}):
+        token = words._TOKEN_OF.get(word)
+        flags[word] = (
+            "" if token is None else token.kind,
+            0 if token is None else token.value,
+            token is not None and token.word,
+            0 if token is None else _sets_of(token.text),
+            word in words._OPENS_PHRASE,
+            word in words._ENDS_PHRASE,
+        )
+    by_flags: dict[tuple[object, ...], list[str]] = {}
+    for word, about in flags.items():
+        by_flags.setdefault(about, []).append(word)
+    phrases = []
+    for kind, source in words._PHRASES:
+        (sets,) = {_sets_of(text) for text in _texts(source) if "\0" not in text} or {0}
+        phrases.append((kind, sets))
+    spaces = "".join(chr(point) for point, to in words._CHARACTERS.items() if to == " ")
+    colons = "".join(chr(point) for point, to in words._CHARACTERS.items() if to == ":")
+    signs = {
+        kind: sorted(set(source.strip("[]")))
+        for kind, source in words._SIGNS
+        if len(source) == 1 or re.fullmatch(r"\[[^\]\\]+\]", source)
+    }
+    lines = [_CHOICES_HEAD]
+    names = ", ".join(f"SET_{name}" for name in _WORD_SETS)
+    lines.append("(\n" + textwrap.indent("\n".join(textwrap.wrap(names + ",", 100)), "    "))
+    lines.append(
+        f'\n) = (1 << bit for bit in range({len(_WORD_SETS)}))\n"""Words that rules ask for by name."""\n\n'
+    )
+    lines.append("WORDS: Final = {\n")
+    for about, members in sorted(by_flags.items(), key=repr):
+        lines.append(f"    {about!r}: (\n")
+        lines += [f"        {line + ' '!a}\n" for line in textwrap.wrap(" ".join(members), 96)]
+        lines.append("    ),\n")
+    lines.append(
+        "}\n"
+        + '"""Kind, number, whether it is a number, sets; whether phrases begin or end with it → words."""\n\n'
+    )
+    lines.append(f"STEMS: Final = {dict(words._STEMS)!a}\n")
+    lines.append(
+        f"PHRASES: Final = {phrases!a}\n"
+        + '"""Kind and sets of each phrase, whose patterns are numbered so."""\n'
+    )
+    lines.append(
+        f"SWAPS: Final = {[(mark, by) for mark, _, by in _swaps()]!a}\n"
+        + '"""What must be there, and what is written instead."""\n'
+    )
+    lines.append(
+        f"SPACES: Final = {spaces!a}\nCOLONS: Final = {colons!a}\n"
+        + '"""Characters that are written so."""\n'
+    )
+    lines.append(f"SIGNS: Final = {signs!a}\n")
+    lines.append(
+        f"SCRIPTS: Final = {[(kind, part) for kind, source in words._CJK for part in source.split('|')]!a}\n"
+    )
+    lines.append(f"AFTER_NUMBER: Final = {words._AFTER_NUMBER.split('|')!a}\n")
+    lines.append(f"UNSURE: Final = {sorted(set(skim._UNSURE.pattern.strip('[]')))!a}\n")
+    lines.append(
+        '"""Tokens of signs and of other scripts, what may follow a number, and signs of doubt."""\n'
+    )
+    for name in (
+        "_NOUNS",
+        "_NUMBER_WORDS",
+        "_ORDINALS",
+        "_BEFORE_A_WORD",
+        "_PANELS",
+        "_COPULAS",
+        "_PLACES",
+        "_UNSURE_WORDS",
+    ):
+        lines.append(f"SKIM{name}: Final = {sorted(vars(skim)[name])!a}\n")
+    lines.append(f"SKIM_NOT_GIVEN: Final = {sorted(words.NOT_GIVEN_WORDS)!a}\n")
+    lines.append('"""What `relfast.tasks.rel_a.skim` knows of words."""\n')
+    return "".join(lines)
+
+
+_CHOICES_HEAD = '''# ruff: noqa: E501
+# fmt: off
+"""Made by ``python tests/pattern_sources.py`` from the tables of REL-A's ``strict`` extractor; not to be edited."""
+
+from __future__ import annotations
+
+from typing import Final
+
+'''
 
 
 def text() -> str:
@@ -101,9 +278,9 @@ def words_text() -> str:
     for word, flags in sorted(words_with_flags().items()):
         by_flags.setdefault(flags, []).append(word)
     lines = [_WORDS_HEAD, "WORDS: Final = {\n"]
-    for flags, words in sorted(by_flags.items()):
+    for flags, some in sorted(by_flags.items()):
         lines.append(f"    {flags}: (\n")
-        lines += [f'        "{line} "\n' for line in textwrap.wrap(" ".join(words), 96)]
+        lines += [f'        "{line} "\n' for line in textwrap.wrap(" ".join(some), 96)]
         lines.append("    ),\n")
     lines += [
         "}\n",
@@ -115,3 +292,4 @@ def words_text() -> str:
 if __name__ == "__main__":
     PATH.write_text(text(), "utf-8")
     WORDS_PATH.write_text(words_text(), "utf-8")
+    CHOICES_PATH.write_text(choices_text(), "utf-8")

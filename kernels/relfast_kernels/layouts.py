@@ -53,7 +53,7 @@ record that is left to Python. Records that are left count from 1; 0: there is n
 WANTS_NOTHING, WANTS_RECORDS, WANTS_SCRATCH = 0, 1, 2
 """Why a scan stopped: all is read, or there is no room for a line's records or texts."""
 SCRATCH_PER_BYTE: Final = 16
-SCRATCH_PER_LINE: Final = 512
+SCRATCH_PER_LINE: Final = 1 << 14
 """Scratch space that a line can take at most, for each of its bytes and besides."""
 
 (
@@ -216,8 +216,10 @@ READ_SHIFT: Final = 8
 READ_COLUMNS: Final = 7
 """Addresses of what single responses are read with: tables of words and texts, work space and its bytes."""
 
-PATTERN_WORK: Final = 1 << 16
-"""Numbers of work space that the matcher of patterns takes (`relfast_kernels.text.patterns`)."""
+CHOICES_WORK: Final = 1 << 16
+PATTERN_WORK: Final = 1 << 17
+"""Numbers of work space that the matcher of patterns takes (`relfast_kernels.text.patterns`), and from where
+on the reader of REL-A's sentences has it."""
 
 WORD_SLOTS: Final = 1 << 12
 WORD_FACTOR: Final = 0x9E37_79B9_7F4A_7C15

@@ -36,7 +36,7 @@ from relfast.tasks.base import Task, resolve
 from relfast.tasks.block_rows import MAX_AT_ONCE, Block, BlockRows, OutcomeJudge, Setting, Written
 
 if TYPE_CHECKING:
-    from relfast.engine.text_fast_path import ScannedBlock
+    from relfast.engine.scanned_block import ScannedBlock
     from relfast.engine.text_fields import CountingReader, KnownGold
 
 JUDGED: Final = 4

@@ -11,17 +11,14 @@ fast path is taken only where its machine code has been compiled.
 from __future__ import annotations
 
 import ctypes
-import itertools
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
-    BLANK,
     CORRECT,
     DIALECT_NUMBERS,
-    FAST,
     FOUND,
     GOLD_VALUE_SHIFT,
     IN_DATA,
@@ -29,10 +26,8 @@ from relfast_kernels.layouts import (
     KEY_VALUE,
     LEFT,
     LINE_COLUMNS,
-    LINE_END,
     LINE_KIND,
     LINE_RECORD,
-    LINE_START,
     MAX_TAXA,
     MAX_TOKENS,
     PATTERN_WORK,
@@ -64,9 +59,10 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
 )
 
-from relfast.engine.block_rows import JUDGED, JudgedBlock, LineJudge, SlowLines
+from relfast.engine.block_rows import JudgedBlock, LineJudge, SlowLines
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict
+from relfast.engine.scanned_block import ScannedBlock
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment
 from relfast.engine.strict_reader import StrictReader
@@ -75,7 +71,7 @@ from relfast.engine.text_gold import JoinedGold, least_measure, task_number
 from relfast.engine.text_paths import paths_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_setting import serves
-from relfast.engine.text_work import TASK_BY_NUMBER, kinds_of, lazy_buffer, numbers, start_of
+from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers, start_of
 from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.base import resolve
@@ -107,10 +103,6 @@ def make_ready() -> None:
     functions = native.load(UNIT)
     if functions is not None:
         _at_hand[:] = [functions]
-
-
-_OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
-"""Kind of a line → whether no kernel has scored it."""
 
 
 class TextFastPath:
@@ -291,98 +283,3 @@ class TextFastPath:
         return self._writer.rows(
             block.data, block.address, self._scratch, self._records, at, end, first_index
         )
-
-
-class ScannedBlock:
-    """A block's lines as the kernel read them."""
-
-    def __init__(
-        self,
-        fast_path: TextFastPath,
-        data: bytes | memoryview,
-        address: bytes | ctypes.Array[ctypes.c_char],
-        lines: ctypes.Array[ctypes.c_int64],
-        n_lines: int,
-    ) -> None:
-        self._fast_path = fast_path
-        self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
-        self._judged: JudgedBlock | None = None
-        self.left: set[int] = set()
-        """Lines with a response that the task's extractor has read, until they are counted."""
-
-    def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
-        """Lines ``start`` to ``stop`` as runs (first, end, whether some of them are slow: not scored by a
-        kernel).
-
-        A run with slow lines can have judged ones between them, for the former to be scored together.
-        """
-        self._fast_path.read_left(self, start, stop)
-        kinds = kinds_of(self.lines, start, stop)
-        # a block has a thousand lines, most often all alike: found as bytes are, without a look at each
-        others = kinds.translate(_OTHERS)
-        at = 0
-        while at < len(kinds):
-            other = others[at]
-            end = others.find(1 - other, at)
-            end = len(kinds) if end < 0 else end
-            yield start + at, start + end, other > 0 and kinds.count(JUDGED, at, end) < end - at
-            at = end
-
-    def slow(self, start: int, stop: int, most: int) -> SlowLines:
-        """The slow ones of some lines, at most so many, and how far that goes."""
-        if self._judged is None:
-            stop = min(start + most, stop)
-            return SlowLines(start, stop, range(start, stop), None)
-        numbers = [
-            start + at
-            for at, kind in enumerate(kinds_of(self.lines, start, stop))
-            if kind not in (BLANK, FAST, JUDGED)
-        ]
-        if len(numbers) > most:
-            stop = numbers[most]
-        return SlowLines(start, stop, numbers[:most], self._judged)
-
-    def score(
-        self,
-        lines: SlowLines,
-        first_index: int,
-        chosen: str | None,
-        verdicts: Mapping[Place, Verdict] | None = None,
-    ) -> Segment:
-        """The segment of lines some of which are slow; their indices count from the block's
-        ``first_index``."""
-        return self._fast_path.score(self, lines, first_index, chosen, verdicts)
-
-    def take_left(self) -> int:
-        """Count the lines of which an extractor has read a response, each once."""
-        n = len(self.left)
-        self.left.clear()
-        return n
-
-    def line(self, number: int) -> bytes:
-        """The bytes of a line, its end excluded."""
-        at = number * LINE_COLUMNS
-        return bytes(self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]])
-
-    def judge(self, start: int, stop: int, first_index: int, chosen: str | None) -> None:
-        """Have lines that are slow scored by the judges of their tasks; those that are have rows then."""
-        self._judged = self._fast_path.judge(self, range(start, stop), first_index, chosen)
-
-    def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
-        """Rows and tally of lines that are not slow."""
-        kinds = b"" if self._judged is None else kinds_of(self.lines, start, stop)
-        if self._judged is None or JUDGED not in kinds:
-            return self._fast_path.rows(self, start, stop, first_index)
-        rows: list[bytes] = []
-        tally = Tally()
-        at = start
-        for judged, kinds_alike in itertools.groupby(kind == JUDGED for kind in kinds):
-            end = at + len(list(kinds_alike))
-            if judged:
-                some, counted = self._judged.rows(at, end)
-            else:
-                some, counted = self._fast_path.rows(self, at, end, first_index)
-            rows.append(some)
-            tally.merge(counted)
-            at = end
-        return b"".join(rows), tally

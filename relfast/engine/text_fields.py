@@ -39,7 +39,7 @@ from relfast.tasks import TASKS
 from relfast.tasks.base import Task
 
 if TYPE_CHECKING:
-    from relfast.engine.text_fast_path import ScannedBlock
+    from relfast.engine.scanned_block import ScannedBlock
 
 MAX_BYTES: Final = 32 << 20
 """Lines of which the gold is kept, in bytes: 1,300 of SeqBench's with 10 × 10 rooms."""

@@ -31,6 +31,7 @@ def test_patterns_are_the_extractors() -> None:
     assert pattern_sources.PATH.read_text("utf-8") == pattern_sources.text()
     assert pattern_sources.sources() == SOURCES
     assert pattern_sources.WORDS_PATH.read_text("utf-8") == pattern_sources.words_text()
+    assert pattern_sources.CHOICES_PATH.read_text("utf-8") == pattern_sources.choices_text()
     assert {word: flags for flags, words in WORDS.items() for word in words.split()} == words_with_flags()
 
 

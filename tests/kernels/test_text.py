@@ -21,7 +21,7 @@ from relfast_kernels.text.json_scan import _string_end as string_end
 from relfast_kernels.text.json_scan import put_text
 from relfast_kernels.text.lines import Joined, Work, scan_lines
 from relfast_kernels.text.members import N_FIELDS
-from relfast_kernels.text.rel_a_strict import Tables
+from relfast_kernels.text.rel_a_memo import Tables
 from relfast_kernels.text.vectors import WIDTH
 from seeds import fresh
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from functools import cache
 
 import pytest
@@ -72,6 +73,47 @@ def test_real_prose(reader: StrictReader) -> None:
     at_once = sum(reader.read(TASK, text) is not None for text in texts)
     assert at_once > 0.9 * len(texts)
     assert sum(_known(reader, text) for text in texts) > 0.98 * len(texts)
+
+
+FRESH = [
+    "So {} {}, and the answer is {k}.", "Since {} is {}, Answer {k} is correct.", "Given {}, the missing panel is **Answer {k}**.",
+    "Hence {} {}: Option {k} ({}).", "- The missing panel: Answer {k}, with {} {}", "Only option {k} has {} {}.", "That leaves $\\boxed{{{k}}}$, as {} {}.",
+    "Comparing {} with the choices, \"Answer {k}\" is the best fit for {}.", "It has to be {k}, since {} {}.", "Not Answer {k}, but {} {}.",
+    "Answer {k}: {} {}.", "Answer {k}, I think, or {}.", "1: no. 2: no. {k}: yes, {} {}.", "Panel {k} shows {} {}.", "{} {} 3 {} {k}.",
+    "Da {} {}, ist die Antwort {k}.", "Comme {} {}, la réponse est l'option {k}.", "بما أن {} {}، فإن الإجابة هي {k}.", "因为{}，所以答案是 {k}。",
+    "{}ので、答えは {k} です。", "{} 때문에 정답은 {k}번입니다.", "Поскольку {} {}, ответ: {k}.", "क्योंकि {} {}, इसलिए उत्तर {k} है।", "Wait, {} {}. Is it {k}?",
+]  # fmt: skip
+OPENINGS = [
+    "Answer {k}\n\n{} {} is {}.",
+    "**Answer: {k}**\nPanels 1 and 2 have 3 and 4 {}. {}.",
+    "Answer {k}\n\nOption 3 fails, {} {}.",
+]
+
+
+def _fresh(rng: random.Random, form: str) -> str:
+    names = iter("".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(9))
+    return (
+        re.sub("{}", lambda _: next(names), form)
+        .replace("{k}", str(rng.randint(1, 8)))
+        .replace("{{", "{")
+        .replace("}}", "}")
+    )
+
+
+def test_what_nobody_has_met_is_read_at_once(reader: StrictReader) -> None:
+    """No sentence needs the extractor, whatever its words."""
+    rng = fresh(5)
+    prose = [row["llm_solution"] for row in solutions()]
+    at_once = n = 0
+    for form in (FRESH + OPENINGS) * 12:
+        text = _fresh(rng, form)
+        if form in FRESH:
+            text = f"{rng.choice(prose)[:600]}\n\n{_fresh(rng, rng.choice(FRESH))}{rng.choice([' ', chr(10)])}{text}"
+        found = reader.read(TASK, text)
+        assert found is None or found == extract_strict(text), text
+        at_once += found is not None
+        n += 1
+    assert at_once > 0.98 * n
 
 
 @pytest.mark.slow

@@ -28,139 +28,12 @@ from typing import Any, BinaryIO, Final
 
 from relfast_kernels.compiled.cache import Cache, user_cache
 from relfast_kernels.compiled.trust import UntrustedError
+from relfast_kernels.compiled.units import UNITS as UNITS
 
 _ROOT: Final = Path(__file__).parent.parent
-
-_MAZE: Final = (
-    "layouts.py", "text/vectors.py", "text/find.py", "text/characters.py", "text/json_scan.py",
-    "text/words.py", "text/reasoning.py", "text/escapes.py", "text/plans.py", "maze/columns.py",
-    "maze/phrases.py", "maze/tables.py", "maze/part.py", "maze/search.py", "maze/judge.py",
-    "maze/packed.py", "maze/surely.py", "maze/reading.py", "maze/json_out.py", "maze/rows.py",
-    "maze/entries.py",
-)  # fmt: skip
-
-UNITS: Final = {
-    "text": (
-        "layouts.py",
-        "text/vectors.py",
-        "text/find.py",
-        "text/characters.py",
-        "text/json_scan.py",
-        "text/canonical.py",
-        "text/blake2b.py",
-        "text/words.py",
-        "text/reasoning.py",
-        "text/digest.py",
-        "text/paths.py",
-        "text/members.py",
-        "text/messages.py",
-        "text/dialects.py",
-        "text/fields.py",
-        "text/join.py",
-        "text/prompt_ids.py",
-        "text/rel_a.py",
-        "text/rel_b.py",
-        "text/rel_c.py",
-        "text/gold.py",
-        "text/word_table.py",
-        "text/prose.py",
-        "text/proofs.py",
-        "text/patterns/sources.py",
-        "text/patterns/symbols.py",
-        "text/patterns/compile.py",
-        "text/patterns/machine.py",
-        "text/rel_a_strict.py",
-        "text/patterns/plain.py",
-        "text/patterns/yes_no.py",
-        "text/patterns/verdict.py",
-        "text/patterns/lists.py",
-        "text/patterns/taxa.py",
-        "text/patterns/plain_yes.py",
-        "text/patterns/reading.py",
-        "text/rel_b_claim.py",
-        "text/rel_b_strict.py",
-        "text/rel_c_strict.py",
-        "text/questions.py",
-        "text/responses.py",
-        "text/lines.py",
-        "text/rows.py",
-        "text/entries.py",
-    ),
-    "prompts": ("layouts.py", "prompts/count.py", "prompts/entries.py"),
-    "tags": (
-        "layouts.py",
-        "text/vectors.py",
-        "text/find.py",
-        "text/characters.py",
-        "text/json_scan.py",
-        "text/words.py",
-        "text/reasoning.py",
-        "tags/columns.py",
-        "tags/read.py",
-        "tags/entries.py",
-    ),
-    "maze": _MAZE,
-    "smiles": (
-        "layouts.py",
-        "smiles/elements.py",
-        "smiles/brackets.py",
-        "smiles/parser.py",
-        "smiles/valence.py",
-        "smiles/rings.py",
-        "smiles/kekule.py",
-        "smiles/cycles.py",
-        "smiles/aromatic.py",
-        "smiles/plain.py",
-        "smiles/graph_code.py",
-        "smiles/table.py",
-        "smiles/lists.py",
-        "smiles/subgraph.py",
-        "smiles/entries.py",
-    ),
-    "mcs": (
-        "layouts.py",
-        "smiles/elements.py",
-        "smiles/brackets.py",
-        "smiles/parser.py",
-        "smiles/valence.py",
-        "smiles/rings.py",
-        "smiles/kekule.py",
-        "smiles/cycles.py",
-        "smiles/aromatic.py",
-        "smiles/plain.py",
-        "smiles/graph_code.py",
-        "smiles/subgraph.py",
-        "mcs/bits.py",
-        "mcs/state.py",
-        "mcs/packed.py",
-        "mcs/count.py",
-        "mcs/bound.py",
-        "mcs/search.py",
-        "mcs/orbits.py",
-        "mcs/roots.py",
-        "mcs/prepared.py",
-        "mcs/parts.py",
-        "mcs/pairs.py",
-        "mcs/entries.py",
-    ),
-    "motif": (
-        "layouts.py",
-        "mcs/bits.py",
-        "mcs/state.py",
-        "mcs/packed.py",
-        "mcs/count.py",
-        "motif/rows.py",
-        "motif/known.py",
-        "motif/place.py",
-        "motif/query.py",
-        "motif/reach.py",
-        "motif/take.py",
-        "motif/grow.py",
-        "similar.py",
-        "motif/entries.py",
-    ),
-}
-"""Unit → the sources its code comes from; the last one declares its entries."""
+_OF_ALL: Final = tuple(
+    f"compiled/{name}.py" for name in ("jit", "native", "units", "machine_code", "pointers")
+)
 
 SHORT: Final = frozenset(
     {"smiles", "maze", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part", "text.read", "text.read_many"}
@@ -193,7 +66,7 @@ def _digest(unit: str) -> str:
     import llvmlite  # without its binding, which takes 40 ms
 
     digest = hashlib.sha256()
-    for name in ("compiled/jit.py", "compiled/native.py", "compiled/machine_code.py", *UNITS[unit]):
+    for name in (*_OF_ALL, *UNITS[unit]):
         digest.update((_ROOT / name).read_bytes())
     digest.update(f"{llvmlite.__version__} {sys.implementation.cache_tag} {_processor()}".encode())
     return digest.hexdigest()[:24]

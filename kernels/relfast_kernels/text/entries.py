@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray, types
-from numba.extending import intrinsic
+from numba import carray
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.pointers import pointer
 from relfast_kernels.layouts import (
     JOIN_COLUMNS,
     LINE_COLUMNS,
@@ -46,7 +46,7 @@ from relfast_kernels.text.dialects import ENTRY_SIZE
 from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.lines import Joined, Work, scan_lines
 from relfast_kernels.text.members import N_FIELDS
-from relfast_kernels.text.rel_a_strict import Tables
+from relfast_kernels.text.rel_a_memo import Tables
 from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
 
@@ -64,16 +64,6 @@ def _tables(table: Any, memo: Any, memo_text: Any, missed: Any) -> Any:
     )
 
 
-@intrinsic
-def _pointer(typing: Any, address: Any) -> Any:
-    """What lies at an address."""
-
-    def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        return builder.inttoptr(values[0], context.get_value_type(types.voidptr))
-
-    return types.voidptr(types.int64), code
-
-
 @kernel
 def _read_with(text: Any, packed: int, about: Any) -> int:
     n = packed >> READ_SHIFT
@@ -83,13 +73,13 @@ def _read_with(text: Any, packed: int, about: Any) -> int:
         packed & (READ_CUT - 1),
         packed & READ_CUT != 0,
         _tables(
-            _pointer(about[READ_WORDS]),
-            _pointer(about[READ_MEMO]),
-            _pointer(about[READ_MEMO_TEXT]),
-            _pointer(about[READ_MISSED]),
+            pointer(about[READ_WORDS]),
+            pointer(about[READ_MEMO]),
+            pointer(about[READ_MEMO_TEXT]),
+            pointer(about[READ_MISSED]),
         ),
-        carray(_pointer(about[READ_WORK]), about[READ_SIZE], np.uint8),
-        carray(_pointer(about[READ_PATTERNS]), PATTERN_WORK, np.int64),
+        carray(pointer(about[READ_WORK]), about[READ_SIZE], np.uint8),
+        carray(pointer(about[READ_PATTERNS]), PATTERN_WORK, np.int64),
     )
 
 
@@ -104,10 +94,10 @@ def _read_many(texts: Any, packed: Any, n: int, results: Any, taxa: Any, room: i
     places, sizes = carray(texts, n, np.int64), carray(packed, n, np.int64)
     found, named = carray(results, n, np.int64), carray(taxa, room, np.int64)
     about = carray(context, READ_COLUMNS, np.int64)
-    patterns = carray(_pointer(about[READ_PATTERNS]), PATTERN_WORK, np.int64)
+    patterns = carray(pointer(about[READ_PATTERNS]), PATTERN_WORK, np.int64)
     n_named = 0
     for k in range(n):
-        result = _read_with(_pointer(places[k]), sizes[k], about)
+        result = _read_with(pointer(places[k]), sizes[k], about)
         if result > 0:
             n_taxa = result >> TAXA_SHIFT
             if n_named + n_taxa > room:

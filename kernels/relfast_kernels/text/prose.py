@@ -150,12 +150,33 @@ def without_bullet(text: Any, start: int, end: int) -> int:
 
 
 @kernel
+def _may_be_number_sign(text: Any, start: int, end: int, at: int) -> bool:
+    """Whether the "no." that ends before ``at`` may stand for "number": before a digit, and behind nothing, a
+    bullet or one of a few words."""
+    k = at
+    while k < end and is_blank(text[k]):
+        k += 1
+    if k < end and text[k] == 35:
+        k += 1
+    if k >= end or not is_digit(text[k]):
+        return False
+    k = at - 4
+    if k <= start or text[k] != 32:
+        return k < start or not (97 <= text[k] <= 122 or text[k] == 58 or text[k] == 44)
+    # "is", "answer", "option", "choice", "panel", "the"; or a bullet
+    last = text[k - 1]
+    is_end = last == 115 or last == 114 or last == 110 or last == 101 or last == 108
+    return bool(is_end or not (97 <= last <= 122 or is_digit(last) or last == 58 or last == 44))
+
+
+@kernel
 def can_be_cut(text: Any, start: int, end: int) -> bool:
-    """Whether a line has only characters that are followed here, and neither "no." nor "e.g."; its
-    letters are in lower case then."""
+    """Whether a line has only characters that are followed here, and neither "no." for "number" nor "e.g.";
+    its letters are in lower case then."""
     at = find_byte(text, start, end, 46)
     while at < end:
-        if at - 2 >= start and text[at - 2] == 110 and text[at - 1] == 111:
+        is_no = at - 2 >= start and text[at - 2] == 110 and text[at - 1] == 111
+        if is_no and _may_be_number_sign(text, start, end, at + 1):
             return False
         if at - 1 >= start and at + 1 < end and text[at - 1] == 101 and text[at + 1] == 103:
             return False

@@ -19,7 +19,8 @@ from relfast.records import Place, Score, unscored
 from relfast.stats.summary import Tally
 
 if TYPE_CHECKING:
-    from relfast.engine.text_fast_path import ScannedBlock, TextFastPath
+    from relfast.engine.scanned_block import ScannedBlock
+    from relfast.engine.text_fast_path import TextFastPath
 
 SEGMENT_LINES: Final = 64
 """Lines reported at a time where records can hang or crash: the most that is done again after a fault."""

@@ -1,0 +1,1 @@
+"""REL-A's sentences: what one says of the choices, by the rules of `relfast.tasks.rel_a`."""
