@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from corpora import rel_records, solutions
+from honest import answer as honest_answer
 
 Json = dict[str, Any]
 
@@ -24,6 +26,7 @@ N_CHARS: Final = 2_000
 _TYPOGRAPHIC: Final = {"'": "’", "->": "→", " - ": " — ", "times": "×", "approximately": "≈", "...": "…"}
 """What models write without being asked, and `json.dumps` escapes."""
 
+_DIGIT: Final = re.compile("[0-9]")
 _MARK: Final = "≈ "
 _SAMPLES: Final = 8
 
@@ -82,6 +85,9 @@ class Dump:
         Share of responses with characters that ``json.dumps`` escapes.
     ascii
         Whether they are escaped (``ensure_ascii``), or written as UTF-8.
+    unmet
+        Whether no sentence with a number stands in two responses, and answers are written in all the ways in which
+        models write them, not in three.
     body
         What becomes of a response's prose and its final answer.
     """
@@ -92,6 +98,7 @@ class Dump:
     samples: int = 1
     escapes: float = 0.0
     ascii: bool = True
+    unmet: bool = False
     body: Callable[[str, str], str] = field(default=lambda prose, final: f"{prose}\n\n{final}")
 
     def write(self, path: Path, n: int, *, seed: int = 0) -> int:
@@ -118,9 +125,15 @@ class Dump:
             responses = []
             for _ in range(self.samples):
                 prose = rng.choice(bodies)
+                if self.unmet:
+                    prose = _DIGIT.sub(lambda _: rng.choice("0123456789"), prose)
                 if rng.random() < self.escapes:
                     prose = typographic(prose)
-                responses.append(self.body(prose, _final(task, record["answer"], rng)))
+                if self.unmet:
+                    final = honest_answer(record if rng.random() < 0.5 else rng.choice(pools[task]), rng)
+                else:
+                    final = _final(task, record["answer"], rng)
+                responses.append(self.body(prose, final))
             yield record, responses
 
 
@@ -237,6 +250,13 @@ def _vllm(record: Json, responses: list[str], number: int) -> Json:
 DUMPS: Final = {
     "native": Dump(_native),
     "native, strict": Dump(_native, ("--policy", "strict")),
+    "native, strict, all ways to answer, no sentence met before": Dump(
+        _native,
+        ("--policy", "strict"),
+        tasks=("REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1", "REL-C1"),
+        escapes=0.15,
+        unmet=True,
+    ),
     "native with questions": Dump(_with_question),
     "details": Dump(_native, ("--details",)),
     "strip-reasoning": Dump(
