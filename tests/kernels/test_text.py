@@ -89,7 +89,7 @@ class Scan:
         tables = Tables(
             zeros(layouts.WORD_SLOTS, 3), zeros(layouts.MEMO_SLOTS, layouts.MEMO_COLUMNS), nothing, zeros(2)
         )
-        scratch = np.zeros(32 * len(content) + 1_024, np.uint8)
+        scratch = np.zeros(32 * len(content) + 2 * layouts.SCRATCH_PER_LINE, np.uint8)
         with np.errstate(over="ignore"):  # hashes wrap around
             self.n = scan_lines(
                 self.data,
