@@ -15,7 +15,7 @@ from reward_cases import HANG
 import relfast
 from relfast import rewards
 from relfast.engine.online.isolated_scoring import IsolatedScoring
-from relfast.engine.online.routes import Routes
+from relfast.engine.online.judged_route import JudgedRoute
 from relfast.engine.pool.failures import fault_of, timed_out_verdict
 from relfast.errors import UnscoredError, UsageError
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
@@ -61,7 +61,9 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
         monkeypatch.setattr(IsolatedScoring, "submit", submit)
         monkeypatch.setattr(IsolatedScoring, "_judged", lambda self, task, asked: [None] * len(asked))
-        monkeypatch.setattr(Routes, "_judged_route", lambda self, name: None)
+        # scorers that adapters share keep the short way that they have found
+        monkeypatch.setattr(JudgedRoute, "score", lambda self, answer, response: None)
+        monkeypatch.setattr(JudgedRoute, "judge", lambda self, answers, responses: [None] * len(responses))
 
     return judge
 
