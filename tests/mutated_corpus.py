@@ -112,7 +112,7 @@ class Ways(NamedTuple):
 
     def rows(self, lines: list[bytes], *, fast: bool) -> tuple[bytes, Tally, int]:
         """Rows, what is counted of them, and the lines that the fast path read; by it or the ordinary way."""
-        data = b"\n".join(lines)
+        data = b"".join(line + b"\n" for line in lines)  # an empty last one is a line too
         blocks = BlockScoring(self.scoring)
         blocks._fast_path = self.fast_path if fast else None
         block = Block(0, 0, 0, len(lines), 0, len(data), data=data, filter="none")
