@@ -7,7 +7,7 @@ import random
 from typing import Any, Literal
 
 from rdkit import Chem
-from relfast_kernels import layouts
+from relfast_kernels.smiles import layouts
 
 from relfast.chem.molecule import _label, parse
 from relfast.chem.smiles_table import SmilesTable

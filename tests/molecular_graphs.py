@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import networkx as nx
 from hypothesis import strategies as st
-from relfast_kernels import layouts
+from relfast_kernels.smiles import layouts
 
 
 @st.composite

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
-from relfast_kernels.layouts import FINGERPRINT_MASK
+from relfast_kernels.smiles.layouts import FINGERPRINT_MASK
 
 from relfast.chem.clean_text import flaw_of_text
 from relfast.chem.molecule import CACHED_MOLECULES, Molecule, parse

@@ -17,11 +17,9 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import (
+from relfast_kernels.mcs.layouts import (
     COMMON_ATOMS,
     COMMON_BONDS,
-    INVALID,
-    MAX_SMILES,
     PAIR_SIZE,
     PAIR_WORK_SIZE,
     PREPARED_ATOMS,
@@ -30,6 +28,7 @@ from relfast_kernels.layouts import (
     PREPARED_SIZE,
     UNFINISHED,
 )
+from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
 from relfast.chem.clean_text import is_clean_text
 from relfast.chem.smiles_table import MAX_CANONICAL

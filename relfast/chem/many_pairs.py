@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE
+from relfast_kernels.mcs.layouts import PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE
 
 from relfast.chem.common_substructure import (
     SHORT_STEPS,

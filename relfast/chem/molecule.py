@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from rdkit import Chem, RDLogger
-from relfast_kernels.layouts import (
+from relfast_kernels.smiles.layouts import (
     AROMATIC_BOND,
     ATOM_FACTOR,
     BOND_FACTOR,

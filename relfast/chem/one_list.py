@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Final
 
-from relfast_kernels.layouts import RESULT_COLUMNS
+from relfast_kernels.smiles.layouts import RESULT_COLUMNS
 
 from relfast.chem.smiles_table import SmilesTable
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from relfast_kernels.layouts import KEPT_FACTS
+from relfast_kernels.smiles.layouts import KEPT_FACTS
 
 KEPT_GOLDS: Final = 2_000
 KEPT_NUMBERS: Final = 1 << 19

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles.layouts import (
     CODE_COLUMNS,
     COMPARE_SIZE,
     DECIDED,
@@ -39,7 +40,6 @@ from relfast_kernels.layouts import (
     TEXT_COLUMNS,
     TOO_LONG,
     TRUE_POSITIVES,
-    UNKNOWN,
     VOTE,
     WORK_SIZE,
 )

@@ -16,11 +16,12 @@ import pytest
 from molecule_pairs import odd_pair, pair
 from rdkit import Chem
 from rdkit.Chem import rdFMCS
-from relfast_kernels import layouts
 from relfast_kernels.compiled import native
+from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs import state as states
 from relfast_kernels.mcs.packed import N_BONDS, PACKED_SIZE, pack
 from relfast_kernels.mcs.roots import largest_common as search
+from relfast_kernels.smiles import layouts
 from seeds import fresh, rounds
 
 import relfast
@@ -96,7 +97,7 @@ def of_graphs(one: Chem.Mol, other: Chem.Mol, whole_rings: bool = False) -> tupl
     if query[N_BONDS] > target[N_BONDS]:
         query, target = target, query
     state = np.zeros(states.STATE_SIZE, np.int64)
-    if search(query, target, state, MAX_STEPS) == layouts.UNKNOWN:
+    if search(query, target, state, MAX_STEPS) == UNKNOWN:
         return "unknown"
     return int(state[states.BEST_BONDS]), int(state[states.BEST_ATOMS])
 

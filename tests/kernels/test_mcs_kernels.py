@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from molecular_graphs import graphs, relabelled
 from naive_mcs import largest_common as naive_largest_common
 from numba import config
-from relfast_kernels import layouts
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs import state as states
 from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.orbits import representatives
 from relfast_kernels.mcs.packed import PACKED_SIZE, USEFUL, bridges, pack, share, share_labels
 from relfast_kernels.mcs.roots import largest_common
+from relfast_kernels.smiles import layouts
 
 STATE = np.zeros(states.STATE_SIZE, np.int64)
 EXAMPLES: Final = 20 if config.DISABLE_JIT else 400

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_smiles import hydrogens, is_certainly_invalid, may_be_undecided, same, write
-from relfast_kernels import layouts
-from relfast_kernels.layouts import INVALID, UNKNOWN
-from relfast_kernels.smiles import graph_code, lists, plain
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles import graph_code, layouts, lists, plain
 from relfast_kernels.smiles import table as tables
+from relfast_kernels.smiles.layouts import INVALID
 
 from relfast.chem import smiles_table as relfast_table
 

@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from relfast_kernels.layouts import MAX_SMILES, PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE, UNKNOWN
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.mcs.layouts import PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE
 from relfast_kernels.mcs.pairs import SEARCH_WORK, common, judge
 from relfast_kernels.mcs.parts import first_part
 from relfast_kernels.mcs.prepared import prepare
+from relfast_kernels.smiles.layouts import MAX_SMILES
 
 assert SEARCH_WORK <= PAIR_WORK_SIZE
 

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.mcs.layouts import (
     COMMON_ATOMS,
     COMMON_BONDS,
     COMMON_STEPS,
-    GRAPH_SIZE,
-    MATCH_SIZE,
     PAIR_ATOMS,
     PAIR_FINGERPRINT,
     PAIR_IN_FIRST,
@@ -29,13 +28,13 @@ from relfast_kernels.layouts import (
     PREPARED_RADICALS,
     PREPARED_SETTLED,
     UNFINISHED,
-    UNKNOWN,
 )
 from relfast_kernels.mcs.packed import PACKED_SIZE
 from relfast_kernels.mcs.parts import PARTS_WORK, lies_in
 from relfast_kernels.mcs.prepared import GRAPH, LOOSE, WHOLE, may_contain, prepare
 from relfast_kernels.mcs.roots import largest_common
 from relfast_kernels.mcs.state import BEST_ATOMS, BEST_BONDS, STATE_SIZE, STEPS
+from relfast_kernels.smiles.layouts import GRAPH_SIZE, MATCH_SIZE
 from relfast_kernels.smiles.subgraph import contains
 
 Bytes = npt.NDArray[np.uint8]

@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import CHARGES, NEUTRAL, PREPARED_SIZE, SECTION, UNKNOWN
+from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs.bits import place_of
+from relfast_kernels.mcs.layouts import PREPARED_SIZE
 from relfast_kernels.mcs.packed import ENDS, IN_RING, INCIDENT, LABELS, N_ATOMS, N_BONDS, ORDERS, PACKED_SIZE
 from relfast_kernels.mcs.prepared import WHOLE
+from relfast_kernels.smiles.layouts import CHARGES, NEUTRAL, SECTION
 
 Ints = npt.NDArray[np.int64]
 

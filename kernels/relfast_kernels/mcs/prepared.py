@@ -12,7 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.mcs.layouts import (
+    PREPARED_ATOMS,
+    PREPARED_BONDS,
+    PREPARED_CHARGED,
+    PREPARED_CLEAN_PRINT,
+    PREPARED_COUNTS,
+    PREPARED_FACTS,
+    PREPARED_FINGERPRINT,
+    PREPARED_RADICALS,
+    PREPARED_SETTLED,
+    PREPARED_SIZE,
+)
+from relfast_kernels.mcs.packed import PACKED_SIZE, pack
+from relfast_kernels.smiles.graph_code import fingerprint, hydrogens_print
+from relfast_kernels.smiles.layouts import (
     AROMATIC_BOND,
     BONDS,
     CHARGES,
@@ -25,21 +40,8 @@ from relfast_kernels.layouts import (
     LETTERS,
     MAX_DEGREE,
     NEUTRAL,
-    PREPARED_ATOMS,
-    PREPARED_BONDS,
-    PREPARED_CHARGED,
-    PREPARED_CLEAN_PRINT,
-    PREPARED_COUNTS,
-    PREPARED_FACTS,
-    PREPARED_FINGERPRINT,
-    PREPARED_RADICALS,
-    PREPARED_SETTLED,
-    PREPARED_SIZE,
     RADICALS,
-    UNKNOWN,
 )
-from relfast_kernels.mcs.packed import PACKED_SIZE, pack
-from relfast_kernels.smiles.graph_code import fingerprint, hydrogens_print
 from relfast_kernels.smiles.parser import read_canonical
 from relfast_kernels.smiles.plain import read_plain
 from relfast_kernels.smiles.valence import is_settled

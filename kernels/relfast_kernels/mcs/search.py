@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import SECTION, UNKNOWN
+from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.bound import narrow
 from relfast_kernels.mcs.packed import (
@@ -42,6 +42,7 @@ from relfast_kernels.mcs.state import (
     TOUCHED,
     TOUCHED_THERE,
 )
+from relfast_kernels.smiles.layouts import SECTION
 
 Ints = npt.NDArray[np.int64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast_kernels.layouts import MAX_ATOMS, SECTION
+from relfast_kernels.smiles.layouts import MAX_ATOMS, SECTION
 
 IMAGE: Final = 0
 """For each query atom that is matched its image."""

@@ -13,7 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles.cycles import FOUND_RING, find_rings, is_in_a_large_ring, n_bits, n_cycles, peeled
+from relfast_kernels.smiles.elements import CARBON, LISTED, OUTER, VALENCES, charge_of, number_of
+from relfast_kernels.smiles.layouts import (
     AROMATIC_BOND,
     BONDS,
     DEGREE,
@@ -22,10 +25,7 @@ from relfast_kernels.layouts import (
     MAX_DEGREE,
     RADICALS,
     RING_BONDS,
-    UNKNOWN,
 )
-from relfast_kernels.smiles.cycles import FOUND_RING, find_rings, is_in_a_large_ring, n_bits, n_cycles, peeled
-from relfast_kernels.smiles.elements import CARBON, LISTED, OUTER, VALENCES, charge_of, number_of
 from relfast_kernels.smiles.rings import find_ring_bonds
 from relfast_kernels.smiles.valence import IMPLICIT
 

@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles.elements import NUMBER, OUTER
+from relfast_kernels.smiles.layouts import (
     AROMATIC,
     BRACKET,
     CHARGES,
@@ -21,9 +23,7 @@ from relfast_kernels.layouts import (
     LETTERS,
     MAX_ATOMS,
     NEUTRAL,
-    UNKNOWN,
 )
-from relfast_kernels.smiles.elements import NUMBER, OUTER
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]

@@ -9,18 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
-    BONDS,
-    BRANCHES,
-    DEGREE,
-    LABEL,
-    MAX_DEGREE,
-    RINGS,
-    SECTION,
-    UNKNOWN,
-)
+from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles.elements import number_of
 from relfast_kernels.smiles.kekule import BEFORE, QUEUE
+from relfast_kernels.smiles.layouts import BONDS, BRANCHES, DEGREE, LABEL, MAX_DEGREE, RINGS, SECTION
 
 Ints = npt.NDArray[np.int64]
 

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import CHARGES, INVALID, LETTERS, NEUTRAL, UNKNOWN
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles.layouts import CHARGES, INVALID, LETTERS, NEUTRAL
 
 Ints = npt.NDArray[np.int64]
 

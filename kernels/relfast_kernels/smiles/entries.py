@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from relfast_kernels.layouts import (
+from relfast_kernels.smiles.layouts import (
     CODE_COLUMNS,
     COMPARE_SIZE,
     GRAPH_SIZE,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.smiles.layouts import (
     ATOM_FACTOR,
     BOND_FACTOR,
     BONDS,

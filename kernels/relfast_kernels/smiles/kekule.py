@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles.elements import LISTED, VALENCES, charge_of, number_of
+from relfast_kernels.smiles.layouts import (
     AROMATIC,
     AROMATIC_BOND,
     BONDS,
@@ -28,9 +30,7 @@ from relfast_kernels.layouts import (
     RING_BONDS,
     RINGS,
     SECTION,
-    UNKNOWN,
 )
-from relfast_kernels.smiles.elements import LISTED, VALENCES, charge_of, number_of
 from relfast_kernels.smiles.valence import IMPLICIT
 
 Ints = npt.NDArray[np.int64]

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles.layouts import (
     CODE_CLEAN_PRINT,
     CODE_COLUMNS,
     CODE_FINGERPRINT,
@@ -35,7 +36,6 @@ from relfast_kernels.layouts import (
     SIZE_KEPT,
     SIZE_PREDICTED,
     TRUE_POSITIVES,
-    UNKNOWN,
     VOTE,
 )
 from relfast_kernels.smiles.table import classify, glance, hash_of, make_room

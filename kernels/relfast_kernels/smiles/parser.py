@@ -13,7 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles.brackets import byte_at, is_digit, read_bracket
+from relfast_kernels.smiles.elements import LOOSE, NUMBER, UNBRACKETED
+from relfast_kernels.smiles.layouts import (
     AROMATIC,
     AROMATIC_BOND,
     BONDS,
@@ -34,10 +37,7 @@ from relfast_kernels.layouts import (
     NEUTRAL,
     RADICALS,
     RINGS,
-    UNKNOWN,
 )
-from relfast_kernels.smiles.brackets import byte_at, is_digit, read_bracket
-from relfast_kernels.smiles.elements import LOOSE, NUMBER, UNBRACKETED
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]

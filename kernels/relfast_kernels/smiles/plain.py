@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import AROMATIC, N_FOUND
 from relfast_kernels.smiles.aromatic import perceive
 from relfast_kernels.smiles.kekule import confirm, kekulise
+from relfast_kernels.smiles.layouts import AROMATIC, N_FOUND
 from relfast_kernels.smiles.parser import read_text
 from relfast_kernels.smiles.rings import find_ring_bonds
 from relfast_kernels.smiles.valence import give_hydrogens, give_radicals, tell_apart

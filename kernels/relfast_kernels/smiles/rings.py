@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import BONDS, BRANCHES, DEGREE, MAX_DEGREE, RING_BONDS, RINGS, SECTION
+from relfast_kernels.smiles.layouts import BONDS, BRANCHES, DEGREE, MAX_DEGREE, RING_BONDS, RINGS, SECTION
 
 Ints = npt.NDArray[np.int64]
 

@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles.graph_code import fingerprint
+from relfast_kernels.smiles.layouts import (
     BONDS,
     CHARGES,
     DEGREE,
@@ -32,9 +34,7 @@ from relfast_kernels.layouts import (
     RADICALS,
     SECTION,
     SETTLED,
-    UNKNOWN,
 )
-from relfast_kernels.smiles.graph_code import fingerprint
 from relfast_kernels.smiles.plain import read_plain
 from relfast_kernels.smiles.valence import is_settled
 

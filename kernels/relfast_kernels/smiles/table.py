@@ -15,7 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles.elements import LOWEST, number_of
+from relfast_kernels.smiles.graph_code import fingerprint, hydrogens_print, write_code
+from relfast_kernels.smiles.layouts import (
     CODE_BYTES,
     CODE_CLEAN_PRINT,
     CODE_COLUMNS,
@@ -49,11 +52,8 @@ from relfast_kernels.layouts import (
     TEXT_LENGTH,
     TEXT_START,
     TOO_LONG,
-    UNKNOWN,
     WORK_SIZE,
 )
-from relfast_kernels.smiles.elements import LOWEST, number_of
-from relfast_kernels.smiles.graph_code import fingerprint, hydrogens_print, write_code
 from relfast_kernels.smiles.parser import read_canonical
 from relfast_kernels.smiles.plain import read_plain
 from relfast_kernels.smiles.valence import is_settled, tell_apart

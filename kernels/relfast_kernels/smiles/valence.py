@@ -6,7 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.smiles.elements import (
+    LOWEST,
+    charge_of,
+    explicit_valence,
+    implicit_hydrogens,
+    number_of,
+    radical_electrons,
+)
+from relfast_kernels.smiles.layouts import (
     AROMATIC,
     AROMATIC_BOND,
     BONDS,
@@ -21,15 +30,6 @@ from relfast_kernels.layouts import (
     LABEL,
     MAX_DEGREE,
     RADICALS,
-    UNKNOWN,
-)
-from relfast_kernels.smiles.elements import (
-    LOWEST,
-    charge_of,
-    explicit_valence,
-    implicit_hydrogens,
-    number_of,
-    radical_electrons,
 )
 
 Ints = npt.NDArray[np.int64]

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from relfast_kernels.layouts import RECORD_COLUMNS, SIZE_COLUMNS
+from relfast_kernels.layouts import RECORD_COLUMNS
+from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.columns import GOLD_COLUMNS, TOLD_COLUMNS
 from relfast_kernels.tags.read import gather, hash_ids
 

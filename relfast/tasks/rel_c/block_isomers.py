@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from relfast_kernels.layouts import (
+from relfast_kernels.smiles.layouts import (
     DECIDED,
     FLAW,
     N_NEUTRAL,

@@ -8,11 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import (
-    RECORD_COLUMNS,
-    RECORD_TEXT_PLACE,
-    SIZE_COLUMNS,
-)
+from relfast_kernels.layouts import RECORD_COLUMNS, RECORD_TEXT_PLACE
+from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.columns import (
     LEFT_TO_PYTHON,
     READ_EMPTY,

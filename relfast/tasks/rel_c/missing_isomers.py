@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
-from relfast_kernels.layouts import FINGERPRINT_MASK, INVALID_VOTE
+from relfast_kernels.smiles.layouts import FINGERPRINT_MASK, INVALID_VOTE
 
 from relfast.chem.formula import NO_ISOMER
 from relfast.interrupts import uninterrupted

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from relfast_kernels.layouts import (
+from relfast_kernels.mcs.layouts import (
     COMMON_ATOMS,
     PAIR_ATOMS,
     PAIR_FINGERPRINT,

@@ -10,7 +10,8 @@ import ctypes
 from collections.abc import Callable
 from typing import Any, Final
 
-from relfast_kernels.layouts import RECORD_COLUMNS, RECORD_TEXT_END, SIZE_COLUMNS
+from relfast_kernels.layouts import RECORD_COLUMNS, RECORD_TEXT_END
+from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.columns import (
     READ_PLAIN,
     TOLD_COLUMNS,

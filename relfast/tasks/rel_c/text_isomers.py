@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any, Final
 
-from relfast_kernels.layouts import RESULT_COLUMNS, SIZE_COLUMNS
+from relfast_kernels.smiles.layouts import RESULT_COLUMNS, SIZE_COLUMNS
 
 from relfast.chem.one_list import MAX_MOLECULES, OneList
 from relfast.chem.simple import simple_table
