@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 from relfast.tasks import final, verdict, yes_no_patterns
-from relfast.tasks.rel_a import numbering, sentence, skim, walk, words
+from relfast.tasks.rel_a import markup, numbering, numbers, sentence, skim, vocabulary, walk, words
 from relfast.tasks.rel_a import verdict as rel_a_verdict
 from relfast.tasks.rel_a.clause import _AS_WELL
 from relfast.tasks.rel_a.kernel_tables import _texts, words_with_flags
@@ -67,7 +67,7 @@ def sources() -> dict[str, tuple[str, int]]:
     return found
 
 
-_CIRCLED = "".join(words._DIGITS)
+_CIRCLED = "".join(numbers.DIGITS)
 """No kernel reads a text that has one of them."""
 
 MARKS = "<\\[&*_!>(~n#"
@@ -76,20 +76,20 @@ MARKS = "<\\[&*_!>(~n#"
 
 def _of_choices() -> dict[str, tuple[str, int]]:
     """Those of REL-A's sentences."""
-    lone = words._LONE_DIGIT.pattern.replace(_CIRCLED, "").replace("(?<=[①-➓])|", "")
+    lone = numbers._LONE_DIGIT.pattern.replace(_CIRCLED, "").replace("(?<=[①-➓])|", "")
     lone = lone.replace(r"\ufe0f?\u20e3", "\ufe0f?\u20e3")
     if any(c in lone for c in _CIRCLED):
         raise ValueError("_LONE_DIGIT is written otherwise")
-    value = "|".join(words._VALUE.split("|")[:3])
-    dash = next(pattern for kind, pattern in words._SIGNS if kind == "-")
+    value = "|".join(vocabulary._VALUE.split("|")[:3])
+    dash = next(pattern for kind, pattern in vocabulary.SIGNS if kind == "-")
     patterns = {
         "PLAIN": skim.PLAIN.pattern,
         "LONE_DIGIT": lone,
-        "HAS_WORD": words._HAS_WORD.__self__.pattern,
-        "WORDY": words._WORDY.pattern,
-        "GIVEN": words._PANEL.pattern,
-        "NOT_GIVEN": words._NOT_GIVEN.pattern,
-        "EXPRESSION": words._EXPRESSION,
+        "HAS_WORD": numbers._HAS_WORD.__self__.pattern,
+        "WORDY": numbers._WORDY.pattern,
+        "GIVEN": numbers._PANEL.pattern,
+        "NOT_GIVEN": numbers._NOT_GIVEN.pattern,
+        "EXPRESSION": vocabulary._EXPRESSION,
         "VALUE": value,
         "DASH": dash,
         "DRAFT": "|".join(map(re.escape, sentence._DRAFTS)).replace("\\ ", " "),
@@ -106,7 +106,7 @@ def _of_choices() -> dict[str, tuple[str, int]]:
         "LIST_ITEM": walk.LIST_ITEM.pattern,
         "LISTED": walk._LISTED.pattern,
     }
-    patterns |= {f"PHRASE_{n:02}": f"(?:{source})(?!\\w)" for n, (_, source) in enumerate(words._PHRASES)}
+    patterns |= {f"PHRASE_{n:02}": f"(?:{source})(?!\\w)" for n, (_, source) in enumerate(vocabulary.PHRASES)}
     patterns |= {f"SWAP_{n:02}": swap[1].pattern for n, swap in enumerate(_swaps())}
     return {f"A_{name}": (source, 0) for name, source in patterns.items()}
 
@@ -114,7 +114,7 @@ def _of_choices() -> dict[str, tuple[str, int]]:
 def _swaps() -> list[tuple[str, re.Pattern[str], str]]:
     """Markup that is replaced by what does not depend on it."""
     return [
-        (mark, pattern, by) for mark, pattern, by in words._SWAPS if isinstance(by, str) and "\\" not in by
+        (mark, pattern, by) for mark, pattern, by in markup._SWAPS if isinstance(by, str) and "\\" not in by
     ]
 
 
@@ -152,28 +152,28 @@ def _sets_of(text: str) -> int:
 def choices_text() -> str:
     """The module of what REL-A's kernels know of words and signs."""
     flags: dict[str, tuple[str, int, bool, int, bool, bool]] = {}
-    for word in sorted({*words._TOKEN_OF, *words._OPENS_PHRASE, *words._ENDS_PHRASE}):
-        token = words._TOKEN_OF.get(word)
+    for word in sorted({*words.TOKEN_OF, *vocabulary.OPENS_PHRASE, *vocabulary.ENDS_PHRASE}):
+        token = words.TOKEN_OF.get(word)
         flags[word] = (
             "" if token is None else token.kind,
             0 if token is None else token.value,
             token is not None and token.word,
             0 if token is None else _sets_of(token.text),
-            word in words._OPENS_PHRASE,
-            word in words._ENDS_PHRASE,
+            word in vocabulary.OPENS_PHRASE,
+            word in vocabulary.ENDS_PHRASE,
         )
     by_flags: dict[tuple[object, ...], list[str]] = {}
     for word, about in flags.items():
         by_flags.setdefault(about, []).append(word)
     phrases = []
-    for kind, source in words._PHRASES:
+    for kind, source in vocabulary.PHRASES:
         (sets,) = {_sets_of(text) for text in _texts(source) if "\0" not in text} or {0}
         phrases.append((kind, sets))
-    spaces = "".join(chr(point) for point, to in words._CHARACTERS.items() if to == " ")
-    colons = "".join(chr(point) for point, to in words._CHARACTERS.items() if to == ":")
+    spaces = "".join(chr(point) for point, to in markup._CHARACTERS.items() if to == " ")
+    colons = "".join(chr(point) for point, to in markup._CHARACTERS.items() if to == ":")
     signs = {
         kind: sorted(set(source.strip("[]")))
-        for kind, source in words._SIGNS
+        for kind, source in vocabulary.SIGNS
         if len(source) == 1 or re.fullmatch(r"\[[^\]\\]+\]", source)
     }
     lines = [_CHOICES_HEAD]
@@ -191,7 +191,7 @@ def choices_text() -> str:
         "}\n"
         + '"""Kind, number, whether it is a number, sets; whether phrases begin or end with it → words."""\n\n'
     )
-    lines.append(f"STEMS: Final = {dict(words._STEMS)!a}\n")
+    lines.append(f"STEMS: Final = {dict(vocabulary.STEMS)!a}\n")
     lines.append(
         f"PHRASES: Final = {phrases!a}\n"
         + '"""Kind and sets of each phrase, whose patterns are numbered so."""\n'
@@ -206,9 +206,9 @@ def choices_text() -> str:
     )
     lines.append(f"SIGNS: Final = {signs!a}\n")
     lines.append(
-        f"SCRIPTS: Final = {[(kind, part) for kind, source in words._CJK for part in source.split('|')]!a}\n"
+        f"SCRIPTS: Final = {[(kind, part) for kind, source in vocabulary.CJK for part in source.split('|')]!a}\n"
     )
-    lines.append(f"AFTER_NUMBER: Final = {words._AFTER_NUMBER.split('|')!a}\n")
+    lines.append(f"AFTER_NUMBER: Final = {vocabulary.AFTER_NUMBER.split('|')!a}\n")
     lines.append(f"UNSURE: Final = {sorted(set(skim._UNSURE.pattern.strip('[]')))!a}\n")
     lines.append(
         '"""Tokens of signs and of other scripts, what may follow a number, and signs of doubt."""\n'
@@ -224,7 +224,7 @@ def choices_text() -> str:
         "_UNSURE_WORDS",
     ):
         lines.append(f"SKIM{name}: Final = {sorted(vars(skim)[name])!a}\n")
-    lines.append(f"SKIM_NOT_GIVEN: Final = {sorted(words.NOT_GIVEN_WORDS)!a}\n")
+    lines.append(f"SKIM_NOT_GIVEN: Final = {sorted(numbers.NOT_GIVEN_WORDS)!a}\n")
     lines.append('"""What `relfast.tasks.rel_a.skim` knows of words."""\n')
     return "".join(lines)
 

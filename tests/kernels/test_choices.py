@@ -21,7 +21,7 @@ from strict import cases_rel_a
 from strict.corpus import samples
 
 from relfast.tasks.reasoning import lower
-from relfast.tasks.rel_a import kernel_tables, units, words
+from relfast.tasks.rel_a import kernel_tables, units, vocabulary, words
 
 pytestmark = pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="takes a minute to compile")
 
@@ -54,9 +54,9 @@ COMMON = [
 PIECES = st.one_of(
     st.sampled_from(SIGNS),
     st.sampled_from(COMMON).map(lambda word: f" {word} "),
-    st.sampled_from(sorted(words._TOKEN_OF)).map(lambda word: f" {word} "),
+    st.sampled_from(sorted(words.TOKEN_OF)).map(lambda word: f" {word} "),
     st.sampled_from(
-        sorted({t for _, p in words._PHRASES for t in kernel_tables._texts(p) if "\0" not in t})
+        sorted({t for _, p in vocabulary.PHRASES for t in kernel_tables._texts(p) if "\0" not in t})
     ).map(lambda phrase: f" {phrase} "),
     st.integers(0, 9).map(str),
 )

@@ -13,7 +13,7 @@ from relfast_kernels.layouts import WORD_SLOTS
 from relfast_kernels.text import proofs
 
 from relfast.engine.strict_reader import _strict_tables
-from relfast.tasks.rel_a import walk, words
+from relfast.tasks.rel_a import numbers, walk, words
 from relfast.tasks.rel_a.kernel_tables import SAYS_PLAIN, SAYS_QUIET, _as_last, says
 from relfast.tasks.rel_a.skim import PLAIN
 
@@ -33,7 +33,7 @@ def check(text: str) -> int:
     data = np.frombuffer(text.encode() + b" 5 or answer", np.uint8)
     end = len(text.encode())
     found = _look(data, end, 0)
-    names = words.names_a_choice(text)
+    names = numbers.names_a_choice(text)
     if found & proofs.NAMELESS:
         assert not names, text
         if found & proofs.QUIET:
@@ -93,7 +93,7 @@ PIECES = st.one_of(
             "yes ",
         ]
     ),
-    st.sampled_from(sorted(word for word in words._TOKEN_OF if word.isascii())),
+    st.sampled_from(sorted(word for word in words.TOKEN_OF if word.isascii())),
     st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=3),
 )
 

@@ -17,7 +17,7 @@ from relfast_kernels.layouts import FORM_DIGIT, FORM_LEAST, FORM_MOST, SAYS_VALU
 from strict import cases_rel_a
 from strict.corpus import samples
 
-from relfast.tasks.rel_a import clause, sentence, skim, strict, units, walk, words
+from relfast.tasks.rel_a import clause, markup, numbers, sentence, skim, strict, units, walk, words
 from relfast.tasks.rel_a.kernel_tables import form_of, says
 
 ALIKE = range(FORM_LEAST, FORM_MOST + 1)
@@ -29,7 +29,7 @@ def patterns() -> Iterator[re.Pattern[str]]:
     """All that the extractor's modules have."""
     todo: list[Any] = [
         value
-        for module in (clause, sentence, skim, strict, units, walk, words)
+        for module in (clause, markup, numbers, sentence, skim, strict, units, walk, words)
         for value in vars(module).values()
     ]
     while todo:
@@ -98,7 +98,7 @@ def test_sentences_of_the_corpus() -> None:
 
 
 PIECES = st.one_of(
-    st.sampled_from(sorted(words._TOKEN_OF)),
+    st.sampled_from(sorted(words.TOKEN_OF)),
     st.sampled_from(
         [
             "answer",

@@ -43,11 +43,13 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.tasks.rel_a import walk as walking
-from relfast.tasks.rel_a import words
+from relfast.tasks.rel_a.numbers import has_number_word, names_a_choice
 from relfast.tasks.rel_a.said import N_CHOICES, PLACE, STATED
 from relfast.tasks.rel_a.sentence import NEVER_PLAIN, read
 from relfast.tasks.rel_a.skim import PLAIN, skim
 from relfast.tasks.rel_a.units import Unit
+from relfast.tasks.rel_a.vocabulary import PHRASES, STEMS
+from relfast.tasks.rel_a.words import TOKEN_OF
 
 _ANY: Final = "\0"
 """What stands for any word in the texts of a pattern."""
@@ -103,17 +105,17 @@ def words_with_flags() -> Mapping[str, int]:
     def add(word: str, flag: int) -> None:
         flags[word] = flags.get(word, 0) | flag
 
-    for word, token in words._TOKEN_OF.items():
+    for word, token in TOKEN_OF.items():
         add(word, 0 if token.kind in NEVER_PLAIN else WORD_KNOWN)
         if token.kind == "U":
             add(word, WORD_OFFERS)
-    for _, pattern in words._PHRASES:
+    for _, pattern in PHRASES:
         for text in _texts(pattern):
             for word in re.findall("[a-z]+", text):
                 add(word, WORD_KNOWN)
             for before in re.findall(f"([a-z]+) {_ANY}", text):
                 add(before, WORD_LINKS)
-    for stem in words._STEMS:
+    for stem in STEMS:
         add(f"{stem[:STEM_LETTERS]}*", WORD_KNOWN)
     for word in _ALARMS.split():
         add(word, WORD_ALARM)
@@ -136,7 +138,7 @@ def form_of(text: str) -> str | None:
     """The text that speaks for all which differ from it in one digit, or None: `says` says the same of them
     but for the choice. No rule tells the choices 2 to 7 apart; other numbers in a text could be the same."""
     others = not text.isascii() and any(c.isdigit() and not c.isascii() for c in text)
-    if others or _ONE_DIGIT.fullmatch(text) is None or words.has_number_word(text):
+    if others or _ONE_DIGIT.fullmatch(text) is None or has_number_word(text):
         return None
     return _DIGIT.sub(chr(FORM_DIGIT), text)
 
@@ -146,7 +148,7 @@ def says(text: str) -> int:
     bits = 0
     if walking.OR.match(text) is not None:
         bits |= SAYS_OR
-    names = words.names_a_choice(text)
+    names = names_a_choice(text)
     bits |= names * SAYS_NAMES
     bits |= _as_last(text)
     if not names:

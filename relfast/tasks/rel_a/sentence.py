@@ -12,9 +12,10 @@ from typing import Final
 
 from relfast.tasks.rel_a.clause import clauses as cut_into_clauses
 from relfast.tasks.rel_a.clause import read_clause, turns_down
+from relfast.tasks.rel_a.markup import clean
 from relfast.tasks.rel_a.numbering import grouped_numbers, plain_numbers
 from relfast.tasks.rel_a.said import DENIED, SEVERAL, SUPPOSED, Said, Sentence
-from relfast.tasks.rel_a.words import clean, tokens
+from relfast.tasks.rel_a.words import tokens
 
 _KEPT: Final = 32
 """Sentences that are not read again: a response's last one is asked about from several sides."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from relfast.tasks.rel_a.words import NOT_GIVEN_WORDS, kind_of
+from relfast.tasks.rel_a.numbers import NOT_GIVEN_WORDS
+from relfast.tasks.rel_a.words import kind_of
 
 PLAIN: Final = re.compile(
     r"[\s>*_`#$\[({\"'✅]*+(?:\\[(\[]\s*+)?(?:(?:so|therefore|thus|hence),?\s++)?"

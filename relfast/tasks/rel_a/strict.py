@@ -9,11 +9,11 @@ from typing import Final
 
 from relfast.records import Extracted
 from relfast.tasks.reasoning import lower, read_strictly
+from relfast.tasks.rel_a.numbers import names_a_choice
 from relfast.tasks.rel_a.said import N_CHOICES, SEVERAL
 from relfast.tasks.rel_a.skim import PLAIN, opens_with_the_answer
 from relfast.tasks.rel_a.units import MAX_PLAIN, units
 from relfast.tasks.rel_a.walk import OR, Walk
-from relfast.tasks.rel_a.words import names_a_choice
 
 _MAX_TEXT: Final = 60_000
 """Characters at the end of a response within which its answer is looked for."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from relfast.tasks.rel_a.numbers import names_a_choice
 from relfast.tasks.rel_a.said import (
     DENIED,
     FITS,
@@ -24,7 +25,6 @@ from relfast.tasks.rel_a.said import (
 from relfast.tasks.rel_a.sentence import read
 from relfast.tasks.rel_a.skim import skim
 from relfast.tasks.rel_a.units import MAX_PLAIN, Unit
-from relfast.tasks.rel_a.words import names_a_choice
 
 _MAX_NEIGHBOURS: Final = 6
 """Sentences before the final statement that can belong to it."""
