@@ -15,8 +15,8 @@ import orjson
 from relfast.engine.io.lines import iterate_lines
 from relfast.errors import InputError
 from relfast.tasks import TASKS
-from relfast.tasks.base import Problem
 from relfast.tasks.checks import kind_of, shown
+from relfast.tasks.facts import Problem
 
 DOCUMENTED: Final = {name: task for name, task in TASKS.items() if task.gold.check is not None}
 """The tasks whose record format is documented."""

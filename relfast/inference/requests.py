@@ -104,7 +104,7 @@ def _completed(row: dict[str, Any]) -> dict[str, Any]:
     """A row whose gold stands beside its question, as a dataset has it, as a record: with task and answer, so
     that it can be scored. Others come back as they are.
 
-    Records of a documented format (`relfast.tasks.base.Gold.domain`) have their gold in ``answer``: a column
+    Records of a documented format (`relfast.tasks.facts.Gold.domain`) have their gold in ``answer``: a column
     of such a name in some other table is none.
     """
     entry = read_row(row, "auto")

@@ -11,8 +11,8 @@ from typing import Any, Final
 from relfast.records import SCORED, STATUSES, Score
 from relfast.stats.sums import units_of
 from relfast.tasks import TASKS
-from relfast.tasks.base import Breakdown, Metric
 from relfast.tasks.block_rows import Counted, Sum
+from relfast.tasks.facts import Breakdown, Metric
 
 METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
 BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
@@ -23,7 +23,7 @@ class TaskTally:
     """Counts of one task.
 
     ``rewards`` and the values of ``sums`` are (number of rows that have it, sum in units of
-    `relfast.stats.sums`). ``cells`` is the table of `relfast.tasks.base.Breakdown` that the task has, if it
+    `relfast.stats.sums`). ``cells`` is the table of `relfast.tasks.facts.Breakdown` that the task has, if it
     has one: rows, then a count for each flag and units for each number.
     """
 

@@ -10,10 +10,11 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from relfast.errors import UsageError
 from relfast.records import Options, Outcome, Policy
+from relfast.tasks.facts import REASON, Breakdown, Gold, Metric, Problem, TextKernel
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 
 if TYPE_CHECKING:
@@ -28,159 +29,6 @@ if TYPE_CHECKING:
         TextJudge,
     )
     from relfast.tasks.stepping import Walk
-
-
-class Metric(NamedTuple):
-    """One key of ``metrics`` in a row.
-
-    Attributes
-    ----------
-    name
-        The key.
-    kind
-        ``number`` and ``flag`` (true or false) are averaged; of a ``label`` its values are counted.
-    higher_is_better
-        None where neither is.
-    undefined
-        A value that says that there is nothing to average.
-    optional
-        Only some rows have it; such a metric is no reward.
-    unsettled
-        Where it is true, a clock decided the row: scoring it again may give another one.
-    strict_only
-        Rows have it under ``strict`` only; it can be a reward there.
-    labels
-        A label's values in the order in which figures show them; without it the frequent ones come first.
-    """
-
-    name: str
-    kind: Literal["number", "flag", "label"] = "number"
-    higher_is_better: bool | None = True
-    undefined: float | None = None
-    optional: bool = False
-    unsettled: bool = False
-    strict_only: bool = False
-    labels: tuple[str, ...] = ()
-
-
-REASON: Final = Metric("reason", "label", None, optional=True)
-"""Every task's under ``strict``: the code of why a response was turned down."""
-
-
-class Problem(NamedTuple):
-    """What is wrong with a field (dotted path, "" for the record as a whole)."""
-
-    field: str
-    message: str
-
-
-class Gold(NamedTuple):
-    """What a task's gold looks like.
-
-    Attributes
-    ----------
-    keys
-        Sets of keys; an ``answer`` that has all of one set is taken for this task's where a record does not
-        say. Larger sets are tried before smaller ones.
-    precedence
-        Whose keys are looked for first where an answer has those of several tasks: 0 comes before 1, and of
-        equals the one that comes first in the table of tasks.
-    exact
-        Fields whose integers are compared, and so must come out of JSON with all their digits: numbers, or
-        lists of them.
-    domain, check, check_metadata
-        For tasks with a documented record format: the ``domain`` of its records, and functions
-        ("module:function") that find what is wrong with a record's ``answer`` and its ``metadata``:
-        ``(object) -> Iterator[Problem]``. `relfast.validate` asks them.
-    """
-
-    keys: tuple[tuple[str, ...], ...]
-    precedence: int = 1
-    exact: tuple[str, ...] = ()
-    domain: str | None = None
-    check: str | None = None
-    check_metadata: str | None = None
-
-
-class TextKernel(NamedTuple):
-    """A task whose lines `relfast_kernels.text` reads by itself.
-
-    Attributes
-    ----------
-    number
-        The task's number in the kernel's keys and samples.
-    metrics
-        The function ("module:function") that gives a row's metrics from what the kernel counted:
-        ``(gold_is_yes, n_common, n_predicted, n_gold) -> dict``. None: a row has no metrics.
-    details
-        The same for the texts of ``--details``: ``(predicted, gold) -> dict`` of the numbers that the kernel
-        gives them. The lists in it are empty: the kernel fills them in.
-    number_of
-        The function that numbers what the task's extractor says as details do, and gives its vote:
-        ``(value) -> (predicted, vote)``. The kernel leaves responses to the extractors of tasks that have it.
-    tables
-        The module that has ``says(text) -> int`` and ``form_of(text) -> str | None`` for the kernel of the
-        ``strict`` extractor; one at most.
-    strict_gold
-        The function that writes gold of a joined record as ``strict`` compares it: ``(answer, question) ->
-        answer``, the same object where it is compared as it is written.
-    value_of
-        The function that says what the task's ``strict`` extractor would of a single response that the kernel
-        has read: ``(number, taxa) -> value``, numbered as in details, or None where nothing was found.
-        Rewards of tasks that have it ask the kernel first.
-    gold_key
-        The function that names what of gold decides a row under ``strict``, beside an answer that is a number
-        or a word: ``(answer) -> hashable | None``, equal for gold against which equal answers have equal
-        rows, and None for gold that is not as it should be. Rewards of tasks that have it are scored once for
-        each such answer and each of what it names.
-    gold_with_taxa
-        The function that names what of gold decides a row of an answer with taxa: ``(answer, question) ->
-        hashable | None``, None for gold that is not as it should be.
-    judged
-        The function that holds answers with taxa, as ``value_of`` gets them, against what that names, under
-        ``strict``: ``(gold, number, taxa, options) -> Judged``.
-    least
-        The option that is the smallest measure of a right answer under ``strict``.
-    """
-
-    number: int
-    details: str
-    metrics: str | None = None
-    number_of: str | None = None
-    tables: str | None = None
-    strict_gold: str | None = None
-    value_of: str | None = None
-    gold_key: str | None = None
-    gold_with_taxa: str | None = None
-    judged: str | None = None
-    least: str | None = None
-
-
-class Breakdown(NamedTuple):
-    """A table of a task's rows by the values of some metrics, for its own aggregates.
-
-    A run keeps the table's cells, which add up over workers and shards.
-
-    Attributes
-    ----------
-    name
-        Key of the aggregates in a summary.
-    by
-        Numbers whose values name a cell: ``"20/1/0.4"``, nothing between the slashes for null.
-    sums
-        Metrics that are summed up in each cell, beside its number of rows.
-    aggregate
-        The function ("module:function") that makes JSON-able aggregates of the cells, which it gets as
-        name → [rows, *sums].
-    tables
-        The function ("module:function") that makes `relfast.tasks.breakdown.ShownTable` of them.
-    """
-
-    name: str
-    by: tuple[str, ...]
-    sums: tuple[str, ...]
-    aggregate: str
-    tables: str | None = None
 
 
 def resolve(name: str) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeGuard
 
-from relfast.tasks.base import Problem
+from relfast.tasks.facts import Problem
 
 
 def is_int(value: Any) -> TypeGuard[int]:

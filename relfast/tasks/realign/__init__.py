@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Gold, Metric, Task
+from relfast.tasks.base import Task
+from relfast.tasks.facts import Gold, Metric
 from relfast.tasks.prompting import Prompt
 from relfast.tasks.realign.options import RealignOptions
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Gold, Task, TextKernel
+from relfast.tasks.base import Task
+from relfast.tasks.facts import Gold, TextKernel
 
 _RULES: Final = {
     "REL-A1": "constant panels",

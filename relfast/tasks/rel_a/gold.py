@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from relfast.tasks.base import Problem
 from relfast.tasks.checks import is_int, shown
+from relfast.tasks.facts import Problem
 
 N_CHOICES: Final = 8
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Gold, Metric, Task, TextKernel
+from relfast.tasks.base import Task
+from relfast.tasks.facts import Gold, Metric, TextKernel
 from relfast.tasks.rel_b.options import RelBOptions
 
 UNDEFINED: Final = -1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from relfast.tasks.base import Problem
 from relfast.tasks.checks import check_label, is_int, kind_of, shown
+from relfast.tasks.facts import Problem
 
 
 def check(answer: Mapping[str, Any]) -> Iterator[Problem]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.base import Gold, Metric, Task, TextKernel
+from relfast.tasks.base import Task
+from relfast.tasks.facts import Gold, Metric, TextKernel
 from relfast.tasks.rel_c.options import RelCOptions
 
 _CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")

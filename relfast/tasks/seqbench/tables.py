@@ -19,7 +19,7 @@ _L0: Final = ("L0", "95% low", "high", "least squares", "rows")
 
 
 def tables(cells: Mapping[str, Sequence[float]]) -> Iterator[ShownTable]:
-    """The tables of a run's cells (`relfast.tasks.base.Breakdown`)."""
+    """The tables of a run's cells (`relfast.tasks.facts.Breakdown`)."""
     depths = [float(name.split("/")[0]) for name in cells if name.split("/")[0]]
     width = next(
         (width for width in _WIDTHS if len({depth // width for depth in depths}) <= MAX_ROWS), _WIDTHS[-1]
