@@ -24,9 +24,6 @@ from relfast.stats.intervals import LEVEL, Interval, mean_interval, share_interv
 from relfast.stats.paired import Differences, holm
 from relfast.tasks import TASKS
 
-BOOTSTRAP: int = 10_000
-"""Draws of a bootstrap that nobody said a number for."""
-
 
 @dataclass
 class Comparing:

@@ -76,12 +76,6 @@ def t_quantile(p: float, freedom: float) -> float:
     return math.sqrt(freedom * (1 - x) / x) if x > 0 else math.inf
 
 
-def t_cdf(t: float, freedom: float) -> float:
-    """Student's distribution function."""
-    tail = incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) / 2
-    return tail if t < 0 else 1 - tail
-
-
 @lru_cache(maxsize=256)
 def normal_quantile(p: float) -> float:
     """Quantile of the standard normal distribution."""

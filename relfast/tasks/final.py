@@ -8,7 +8,6 @@ response hedges and has no answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 
@@ -43,17 +42,3 @@ def concludes(between: str) -> bool:
 
 def on_one_line(between: str) -> bool:
     return "\n" not in between and "\r" not in between
-
-
-def final_candidates(text: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates, given in order, that belong to the text's final statement (last one first)."""
-    if not candidates:
-        return []
-    final = [candidates[-1]]
-    for earlier in reversed(candidates[:-1]):
-        between = text[earlier.end : final[-1].start]
-        beside = on_one_line(between) and not concludes(between)
-        if not (beside or offers_alternatives(between)):
-            break
-        final.append(earlier)
-    return final

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
@@ -105,14 +104,3 @@ STRATEGIES: Final[dict[str, BlindStrategy]] = {
     **{name: _best(merit) for name, merit in _MERITS.items()},
 }
 """Name to strategy."""
-
-READS_THE_PANELS: Final[dict[str, BlindStrategy]] = {
-    "equals a panel": _best(lambda choices, choice, panels: sum(choice == panel for panel in panels)),
-    "most values seen in panels": _best(
-        lambda choices, choice, panels: sum(
-            (Counter(_cells(choice)) & Counter(v for panel in panels for v in _cells(panel))).values()
-        )
-    ),
-    "closest to the last panel": _best(lambda choices, choice, panels: -_distance(choice, panels[-1])),
-}
-"""Shallow readers of the panels. In A1, A3 and A4 all panels are gold's matrix: there these are the rule."""
