@@ -135,7 +135,7 @@ def test_reward_functions_take_them_all(make: Any) -> None:
 def test_signatures_name_what_they_pass_on(function: Any, keywords: type) -> None:
     """With its own parameters a function takes all that a scorer takes, each once."""
     annotation = eval(function.__annotations__["options"], vars(sys.modules[function.__module__]))
-    assert annotation == Unpack[keywords]  # type: ignore[valid-type]
+    assert annotation == Unpack[keywords]
     own = {name for name in inspect.signature(function).parameters if name not in ("self", "options")}
     assert not own & keywords.__annotations__.keys()
 

@@ -371,5 +371,5 @@ def test_unknown_task_is_a_row() -> None:
 
 
 def test_no_dict_at_all() -> None:
-    (score,) = in_process([["not", "a", "dict"]])  # type: ignore[list-item]
+    (score,) = in_process([["not", "a", "dict"]])
     assert score.error == {"type": "InvalidRecord", "message": "list, not a dict"}

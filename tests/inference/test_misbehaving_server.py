@@ -115,7 +115,7 @@ def test_killed_ten_times_it_asks_nothing_twice(tmp_path: Path) -> None:
                 lambda enough=enough, child=child: (
                     server.answered.total() >= enough or child.poll() is not None
                 )
-            )  # type: ignore[misc]
+            )
             shown = Path(f"/proc/{child.pid}/cmdline").read_bytes()
             child.send_signal(signal.SIGKILL)
             assert child.wait() == -signal.SIGKILL, "it ended before it could be killed"

@@ -225,7 +225,7 @@ def test_parameters_that_cannot_be(task: str, parameters: dict[str, Any], compla
 # C2
 
 
-class FewSteps(rdFMCS.MCSProgress):  # type: ignore[misc]
+class FewSteps(rdFMCS.MCSProgress):
     """Ends a search after some steps: on some groups it would take minutes."""
 
     def __init__(self) -> None:

@@ -21,13 +21,13 @@ from relfast.tasks.realign.values import value_of
 from relfast.tasks.unseen import without_unseen
 
 _TAKEN_BACK: Final = re.compile(
-    r"wrong|incorrect|mistake|error|not right|\bno[,.!]|scratch|disregard|ignore|forget|start over|again|never|take|kidding|joking",  # noqa: E501
+    r"wrong|incorrect|mistake|error|not right|\bno[,.!]|scratch|disregard|ignore|forget|start over|again|never|take|kidding|joking",
     re.IGNORECASE,
 )
 """In a change of mind without another answer, what leaves none."""
 
 _REPLACED: Final = re.compile(
-    r"\b(?:wait|actually|hmm|no(?=[,:;.!])|scratch that|correction|i (?:missed|made|forgot|overlooked|misread|miscounted)|recheck\w*|on second thought|let me redo)\b"  # noqa: E501
+    r"\b(?:wait|actually|hmm|no(?=[,:;.!])|scratch that|correction|i (?:missed|made|forgot|overlooked|misread|miscounted)|recheck\w*|on second thought|let me redo)\b"
     r"|\bbut (?:it|that|this|now|after|then)\b",
     re.IGNORECASE,
 )

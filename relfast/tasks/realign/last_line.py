@@ -11,9 +11,9 @@ from relfast.tasks.realign.value import NONE, FinalAnswer, Value, same
 from relfast.tasks.realign.values import value_of
 
 RETRACTION: Final = re.compile(
-    r"\b(?:wait|actually|scratch that|on second thought|correction|i made (?:a|an) (?:mistake|error)|i was wrong|that(?:['’]s| is| was) (?:wrong|incorrect|not right)"  # noqa: E501
-    r"|i was mistaken|let me (?:start over|start again|try again)|never ?mind|i take (?:that|it) back|(?:just |only )?(?:kidding|joking)|forget (?:that|it)"  # noqa: E501
-    r"|this is (?:wrong|incorrect)|disregard|ignore that|sorry|oops|no,|but (?:no|it|that|maybe|perhaps)|or (?:maybe|perhaps|possibly)|could also be|might also be|alternatively)(?![a-z])",  # noqa: E501
+    r"\b(?:wait|actually|scratch that|on second thought|correction|i made (?:a|an) (?:mistake|error)|i was wrong|that(?:['’]s| is| was) (?:wrong|incorrect|not right)"
+    r"|i was mistaken|let me (?:start over|start again|try again)|never ?mind|i take (?:that|it) back|(?:just |only )?(?:kidding|joking)|forget (?:that|it)"
+    r"|this is (?:wrong|incorrect)|disregard|ignore that|sorry|oops|no,|but (?:no|it|that|maybe|perhaps)|or (?:maybe|perhaps|possibly)|could also be|might also be|alternatively)(?![a-z])",
     re.IGNORECASE,
 )
 _FORMULA: Final = re.compile(r"\$([^$\n]{1,200})\$|\\\(((?:(?!\\\)).){1,200})\\\)")
@@ -30,7 +30,7 @@ _VERB: Final = re.compile(
 _CALCULATED: Final = re.compile(r"<<[^<>\n]{0,200}>>")
 _A_WORD: Final = re.compile(r"[\s$)}\\]*[^\W\d_]{2}")
 _TALK: Final = re.compile(
-    r"\W*(?:let me know|i hope|hope (?:this|that)|feel free|if you (?:have|need|would)|is there anything|good luck|great (?:job|work)|please|thank|happy|does (?:this|that)|would you)",  # noqa: E501
+    r"\W*(?:let me know|i hope|hope (?:this|that)|feel free|if you (?:have|need|would)|is there anything|good luck|great (?:job|work)|please|thank|happy|does (?:this|that)|would you)",
     re.IGNORECASE,
 )
 _MOST_WORDS: Final = 3

@@ -10,8 +10,8 @@ from relfast.tasks.realign.values import value_of
 
 SENTENCE_END: Final = re.compile(r"[.!?。！？](?=\s|$|[*_\"'”`)$]+(?:\s|$)|[^\W\d_]{2})|[。！]|\n")
 _CUT: Final = re.compile(
-    r"[,;]?\s+(?:is (?:the )?(?:correct|right)|because|since|as (?:we|the|there|it)|given that|which|where|so that|when|after|from|with|per the|obtained|i\.e\.|due to|porque|car|parce|weil)\b"  # noqa: E501
-    r"|;\s|\s+—\s|:\s+(?=\d*\s*[^\W\d])|</|\s+[-–—]\s+(?=[^\W\d_]{2})|\s*(?:<\||\[/)|,\s*(?:as|not|and (?:we|this|that|it))\b",  # noqa: E501
+    r"[,;]?\s+(?:is (?:the )?(?:correct|right)|because|since|as (?:we|the|there|it)|given that|which|where|so that|when|after|from|with|per the|obtained|i\.e\.|due to|porque|car|parce|weil)\b"
+    r"|;\s|\s+—\s|:\s+(?=\d*\s*[^\W\d])|</|\s+[-–—]\s+(?=[^\W\d_]{2})|\s*(?:<\||\[/)|,\s*(?:as|not|and (?:we|this|that|it))\b",
     re.IGNORECASE,
 )
 BOLD: Final = re.compile(r"\*\*([^*\n]{1,200})\*\*|__([^_\n]{1,200})__")
@@ -22,7 +22,7 @@ QUANTITY: Final = re.compile(
     r"(?:(?![a-zA-Z0-9_^])|(?=(?:[ckm]?m|[km]?g|m?[lL]|ft|lbs?|mph|km/h|kWh|oz|in|hrs?|mins?|h|s|pm|am|x)\b(?!\^)))"
 )
 _BOUND: Final = re.compile(
-    r"(?:\b(?:less|more|greater|fewer|larger|smaller|higher|lower|other|rather) than|\bat (?:least|most)|\b(?:over|under|above|below|between"  # noqa: E501
+    r"(?:\b(?:less|more|greater|fewer|larger|smaller|higher|lower|other|rather) than|\bat (?:least|most)|\b(?:over|under|above|below|between"
     r"|up to|not|never)|n['’]t)(?: be| equal to| exactly| the answer)?[\s$*_]*$|[≠<>≤≥][\s$]*$"
     r"|\b(?:problem|step|question|exercise|example|figure|equation|page|chapter|part)[\s#*_]*$",
     re.IGNORECASE,

@@ -15,26 +15,26 @@ from relfast.tasks.realign.values import value_of
 _BOX: Final = re.compile(r"\\(?:boxed|fbox)\s*(?:\{|(\d)(?!\d))")
 _OF_LANGUAGES: Final = (
     "respuesta(?: final| correcta)?|réponse(?: finale)?|antwort|endergebnis|risposta(?: finale)?"
-    "|resposta(?: final)?|ответ|відповідь|odpowiedź|cevap|jawaban|đáp án|उत्तर|الإجابة|答案|答え|答|最终答案|정답|답"  # noqa: E501
+    "|resposta(?: final)?|ответ|відповідь|odpowiedź|cevap|jawaban|đáp án|उत्तर|الإجابة|答案|答え|答|最终答案|정답|답"
 )
-_NAME: Final = rf"(?:(?:final|correct|numerical|short|exact)[ _*]*)*(?:answer|ans\b\.?|(?:(?<=correct )|(?<=right ))(?:choice|option)|{_OF_LANGUAGES})"  # noqa: E501
+_NAME: Final = rf"(?:(?:final|correct|numerical|short|exact)[ _*]*)*(?:answer|ans\b\.?|(?:(?<=correct )|(?<=right ))(?:choice|option)|{_OF_LANGUAGES})"
 _MARKS: Final = re.compile(
     # "#### 42", "A: 42"
     r"(?P<hash>^[ \t]*####[ \t]*(?=[-+−$\\\d.(£€]))|(?P<a>^[ \t>*_-]*A[ \t*_]*[:：])"
     # "#### Thursday" at the end; further up it is a heading
     r"|(?P<word>^####[ \t]+(?=[^\W\d_][^\n]{0,40}$))"
     # "Option C is correct"
-    r"|(?P<option>(?<![\w\\])(?:(?:option|choice)[ \t]+)?(?=\(?(?-i:[A-E])\)?[ \t]+is (?:the )?(?:correct|right)\b))"  # noqa: E501
+    r"|(?P<option>(?<![\w\\])(?:(?:option|choice)[ \t]+)?(?=\(?(?-i:[A-E])\)?[ \t]+is (?:the )?(?:correct|right)\b))"
     # "<answer>42</answer>", {"answer": 42}
     r"|(?P<tag>[<\[](?:final|result|(?:final_?)?answer)[>\]])"
     r"|(?P<key>[\"'](?:final[_ ]?)?(?:answer|result)[\"']\s*:\s*[\"']?)"
     # "**Final Answer:** 42", "### Answer", "Answer (in dollars): 42"
-    rf"|(?P<label>(?:^|(?<=[.!?] )|(?<=\|)|(?<=>))(?:_|[^\w\n:=$\\(]){{0,12}}(?:(?:so|thus|therefore|hence|the|my|your|our|and)[ ,*_]+){{0,3}}"  # noqa: E501
+    rf"|(?P<label>(?:^|(?<=[.!?] )|(?<=\|)|(?<=>))(?:_|[^\w\n:=$\\(]){{0,12}}(?:(?:so|thus|therefore|hence|the|my|your|our|and)[ ,*_]+){{0,3}}"
     rf"{_NAME}[*_ \t]*+(?:\([^()\n]{{0,40}}\))?+[*_ \t]*+(?:[:：=|]|[-–—](?=\s)|$))"
     # "the answer is 42", "the answer to the problem is therefore 42"
-    rf"|(?P<words>\b{_NAME}s?(?:\b|(?=[は은는是为為]))(?:[ \t]+(?:to|for|of|in)\b[^\n.:;!?=]{{0,60}}?)?(?:,[^,\n.:!?=]{{1,60}},)?[ \t*_,]*"  # noqa: E501
+    rf"|(?P<words>\b{_NAME}s?(?:\b|(?=[は은는是为為]))(?:[ \t]+(?:to|for|of|in)\b[^\n.:;!?=]{{0,60}}?)?(?:,[^,\n.:!?=]{{1,60}},)?[ \t*_,]*"
     r"(?:\bis\b|\bwould be\b|\bshould be\b|\bmust be\b|\bwill be\b|\bequals\b|\bcomes (?:out )?to\b"
-    r"|\b(?:works|turns) out to be\b|\bes\b|\best\b|\bist\b|\blautet\b|\bè\b|\bé\b|是|为|為|は|은|는|[:：=—–])"  # noqa: E501
+    r"|\b(?:works|turns) out to be\b|\bes\b|\best\b|\bist\b|\blautet\b|\bè\b|\bé\b|是|为|為|は|은|는|[:：=—–])"
     r"[ \t]*(?:(?:therefore|thus|then|simply|just|exactly|clearly|now|indeed)\b[ ,]*)?[:：]?)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -46,27 +46,27 @@ _CUES: Final = (
 """A line without any of these has no mark, but for "A:", which stands on the last one."""
 
 _UNASSERTED: Final = re.compile(
-    r"^\W*(?:(?:so|but|and|what|even|or)\W+)*(?:if|suppose|assume|assuming|imagine|pretend|say|whether|unless|(?:is|was|could|can|would|might) (?:it|the answer|this|that))\b"  # noqa: E501
-    r"|(?:\bnot|n['’]t|\bnever|\bcannot|\bhardly)\s+(?:\w+ly\s+)?(?:true|the case|think|believe|say|sure|certain|correct|right|claim|mean|conclude|follow)"  # noqa: E501
+    r"^\W*(?:(?:so|but|and|what|even|or)\W+)*(?:if|suppose|assume|assuming|imagine|pretend|say|whether|unless|(?:is|was|could|can|would|might) (?:it|the answer|this|that))\b"
+    r"|(?:\bnot|n['’]t|\bnever|\bcannot|\bhardly)\s+(?:\w+ly\s+)?(?:true|the case|think|believe|say|sure|certain|correct|right|claim|mean|conclude|follow)"
     r"|\b(?:doubt|deny|untrue|false|unclear|mistakenly|wrongly|incorrectly|tempting|tempted|rumou?r)\b"
-    r"|\b(?:might|may|could|would|some|someone) (?:\w+ )?(?:think|say|guess|assume|claim|believe|expect|answer)"  # noqa: E501
+    r"|\b(?:might|may|could|would|some|someone) (?:\w+ )?(?:think|say|guess|assume|claim|believe|expect|answer)"
     r"|\b(?:whether|assume that|suppose that|claims? that|claimed that|unsure|no guarantee)\b"
     # a mistake named, an order not to, what nothing is, somebody else's words
-    r"|\b(?:wrong|incorrect|false) (?:answer|result|value|solution|choice)\b|\b(?:mistake|error|trap|pitfall)s? (?:is|are|was|would be)\b"  # noqa: E501
-    r"|(?:\b(?:do|should|must|would) not|n['’]t|\bnever) (?:\w+ )?(?:write|answer|say|put|enter|give|pick|choose|box|accept)\b"  # noqa: E501
-    r"|\b(?:no (?:solution|value|answer|number|choice|one)|nobody|nothing|none of (?:them|these|it)) (?:has|is|gives?|equals?|yields?|can be|could be)\b"  # noqa: E501
-    r"|\b(?:prompt|instructions?|user|friend|teacher|book|somebody) (?:says?|said|tells?|told|wrote|writes|reads?|insists?)\b",  # noqa: E501
+    r"|\b(?:wrong|incorrect|false) (?:answer|result|value|solution|choice)\b|\b(?:mistake|error|trap|pitfall)s? (?:is|are|was|would be)\b"
+    r"|(?:\b(?:do|should|must|would) not|n['’]t|\bnever) (?:\w+ )?(?:write|answer|say|put|enter|give|pick|choose|box|accept)\b"
+    r"|\b(?:no (?:solution|value|answer|number|choice|one)|nobody|nothing|none of (?:them|these|it)) (?:has|is|gives?|equals?|yields?|can be|could be)\b"
+    r"|\b(?:prompt|instructions?|user|friend|teacher|book|somebody) (?:says?|said|tells?|told|wrote|writes|reads?|insists?)\b",
     re.IGNORECASE,
 )
 NOT_BEFORE: Final = re.compile(
-    r"(?:\b(?:not|never|neither|nor|rather than|instead of|except|anything but|far from|cannot be|isn['’]t)|n['’]t(?: be)?)[\s$*_`(\\[]*(?:(?:equal to|exactly|the answer|just|simply|a|be)\s*)?[\s$*_`(\\[]*$",  # noqa: E501
+    r"(?:\b(?:not|never|neither|nor|rather than|instead of|except|anything but|far from|cannot be|isn['’]t)|n['’]t(?: be)?)[\s$*_`(\\[]*(?:(?:equal to|exactly|the answer|just|simply|a|be)\s*)?[\s$*_`(\\[]*$",
     re.IGNORECASE,
 )
 _NOT_AT_ALL: Final = re.compile(
     r"[\s*_]*(?:not|never|neither|unknown|unclear|either|anything but|far from)\b", re.IGNORECASE
 )
 _DENIED_AFTER: Final = re.compile(
-    r"[\s$*_`)\\\]}.,;:!–—-]{0,12}(?:(?:but |and |which |that |this |it |, )*(?:is|was|would be|looks|seems|(?:turn|prov)(?:s|ed)(?: out)?(?: to be)?)\s+(?:clearly |obviously |definitely )?(?:not\b|wrong|incorrect|false|impossible|a mistake|an error)"  # noqa: E501
+    r"[\s$*_`)\\\]}.,;:!–—-]{0,12}(?:(?:but |and |which |that |this |it |, )*(?:is|was|would be|looks|seems|(?:turn|prov)(?:s|ed)(?: out)?(?: to be)?)\s+(?:clearly |obviously |definitely )?(?:not\b|wrong|incorrect|false|impossible|a mistake|an error)"
     r"|(?:isn|wasn)['’]t\b|\(?(?:wrong|incorrect)\b|\?)",
     re.IGNORECASE,
 )

@@ -29,16 +29,16 @@ _DENIED_BEFORE: Final = re.compile(
     r"\n?[\s`*\"'(>•-]*(?:\d[.)]\s*)?(?:python|json|text)?\s*$"
     # "the following plan is invalid.", "if all doors were open:"
     r"|\b(?:following|below|next)\b[^.!?\n]{0,40}\b(?:not|wrong|incorrect|invalid|illegal|impossible)\b[^.!?\n]{0,20}[.:!]?\s*$"
-    r"|\bif\b[^.!?\n]{0,50}\b(?:were|was|had been) (?:\w+ )?(?:open|unlocked|no|not|allowed|possible)\b[^.!?\n]{0,40}$",  # noqa: E501
+    r"|\bif\b[^.!?\n]{0,50}\b(?:were|was|had been) (?:\w+ )?(?:open|unlocked|no|not|allowed|possible)\b[^.!?\n]{0,40}$",
     re.IGNORECASE,
 )
 _ASKED_BEFORE: Final = re.compile(r"\bwhether\b[^.!?\n]{0,40}$", re.IGNORECASE)
 _DENIED_BEHIND: Final = re.compile(
     r"[\s`*(\])\"'.,;:–—-]*+"
-    r"(?:(?:no|wait|hmm|oh|however|unfortunately|but|actually|oops|sorry|i think|on second thoughts?)\b[\s,.!:…–—-]*+)*+"  # noqa: E501
+    r"(?:(?:no|wait|hmm|oh|however|unfortunately|but|actually|oops|sorry|i think|on second thoughts?)\b[\s,.!:…–—-]*+)*+"
     r"(?:scratch that|(?:which )?i (?:do not|don['’]t) (?:believe|trust)|i (?:give up|was (?:wrong|mistaken))"
     r"|would (?:not|break|violate|fail)\b"
-    r"|(?:was|is) (?:my|the|a|an) (?:first|initial|earlier|previous|failed) (?:try|attempt|idea|draft|guess)\b"  # noqa: E501
+    r"|(?:was|is) (?:my|the|a|an) (?:first|initial|earlier|previous|failed) (?:try|attempt|idea|draft|guess)\b"
     r"|i (?:do not|don['’]t) think (?:this|that|it)|(?:(?:this|that|it)['’]s not\b)"
     r"|(?:(?:this|that|it)['’]s\s+)?(?:(?:this|that|it|the|above|plan|list|answer|sequence|which|but|one)\b\s*)*+"
     r"(?:(?:(?:is|was|are|would be|looks|seems|must|should|can|could|may|will)\s+"
