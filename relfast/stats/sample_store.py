@@ -73,7 +73,7 @@ class SampleStore:
             if self._file is None:
                 import tempfile  # most runs have too few rows to come here
 
-                self._file = tempfile.TemporaryFile(prefix="relfast-", buffering=0)  # noqa: SIM115
+                self._file = tempfile.TemporaryFile(prefix="relfast-", buffering=0)  # noqa: SIM115 -- kept
             done = 0
             while done < len(samples):
                 done += os.pwrite(self._file.fileno(), samples[done:], self._size + done)

@@ -334,7 +334,7 @@ def test_line_too_long(codec: str, tmp_path: Path) -> None:
     """Skipped by streaming: 300 MB of one line need no 300 MB."""
     good = json.dumps(honest(1)[0]).encode() + b"\n"
     dump = tmp_path / ("dump.jsonl.gz" if codec == "gz" else "dump.jsonl")
-    opened: Any = gzip.open(dump, "wb", 1) if codec == "gz" else open(dump, "wb")  # noqa: SIM115
+    opened: Any = gzip.open(dump, "wb", 1) if codec == "gz" else open(dump, "wb")  # noqa: SIM115 -- closed below
     with opened as file:
         file.write(good)
         for _ in range(300):

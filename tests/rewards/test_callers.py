@@ -49,8 +49,7 @@ def scorer() -> Any:
 def _in_threads(n_threads: int, work: Callable[[int], int]) -> int:
     done: list[int] = []
     threads = [
-        threading.Thread(target=lambda at=at: done.append(work(at)), daemon=True)
-        for at in range(n_threads)
+        threading.Thread(target=lambda at=at: done.append(work(at)), daemon=True) for at in range(n_threads)
     ]
     for thread in threads:
         thread.start()

@@ -106,7 +106,7 @@ def _tell_of_gaps(bounds: int | tuple[int, int] | None, depths: set[int]) -> Non
 def _codec(output: str) -> str:
     if output.endswith(".zst"):
         try:
-            import zstandard  # noqa: F401
+            import zstandard  # noqa: F401 -- whether it is there
         except ImportError:
             raise MissingExtraError("writing .zst files", "zstd") from None
         return "zst"
