@@ -51,6 +51,7 @@ def test_the_command(tmp_path: Path) -> None:
     path.write_text("{broken\n" + "".join(json.dumps(row) + "\n" for row in rel_records("REL-C1")[:4]))
     shown = CliRunner().invoke(cli, ["audit", str(path), "--workers", "0"])
     assert shown.exit_code == 0
-    assert "REL-C1" in shown.output
+    assert "REL-C1" in shown.stdout
+    assert f"1 of 5 lines passed over; the first: {path}:1: not JSON" in shown.stderr
     printed = CliRunner().invoke(cli, ["audit", str(path), "--workers", "0", "--json"])
-    assert {row["task"] for row in json.loads(printed.output)} == {"REL-C1"}
+    assert {row["task"] for row in json.loads(printed.stdout)} == {"REL-C1"}

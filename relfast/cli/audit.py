@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from relfast.cli.main import EXIT_USAGE, say
+
 
 @click.command(name="audit")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
@@ -33,22 +35,38 @@ def command(files: tuple[str, ...], limit: int, seed: int, workers: int | None, 
     from relfast.engine.io.sources import find_sources
     from relfast.json_text import Undecodable, decode_object
 
+    n_rows = n_passed = 0
+    first = ""
+
     def rows() -> Iterator[Mapping[str, Any]]:
+        nonlocal n_rows, n_passed, first
         for source in find_sources(files):
-            for line in lines_of(source):
+            for number, line in enumerate(lines_of(source), 1):
+                if not line.strip():
+                    continue
+                n_rows += 1
                 try:
                     yield decode_object(line)
-                except Undecodable:
-                    continue
+                except Undecodable as error:
+                    n_passed += 1
+                    first = first or f"{source.path}:{number}: {error}"
 
     findings = audit(rows(), limit=limit, seed=seed, workers=workers)
+    if n_passed:
+        say(f"relfast: {n_passed:,} of {n_rows:,} lines passed over; the first: {first}")
+    if not findings:
+        why = "no row has a known task and its gold" if n_rows else "the input is empty"
+        say(f"relfast: no records in {', '.join(files)}: {why}")
+    code = EXIT_USAGE if n_rows and not findings else 0
     if as_json:
         import dataclasses
 
         import orjson
 
         click.echo(orjson.dumps([dataclasses.asdict(finding) for finding in findings]).decode())
-        return 0
+        return code
+    if not findings:
+        return code
     from rich.console import Console
 
     from relfast.cli.layout import show_table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,8 @@ def command(
     from relfast.report.inputs import realign_results
     from relfast.report.scored import generate_report
 
+    if os.path.exists(output) and not os.path.isdir(output):
+        raise UsageError(f"{output} is a file; a report is a folder")
     refuse_existing(Path(output) / "index.html", unless=overwrite)
     results = realign_results(scored)
     if results is not None and len(scored) > 1:

@@ -36,12 +36,15 @@ def command(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
                 click.echo(str(flaw))
         all_good = all_good and not n_flaws
         if n_flaws > max_errors and not quiet:
-            click.echo(f"{file}: {n_flaws - max_errors:,} more flaws, not shown (--max-errors)", err=True)
+            more = n_flaws - max_errors
+            click.echo(
+                f"{file}: {more:,} more flaw{'s' if more != 1 else ''}, not shown (--max-errors)", err=True
+            )
         if not quiet:
             tasks = ", ".join(f"{task} {n:,}" for task, n in sorted(check.tasks.items()))
             click.echo(
                 f"{file}: {check.n_records:,} records, {check.n_good:,} good{f' ({tasks})' if tasks else ''},"
-                f" {n_flaws:,} flaws",
+                f" {n_flaws:,} flaw{'s' if n_flaws != 1 else ''}",
                 err=True,
             )
     return 0 if all_good else EXIT_FAILED

@@ -200,7 +200,7 @@ def test_validate_names_line_and_field(tmp_path: Path, capsys: pytest.CaptureFix
     assert _run(["validate", "--max-errors", "1", str(output)]) == 1
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 1
-    assert "1 more flaws, not shown" in said.err
+    assert "1 more flaw, not shown" in said.err
 
 
 def test_validate_without_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

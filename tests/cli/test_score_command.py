@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from corpora import ROOT
+from patience import PATIENCE
 
 from relfast import __version__
 from relfast.cli.main import COMMANDS, cli, main
@@ -31,7 +32,7 @@ def relfast(
     """The command in a process of its own."""
     command = [sys.executable, "-m", "relfast", *map(str, arguments)]
     return subprocess.run(
-        command, input=stdin, capture_output=True, cwd=cwd, env=ENVIRONMENT, timeout=120, check=False
+        command, input=stdin, capture_output=True, cwd=cwd, env=ENVIRONMENT, timeout=PATIENCE, check=False
     )
 
 
@@ -86,7 +87,7 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     write(dump, *[GOOD] * 20_000)
     command = f"{sys.executable} -m relfast score {dump} -o - -q | head -n 1"
     done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, env=ENVIRONMENT, timeout=120, check=False
+        ["bash", "-c", command], capture_output=True, env=ENVIRONMENT, timeout=PATIENCE, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout)["index"] == 0

@@ -30,6 +30,7 @@ from engine_runs import (
     wait_for_blocks,
     write_dump,
 )
+from patience import PATIENCE
 
 from relfast.cli.main import cli
 
@@ -564,7 +565,7 @@ def test_consumer_closes_the_pipe(workers: int, tmp_path: Path) -> None:
         assert rows.readline().startswith(b'{"index":0,')
     with run.process.stderr as messages:
         said = messages.read()
-    assert run.process.wait(60) == 0
+    assert run.process.wait(PATIENCE) == 0
     assert b"Traceback" not in said
     assert b"rror" not in said.replace(b"0 errors", b"")
     assert run.left() == []

@@ -13,6 +13,7 @@ import termios
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from relfast.cli.table import print_summary
 from relfast.records import STATUSES, Score, unscored
@@ -75,7 +76,7 @@ def test_in_a_terminal_of_80_columns(tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
     command = [sys.executable, "-m", "relfast", "score", str(dump), "--workers", "0"]
     done = subprocess.run(
-        command, stderr=theirs, env={**environment, "TERM": "dumb"}, timeout=120, check=False
+        command, stderr=theirs, env={**environment, "TERM": "dumb"}, timeout=PATIENCE, check=False
     )
     os.close(theirs)
     said = b""

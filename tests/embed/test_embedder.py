@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from patience import PATIENCE
 
 from relfast.embed import Embedder, cache, describe, get_embedder, models, resolve
 from relfast.embed.session import Session, usable_threads
@@ -248,7 +249,7 @@ def test_a_forked_child_makes_its_own_session(tiny: models.Model) -> None:
         "raise SystemExit(os.waitstatus_to_exitcode(status))\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, timeout=PATIENCE, check=False)
     assert done.returncode == 0
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from openai_server import Server, running
-from patience import until
+from patience import PATIENCE, until
 
 from relfast.cli.main import main
 
@@ -111,7 +111,7 @@ def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path) -> None:
             )
             until(lambda before=before: server.asked.total() >= before + 22)  # type: ignore[misc]
             child.send_signal(sent)
-            assert child.wait(timeout=30) == EXIT_CODES[sent]
+            assert child.wait(timeout=PATIENCE) == EXIT_CODES[sent]
             rows = len(output.read_bytes().splitlines())
             assert rows < len(records_)
             # all that had been answered is kept, but for what was under way

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from corpora import ROOT
+from patience import PATIENCE
 
 SOURCE_ROOTS = (ROOT, ROOT / "kernels")
 
@@ -130,6 +131,11 @@ def test_light_import(statement: str, allowed: set[str]) -> None:
     code = f"import sys; {statement}; print(*[name for name in {HEAVY!r} if name in sys.modules])"
     environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'kernels'}", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True, timeout=60
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=True,
+        timeout=PATIENCE,
     )
     assert set(done.stdout.split()) <= allowed

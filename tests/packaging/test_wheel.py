@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from corpora import ROOT
+from patience import PATIENCE
 
 from relfast import __version__
 
@@ -24,7 +25,7 @@ def build(kind: str, folder: Path) -> Path:
     """Built from the sources as they are by the backend that pip calls."""
     hook = f"import hatchling.build; print(hatchling.build.build_{kind}({str(folder)!r}))"
     done = subprocess.run(
-        [sys.executable, "-c", hook], cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, "-c", hook], cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     return folder / done.stdout.split()[-1]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from openai_server import Server, running
-from patience import until
+from patience import PATIENCE, until
 
 import relfast
 from relfast.cli.main import main
@@ -208,7 +208,7 @@ def test_killed_and_resumed_is_as_if_never_killed(tiny_auto: str, tmp_path: Path
 
             until(more)
             child.send_signal(sent)
-            assert child.wait(timeout=30) in (-signal.SIGKILL, 143)
+            assert child.wait(timeout=PATIENCE) in (-signal.SIGKILL, 143)
             assert not (tmp_path / "killed" / REPORT).exists()
         with results.open("ab") as torn:
             torn.write(b'{"subset": "sums", "id": 1')

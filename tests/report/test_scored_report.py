@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from patience import PATIENCE
 
 from relfast.cli.main import main
 from relfast.errors import InputError, UsageError
@@ -281,6 +282,8 @@ def test_a_folder_without_scores(tmp_path: Path) -> None:
 def test_rows_from_stdin(tmp_path: Path) -> None:
     rows, _ = scored(tmp_path / "run", sampled(3))
     command = [sys.executable, "-m", "relfast", "report", "-", "-o", str(tmp_path / "report")]
-    done = subprocess.run(command, input=rows.read_bytes(), capture_output=True, timeout=120, check=False)
+    done = subprocess.run(
+        command, input=rows.read_bytes(), capture_output=True, timeout=PATIENCE, check=False
+    )
     assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
     assert "<td>6</td>" in (tmp_path / "report" / "index.html").read_text()

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 from reward_cases import HOSTILE_TEXTS, MIXED
 
 from relfast import rewards
@@ -493,7 +494,7 @@ class TestANumberIsRequired:
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=PATIENCE,
         )
         first, ofverl, called, ofgym = done.stdout.splitlines()
         assert (first, called, done.stderr) == ("imported", "called", "")
@@ -523,7 +524,7 @@ def test_no_trainer_is_imported() -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.stdout == "[]\n"
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import psutil
 import pytest
-from patience import until
+from patience import PATIENCE, until
 from reward_cases import distinct_c2, wait_for_no_workers, workers_of
 
 import relfast
@@ -146,8 +146,8 @@ def test_from_a_daemonic_process_after_pickling(method: str) -> None:
     scorer = relfast.Scorer(policy="strict", workers=2)
     process = context.Process(target=_child, args=(scorer, answers), daemon=True)
     process.start()
-    scored, pids = answers.get(timeout=90)
-    process.join(20)
+    scored, pids = answers.get(timeout=PATIENCE)
+    process.join(PATIENCE)
     assert process.exitcode == 0
     assert scored == N
     assert pids
@@ -197,7 +197,7 @@ def _run(script: str, tmp_path: Path) -> str:
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from patience import until
+from patience import PATIENCE, until
 from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, wait_for_no_workers, workers_of
 
 import relfast
@@ -38,7 +38,7 @@ def test_one_by_one_gives_the_same_rows_as_a_batch(scorer: relfast.Scorer) -> No
     for at, (task, answer, response, _) in enumerate(MIXED):
         one = scorer.score_one(task, answer, response).to_row()
         assert {**one, "index": at} == batch[at].to_row()
-        future = scorer.submit(task, answer, response).result(30)
+        future = scorer.submit(task, answer, response).result(PATIENCE)
         assert future.to_row() == one
 
 
@@ -156,7 +156,7 @@ def test_stats_count_every_response_once() -> None:
         scorer.score_batch(TASK_COLUMN, ANSWERS, RESPONSES)
         for task, answer, response, _ in MIXED:
             scorer.reward(task, answer, response)
-            scorer.submit(task, answer, response).result(30)
+            scorer.submit(task, answer, response).result(PATIENCE)
         stats = scorer.stats()
     assert sum(stats[status] for status in STATUSES) == 3 * len(MIXED)
     assert stats["invalid_record"] == 3 * sum(reward is None for reward in REWARDS)

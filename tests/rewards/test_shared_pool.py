@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+from patience import PATIENCE
 from reward_cases import HANG, distinct_c2
 
 import relfast
@@ -55,7 +56,7 @@ def children_at(path: str) -> list[psutil.Process]:
         if "relfast.engine.online.pool_host" in (each.info["cmdline"] or [])
         and (each.info["environ"] or {}).get(POOL_VARIABLE) == path
     ]
-    _, left = psutil.wait_procs(hosts, timeout=60)
+    _, left = psutil.wait_procs(hosts, timeout=PATIENCE)
     return left
 
 
@@ -104,7 +105,7 @@ def test_a_host_that_is_killed_is_started_again(scorer: relfast.Scorer) -> None:
     assert ask(scorer).status == "ok"
     first = host_of(scorer)
     os.kill(first, signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(first)] if psutil.pid_exists(first) else [], timeout=60)
+    psutil.wait_procs([psutil.Process(first)] if psutil.pid_exists(first) else [], timeout=PATIENCE)
     assert ask(scorer, "CCN").reward == 1.0
     assert host_of(scorer) != first
 
@@ -119,7 +120,7 @@ def test_what_is_under_way_is_asked_again(scorer: relfast.Scorer) -> None:
     ]
     assert not any(future.done() for future in futures)
     os.kill(host_of(scorer), signal.SIGKILL)
-    assert [future.result(timeout=120).reward for future in futures] == [1.0] * 3
+    assert [future.result(timeout=PATIENCE).reward for future in futures] == [1.0] * 3
 
 
 def test_a_hang_is_judged_by_the_host(place: str) -> None:
@@ -170,7 +171,7 @@ def test_closed_is_unscored_and_starts_anew(scorer: relfast.Scorer) -> None:
     future = scorer.submit("REL-C2", GOLD, "<smiles>CCC</smiles>")
     stopped = host_of(scorer)
     scorer.close()
-    assert future.result(timeout=60).status == "crashed"
+    assert future.result(timeout=PATIENCE).status == "crashed"
     os.kill(stopped, signal.SIGCONT)
     assert ask(scorer).status == "ok"
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hostile_cache import give_away
 from live_server import ROOT, Live, live_server
+from patience import PATIENCE
 
 pytest.importorskip("fastapi", reason="the server needs the extra `serve`")
 
@@ -246,7 +247,7 @@ def serve(*options: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'kernels'}"},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 

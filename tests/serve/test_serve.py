@@ -187,7 +187,7 @@ def test_a_port_that_is_taken_is_said() -> None:
             env={"PYTHONPATH": f"{ROOT}:{ROOT / 'kernels'}"},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
     assert done.returncode == 1
