@@ -17,6 +17,8 @@ import psutil
 from corpora import ROOT
 from patience import PATIENCE, until
 
+from relfast.cli.main import cli
+
 MARK: Final = "RELFAST_TEST_RUN"
 """Environment variable by which all processes of a run are found, orphans too."""
 
@@ -151,6 +153,14 @@ def relfast(*arguments: object, **more: Any) -> subprocess.CompletedProcess[byte
     done = run.wait()
     assert run.left() == []
     return done
+
+
+def scored_here(dump: Path, out: Path, *more: object) -> bytes:
+    """The command in this process, where nothing happens to it; its output."""
+    workers = () if "--workers" in more else ("--workers", 0)
+    arguments = ["score", dump, "-o", out, "-q", *workers, *more]
+    assert cli.main(list(map(str, arguments)), standalone_mode=False) == 0
+    return out.read_bytes()
 
 
 def wait_for(path: Path, size: int) -> None:

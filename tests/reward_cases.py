@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Set
+from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import psutil
@@ -20,6 +21,21 @@ class Case(NamedTuple):
     answer: Any
     response: Any
     reward: float | None
+
+
+@dataclass
+class Sample:
+    """The fields of slime's ``Sample`` that a reward reads."""
+
+    prompt: Any = "q"
+    response: str = ""
+    label: Any = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+def chat(text: Any) -> list[dict[str, Any]]:
+    """A conversation that is an answer and nothing else."""
+    return [{"role": "assistant", "content": text}]
 
 
 MIXED: Final = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
 import resource
@@ -25,6 +24,7 @@ from engine_runs import (
     honest,
     relfast,
     rows_of,
+    scored_here,
     statuses,
     wait_for,
     wait_for_blocks,
@@ -32,19 +32,9 @@ from engine_runs import (
 )
 from patience import PATIENCE
 
-from relfast.cli.main import cli
-
 QUIET = "-q"
 FOREVER = 3600
 """A deadline that no run of a test lives to see, in seconds."""
-
-
-def score(dump: Path, out: Path, *more: object) -> bytes:
-    """The command in this process, where nothing happens to it; its output."""
-    workers = () if "--workers" in more else ("--workers", 0)
-    arguments = ["score", dump, "-o", out, QUIET, *workers, *more]
-    assert cli.main(list(map(str, arguments)), standalone_mode=False) == 0
-    return out.read_bytes()
 
 
 # worker killed, segfault, out of memory
@@ -73,7 +63,7 @@ def test_worker_killed_or_segfault(signum: signal.Signals, tmp_path: Path) -> No
     assert rows[3]["error"]["message"] == f"it ended its worker 2 times (killed by {signum.name})"
     assert (rows[3]["correct"], rows[3]["reward"]) == (None, None)
     alone = write_dump(tmp_path / "alone.jsonl", neighbours)
-    score(alone, tmp_path / "alone.rows.jsonl")
+    scored_here(alone, tmp_path / "alone.rows.jsonl")
     expected = rows_of(tmp_path / "alone.rows.jsonl")
     assert [row["metrics"] for row in rows[:3] + rows[4:]] == [row["metrics"] for row in expected]
     assert run.left() == []
@@ -82,7 +72,7 @@ def test_worker_killed_or_segfault(signum: signal.Signals, tmp_path: Path) -> No
 @pytest.mark.slow
 def test_out_of_memory(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", [*honest(3), OUT_OF_MEMORY, *honest(3)])
-    score(dump, tmp_path / "rows.jsonl", "--workers", 1, "--timeout", 60)
+    scored_here(dump, tmp_path / "rows.jsonl", "--workers", 1, "--timeout", 60)
     rows = rows_of(tmp_path / "rows.jsonl")
     assert [row["status"] == "crashed" for row in rows] == [False] * 3 + [True] + [False] * 3
     assert "memory" in rows[3]["error"]["message"] or "SIGSEGV" in rows[3]["error"]["message"]
@@ -144,7 +134,7 @@ def test_interrupted(signum: signal.Signals, code: int, workers: int, tmp_path: 
     assert said[-1].endswith("the same command with --resume goes on from there")
     assert run.left() == []
     rows = rows_of(out)  # whole rows only
-    score(expected_head, tmp_path / "head.rows.jsonl", "--workers", 0)
+    scored_here(expected_head, tmp_path / "head.rows.jsonl", "--workers", 0)
     head = rows_of(tmp_path / "head.rows.jsonl")
     n = min(len(rows), len(head))
     assert n > 0
@@ -185,7 +175,9 @@ def test_a_second_signal_is_immediate(tmp_path: Path) -> None:
 def test_sigkill_of_the_parent(tmp_path: Path) -> None:
     """The children die; a resumed run gives the same bytes, whatever the number of workers."""
     dump = write_dump(tmp_path / "dump.jsonl", honest(4000, padding=2000))
-    expected = score(dump, tmp_path / "quiet.jsonl", "--workers", 2, "--summary", tmp_path / "quiet.json")
+    expected = scored_here(
+        dump, tmp_path / "quiet.jsonl", "--workers", 2, "--summary", tmp_path / "quiet.json"
+    )
     out = tmp_path / "rows.jsonl"
     for at, workers in ((1, 2), (len(expected) // 2, 1)):
         run = Run(dump, "-o", out, QUIET, "--resume", "--workers", workers)
@@ -193,7 +185,7 @@ def test_sigkill_of_the_parent(tmp_path: Path) -> None:
         run.kill()
         run.wait()
         assert run.left() == []
-    resumed = score(dump, out, "--resume", "--workers", 0, "--summary", tmp_path / "resumed.json")
+    resumed = scored_here(dump, out, "--resume", "--workers", 0, "--summary", tmp_path / "resumed.json")
     assert resumed == expected
     quiet, again = (json.loads((tmp_path / name).read_bytes()) for name in ("quiet.json", "resumed.json"))
     for summary in (quiet, again):
@@ -217,7 +209,7 @@ def test_output_cut_at_every_byte_of_its_last_three_rows(tmp_path: Path) -> None
         assert out.read_bytes() == expected
     for size in (start + 1, len(expected) - 1):
         os.truncate(out, size)
-        assert score(dump, out, "--resume", "--workers", 2) == expected
+        assert scored_here(dump, out, "--resume", "--workers", 2) == expected
 
 
 # disk full
@@ -247,7 +239,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_disk_full(suffix: str, small_disk: Path, tmp_path: Path) -> None:
     n = 4000 if suffix == ".jsonl" else 30_000
     dump = write_dump(tmp_path / "dump.jsonl", honest(n, padding=1000 if n == 4000 else 0))
-    expected = score(dump, tmp_path / f"quiet{suffix}", "--workers", 2)
+    expected = scored_here(dump, tmp_path / f"quiet{suffix}", "--workers", 2)
     out = small_disk / f"rows{suffix}"
     ballast = small_disk / "ballast"
     ballast.write_bytes(b"x" * (200 << 10))
@@ -265,14 +257,14 @@ def test_disk_full(suffix: str, small_disk: Path, tmp_path: Path) -> None:
         assert written.endswith(b"\n") or not written
     subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
     ballast.unlink()
-    assert score(dump, out, "--resume") == expected
+    assert scored_here(dump, out, "--resume") == expected
 
 
 @pytest.mark.slow
 def test_file_size_limit(tmp_path: Path) -> None:
     """The same without a mount: the kernel refuses to let the output grow."""
     dump = write_dump(tmp_path / "dump.jsonl", honest(4000, padding=1000))
-    expected = score(dump, tmp_path / "quiet.jsonl")
+    expected = scored_here(dump, tmp_path / "quiet.jsonl")
     out = tmp_path / "rows.jsonl"
     done = relfast(
         dump, "-o", out, QUIET, "--workers", 2,
@@ -283,7 +275,7 @@ def test_file_size_limit(tmp_path: Path) -> None:
     written = out.read_bytes()
     assert 0 < len(written) <= 300_000
     assert written == expected[: len(written)]
-    assert score(dump, out, "--resume", "--workers", 1) == expected
+    assert scored_here(dump, out, "--resume", "--workers", 1) == expected
 
 
 @pytest.mark.parametrize("arguments", [("-o", "/dev/full"), ("-o", "-")])
@@ -294,148 +286,6 @@ def test_full_device(arguments: tuple[str, ...], tmp_path: Path) -> None:
     assert done.returncode == 1
     assert b"No space left on device after 0 bytes" in done.stderr
     assert b"Traceback" not in done.stderr
-
-
-# torn last line, bad UTF-8, BOM, CRLF, NUL, deep nesting
-
-
-def test_hostile_lines(tmp_path: Path) -> None:
-    good = json.dumps(honest(1)[0]).encode()
-    lines = {
-        b"\xef\xbb\xbf" + good + b"\n": "ok",
-        good + b"\r\n": "ok",
-        good.replace(b'"r0"', b'"\xff"') + b"\n": "invalid_record",
-        good[:-5] + b"\x00" + b"\n": "invalid_record",
-        b"[" * 100_000 + b"\n": "invalid_record",
-        b'{"a":' * 100_000 + b"\n": "invalid_record",
-        good.replace(b'"r0"', b'"\\ud800"') + b"\n": "ok",
-        good.replace(b'"r0"', b"1" * 4000) + b"\n": "ok",
-        good.replace(b'"r0"', b"1" * 5000) + b"\n": "invalid_record",
-        good.replace(b'"r0"', b"[" * 900 + b"]" * 900) + b"\n": "ok",
-        b"\x00\n": "invalid_record",
-        good[: len(good) // 2]: "invalid_record",
-    }
-    dump = write_dump(tmp_path / "dump.jsonl", lines)
-    for workers in (0, 2):
-        out = tmp_path / f"{workers}.jsonl"
-        score(dump, out, "--workers", workers)
-        assert statuses(out) == list(lines.values())
-        assert [row["index"] for row in rows_of(out)] == list(range(len(lines)))
-        assert all(row["error"]["message"] for row in rows_of(out) if row["error"])
-    assert (tmp_path / "0.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
-    assert score(dump, tmp_path / "2.jsonl", "--resume") == (tmp_path / "0.jsonl").read_bytes()
-
-
-# line over --max-line-bytes
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("codec", ["plain", "gz", "stdin"])
-def test_line_too_long(codec: str, tmp_path: Path) -> None:
-    """Skipped by streaming: 300 MB of one line need no 300 MB."""
-    good = json.dumps(honest(1)[0]).encode() + b"\n"
-    dump = tmp_path / ("dump.jsonl.gz" if codec == "gz" else "dump.jsonl")
-    opened: Any = gzip.open(dump, "wb", 1) if codec == "gz" else open(dump, "wb")  # noqa: SIM115 -- closed below
-    with opened as file:
-        file.write(good)
-        for _ in range(300):
-            file.write(b"x" * (1 << 20))
-        file.write(b"\n" + good)
-    limit = 400 << 20
-    with open(dump, "rb") as stdin:
-        done = relfast(
-            "-" if codec == "stdin" else dump, "-o", tmp_path / "rows.jsonl", QUIET, "--workers", 1,
-            stdin=stdin, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    rows = rows_of(tmp_path / "rows.jsonl")
-    assert [row["status"] for row in rows] == ["ok", "invalid_record", "ok"]
-    assert rows[1]["error"] == {
-        "type": "LineTooLong",
-        "message": "line is longer than 16777216 bytes (--max-line-bytes)",
-    }
-
-
-def test_a_small_limit_holds_too(tmp_path: Path) -> None:
-    records = honest(5)
-    lines = [json.dumps(record).encode() + b"\n" for record in records]
-    longest = max(map(len, lines)) - 1
-    dump = write_dump(tmp_path / "dump.jsonl", [*lines[:3], b" " * longest + lines[3], lines[4]])
-    score(dump, tmp_path / "rows.jsonl", "--max-line-bytes", longest)
-    assert statuses(tmp_path / "rows.jsonl")[3] == "invalid_record"
-    assert "invalid_record" not in [s for at, s in enumerate(statuses(tmp_path / "rows.jsonl")) if at != 3]
-
-
-# truncated gz, decompression bomb
-
-
-@pytest.mark.slow
-def test_truncated_gz(tmp_path: Path) -> None:
-    """All whole records are scored, then a row says where the stream broke."""
-    records = honest(3000)
-    plain = write_dump(tmp_path / "dump.jsonl", records)
-    expected = score(plain, tmp_path / "whole.jsonl").splitlines(keepends=True)
-    packed = gzip.compress(plain.read_bytes(), 6)
-    dump = tmp_path / "dump.jsonl.gz"
-    dump.write_bytes(packed[: len(packed) // 2])
-    out = tmp_path / "rows.jsonl"
-    done = relfast(dump, "-o", out, QUIET, "--fail-on-error")
-    assert done.returncode == 3, done.stderr
-    *whole, broken = out.read_bytes().splitlines(keepends=True)
-    assert whole == expected[: len(whole)]
-    assert 0.3 * len(records) < len(whole) < 0.8 * len(records)
-    error = json.loads(broken)["error"]
-    assert error["type"] == "DamagedInput"
-    assert "ends early; the lines before it were scored" in error["message"]
-    shards = []
-    for number in range(3):
-        shard = tmp_path / f"shard{number}.jsonl"
-        score(dump, shard, "--shard", f"{number}/3")
-        shards.append(shard.read_bytes())
-    assert b"".join(shards) == out.read_bytes()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("codec", ["gz", "zst"])
-def test_decompression_bomb(codec: str, tmp_path: Path) -> None:
-    good = json.dumps(honest(1)[0]).encode() + b"\n"
-    if codec == "gz":
-        bomb = gzip.compress(good + b"0" * (1 << 28), 9)
-    else:
-        import zstandard
-
-        bomb = zstandard.ZstdCompressor(3).compress(good + b"0" * (1 << 29))
-    dump = tmp_path / f"dump.jsonl.{codec}"
-    dump.write_bytes(bomb)
-    limit = 400 << 20
-    done = relfast(
-        dump, "-o", tmp_path / "rows.jsonl", QUIET, "--fail-on-error", "--workers", 1,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
-    )  # fmt: skip
-    assert done.returncode == 3, done.stderr
-    rows = rows_of(tmp_path / "rows.jsonl")
-    assert [row["status"] for row in rows] == ["ok", "invalid_record"]
-    assert "expands more than 1000 times" in rows[1]["error"]["message"]
-
-
-# duplicate ids
-
-
-@pytest.mark.slow
-def test_duplicate_ids(tmp_path: Path) -> None:
-    records = honest(20)
-    records[7]["id"] = records[3]["id"]
-    records[7]["task"], records[7]["answer"] = records[3]["task"], records[3]["answer"]
-    dump = write_dump(tmp_path / "dump.jsonl", records)
-    done = relfast(dump, "-o", tmp_path / "rows.jsonl", "--summary", tmp_path / "summary.json")
-    assert [row["id"] for row in rows_of(tmp_path / "rows.jsonl")].count("r3") == 2
-    assert done.stderr.decode().count("1 id occurs on more than one line") == 1
-    notes = json.loads((tmp_path / "summary.json").read_bytes())["notes"]
-    assert len(notes) == 1
-    # samples of one line are no duplicates
-    samples = [{**records[0], "response": ["<Yes>", "Answer 1", "?"]}]
-    done = relfast(write_dump(tmp_path / "samples.jsonl", samples), "-o", tmp_path / "samples.rows.jsonl")
-    assert b"more than one line" not in done.stderr
 
 
 # two runs on one output
@@ -456,7 +306,7 @@ def test_two_runs_on_one_output(tmp_path: Path) -> None:
     assert first.left() == []
     # the lock died with its holder
     assert relfast(dump, "-o", out, QUIET, "--resume", "--timeout", 60, "--limit", 3).returncode == 1
-    score(dump, out, "--overwrite", "--limit", 50)
+    scored_here(dump, out, "--overwrite", "--limit", 50)
 
 
 # input, policy, scorer or embedder changed before --resume
@@ -490,7 +340,7 @@ def _grow_input(dump: Path) -> list[object]:
 def test_changed_before_resume(change: Any, message: str, tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(50))
     out = tmp_path / "rows.jsonl"
-    before = score(dump, out, "--workers", 0)
+    before = scored_here(dump, out, "--workers", 0)
     more = change(dump)
     done = relfast(dump, "-o", out, QUIET, "--resume", *more)
     assert done.returncode == 1
@@ -499,14 +349,14 @@ def test_changed_before_resume(change: Any, message: str, tmp_path: Path) -> Non
     assert said.startswith("relfast: cannot resume: ")
     assert said.endswith("start over with --overwrite\n")
     assert out.read_bytes() == before
-    score(dump, out, "--overwrite", *more)
+    scored_here(dump, out, "--overwrite", *more)
 
 
 def test_changed_scorer(tmp_path: Path) -> None:
     """The journal names the scorers' revisions and RDKit's version."""
     dump = write_dump(tmp_path / "dump.jsonl", honest(5))
     out = tmp_path / "rows.jsonl"
-    score(dump, out, "--workers", 0)
+    scored_here(dump, out, "--workers", 0)
     journal = Path(f"{out}.journal")
     for old, new, message in (
         (b'"REL-C3":', b'"REL-C3":9', b"scorer revision REL-C3 was 9"),
@@ -525,9 +375,9 @@ def test_changed_scorer(tmp_path: Path) -> None:
 def test_a_moved_input_is_the_same(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(50))
     out = tmp_path / "rows.jsonl"
-    before = score(dump, out)
+    before = scored_here(dump, out)
     moved = dump.rename(tmp_path / "moved.jsonl")
-    assert score(moved, out, "--resume") == before
+    assert scored_here(moved, out, "--resume") == before
 
 
 # cache directory unwritable or torn
@@ -536,7 +386,7 @@ def test_a_moved_input_is_the_same(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_cache_directory_unwritable_or_torn(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(200))
-    expected = score(dump, tmp_path / "quiet.jsonl")
+    expected = scored_here(dump, tmp_path / "quiet.jsonl")
     plain_file = tmp_path / "file"
     plain_file.write_text("in the way")
     torn = tmp_path / "torn"

@@ -9,23 +9,19 @@ import math
 import pickle
 import subprocess
 import sys
-import threading
-import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from patience import PATIENCE
-from reward_cases import HOSTILE_TEXTS, MIXED
+from reward_cases import HOSTILE_TEXTS, MIXED, Sample, chat
 
 from relfast import rewards
 from relfast.errors import UnscoredError, UsageError
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 from relfast.rewards.queries import response_in
-from relfast.rewards.shared import gold_of, question_of, read_label
 
 TASKS, ANSWERS, RESPONSES, REWARDS = map(list, zip(*MIXED, strict=True))
 N_UNSCORED = REWARDS.count(None)
@@ -36,10 +32,6 @@ STRICT_ONLY = ("REL-C2", {"smiles": "CCO"}, "<think>the motif is <smiles>CCO</sm
 def _ended() -> Iterator[None]:
     yield
     rewards.close()
-
-
-def _chat(text: Any) -> list[dict[str, Any]]:
-    return [{"role": "assistant", "content": text}]
 
 
 def _close(ours: Any, expected: list[float | None]) -> bool:
@@ -65,7 +57,7 @@ class TestTRL:
         )
         return given, logged
 
-    @pytest.mark.parametrize("wrap", [str, _chat], ids=["plain", "chat"])
+    @pytest.mark.parametrize("wrap", [str, chat], ids=["plain", "chat"])
     def test_mixed_tasks_unknown_tasks_and_bad_gold(self, wrap: Any) -> None:
         given, logged = self._call(
             trl.reward, [wrap(text) for text in RESPONSES], task=TASKS, answer=ANSWERS, id=list(RESPONSES)
@@ -293,7 +285,7 @@ class TestOpenRLHF:
 
 
 class TestVerifiers:
-    @pytest.mark.parametrize("wrap", [str, _chat], ids=["plain", "chat"])
+    @pytest.mark.parametrize("wrap", [str, chat], ids=["plain", "chat"])
     def test_arguments_by_name(self, wrap: Any) -> None:
         for task, answer, response, expected in MIXED:
             given = verifiers.reward(
@@ -327,7 +319,7 @@ class TestVerifiers:
             return await asyncio.gather(
                 *(
                     verifiers.reward_async(
-                        completion=_chat(f"{n} <smiles>CCO</smiles>"), answer='{"smiles": "CCO"}'
+                        completion=chat(f"{n} <smiles>CCO</smiles>"), answer='{"smiles": "CCO"}'
                     )
                     for n in range(50)
                 )
@@ -336,16 +328,6 @@ class TestVerifiers:
         assert asyncio.run(main()) == [1.0] * 50
         later = verifiers.make_reward(asynchronous=True, on_error=0.5)
         assert asyncio.run(later(completion="?", answer=None)) == 0.5
-
-
-@dataclass
-class Sample:
-    """The fields of slime's ``Sample`` that a reward reads."""
-
-    prompt: Any = "q"
-    response: str = ""
-    label: Any = None
-    metadata: dict[str, Any] = field(default_factory=dict)
 
 
 class TestSlime:
@@ -380,7 +362,7 @@ class TestSlime:
 class TestNeMoRL:
     def test_a_step(self) -> None:
         env = pickle.loads(pickle.dumps(nemo_rl.RelfastEnvironment({"workers": 1, "on_error": -1.0})))
-        logs = [[{"role": "user", "content": "q"}, *_chat(response)] for response in RESPONSES]
+        logs = [[{"role": "user", "content": "q"}, *chat(response)] for response in RESPONSES]
         metadata: list[Any] = [
             {"task": task, ("ground_truth" if at % 2 else "answer"): answer}
             for at, (task, answer, _, _) in enumerate(MIXED)
@@ -400,12 +382,12 @@ class TestNeMoRL:
 
     def test_options_and_an_empty_batch(self) -> None:
         env = nemo_rl.make_environment(on_error=0.0)
-        assert list(env.step([_chat("<Yes>")], [None]).rewards) == [0.0]
+        assert list(env.step([chat("<Yes>")], [None]).rewards) == [0.0]
         assert len(env.step([], []).rewards) == 0
 
     def test_a_nan_is_not_returned(self) -> None:
         with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
-            nemo_rl.RelfastEnvironment().step([_chat("<Yes>")], [None])
+            nemo_rl.RelfastEnvironment().step([chat("<Yes>")], [None])
 
     def test_keys_of_its_own_environments(self) -> None:
         env = nemo_rl.RelfastEnvironment({"num_workers": 2, "stop_strings": None, "on_error": 0.0})
@@ -505,144 +487,3 @@ class TestANumberIsRequired:
         for on_error in ("raise", {"machinery": "raise"}, {"response": "raise"}):
             with pytest.raises(UsageError, match="OpenRLHF"):
                 openrlhf.make_reward(on_error=on_error)  # type: ignore[arg-type]
-
-
-def test_no_trainer_is_imported() -> None:
-    """Nor torch, nor what scoring needs."""
-    modules = "trl verl openrlhf verifiers slime nemo_rl reasoning_gym"
-    code = (
-        "import sys\n"
-        f"for name in '{modules}'.split(): __import__('relfast.rewards.' + name)\n"
-        f"heavy = set('{modules} torch transformers numba rdkit onnxruntime'.split())\n"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    root = Path(__file__).resolve().parent.parent.parent
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=root,
-        env={"PYTHONPATH": f"{root}:{root / 'kernels'}"},
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=PATIENCE,
-    )
-    assert done.stdout == "[]\n"
-
-
-def test_adapters_with_the_same_options_share_one_engine() -> None:
-    assert trl.reward.scorer is openrlhf.reward_func.scorer is reasoning_gym.score_answer.scorer
-    assert trl.make_reward(name="b", on_error=0.0).scorer is trl.reward.scorer
-    assert trl.make_reward(policy="reference").scorer is not trl.reward.scorer
-
-
-def test_64_threads_through_different_adapters() -> None:
-    results: dict[int, Any] = {}
-
-    def call(at: int) -> None:
-        text = f"<smiles>{'C' * (at % 8 + 1)}O</smiles>"
-        gold = '{"smiles": "CCO"}'
-        if at % 3 == 0:
-            results[at] = trl.reward(completions=[text], answer=[gold])[0]
-        elif at % 3 == 1:
-            results[at] = verl.compute_score("REL-C2", text, gold, None)["score"]
-        else:
-            results[at] = asyncio.run(slime.custom_rm(None, Sample(response=text, label=gold)))
-
-    threads = [threading.Thread(target=call, args=(at,)) for at in range(64)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(results) == 64
-    assert all((results[at] == 1.0) == (at % 8 == 1) for at in results)
-
-
-def test_failures_are_counted() -> None:
-    before = rewards.stats()
-    trl.reward(completions=["<Yes>"] * 3, answer=[{"label": "Yes"}, None, {"label": 5}])
-    after = rewards.stats()
-    assert after["invalid_record"] - before["invalid_record"] == 2
-    assert after["ok"] - before["ok"] == 1
-
-
-@pytest.mark.parametrize(
-    ("carried", "gold"),
-    [
-        ('{"label": "Yes", "taxa": null}', {"label": "Yes"}),
-        ({"label": "Yes", "smiles": None}, {"label": "Yes"}),
-        ({"smiles": None}, {"smiles": None}),
-        ({"missing_smiles": np.array(["C", "O"])}, {"missing_smiles": ["C", "O"]}),
-        ({"a": {"b": np.int64(3), "c": (np.float64(0.5),)}}, {"a": {"b": 3, "c": [0.5]}}),
-        ("not JSON", "not JSON"),
-        ("[1, 2]", [1, 2]),
-        (None, None),
-        (7, 7),
-    ],
-)
-def test_gold_as_data_sets_carry_it(carried: Any, gold: Any) -> None:
-    assert gold_of(carried) == gold
-
-
-def test_gold_that_never_ends_is_no_gold() -> None:
-    ring: dict[str, Any] = {}
-    ring["self"] = ring
-    assert gold_of(ring) is None
-    assert trl.reward(completions=["x"], answer=[ring], task=["REL-C2"]) == [None]
-
-
-def test_labels_and_questions() -> None:
-    assert read_label('{"task": "REL-C1", "answer": "{}", "question": "q"}') == ("REL-C1", {}, "q")
-    assert read_label({"label": "Yes"}) == (None, {"label": "Yes"}, None)
-    assert question_of([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]) == "a"
-    assert question_of([{"role": "user", "content": [{"type": "text", "text": "t"}]}]) == "t"
-    assert question_of(np.array([{"role": "user", "content": "a"}], dtype=object)) == "a"
-    assert question_of(None) is None
-    assert question_of([]) is None
-
-
-HOMOPLASY = {"label": "yes", "taxa": [1]}
-MISSING_QUESTIONS: dict[str, Any] = {
-    "trl": lambda: trl.make_reward(name="x")(completions=["yes 1"] * 2, answer=[HOMOPLASY] * 2),
-    "verl": lambda: verl.make_compute_score()("REL-B1", "yes 1", HOMOPLASY, {"index": 1}),
-    "verl, batched": lambda: verl.make_compute_score().batch(["REL-B1"], ["yes 1"], [HOMOPLASY], None),
-    "verifiers": lambda: verifiers.make_reward()(completion="yes 1", answer=json.dumps(HOMOPLASY)),
-    "verifiers, awaited": lambda: asyncio.run(
-        verifiers.make_reward(asynchronous=True)(completion="yes 1", answer=json.dumps(HOMOPLASY))
-    ),
-    "slime": lambda: asyncio.run(
-        slime.make_reward()(None, Sample(prompt=None, response="yes 1", label=HOMOPLASY))
-    ),
-    "nemo": lambda: nemo_rl.make_environment().step([_chat("yes 1")], [{"answer": HOMOPLASY}]),
-    "reasoning-gym": lambda: reasoning_gym.make_reward()("yes 1", {"answer": HOMOPLASY}),
-}
-
-
-@pytest.mark.parametrize("name", MISSING_QUESTIONS)
-def test_a_question_that_strict_needs_is_asked_for(name: str) -> None:
-    with pytest.warns(UserWarning, match="REL-B1 came without its question") as told:
-        MISSING_QUESTIONS[name]()
-    assert len(told) == 1
-    if name not in ("slime", "verifiers, awaited"):  # where nobody is above an event loop
-        assert told[0].filename == __file__
-
-
-def test_it_is_asked_for_once_a_task_and_adapter_and_only_where_it_counts() -> None:
-    function = trl.make_reward(name="asks")
-
-    def warned(call: Any, *tasks: str, **columns: Any) -> list[str]:
-        gold = {"REL-B1": HOMOPLASY, "REL-C1": {"label": "Yes"}, "SeqBench": {"actions": []}}
-        answers = [{**gold[task], **columns.pop("more", {})} for task in tasks]
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            call(completions=["x"] * len(tasks), task=list(tasks), answer=answers, **columns)
-        return [str(one.message).split()[1] for one in told]
-
-    assert warned(function, "REL-C1") == []
-    assert warned(function, "REL-B1", prompts=["q"]) == warned(function, "REL-B1", question=["q"]) == []
-    assert warned(function, "REL-C1", "REL-B1", "REL-B1") == ["REL-B1"]
-    assert warned(function, "REL-B1") == []
-    assert warned(function, "SeqBench", more={"structural_details": {}}) == []
-    assert warned(function, "SeqBench") == ["SeqBench"]
-    assert warned(trl.make_reward(name="another"), "REL-B1") == ["REL-B1"]
-    assert warned(pickle.loads(pickle.dumps(function)), "REL-B1") == ["REL-B1"]
-    assert warned(trl.make_reward(policy="reference"), "REL-B1") == []
