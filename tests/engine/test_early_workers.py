@@ -76,7 +76,7 @@ assert early.prefork(3, ["score"])
 for launched in list(launch._early):
     launch._early.remove(launched)
     os.close(launched.requests)
-    assert launched.process.wait(PATIENCE) == 0
+    assert launched.process.wait(120) == 0
     assert os.read(launched.answers, 1) == b""
 print("done")
 """

@@ -69,6 +69,21 @@ def test_workers_give_the_same_rows_as_this_process(policy: str) -> None:
                     assert several.score_batch(task, *zip(*rows, strict=True)).to_dicts() == expected
 
 
+def test_at_once_is_what_needs_no_worker(scorer: relfast.Scorer) -> None:
+    for task, answer, response, _ in MIXED:
+        score = scorer.score_at_once(task, answer, response)
+        assert score in (None, scorer.score_one(task, answer, response))
+    given = scorer.score_at_once("REL-A1", {"target": 3}, "Answer: 4")
+    assert given is not None
+    assert given.reward == 1.0
+    given.metrics["mine"] = 1  # the caller's own
+    assert scorer.score_at_once("REL-A1", {"target": 3}, "Answer: 4") == scorer.score_one(
+        "REL-A1", {"target": 3}, "Answer: 4"
+    )
+    # tellurium is left to RDKit
+    assert scorer.score_at_once("REL-C2", {"smiles": "CC[Te]CN"}, "<smiles>CC[Te]C</smiles>") is None
+
+
 def test_length_and_order_are_kept_whatever_comes(scorer: relfast.Scorer) -> None:
     odd = [None, 5, b"bytes", object(), ["a", "b"], {"role": "assistant"}, float("nan"), *HOSTILE_TEXTS]
     golds = [object(), {"smiles": object()}, {1: 2}, {"smiles": 2**70}, {"smiles": "\ud800"}, set(), 1.5]
