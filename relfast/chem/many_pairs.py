@@ -143,8 +143,10 @@ class ManyPairs:
 
 
 def side_by_side(run: Callable[[int, int], None], n: int, threads: int) -> None:
-    """Have ``run(first, end)`` done for all of 0 to ``n``, in so many threads, the calling one among them:
-    each takes a share, and the next one when it is done, for pairs differ a thousandfold in what they take."""
+    """Have ``run(first, end)`` done for all of 0 to ``n``, in so many threads, the calling one among them.
+
+    Each takes a share, and the next when that is done: one pair can take a thousand times as long as another.
+    """
     shares = _shares(n, threads)
     if len(shares) == 1:
         run(*shares[0])

@@ -194,6 +194,7 @@ def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_several_threads_for_a_call(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_pairs, "FOR_A_THREAD", 3)
+    monkeypatch.setattr(many_pairs, "AT_LEAST", 2)
     asked = [one for one in plain(9) if one[0] == "REL-C2"]
     expected = relfast.Scorer(workers=0, policy=policy).score_batch(*columns(asked))  # type: ignore[arg-type]
     with relfast.Scorer(workers=3, policy=policy) as scorer:  # type: ignore[arg-type]
@@ -202,19 +203,23 @@ def test_several_threads_for_a_call(policy: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_threads_of_a_call_end_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[tuple[int, int]] = []
-    many_pairs.side_by_side(lambda first, end: done.append((first, end)), 10, 3)
-    assert sorted(done) == [(0, 3), (3, 6), (6, 10)]
+    monkeypatch.setattr(many_pairs, "AT_LEAST", 2)
+    for n, threads in ((0, 3), (1, 1), (10, 1), (10, 3), (100, 3), (501, 4)):
+        done: list[tuple[int, int]] = []
+        many_pairs.side_by_side(lambda first, end, done=done: done.append((first, end)), n, threads)
+        # each once, whoever did it
+        assert [at for share in sorted(done) for at in range(*share)] == [*range(n)]
+        assert len(done) <= 1 or threads > 1
+
+    callers = threading.Barrier(3)
 
     def fail(first: int, end: int) -> None:
-        done.append((first, end))
-        if first:
-            raise ValueError(f"at {first}")
+        callers.wait()
+        raise ValueError(f"at {first}")
 
-    done.clear()
     with pytest.raises(ValueError, match="at"):
-        many_pairs.side_by_side(fail, 10, 3)
-    assert len(done) == 3
+        many_pairs.side_by_side(fail, 100, 3)
+    assert callers.n_waiting == 0
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -195,13 +195,14 @@ class Routes:
         scores: list[Any] = [None] * len(names)
         for name in self._judged.keys() & texts.keys():
             places, route = texts.pop(name), self._judged[name]
-            some = [answers[at] for at in places], [responses[at] for at in places]
-            judged = route.judge(*some)
-            if len(places) == len(names) and None not in judged:
-                batch = route.maker.batch([text for text in judged if text])
+            if len(places) == len(names):
+                judged = route.judge(answers, responses)
+                batch = route.maker.batch(judged)
                 if batch is not None:
                     self._counts.add_all(batch.status.tolist())
                     return batch
+            else:
+                judged = route.judge([answers[at] for at in places], [responses[at] for at in places])
             for at, text in zip(places, judged, strict=True):
                 if text is not None:
                     scores[at] = route.maker.row(at, text)

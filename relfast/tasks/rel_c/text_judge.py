@@ -1,5 +1,5 @@
-"""What the text judges of REL-C2 and C3 have in common: a kernel reads the tags of many texts, and each answer
-that differs is judged once."""
+"""What the text judges of REL-C2 and C3 have in common: a kernel reads the tags of many texts, and equal
+answers are judged once."""
 
 from __future__ import annotations
 

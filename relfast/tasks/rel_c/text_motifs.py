@@ -77,7 +77,8 @@ class MotifTexts(TagJudge):
             return [None if self._strict else _NOTHING] * len(nothing)
         places = [new[answer] for answer in asked] if nothing else [*new.values()]
         chosen = np.array([gold for gold, _ in asked], np.int64)
-        spans = np.array([(read.start[at], read.end[at] - 1) for at in places], np.int64)
+        spans = np.empty((len(places), 2), np.int64)
+        spans[:, 0], spans[:, 1] = [read.start[at] for at in places], [read.end[at] - 1 for at in places]
         # no search takes longer than 10 ms, and to stop it and begin it anew would take longer still
         statuses, results = self._pairs.compare(
             chosen, read.texts, read.n_bytes, spans, steps=MAX_STEPS, threads=self._threads

@@ -28,15 +28,16 @@ Answer = tuple[int, str]
 
 def packed(texts: Sequence[str]) -> Block:
     """The texts as responses of a block, from 0 on. Raises `UnicodeEncodeError` for lone surrogates."""
-    data = [*map(str.encode, texts)]
-    n = len(data)
-    ends = [*accumulate(map(len, data), initial=0)]
+    n = len(texts)
+    joined = "".join(texts)
+    data = joined.encode()
+    ends = [*accumulate(map(len, texts if joined.isascii() else map(str.encode, texts)), initial=0)]
     # zeros elsewhere: all texts are in the data
     records = _numbers(RECORD_COLUMNS * n)()
     view = memoryview(records).cast("B").cast("q")
     view[RECORD_TEXT::RECORD_COLUMNS] = array("q", ends[:-1])
     view[RECORD_TEXT_END::RECORD_COLUMNS] = array("q", ends[1:])
-    return Block.of(b"".join(data), _NO_SCRATCH, records)
+    return Block.of(data, _NO_SCRATCH, records)
 
 
 @lru_cache(MAX_TEXTS)
@@ -62,6 +63,10 @@ class KnownAnswers:
         """What is known of each; of those of which nothing is, each once with its first place; and the other
         places of these, with the first."""
         found: list[JudgedText | None] = [*map(self._known.get, answers)]  # type: ignore[arg-type]
+        if not any(found) and None not in answers:
+            all_new: dict[Answer, int] = dict(zip(answers, range(len(answers)), strict=True))  # type: ignore[arg-type]
+            if len(all_new) == len(answers):
+                return found, all_new, []
         new: dict[Answer, int] = {}
         again: list[tuple[int, int]] = []
         first_of = new.setdefault
