@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 import random
@@ -36,15 +37,17 @@ def units() -> None:
             native.build(unit)
 
 
-def score(asked: list[Asked], *, short: bool = True, **options: Any) -> tuple[Scorings, dict[str, int]]:
+def score(
+    asked: list[Asked], *, short: bool = True, workers: int = 0, **options: Any
+) -> tuple[Scorings, dict[str, int]]:
     """Scores of a batch and of some of it one by one, and what is counted."""
     with pytest.MonkeyPatch.context() as patch:
         if not short:
             patch.setattr(Routes, "_judged_route", lambda self, name: None)
-        scorer = relfast.Scorer(workers=0, **options)
-        batch = scorer.score_batch(*columns(asked))
-        single = [scorer.score_one(*one) for one in asked[::3]]
-        return (batch, single), scorer.stats()
+        with relfast.Scorer(workers=workers, **options) as scorer:
+            batch = scorer.score_batch(*columns(asked))
+            single = [scorer.score_one(*one) for one in asked[::3]]
+            return (batch, single), scorer.stats()
 
 
 Scorings = tuple[relfast.ScoreBatch, list[Score]]
@@ -150,6 +153,105 @@ def test_golds_and_responses_of_all_kinds(task: Any, policy: str) -> None:
     asked += [("REL-C1", {"label": "Yes"}, "<Yes>"), ("REL-A1", {"target": 3}, "Answer: 3"), ("x", {}, "y")]
     random.Random(SEED).shuffle(asked)
     same(asked, policy=policy)
+
+
+def nested(depth: int) -> list[Any]:
+    held: list[Any] = []
+    for _ in range(depth):
+        held = [held]
+    return held
+
+
+class Held(dict[str, Any]):
+    """No dict to JSON's writers that look twice."""
+
+
+def beside() -> Iterator[tuple[Any, bool]]:
+    """What may stand beside gold's own field, and whether it has a form in JSON."""
+    for held in (
+        None,
+        1.5,
+        math.nan,
+        math.inf,
+        10**30,
+        "\ud800",
+        (1, 2),
+        {1: 2},
+        {None: 1},
+        Held(a=1),
+        nested(300),
+    ):
+        yield held, True
+    for held in (
+        {1, 2},
+        b"x",
+        object(),
+        1j,
+        {"a": [{b"k": 1}]},
+        {(1, 2): 3},
+        nested(5_000),
+        RECORDS,
+        lambda: None,
+    ):
+        yield held, held is RECORDS
+    loop: list[Any] = []
+    loop.append(loop)
+    yield loop, False
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_is_no_json_beside_gold(policy: str) -> None:
+    """A broken record is one for whoever scores it, in a batch or alone, with workers or without."""
+    rng = random.Random(f"{SEED} {policy} beside")
+    asked: list[Asked] = []
+    sound: list[bool] = []
+    for task, records in RECORDS.items():
+        for held, is_sound in beside():
+            for record in rng.sample(records, 2):
+                answer = {**record["answer"], rng.choice(("note", "a", 7)): held}
+                texts = [f"<smiles>{text}</smiles>" for text in (molecules(record)[0], "CCO")]
+                if rng.random() < 0.5:
+                    answer = dict(reversed(answer.items()))
+                # its neighbours are as good as ever
+                asked += [(task, answer, text) for text in texts] + [(task, record["answer"], texts[0])]
+                sound += [is_sound, is_sound, True]
+    (expected, _) = same(asked, policy=policy)
+    assert [status != "invalid_record" for status in expected.status] == sound
+    (found, _) = same(asked, policy=policy, workers=1)
+    assert found.scores == expected.scores
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_mutated_gold(policy: str) -> None:
+    """Gold as JSON text with a byte more, less or changed, and gold with a value changed into any other."""
+    rng = random.Random(f"{SEED} {policy} mutated")
+    others = [held for held, _ in beside()]
+    asked: list[Asked] = []
+    for task, records in RECORDS.items():
+        for record in records:
+            response = f"<smiles>{molecules(record)[0]}</smiles>"
+            text = json.dumps(record["answer"])
+            for _ in range(8):
+                first = rng.randrange(len(text))
+                piece = rng.choice(
+                    ('"', ",", "}", "]", "x", "0", " ", "\\", ":", "null", "NaN", "", "", "}}", "\ud800")
+                )
+                asked.append((task, text[:first] + piece + text[first + rng.randrange(3) :], response))
+            asked += [
+                (task, text + rubbish, response) for rubbish in (" x", ",", "}", " {}", "\n", "//", "\0")
+            ]
+            for _ in range(6):
+                answer = dict(record["answer"])
+                field = rng.choice([*answer])
+                answer[field] = rng.choice(others)
+                if isinstance(record["answer"][field], list) and rng.random() < 0.5:
+                    answer[field] = [*record["answer"][field], rng.choice(others)]
+                asked.append((task, answer, response))
+    rng.shuffle(asked)
+    found, _ = same(asked, policy=policy)
+    assert {"ok", "invalid_record"} <= set(found.status)
+    (with_workers, _) = same(asked, policy=policy, workers=1)
+    assert with_workers.scores == found.scores
 
 
 def plain(n: int) -> list[Asked]:

@@ -34,6 +34,15 @@ def plain(value: object) -> tuple[Any, bytes]:
     return value, text
 
 
+def is_plain(value: object) -> bool:
+    """Whether gold can be had as JSON values; who scores it the ordinary way says why not."""
+    try:
+        plain(value)
+    except Exception:
+        return False
+    return True
+
+
 def text_in(response: object) -> Any:
     """The text of chat messages or of a ``str`` subclass; anything else as it is."""
     return str.__str__(response) if isinstance(response, str) else text_of(response)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from relfast.engine.online.counts import Counts
+from relfast.engine.online.incoming import is_plain
 from relfast.engine.online.judged_texts import RowMaker
 from relfast.engine.scoring import Scoring
 from relfast.json_text import once_decoded
@@ -42,13 +43,19 @@ class JudgedRoute:
         self.maker = RowMaker(task.name, judge.metrics, scoring.reward_metric(task))
 
     def score(self, answer: object, response: str) -> Score | None:
-        """The score of one response; None where it takes the ordinary way."""
+        """The score of one response; None where it takes the ordinary way.
+
+        Parameters
+        ----------
+        answer
+            Gold as a value, not as the text that holds it.
+        """
         judge = self._judge
         gold = judge.gold(answer)
         if gold < 0 and judge.is_full:
             judge = self._new_judge()
             gold = judge.gold(answer)
-        if gold < 0 or len(response) > MAX_CHARS:
+        if gold < 0 or len(response) > MAX_CHARS or not is_plain(answer):
             return None
         try:
             text, is_known = judge.judge_one(gold, response)
@@ -81,7 +88,13 @@ class JudgedRoute:
         places: list[int] = []
         for place, (answer, text) in enumerate(zip(answers, responses, strict=True)):
             if answer is not known:  # most often the gold of the rollout before it
-                gold, known = judge.gold(once_decoded(answer) if type(answer) is str else answer), answer
+                known = answer
+                if type(answer) is str:
+                    gold = judge.gold(once_decoded(answer))
+                else:
+                    gold = judge.gold(answer)
+                    if gold >= 0 and not is_plain(answer):
+                        gold = -1
             if gold >= 0 and len(text) <= MAX_CHARS:
                 golds.append(gold)
                 texts.append(text)
