@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pytest
@@ -49,7 +49,7 @@ class Scored(NamedTuple):
 
 
 def score(
-    lines: list[Json],
+    lines: Sequence[Json | bytes],
     job: Job,
     *,
     fast: bool = True,
@@ -64,7 +64,8 @@ def score(
     tally, written, left = Tally(), b"", 0
     for first in range(0, len(lines), size):
         some = lines[first : first + size]
-        data = b"".join(json.dumps(line).encode() + b"\n" for line in some)
+        written_as = (line if isinstance(line, bytes) else json.dumps(line).encode() for line in some)
+        data = b"".join(line + b"\n" for line in written_as)
         block = Block(0, 0, 3 + first, len(some), 0, len(data), data=data, filter="none")
         for segment in blocks.segments(block, verdicts=verdicts, segment_lines=7):
             written += segment.rows
@@ -74,7 +75,7 @@ def score(
     return Scored([{"bytes": row, **json.loads(row)} for row in written.splitlines()], tally, left, order)
 
 
-def same(lines: list[Json], job: Job, **options: Any) -> Scored:
+def same(lines: Sequence[Json | bytes], job: Job, **options: Any) -> Scored:
     """What both ways give."""
     found = score(lines, job, **options)
     expected = score(lines, job, fast=False, **options)
@@ -252,3 +253,54 @@ def test_records_with_a_verdict_are_not_judged() -> None:
     found = same(lines, job_of("reference"), verdicts={(5, 0): ("timeout", "Timeout", "too slow")})
     assert [row["status"] for row in found.rows].count("timeout") == 1
     assert found.rows[2]["status"] == "timeout"
+
+
+RUBBISH = (
+    " x",
+    ",",
+    "}",
+    "{}",
+    "]",
+    " null",
+    "//",
+    "\x00",
+    "\xa0",
+    '"',
+    "\\",
+    "NaN",
+    "nul",
+    "01",
+    "\x01",
+    '"\\ud800"',
+)
+
+
+def mutated(rng: random.Random, line: bytes) -> bytes:
+    """A line with something in it that is not JSON, or is other JSON."""
+    kind = rng.randrange(5)
+    piece = rng.choice(RUBBISH).encode("latin-1")
+    if kind == 0:
+        return line + piece
+    if kind == 1:
+        # a neighbour of gold's field, or of gold
+        field = rng.choice((b'"answer": {', b'{"id"'))
+        at = line.index(field) + field.index(b"{") + 1
+        return line[:at] + b'"note": ' + piece + b", " + line[at:]
+    if kind == 2:
+        return line.replace(b'"answer": ', b'"answer": ' + piece, 1)
+    first = rng.randrange(len(line))
+    return line[:first] + (piece if kind == 3 else b"") + line[first + rng.randrange(3) :]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_mutated_lines(policy: str) -> None:
+    """A broken record is one, also between sound ones with its gold, which kernels judge."""
+    rng = random.Random(f"{SEED} {policy} mutated")
+    lines = [json.dumps(line).encode() for line in plain_lines(3)]
+    some: list[bytes] = []
+    for line in lines:
+        some += [line, *(mutated(rng, line) for _ in range(6)), line]
+    found = same(some, job_of(policy))
+    statuses = [row["status"] for row in found.rows]
+    assert statuses.count("invalid_record") > len(some) // 4
+    assert found.left < len(some)
