@@ -8,10 +8,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from corpora import rel_records, rows, with_prefix
-from relfast_kernels.compiled import native
+from rel_c_texts import (
+    PIECES,
+    POLICIES,
+    RECORDS,
+    Json,
+    as_models_write,
+    build_units,
+    molecules,
+    tags_with_pieces,
+)
 from seeds import SEED, fresh, rounds
-from strict import cases_rel_c2, cases_rel_c3, grammar_rel_c2, grammar_rel_c3
 
 from relfast.engine import block_rows
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -26,17 +33,10 @@ from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c import block_tags, isomer_golds
 from relfast.tasks.rel_c.block_isomers import IsomersJudge
 
-Json = dict[str, Any]
-
-POLICIES = ("reference", "strict")
-RECORDS = {task: rel_records(task)[:6] for task in ("REL-C2", "REL-C3")}
-
 
 @pytest.fixture(scope="session", autouse=True)
 def units() -> None:
-    for unit in ("text", "tags", "smiles", "mcs"):
-        if native.load(unit) is None:
-            native.build(unit)
+    build_units()
 
 
 class Scored(NamedTuple):
@@ -89,22 +89,6 @@ def job_of(policy: str, *, strip: bool = False, **options: Any) -> Job:
     return Job(options=AllOptions(policy=policy, strip_reasoning=strip), **options)  # type: ignore[arg-type]
 
 
-def molecules(record: Json) -> list[str]:
-    answer = record["answer"]
-    return [*answer.get("missing_smiles", [answer.get("smiles")]), *answer["molecules"][:3]]
-
-
-PIECES = (
-    "<smiles>", "<smiles>", "<smiles>", "</smiles>", "</smiles>", "<SMILES>", "</ smiles>", "<smiles", "<",
-    "<\u017fmiles>", "<sm\u0131les>", "<s>", "</s>", "<del>", "<strike>", "<!--", "-->", "~~", "/*", "&lt;", "\\u003c",
-    "\\<", "\\n", "\uff1c", "<think>", "</think>", "<THINK", "[eos]", "[nH]", "\u25c1think\u25b7", "analysis",
-    "<|im_end|>", "\n", "\r\n", "\n\n", " ", "\t", "\x1c", "\x85", "\u2028", "\u00e9", ". ", ", ", "1. ", "- ", "\u2022",
-    "*", "`", "and", "or", "tag", "smiles=", "Answer=", "motif", "The answer is:", "Given molecules:\n", "not",
-    "This is not the motif: ", "For example ", "CCO", "c1ccccc1", "C(C)C", "CC[Te]C", "[13CH4]", "[NH4+]", "C.C",
-    "C:C", "C\\C=C/C", "F[C@H](Cl)Br", "C" * 1_001, "wait, ", "C1CC(", "<answer>", "</answer>", "---", "***", "|", '", "',
-    "}", "\\boxed{", "[", "$", ":", "Yes?", "Is it ", "?", "Such as ", "Final answer: ", "&", "Not an isomer:\n",
-)  # fmt: skip
-
 HELD = (
     "not sure", "n/a", "I don't know", "C C", "c1:c:c:c:c:c:1", "C:C", "F/C=C/F", "F\\C=C\\F", "C~C", "C*", "*C", "CC.O",
     "C.", " CCO ", "\nCCO\n", "CCO\tO", "your smiles here", "YOUR_SMILES_HERE", "Motif: CC", "motif 1: CC", "isomer", "?",
@@ -131,12 +115,8 @@ def texts_of_pieces(rng: random.Random, some: list[str], n: int) -> Iterator[str
             said = rng.choices((*some, "CCO", "C1CC("), k=rng.randrange(1, 3))
             if rng.random() < 0.5:
                 said.append(rng.choice(HELD))
-            parts = [f"<smiles>{rng.choice(said)}</smiles>\n" for _ in range(rng.randrange(1, 5))]
-            if rng.random() < 0.4:
-                parts.insert(0, rng.choice(REASONING))
-            for _ in range(rng.randrange(3)):
-                parts.insert(rng.randrange(len(parts) + 1), rng.choice(PIECES))
-            yield "".join(parts)
+            before = [rng.choice(REASONING)] if rng.random() < 0.4 else []
+            yield tags_with_pieces(rng, said, rng.randrange(3), before)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -157,18 +137,10 @@ def test_any_text_gives_the_same_rows(task: str, policy: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_responses_as_models_write_them(policy: str) -> None:
-    """Made-up honest ones and attacks, and those of which the published scorer's results are known."""
-    rng = fresh(77)
-    lines: list[Json] = []
-    for grammar, cases in ((grammar_rel_c2, cases_rel_c2.cases()), (grammar_rel_c3, cases_rel_c3.cases())):
-        for number in range(150):
-            case = cases[number % len(cases)]
-            text = (grammar.honest if number % 2 else grammar.attack)(case, rng)
-            lines.append({**case.record, "id": f"{len(lines)}", "response": text})
-    records = {record["id"]: record for task in RECORDS for record in rel_records(task)}
-    for row in rng.sample([row for row in rows("parity/rel.jsonl.gz") if row["id"] in records], 300):
-        text = with_prefix(row.get("prefix"), row["response"])
-        lines.append({**records[row["id"]], "response": text})
+    lines = [
+        {**record, "id": str(number), "response": text}
+        for number, (record, text) in enumerate(as_models_write(fresh(77)))
+    ]
     found = same(lines, job_of(policy))
     assert found.left < 0.8 * len(lines)
 

@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from corpora import rel_records, rows, with_prefix
-from relfast_kernels.compiled import native
+from rel_c_texts import POLICIES, RECORDS, as_models_write, build_units, molecules, tags_with_pieces
 from seeds import SEED, fresh, rounds
-from strict import cases_rel_c2, cases_rel_c3, grammar_rel_c2, grammar_rel_c3
 
 import relfast
 from relfast.chem import many_pairs
@@ -23,18 +21,12 @@ from relfast.engine.online.routes import Routes
 from relfast.records import Score
 from relfast.tasks.rel_c import isomer_golds, text_isomers, text_motifs
 
-Json = dict[str, Any]
 Asked = tuple[str, Any, Any]
-
-POLICIES = ("reference", "strict")
-RECORDS = {task: rel_records(task)[:6] for task in ("REL-C2", "REL-C3")}
 
 
 @pytest.fixture(scope="session", autouse=True)
 def units() -> None:
-    for unit in ("text", "tags", "smiles", "mcs"):
-        if native.load(unit) is None:
-            native.build(unit)
+    build_units()
 
 
 def score(
@@ -75,27 +67,11 @@ def same(asked: list[Asked], **options: Any) -> Scorings:
     return found, single
 
 
-def molecules(record: Json) -> list[str]:
-    answer = record["answer"]
-    return [*answer.get("missing_smiles", [answer.get("smiles")]), *answer["molecules"][:3]]
-
-
-PIECES = (
-    "<smiles>", "<smiles>", "</smiles>", "</smiles>", "<SMILES>", "<\u017fmiles>", "<s>", "~~", "&lt;", "<think>",
-    "</think>", "[nH]", "\n", "\r\n", " ", "\x1c", "\u2028", "\u00e9", "\ud800", ". ", "- ", "and", "answer", "not",
-    "The answer is:", "Given molecules:\n", "For example ", "CCO", "c1ccccc1", "CC[Te]C", "[13CH4]", "[NH4+]", "C.C",
-    "C:C", "F[C@H](Cl)Br", "C" * 1_001, "C1CC(", "O=C1C=CC=CN1", "Oc1ccccn1",
-)  # fmt: skip
-
-
 def texts_of(rng: random.Random, some: list[str], n: int) -> Iterator[str]:
     """Plain tags, with a piece or two among them."""
     for _ in range(n):
         said = rng.choices((*some, "CCO", "C1CC(", "[13CH4]", "CC[Te]C"), k=rng.randrange(1, 3))
-        parts = [f"<smiles>{rng.choice(said)}</smiles>\n" for _ in range(rng.randrange(1, 5))]
-        for _ in range(rng.choice((0, 0, 1, 2, 5))):
-            parts.insert(rng.randrange(len(parts) + 1), rng.choice(PIECES))
-        yield "".join(parts)
+        yield tags_with_pieces(rng, said, rng.choice((0, 0, 1, 2, 5)))
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -114,18 +90,10 @@ def test_any_text_gives_the_same_scores(task: str, policy: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_responses_as_models_write_them(policy: str) -> None:
-    rng = fresh(78)
-    asked: list[Asked] = []
-    for grammar, cases in ((grammar_rel_c2, cases_rel_c2.cases()), (grammar_rel_c3, cases_rel_c3.cases())):
-        for number in range(150):
-            case = cases[number % len(cases)]
-            text = (grammar.honest if number % 2 else grammar.attack)(case, rng)
-            asked.append((case.record["task"], case.record["answer"], text))
-    records = {record["id"]: record for task in RECORDS for record in rel_records(task)}
-    for row in rng.sample([row for row in rows("parity/rel.jsonl.gz") if row["id"] in records], 300):
-        text = with_prefix(row.get("prefix"), row["response"])
-        asked.append((records[row["id"]]["task"], records[row["id"]]["answer"], text))
-    same(asked, policy=policy)
+    same(
+        [(record["task"], record["answer"], text) for record, text in as_models_write(fresh(78))],
+        policy=policy,
+    )
 
 
 WRONG_GOLDS: list[Any] = [
