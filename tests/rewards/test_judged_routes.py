@@ -185,6 +185,10 @@ def test_what_is_no_json_beside_gold(policy: str) -> None:
                 sound += [is_sound, is_sound, True]
     (expected, _) = same(asked, policy=policy)
     assert [status != "invalid_record" for status in expected.status] == sound
+    for score in expected.scores:
+        if score.error is not None:
+            assert score.error["type"] == "InvalidGold"
+            assert score.error["message"].startswith("answer has something in it that JSON has not (")
     (found, _) = same(asked, policy=policy, workers=1)
     assert found.scores == expected.scores
 

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from relfast.cores import usable_cores
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.incoming import Columns, plain, text_in
+from relfast.engine.online.incoming import Columns, flaw_of, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.judged_route import JudgedRoute
 from relfast.engine.online.micro_batching import MicroBatcher
@@ -167,9 +167,9 @@ class Routes:
             with self._isolated.pending_batch() as new:
                 return self._begin_on_workers(record, new)
         task = TASKS[record.task]
-        broken = self._broken(task, record)
-        if broken is not None:
-            return broken
+        flaw = flaw_of(record) if task.can_hang else None
+        if flaw is not None:
+            return flaw  # as where there are workers
         if self._scoring.reader is None:
             self._make_reader((task,))
         return self._embedding(record) if task.embeds else self._in_process(task, record)
@@ -258,8 +258,8 @@ class Routes:
                 if isinstance(entry, Score):
                     begun[at] = entry
                 elif not self._goes_to_workers(entry):
-                    begun[at] = broken = self._broken(TASKS[entry.task], entry)
-                    if broken is None:
+                    begun[at] = flaw = flaw_of(entry) if TASKS[entry.task].can_hang else None
+                    if flaw is None:
                         here.append(at)
                 elif _is_long(entry):
                     begun[at] = self._isolated.begin_alone(entry, new)
@@ -292,16 +292,6 @@ class Routes:
 
     def _goes_to_workers(self, record: Record) -> bool:
         return self._workers != 0 and (TASKS[record.task].can_hang or _is_long(record))
-
-    def _broken(self, task: Task, record: Record) -> Score | None:
-        """What is wrong with gold that no worker could be sent, where there are none: a score does not depend
-        on how many there are."""
-        if task.can_hang:
-            try:
-                plain(record.answer)
-            except Exception as error:
-                return failed(record, error)
-        return None
 
     def _begin_on_workers(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
         if _is_long(record):
