@@ -7,7 +7,6 @@ import ctypes
 import threading
 from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -27,6 +26,9 @@ from relfast.chem.smiles_golds import lazy_memory
 
 FOR_A_THREAD: Final = 64
 """Pairs for which a thread is worth its while: 0.5 ms, of which to start it takes a tenth."""
+
+AT_LEAST: Final = 16
+"""Pairs that a thread takes at once, the last ones: after each share it asks for the interpreter's lock."""
 
 MOLECULES: Final = 2_048
 """Molecules that are kept, 26 kB each, in memory that is taken as it is filled."""
@@ -54,10 +56,13 @@ class ManyPairs:
 
     def __init__(self, functions: Mapping[str, Callable[..., int]], *, whole_rings: bool) -> None:
         self._judge, self._whole_rings = functions["judge_many"], whole_rings
-        self._memory = lazy_memory(8 * PREPARED_SIZE * MOLECULES)
+        # a molecule of its own would have to be fetched in seven pages, which takes longer than to read it
+        self._memory = lazy_memory(8 * PREPARED_SIZE * MOLECULES, large_pages=True)
         self._spaces: list[_Space] = []
         self._adding = threading.Lock()
         self.golds: list[Gold] = []
+        self.n_atoms, self.settled = np.zeros(MOLECULES, np.int64), np.zeros(MOLECULES, np.bool_)
+        """Of each molecule what its `Prepared` says."""
 
     @classmethod
     def open(cls, *, whole_rings: bool) -> ManyPairs | None:
@@ -84,6 +89,7 @@ class ManyPairs:
             molecule = prepared_in(_Molecule.from_buffer(self._memory, 8 * PREPARED_SIZE * number), text)
             if not isinstance(molecule, Prepared) or (clean and not molecule.is_clean):
                 return -1
+            self.n_atoms[number], self.settled[number] = molecule.n_atoms, molecule.settled
             self.golds.append(Gold(text, molecule))
         return number
 
@@ -102,10 +108,10 @@ class ManyPairs:
 
     def compare(
         self,
-        chosen: Sequence[int],
+        chosen: Sequence[int] | Ints,
         texts: ctypes.Array[ctypes.c_char],
         n_bytes: int,
-        spans: Sequence[int],
+        spans: Sequence[int] | Ints,
         *,
         steps: int = SHORT_STEPS,
         threads: int = 1,
@@ -137,13 +143,21 @@ class ManyPairs:
 
 
 def side_by_side(run: Callable[[int, int], None], n: int, threads: int) -> None:
-    """Have ``run(first, end)`` done for all of 0 to ``n``, in so many threads, the calling one among them."""
-    bounds = [n * part // threads for part in range(threads + 1)]
+    """Have ``run(first, end)`` done for all of 0 to ``n``, in so many threads, the calling one among them.
+
+    Each takes a share, and the next when that is done: one pair can take a thousand times as long as another.
+    """
+    shares = _shares(n, threads)
+    if len(shares) == 1:
+        run(*shares[0])
+        return
+    left = iter(shares)  # a list's: to take from it is one step of the interpreter
     failures: list[BaseException] = []
 
-    def run_there(first: int, end: int, done: LockType) -> None:
+    def run_there(done: LockType) -> None:
         try:
-            run(first, end)
+            for share in left:
+                run(*share)
         except BaseException as error:
             failures.append(error)
         finally:
@@ -151,15 +165,28 @@ def side_by_side(run: Callable[[int, int], None], n: int, threads: int) -> None:
 
     waiting: list[LockType] = []
     try:
-        for first, end in pairwise(bounds[1:]):
+        for _ in range(threads - 1):
             done = allocate_lock()
             done.acquire()
-            start_new_thread(run_there, (first, end, done))
+            start_new_thread(run_there, (done,))
             waiting.append(done)
-        run(bounds[0], bounds[1])
+        for share in left:
+            run(*share)
     finally:
         # they write where the caller reads
         for done in waiting:
             done.acquire()
     if failures:
         raise failures[0]
+
+
+def _shares(n: int, threads: int) -> list[tuple[int, int]]:
+    """0 to ``n`` in shares that become smaller, so that all threads are done at about the same time."""
+    shares: list[tuple[int, int]] = []
+    first = 0
+    while first < n:
+        left = n - first
+        end = n if threads == 1 else first + min(left, max(AT_LEAST, left // (2 * threads)))
+        shares.append((first, end))
+        first = end
+    return shares

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from corpora import rel_records, rows, with_prefix
-from relfast_kernels.compiled import native
+from rel_c_texts import (
+    PIECES,
+    POLICIES,
+    RECORDS,
+    Json,
+    as_models_write,
+    build_units,
+    molecules,
+    tags_with_pieces,
+)
 from seeds import SEED, fresh, rounds
-from strict import cases_rel_c2, cases_rel_c3, grammar_rel_c2, grammar_rel_c3
 
 from relfast.engine import block_rows
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -26,17 +33,10 @@ from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c import block_tags, isomer_golds
 from relfast.tasks.rel_c.block_isomers import IsomersJudge
 
-Json = dict[str, Any]
-
-POLICIES = ("reference", "strict")
-RECORDS = {task: rel_records(task)[:6] for task in ("REL-C2", "REL-C3")}
-
 
 @pytest.fixture(scope="session", autouse=True)
 def units() -> None:
-    for unit in ("text", "tags", "smiles", "mcs"):
-        if native.load(unit) is None:
-            native.build(unit)
+    build_units()
 
 
 class Scored(NamedTuple):
@@ -49,7 +49,7 @@ class Scored(NamedTuple):
 
 
 def score(
-    lines: list[Json],
+    lines: Sequence[Json | bytes],
     job: Job,
     *,
     fast: bool = True,
@@ -64,7 +64,8 @@ def score(
     tally, written, left = Tally(), b"", 0
     for first in range(0, len(lines), size):
         some = lines[first : first + size]
-        data = b"".join(json.dumps(line).encode() + b"\n" for line in some)
+        written_as = (line if isinstance(line, bytes) else json.dumps(line).encode() for line in some)
+        data = b"".join(line + b"\n" for line in written_as)
         block = Block(0, 0, 3 + first, len(some), 0, len(data), data=data, filter="none")
         for segment in blocks.segments(block, verdicts=verdicts, segment_lines=7):
             written += segment.rows
@@ -74,7 +75,7 @@ def score(
     return Scored([{"bytes": row, **json.loads(row)} for row in written.splitlines()], tally, left, order)
 
 
-def same(lines: list[Json], job: Job, **options: Any) -> Scored:
+def same(lines: Sequence[Json | bytes], job: Job, **options: Any) -> Scored:
     """What both ways give."""
     found = score(lines, job, **options)
     expected = score(lines, job, fast=False, **options)
@@ -87,22 +88,6 @@ def same(lines: list[Json], job: Job, **options: Any) -> Scored:
 def job_of(policy: str, *, strip: bool = False, **options: Any) -> Job:
     return Job(options=AllOptions(policy=policy, strip_reasoning=strip), **options)  # type: ignore[arg-type]
 
-
-def molecules(record: Json) -> list[str]:
-    answer = record["answer"]
-    return [*answer.get("missing_smiles", [answer.get("smiles")]), *answer["molecules"][:3]]
-
-
-PIECES = (
-    "<smiles>", "<smiles>", "<smiles>", "</smiles>", "</smiles>", "<SMILES>", "</ smiles>", "<smiles", "<",
-    "<\u017fmiles>", "<sm\u0131les>", "<s>", "</s>", "<del>", "<strike>", "<!--", "-->", "~~", "/*", "&lt;", "\\u003c",
-    "\\<", "\\n", "\uff1c", "<think>", "</think>", "<THINK", "[eos]", "[nH]", "\u25c1think\u25b7", "analysis",
-    "<|im_end|>", "\n", "\r\n", "\n\n", " ", "\t", "\x1c", "\x85", "\u2028", "\u00e9", ". ", ", ", "1. ", "- ", "\u2022",
-    "*", "`", "and", "or", "tag", "smiles=", "Answer=", "motif", "The answer is:", "Given molecules:\n", "not",
-    "This is not the motif: ", "For example ", "CCO", "c1ccccc1", "C(C)C", "CC[Te]C", "[13CH4]", "[NH4+]", "C.C",
-    "C:C", "C\\C=C/C", "F[C@H](Cl)Br", "C" * 1_001, "wait, ", "C1CC(", "<answer>", "</answer>", "---", "***", "|", '", "',
-    "}", "\\boxed{", "[", "$", ":", "Yes?", "Is it ", "?", "Such as ", "Final answer: ", "&", "Not an isomer:\n",
-)  # fmt: skip
 
 HELD = (
     "not sure", "n/a", "I don't know", "C C", "c1:c:c:c:c:c:1", "C:C", "F/C=C/F", "F\\C=C\\F", "C~C", "C*", "*C", "CC.O",
@@ -130,12 +115,8 @@ def texts_of_pieces(rng: random.Random, some: list[str], n: int) -> Iterator[str
             said = rng.choices((*some, "CCO", "C1CC("), k=rng.randrange(1, 3))
             if rng.random() < 0.5:
                 said.append(rng.choice(HELD))
-            parts = [f"<smiles>{rng.choice(said)}</smiles>\n" for _ in range(rng.randrange(1, 5))]
-            if rng.random() < 0.4:
-                parts.insert(0, rng.choice(REASONING))
-            for _ in range(rng.randrange(3)):
-                parts.insert(rng.randrange(len(parts) + 1), rng.choice(PIECES))
-            yield "".join(parts)
+            before = [rng.choice(REASONING)] if rng.random() < 0.4 else []
+            yield tags_with_pieces(rng, said, rng.randrange(3), before)
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -156,18 +137,10 @@ def test_any_text_gives_the_same_rows(task: str, policy: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_responses_as_models_write_them(policy: str) -> None:
-    """Made-up honest ones and attacks, and those of which the published scorer's results are known."""
-    rng = fresh(77)
-    lines: list[Json] = []
-    for grammar, cases in ((grammar_rel_c2, cases_rel_c2.cases()), (grammar_rel_c3, cases_rel_c3.cases())):
-        for number in range(150):
-            case = cases[number % len(cases)]
-            text = (grammar.honest if number % 2 else grammar.attack)(case, rng)
-            lines.append({**case.record, "id": f"{len(lines)}", "response": text})
-    records = {record["id"]: record for task in RECORDS for record in rel_records(task)}
-    for row in rng.sample([row for row in rows("parity/rel.jsonl.gz") if row["id"] in records], 300):
-        text = with_prefix(row.get("prefix"), row["response"])
-        lines.append({**records[row["id"]], "response": text})
+    lines = [
+        {**record, "id": str(number), "response": text}
+        for number, (record, text) in enumerate(as_models_write(fresh(77)))
+    ]
     found = same(lines, job_of(policy))
     assert found.left < 0.8 * len(lines)
 
@@ -252,3 +225,54 @@ def test_records_with_a_verdict_are_not_judged() -> None:
     found = same(lines, job_of("reference"), verdicts={(5, 0): ("timeout", "Timeout", "too slow")})
     assert [row["status"] for row in found.rows].count("timeout") == 1
     assert found.rows[2]["status"] == "timeout"
+
+
+RUBBISH = (
+    " x",
+    ",",
+    "}",
+    "{}",
+    "]",
+    " null",
+    "//",
+    "\x00",
+    "\xa0",
+    '"',
+    "\\",
+    "NaN",
+    "nul",
+    "01",
+    "\x01",
+    '"\\ud800"',
+)
+
+
+def mutated(rng: random.Random, line: bytes) -> bytes:
+    """A line with something in it that is not JSON, or is other JSON."""
+    kind = rng.randrange(5)
+    piece = rng.choice(RUBBISH).encode("latin-1")
+    if kind == 0:
+        return line + piece
+    if kind == 1:
+        # a neighbour of gold's field, or of gold
+        field = rng.choice((b'"answer": {', b'{"id"'))
+        at = line.index(field) + field.index(b"{") + 1
+        return line[:at] + b'"note": ' + piece + b", " + line[at:]
+    if kind == 2:
+        return line.replace(b'"answer": ', b'"answer": ' + piece, 1)
+    first = rng.randrange(len(line))
+    return line[:first] + (piece if kind == 3 else b"") + line[first + rng.randrange(3) :]
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_mutated_lines(policy: str) -> None:
+    """A broken record is one, also between sound ones with its gold, which kernels judge."""
+    rng = random.Random(f"{SEED} {policy} mutated")
+    lines = [json.dumps(line).encode() for line in plain_lines(3)]
+    some: list[bytes] = []
+    for line in lines:
+        some += [line, *(mutated(rng, line) for _ in range(6)), line]
+    found = same(some, job_of(policy))
+    statuses = [row["status"] for row in found.rows]
+    assert statuses.count("invalid_record") > len(some) // 4
+    assert found.left < len(some)

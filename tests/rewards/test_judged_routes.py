@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 import random
@@ -10,10 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from corpora import rel_records, rows, with_prefix
-from relfast_kernels.compiled import native
+from rel_c_texts import POLICIES, RECORDS, as_models_write, build_units, molecules, tags_with_pieces
 from seeds import SEED, fresh, rounds
-from strict import cases_rel_c2, cases_rel_c3, grammar_rel_c2, grammar_rel_c3
 
 import relfast
 from relfast.chem import many_pairs
@@ -22,29 +21,25 @@ from relfast.engine.online.routes import Routes
 from relfast.records import Score
 from relfast.tasks.rel_c import isomer_golds, text_isomers, text_motifs
 
-Json = dict[str, Any]
 Asked = tuple[str, Any, Any]
-
-POLICIES = ("reference", "strict")
-RECORDS = {task: rel_records(task)[:6] for task in ("REL-C2", "REL-C3")}
 
 
 @pytest.fixture(scope="session", autouse=True)
 def units() -> None:
-    for unit in ("text", "tags", "smiles", "mcs"):
-        if native.load(unit) is None:
-            native.build(unit)
+    build_units()
 
 
-def score(asked: list[Asked], *, short: bool = True, **options: Any) -> tuple[Scorings, dict[str, int]]:
+def score(
+    asked: list[Asked], *, short: bool = True, workers: int = 0, **options: Any
+) -> tuple[Scorings, dict[str, int]]:
     """Scores of a batch and of some of it one by one, and what is counted."""
     with pytest.MonkeyPatch.context() as patch:
         if not short:
             patch.setattr(Routes, "_judged_route", lambda self, name: None)
-        scorer = relfast.Scorer(workers=0, **options)
-        batch = scorer.score_batch(*columns(asked))
-        single = [scorer.score_one(*one) for one in asked[::3]]
-        return (batch, single), scorer.stats()
+        with relfast.Scorer(workers=workers, **options) as scorer:
+            batch = scorer.score_batch(*columns(asked))
+            single = [scorer.score_one(*one) for one in asked[::3]]
+            return (batch, single), scorer.stats()
 
 
 Scorings = tuple[relfast.ScoreBatch, list[Score]]
@@ -72,27 +67,11 @@ def same(asked: list[Asked], **options: Any) -> Scorings:
     return found, single
 
 
-def molecules(record: Json) -> list[str]:
-    answer = record["answer"]
-    return [*answer.get("missing_smiles", [answer.get("smiles")]), *answer["molecules"][:3]]
-
-
-PIECES = (
-    "<smiles>", "<smiles>", "</smiles>", "</smiles>", "<SMILES>", "<\u017fmiles>", "<s>", "~~", "&lt;", "<think>",
-    "</think>", "[nH]", "\n", "\r\n", " ", "\x1c", "\u2028", "\u00e9", "\ud800", ". ", "- ", "and", "answer", "not",
-    "The answer is:", "Given molecules:\n", "For example ", "CCO", "c1ccccc1", "CC[Te]C", "[13CH4]", "[NH4+]", "C.C",
-    "C:C", "F[C@H](Cl)Br", "C" * 1_001, "C1CC(", "O=C1C=CC=CN1", "Oc1ccccn1",
-)  # fmt: skip
-
-
 def texts_of(rng: random.Random, some: list[str], n: int) -> Iterator[str]:
     """Plain tags, with a piece or two among them."""
     for _ in range(n):
         said = rng.choices((*some, "CCO", "C1CC(", "[13CH4]", "CC[Te]C"), k=rng.randrange(1, 3))
-        parts = [f"<smiles>{rng.choice(said)}</smiles>\n" for _ in range(rng.randrange(1, 5))]
-        for _ in range(rng.choice((0, 0, 1, 2, 5))):
-            parts.insert(rng.randrange(len(parts) + 1), rng.choice(PIECES))
-        yield "".join(parts)
+        yield tags_with_pieces(rng, said, rng.choice((0, 0, 1, 2, 5)))
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -111,18 +90,10 @@ def test_any_text_gives_the_same_scores(task: str, policy: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", POLICIES)
 def test_responses_as_models_write_them(policy: str) -> None:
-    rng = fresh(78)
-    asked: list[Asked] = []
-    for grammar, cases in ((grammar_rel_c2, cases_rel_c2.cases()), (grammar_rel_c3, cases_rel_c3.cases())):
-        for number in range(150):
-            case = cases[number % len(cases)]
-            text = (grammar.honest if number % 2 else grammar.attack)(case, rng)
-            asked.append((case.record["task"], case.record["answer"], text))
-    records = {record["id"]: record for task in RECORDS for record in rel_records(task)}
-    for row in rng.sample([row for row in rows("parity/rel.jsonl.gz") if row["id"] in records], 300):
-        text = with_prefix(row.get("prefix"), row["response"])
-        asked.append((records[row["id"]]["task"], records[row["id"]]["answer"], text))
-    same(asked, policy=policy)
+    same(
+        [(record["task"], record["answer"], text) for record, text in as_models_write(fresh(78))],
+        policy=policy,
+    )
 
 
 WRONG_GOLDS: list[Any] = [
@@ -150,6 +121,109 @@ def test_golds_and_responses_of_all_kinds(task: Any, policy: str) -> None:
     asked += [("REL-C1", {"label": "Yes"}, "<Yes>"), ("REL-A1", {"target": 3}, "Answer: 3"), ("x", {}, "y")]
     random.Random(SEED).shuffle(asked)
     same(asked, policy=policy)
+
+
+def nested(depth: int) -> list[Any]:
+    held: list[Any] = []
+    for _ in range(depth):
+        held = [held]
+    return held
+
+
+class Held(dict[str, Any]):
+    """No dict to JSON's writers that look twice."""
+
+
+def beside() -> Iterator[tuple[Any, bool]]:
+    """What may stand beside gold's own field, and whether it has a form in JSON."""
+    for held in (
+        None,
+        1.5,
+        math.nan,
+        math.inf,
+        10**30,
+        "\ud800",
+        (1, 2),
+        {1: 2},
+        {None: 1},
+        Held(a=1),
+        nested(300),
+    ):
+        yield held, True
+    for held in (
+        {1, 2},
+        b"x",
+        object(),
+        1j,
+        {"a": [{b"k": 1}]},
+        {(1, 2): 3},
+        nested(5_000),
+        RECORDS,
+        lambda: None,
+    ):
+        yield held, held is RECORDS
+    loop: list[Any] = []
+    loop.append(loop)
+    yield loop, False
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_is_no_json_beside_gold(policy: str) -> None:
+    """A broken record is one for whoever scores it, in a batch or alone, with workers or without."""
+    rng = random.Random(f"{SEED} {policy} beside")
+    asked: list[Asked] = []
+    sound: list[bool] = []
+    for task, records in RECORDS.items():
+        for held, is_sound in beside():
+            for record in rng.sample(records, 2):
+                answer = {**record["answer"], rng.choice(("note", "a", 7)): held}
+                texts = [f"<smiles>{text}</smiles>" for text in (molecules(record)[0], "CCO")]
+                if rng.random() < 0.5:
+                    answer = dict(reversed(answer.items()))
+                # its neighbours are as good as ever
+                asked += [(task, answer, text) for text in texts] + [(task, record["answer"], texts[0])]
+                sound += [is_sound, is_sound, True]
+    (expected, _) = same(asked, policy=policy)
+    assert [status != "invalid_record" for status in expected.status] == sound
+    for score in expected.scores:
+        if score.error is not None:
+            assert score.error["type"] == "InvalidGold"
+            assert score.error["message"].startswith("answer has something in it that JSON has not (")
+    (found, _) = same(asked, policy=policy, workers=1)
+    assert found.scores == expected.scores
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_mutated_gold(policy: str) -> None:
+    """Gold as JSON text with a byte more, less or changed, and gold with a value changed into any other."""
+    rng = random.Random(f"{SEED} {policy} mutated")
+    others = [held for held, _ in beside()]
+    asked: list[Asked] = []
+    for task, records in RECORDS.items():
+        for record in records:
+            response = f"<smiles>{molecules(record)[0]}</smiles>"
+            text = json.dumps(record["answer"])
+            for _ in range(8):
+                first = rng.randrange(len(text))
+                piece = rng.choice(
+                    ('"', ",", "}", "]", "x", "0", " ", "\\", ":", "null", "NaN", "", "", "}}", "\ud800")
+                )
+                asked.append((task, text[:first] + piece + text[first + rng.randrange(3) :], response))
+            asked += [
+                (task, text + rubbish, response) for rubbish in (" x", ",", "}", " {}", "\n", "//", "\0")
+            ]
+            for _ in range(6):
+                answer = dict(record["answer"])
+                field = rng.choice([*answer])
+                answer[field] = rng.choice(others)
+                if isinstance(record["answer"][field], list) and rng.random() < 0.5:
+                    answer[field] = [*record["answer"][field], rng.choice(others)]
+                asked.append((task, answer, response))
+    rng.shuffle(asked)
+    found, _ = same(asked, policy=policy)
+    assert {"ok", "invalid_record"} <= set(found.status)
+    (with_workers, _) = same(asked, policy=policy, workers=1)
+    assert with_workers.scores == found.scores
 
 
 def plain(n: int) -> list[Asked]:
@@ -194,6 +268,7 @@ def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_several_threads_for_a_call(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_pairs, "FOR_A_THREAD", 3)
+    monkeypatch.setattr(many_pairs, "AT_LEAST", 2)
     asked = [one for one in plain(9) if one[0] == "REL-C2"]
     expected = relfast.Scorer(workers=0, policy=policy).score_batch(*columns(asked))  # type: ignore[arg-type]
     with relfast.Scorer(workers=3, policy=policy) as scorer:  # type: ignore[arg-type]
@@ -202,19 +277,23 @@ def test_several_threads_for_a_call(policy: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_threads_of_a_call_end_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    done: list[tuple[int, int]] = []
-    many_pairs.side_by_side(lambda first, end: done.append((first, end)), 10, 3)
-    assert sorted(done) == [(0, 3), (3, 6), (6, 10)]
+    monkeypatch.setattr(many_pairs, "AT_LEAST", 2)
+    for n, threads in ((0, 3), (1, 1), (10, 1), (10, 3), (100, 3), (501, 4)):
+        done: list[tuple[int, int]] = []
+        many_pairs.side_by_side(lambda first, end, done=done: done.append((first, end)), n, threads)
+        # each once, whoever did it
+        assert [at for share in sorted(done) for at in range(*share)] == [*range(n)]
+        assert len(done) <= 1 or threads > 1
+
+    callers = threading.Barrier(3)
 
     def fail(first: int, end: int) -> None:
-        done.append((first, end))
-        if first:
-            raise ValueError(f"at {first}")
+        callers.wait()
+        raise ValueError(f"at {first}")
 
-    done.clear()
     with pytest.raises(ValueError, match="at"):
-        many_pairs.side_by_side(fail, 10, 3)
-    assert len(done) == 3
+        many_pairs.side_by_side(fail, 100, 3)
+    assert callers.n_waiting == 0
 
 
 @pytest.mark.parametrize("policy", POLICIES)

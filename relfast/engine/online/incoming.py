@@ -11,6 +11,7 @@ import orjson
 
 from relfast.errors import UsageError
 from relfast.formats.entry import text_of
+from relfast.records import Record, Score, unscored
 
 _PLAIN: Final = (
     orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
@@ -32,6 +33,32 @@ def plain(value: object) -> tuple[Any, bytes]:
         written = json.dumps(dict(value) if isinstance(value, Mapping) else value)
         return json.loads(written), written.encode()
     return value, text
+
+
+def flaw_of(record: Record) -> Score | None:
+    """What is wrong with a record whose gold JSON cannot hold; None for any other."""
+    try:
+        plain(record.answer)
+    except Exception as error:
+        return not_plain(record, error)
+    return None
+
+
+def is_plain(answer: object) -> bool:
+    """Whether gold can be had as JSON values."""
+    try:
+        plain(answer)
+    except Exception:
+        return False
+    return True
+
+
+def not_plain(record: Record, error: Exception) -> Score:
+    """The score of a record whose gold JSON cannot hold, as `plain` has said."""
+    said = f"answer has something in it that JSON has not ({error}): pass dicts, lists, texts and numbers"
+    return unscored(
+        record.index, record.id, record.task, record.sample, "invalid_record", "InvalidGold", said
+    )
 
 
 def text_in(response: object) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from relfast.cores import usable_cores
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.entry_work import EntryQueue
-from relfast.engine.online.incoming import plain
+from relfast.engine.online.incoming import not_plain, plain
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import Key, Keys, ScoreCache, for_record
 from relfast.engine.online.shared_pool import SharedPool
@@ -147,6 +147,9 @@ class IsolatedScoring:
             question = None
         try:
             answer, written = plain(record.answer)
+        except Exception as error:
+            return not_plain(record, error)
+        try:
             extracted = task.scorer.extract(record, self._scoring.options)
             key = self._keys.of(task.name, answer, written, extracted, question)
         except Exception as error:
@@ -189,13 +192,15 @@ class IsolatedScoring:
         To extract the answer from a response of megabytes takes time that nothing can cut short here.
         """
         try:
-            values = [
-                None if value is None else plain(value)[0]
-                for value in (record.answer, record.question, record.row)
-            ]
+            answer = plain(record.answer)[0]
+        except Exception as error:
+            return not_plain(record, error)
+        try:
+            question, row = (
+                None if value is None else plain(value)[0] for value in (record.question, record.row)
+            )
         except Exception as error:
             return failed(record, error)
-        answer, question, row = values
         new.append(PendingScore(Record(0, None, record.task, answer, record.response, question, row=row)))
         return new[-1]
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from relfast.engine.online.counts import Counts
+from relfast.engine.online.incoming import is_plain
 from relfast.engine.online.judged_texts import RowMaker
 from relfast.engine.scoring import Scoring
 from relfast.json_text import once_decoded
@@ -42,13 +43,19 @@ class JudgedRoute:
         self.maker = RowMaker(task.name, judge.metrics, scoring.reward_metric(task))
 
     def score(self, answer: object, response: str) -> Score | None:
-        """The score of one response; None where it takes the ordinary way."""
+        """The score of one response; None where it takes the ordinary way.
+
+        Parameters
+        ----------
+        answer
+            Gold as a value, not as the text that holds it.
+        """
         judge = self._judge
         gold = judge.gold(answer)
         if gold < 0 and judge.is_full:
             judge = self._new_judge()
             gold = judge.gold(answer)
-        if gold < 0 or len(response) > MAX_CHARS:
+        if gold < 0 or len(response) > MAX_CHARS or not is_plain(answer):
             return None
         try:
             text, is_known = judge.judge_one(gold, response)
@@ -74,34 +81,51 @@ class JudgedRoute:
         judge = self._judge
         if judge.is_full:
             judge = self._new_judge()
+        golds = self._golds(judge, answers)
+        if min(golds, default=-1) >= 0 and max(map(len, responses)) <= MAX_CHARS:
+            return self._judge_all(judge, golds, answers, responses)
+        places = [
+            at
+            for at, (gold, text) in enumerate(zip(golds, responses, strict=True))
+            if gold >= 0 and len(text) <= MAX_CHARS
+        ]
+        judged: list[JudgedText | None] = [None] * len(responses)
+        if places:
+            some = [answers[at] for at in places], [responses[at] for at in places]
+            told = self._judge_all(judge, [golds[at] for at in places], *some)
+            for place, one in zip(places, told, strict=True):
+                judged[place] = one
+        return judged
+
+    def _golds(self, judge: TextJudge, answers: Sequence[object]) -> list[int]:
+        """The numbers of golds, -1 for those that take the ordinary way."""
+        golds: list[int] = []
         known: object = None
         gold = -1
-        golds: list[int] = []
-        texts: list[str] = []
-        places: list[int] = []
-        for place, (answer, text) in enumerate(zip(answers, responses, strict=True)):
+        for answer in answers:
             if answer is not known:  # most often the gold of the rollout before it
-                gold, known = judge.gold(once_decoded(answer) if type(answer) is str else answer), answer
-            if gold >= 0 and len(text) <= MAX_CHARS:
-                golds.append(gold)
-                texts.append(text)
-                places.append(place)
-        if not places:
-            return [None] * len(responses)
+                known = answer
+                if type(answer) is str:
+                    gold = judge.gold(once_decoded(answer))
+                else:
+                    gold = judge.gold(answer)
+                    if gold >= 0 and not is_plain(answer):
+                        gold = -1
+            golds.append(gold)
+        return golds
+
+    def _judge_all(
+        self, judge: TextJudge, golds: Sequence[int], answers: Sequence[object], responses: Sequence[str]
+    ) -> list[JudgedText | None]:
         try:
-            judged, n_known = judge.judge(golds, texts)
+            judged, n_known = judge.judge(golds, responses)
         except UnicodeEncodeError:
             if len(responses) == 1:
                 return [None]
             return [self._judge_some([a], [r])[0] for a, r in zip(answers, responses, strict=True)]
         if n_known:
             self._counts.add_all(["scored_before"] * n_known)
-        if len(places) == len(responses):
-            return judged
-        all_judged: list[JudgedText | None] = [None] * len(responses)
-        for place, one in zip(places, judged, strict=True):
-            all_judged[place] = one
-        return all_judged
+        return judged
 
     def _new_judge(self) -> TextJudge:
         """An empty one from now on; who is at work with the old one goes on with it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, cast
 
 from relfast.records import Score, Status
 from relfast.results import ScoreBatch
@@ -50,17 +50,18 @@ class RowMaker:
             said,
         )
 
-    def batch(self, texts: Sequence[JudgedText]) -> ScoreBatch | None:
-        """The rows of texts by columns, numbered from 0 on; None without a reward."""
-        if not self._has_reward or not texts:
+    def batch(self, texts: Sequence[JudgedText | None]) -> ScoreBatch | None:
+        """The rows of texts by columns, numbered from 0 on; None without a reward, or where one was left."""
+        if not self._has_reward or not texts or not all(texts):
             return None
-        columns = [*zip(*texts, strict=True)]
+        judged = cast("Sequence[JudgedText]", texts)
+        columns = [*zip(*judged, strict=True)]
         return ScoreBatch.of_columns(
             columns[_CORRECT],
             columns[self._reward_at],
             [_STATUS[found] for found in columns[_FOUND]],
             dict(zip(self._metrics, columns[_METRICS:], strict=True)),
-            JudgedRows(self, texts),
+            JudgedRows(self, judged),
         )
 
 

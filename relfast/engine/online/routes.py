@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from relfast.cores import usable_cores
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.incoming import Columns, text_in
+from relfast.engine.online.incoming import Columns, flaw_of, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.judged_route import JudgedRoute
 from relfast.engine.online.micro_batching import MicroBatcher
@@ -167,6 +167,9 @@ class Routes:
             with self._isolated.pending_batch() as new:
                 return self._begin_on_workers(record, new)
         task = TASKS[record.task]
+        flaw = flaw_of(record) if task.can_hang else None
+        if flaw is not None:
+            return flaw  # as where there are workers
         if self._scoring.reader is None:
             self._make_reader((task,))
         return self._embedding(record) if task.embeds else self._in_process(task, record)
@@ -195,13 +198,14 @@ class Routes:
         scores: list[Any] = [None] * len(names)
         for name in self._judged.keys() & texts.keys():
             places, route = texts.pop(name), self._judged[name]
-            some = [answers[at] for at in places], [responses[at] for at in places]
-            judged = route.judge(*some)
-            if len(places) == len(names) and None not in judged:
-                batch = route.maker.batch([text for text in judged if text])
+            if len(places) == len(names):
+                judged = route.judge(answers, responses)
+                batch = route.maker.batch(judged)
                 if batch is not None:
                     self._counts.add_all(batch.status.tolist())
                     return batch
+            else:
+                judged = route.judge([answers[at] for at in places], [responses[at] for at in places])
             for at, text in zip(places, judged, strict=True):
                 if text is not None:
                     scores[at] = route.maker.row(at, text)
@@ -254,7 +258,9 @@ class Routes:
                 if isinstance(entry, Score):
                     begun[at] = entry
                 elif not self._goes_to_workers(entry):
-                    here.append(at)
+                    begun[at] = flaw = flaw_of(entry) if TASKS[entry.task].can_hang else None
+                    if flaw is None:
+                        here.append(at)
                 elif _is_long(entry):
                     begun[at] = self._isolated.begin_alone(entry, new)
                 else:

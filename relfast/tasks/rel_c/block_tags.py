@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from relfast_kernels.compiled import native
@@ -140,31 +141,42 @@ class TagReader:
     def _leave_denied(self, block: Block, numbers: Sequence[int], told: array[int], found: list[int]) -> None:
         """Leave those to Python of which the words before the tags may say that they are no answer, and those
         that are not wanted."""
-        from relfast.tasks.rel_c.final_tags import EDGE, says_no_answer, stands
-
-        columns = (TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW, TOLD_FROM, TOLD_TO)
-        edges = [told[column::TOLD_COLUMNS].tolist() for column in columns]
-        for at, (start, end, how, begin, stop) in enumerate(zip(*edges, strict=True)):
+        starts, ends, hows = (
+            told[column::TOLD_COLUMNS].tolist() for column in (TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW)
+        )
+        places = block.columns[RECORD_TEXT_PLACE::RECORD_COLUMNS]
+        for at, (number, start, end, how) in enumerate(zip(numbers, starts, ends, hows, strict=True)):
             if self._plain_only and (how != READ_PLAIN or found[at] == 0):
                 found[at] = LEFT_TO_PYTHON
             if end == start or found[at] < 0:
                 continue
-            row = numbers[at] * RECORD_COLUMNS
-            view = block.view(block.columns[row + RECORD_TEXT_PLACE])
+            view = block.view(places[number])
             if how == READ_NEARLY:
-                first = max(begin, start - 4 * EDGE)
-                last = min(stop, end + 4 * EDGE)
-                # the first and the last letter may have been cut
-                before, tag, behind = (
-                    str(view[slice(*span)], "utf-8", "ignore")
-                    for span in ((first, start), (start, end), (end, last))
-                )
-                place = len(before), len(before) + len(tag)
-                is_denied = not stands(before + tag + behind, *place, one=self._one)
+                is_denied = self._is_denied(view, *told[TOLD_COLUMNS * at : TOLD_COLUMNS * (at + 1)])
             else:
-                is_denied = says_no_answer(str(view[start:end], "utf-8"))
+                is_denied = _says_no_answer(view[start:end].tobytes())
             if is_denied:
                 found[at] = LEFT_TO_PYTHON
+
+    def _is_denied(self, view: memoryview[int], *told: int) -> bool:
+        """Whether what is around a tag that is not plain may say that it is no answer."""
+        from relfast.tasks.rel_c.final_tags import EDGE, stands
+
+        start, end = told[TOLD_EDGE], told[TOLD_EDGE_END]
+        first, last = max(told[TOLD_FROM], start - 4 * EDGE), min(told[TOLD_TO], end + 4 * EDGE)
+        # the first and the last letter may have been cut
+        before, tag, behind = (
+            str(view[slice(*span)], "utf-8", "ignore") for span in ((first, start), (start, end), (end, last))
+        )
+        return not stands(before + tag + behind, len(before), len(before) + len(tag), one=self._one)
+
+
+@lru_cache(1024)
+def _says_no_answer(line: bytes) -> bool:
+    """Whether the words before the tags may say that they are no answer. It is asked of each response."""
+    from relfast.tasks.rel_c.final_tags import says_no_answer
+
+    return says_no_answer(line.decode())
 
 
 def reason_of(how: int) -> str:

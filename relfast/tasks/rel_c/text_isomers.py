@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from relfast_kernels.smiles.layouts import RESULT_COLUMNS, SIZE_COLUMNS
@@ -14,12 +14,13 @@ from relfast.chem.smiles_table import SmilesTable
 from relfast.tasks.base import MAX_SAID
 from relfast.tasks.modules import MAX_TEXTS, JudgedText, judged_text
 from relfast.tasks.rel_c.block_isomers import told_outcome
-from relfast.tasks.rel_c.block_tags import TagReader, Tags
+from relfast.tasks.rel_c.block_tags import Golds, TagReader, Tags
 from relfast.tasks.rel_c.isomer_golds import IsomerGolds
 from relfast.tasks.rel_c.missing_isomers import given_of, measures
 from relfast.tasks.rel_c.one_text import OneReader
 from relfast.tasks.rel_c.options import RelCOptions
-from relfast.tasks.rel_c.text_tags import Answer, KnownAnswers, packed
+from relfast.tasks.rel_c.text_judge import TagJudge
+from relfast.tasks.rel_c.text_tags import Answer
 
 MOLECULES_A_CALL: Final = 400
 """Texts, those of the last response aside, that are looked at before the interpreter's lock may change hands:
@@ -38,19 +39,17 @@ def open_judge(options: RelCOptions, threads: int) -> IsomersTexts | None:
     return None if table is None or reader is None else IsomersTexts(table, reader, options)
 
 
-class IsomersTexts:
+class IsomersTexts(TagJudge):
     """A `relfast.tasks.modules.TextJudge`."""
 
     def __init__(self, table: SmilesTable, reader: TagReader, options: RelCOptions) -> None:
-        self._table, self._options, self._strict = table, options, options.strict
+        super().__init__(reader, options, one=False)
+        self._table = table
         counts = (*measures(0, 0, 0),)
         self.metrics = (*counts, "reason") if options.strict else counts
-        self._setting = reader
-        self._readers = [reader]
         self._places: list[tuple[OneReader, OneList]] = []
         self._golds = IsomerGolds()
         self._numbers: dict[tuple[Any, ...], int] = {}
-        self._known = KnownAnswers()
 
     @property
     def is_full(self) -> bool:
@@ -75,33 +74,19 @@ class IsomersTexts:
             self._numbers[key] = number
         return number
 
-    def judge(self, golds: Sequence[int], texts: Sequence[str]) -> tuple[list[JudgedText | None], int]:
-        """What each of some texts is worth against its gold, and how many of their answers were known."""
-        responses = packed(texts)
-        try:
-            reader = self._readers.pop()
-        except IndexError:  # as many as threads are in here
-            reader = self._new_reader()
-        read = reader.read(responses, range(len(texts)), golds, self._golds.known)
-        view = memoryview(read.texts)
-        answers: list[Answer | None] = [
-            None if n_tags < 0 else (gold, str(view[start:end], "ascii"))
-            for gold, n_tags, start, end in zip(golds, read.n, read.start, read.end, strict=True)
-        ]
-        judged, new = self._known.split(answers)
-        told: dict[Answer, JudgedText] = {}
-        results = self._results(read, golds, {places[0] for places in new.values()})
-        self._readers.append(reader)
-        for answer, places in new.items():
-            n_pred, n_gold = read.n[places[0]], self._golds.n_gold(answer[0])
-            outcome = told_outcome(self._table, *results[places[0]], n_pred, n_gold, strict=self._strict)
-            if outcome is not None:
-                told[answer] = judged_text(outcome, _said(answer[1]))
-        self._known.keep(told)
-        for answer, one in told.items():
-            for at in new[answer]:
-                judged[at] = one
-        return judged, len(texts) - len(new) - answers.count(None)
+    def _golds_of(self, golds: Sequence[int]) -> tuple[Sequence[int], Golds]:
+        return golds, self._golds.known
+
+    def _told(
+        self, read: Tags, golds: Sequence[int], new: Mapping[Answer, int], said: str
+    ) -> list[JudgedText | None]:
+        results = self._results(read, golds, {*new.values()})
+        told: list[JudgedText | None] = []
+        for (gold, text), at in new.items():
+            n_gold = self._golds.n_gold(gold)
+            outcome = told_outcome(self._table, *results[at], read.n[at], n_gold, strict=self._strict)
+            told.append(None if outcome is None else judged_text(outcome, _said(text)))
+        return told
 
     def judge_one(self, gold: int, text: str) -> tuple[JudgedText | None, bool]:
         """What one text is worth against its gold, and whether its answer was known."""
@@ -137,11 +122,6 @@ class IsomersTexts:
     def _new_place(self) -> tuple[OneReader, OneList]:
         reader = OneReader(self._setting, self._golds.known)
         return reader, OneList(self._table, reader.sizes, self._golds.kept, strict=self._strict)
-
-    def _new_reader(self) -> TagReader:
-        reader = TagReader.open(self._options, one=False)
-        assert reader is not None, "there was one before"
-        return reader
 
     def _results(
         self, read: Tags, golds: Sequence[int], wanted: set[int]

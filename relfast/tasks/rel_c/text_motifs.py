@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -16,10 +16,11 @@ from relfast.tasks.base import MAX_SAID
 from relfast.tasks.modules import MAX_TEXTS, JudgedText, judged_text
 from relfast.tasks.rel_c import motif_columns, motif_reference, motif_strict
 from relfast.tasks.rel_c.block_motifs import NO_GOLDS
-from relfast.tasks.rel_c.block_tags import TagReader
+from relfast.tasks.rel_c.block_tags import Golds, TagReader, Tags
 from relfast.tasks.rel_c.one_text import OneReader
 from relfast.tasks.rel_c.options import RelCOptions
-from relfast.tasks.rel_c.text_tags import Answer, KnownAnswers, packed
+from relfast.tasks.rel_c.text_judge import TagJudge
+from relfast.tasks.rel_c.text_tags import Answer
 
 PUBLISHED: Final = (*motif_reference.metrics_of(False, False, 0.0),)
 """Measures of both policies."""
@@ -36,18 +37,16 @@ def open_judge(options: RelCOptions, threads: int) -> MotifTexts | None:
     return None if pairs is None or reader is None else MotifTexts(pairs, reader, options, threads)
 
 
-class MotifTexts:
+class MotifTexts(TagJudge):
     """A `relfast.tasks.modules.TextJudge`."""
 
     def __init__(self, pairs: ManyPairs, reader: TagReader, options: RelCOptions, threads: int) -> None:
+        super().__init__(reader, options, one=True)
         self._threads = threads
         self.metrics = (*PUBLISHED, "overlap_skill", "reason") if options.strict else PUBLISHED
-        self._pairs, self._options, self._strict = pairs, options, options.strict
-        self._setting = reader
-        self._readers = [reader]
+        self._pairs = pairs
         self._one_readers: list[OneReader] = []
         self._numbers: dict[str, int] = {}
-        self._known = KnownAnswers()
 
     @property
     def is_full(self) -> bool:
@@ -64,44 +63,30 @@ class MotifTexts:
             number = self._numbers[smiles] = self._pairs.add(smiles, clean=self._strict)
         return number
 
-    def judge(self, golds: Sequence[int], texts: Sequence[str]) -> tuple[list[JudgedText | None], int]:
-        """What each of some texts is worth against its gold, and how many of their answers were known."""
-        responses = packed(texts)
-        try:
-            reader = self._readers.pop()
-        except IndexError:  # as many as threads are in here
-            reader = self._new_reader()
-        n = len(texts)
-        read = reader.read(responses, range(n), [0] * n, NO_GOLDS)
-        said = str(memoryview(read.texts)[: read.n_bytes], "ascii")
-        # a newline ends each; a response without a tag has nothing
-        answers: list[Answer | None] = [
-            None if n_tags < 0 else (gold, said[start : end - 1] if n_tags else "")
-            for gold, n_tags, start, end in zip(golds, read.n, read.start, read.end, strict=True)
-        ]
-        judged, new = self._known.split(answers)
-        asked: list[Answer] = []
-        spans: list[int] = []
-        told: dict[Answer, JudgedText] = {}
-        for answer, (at, *_) in new.items():
-            if answer[1]:
-                asked.append(answer)
-                spans += (read.start[at], read.end[at] - 1)
-            elif not self._strict:
-                told[answer] = _NOTHING
-        if asked:
-            # no search takes longer than 10 ms, and to stop it and begin it anew would take longer still
-            statuses, results = self._pairs.compare(
-                [gold for gold, _ in asked], read.texts, read.n_bytes, spans,
-                steps=MAX_STEPS, threads=self._threads,
-            )  # fmt: skip
-            told.update(self._told(asked, statuses, results))
-        self._readers.append(reader)
-        self._known.keep(told)
-        for answer, one in told.items():
-            for at in new[answer]:
-                judged[at] = one
-        return judged, n - len(new) - answers.count(None)
+    def _golds_of(self, golds: Sequence[int]) -> tuple[Sequence[int], Golds]:
+        return [0] * len(golds), NO_GOLDS
+
+    def _told(
+        self, read: Tags, golds: Sequence[int], new: Mapping[Answer, int], said: str
+    ) -> list[JudgedText | None]:
+        asked: Collection[Answer] = new.keys()
+        nothing = [number for number, (_, text) in enumerate(asked) if not text]
+        if nothing:
+            asked = [answer for answer in asked if answer[1]]
+        if not asked:
+            return [None if self._strict else _NOTHING] * len(nothing)
+        places = [new[answer] for answer in asked] if nothing else [*new.values()]
+        chosen = np.array([gold for gold, _ in asked], np.int64)
+        spans = np.empty((len(places), 2), np.int64)
+        spans[:, 0], spans[:, 1] = [read.start[at] for at in places], [read.end[at] - 1 for at in places]
+        # no search takes longer than 10 ms, and to stop it and begin it anew would take longer still
+        statuses, results = self._pairs.compare(
+            chosen, read.texts, read.n_bytes, spans, steps=MAX_STEPS, threads=self._threads
+        )
+        told = self._rows(asked, chosen, statuses, results, may_have_isotopes=has_isotope(said))
+        for number in nothing:
+            told.insert(number, None if self._strict else _NOTHING)
+        return told
 
     def judge_one(self, gold: int, text: str) -> tuple[JudgedText | None, bool]:
         """What one text is worth against its gold, and whether its answer was known."""
@@ -138,34 +123,36 @@ class MotifTexts:
         # a plain tag has none but plain letters
         return motif_strict.of_pair(found, gold.text, gold.molecule, text, None)
 
-    def _told(
-        self, asked: Sequence[Answer], statuses: Ints, results: Ints
-    ) -> Iterator[tuple[Answer, JudgedText]]:
-        """What the answers that were compared are worth, those that are left aside."""
+    def _rows(
+        self,
+        asked: Collection[Answer],
+        chosen: Ints,
+        statuses: Ints,
+        results: Ints,
+        *,
+        may_have_isotopes: bool,
+    ) -> list[JudgedText | None]:
+        """What the answers that were compared are worth, None for those that are left aside."""
         golds = self._pairs.golds
-        molecules = [golds[number].molecule for number, _ in asked]
-        n_gold = np.array([molecule.n_atoms for molecule in molecules])
+        n_gold = self._pairs.n_atoms[chosen]
         said = [text[:MAX_SAID] for _, text in asked]
         is_open = statuses != 0
         if self._strict:
-            settled = np.array([molecule.settled for molecule in molecules])
-            rows, undecided = motif_columns.strict(results, n_gold, settled, said)
+            rows, undecided = motif_columns.strict(results, n_gold, self._pairs.settled[chosen], said)
             is_open |= undecided
-            if any(map(has_isotope, said)):
+            if may_have_isotopes:
                 is_open[:] = True
         else:
             rows = motif_columns.published(results, n_gold, said)
-        for at in np.flatnonzero(is_open).tolist():
-            number, text = asked[at]
-            found = compared(int(statuses[at]), molecules[at], results[at].tolist())
+        told: list[JudgedText | None] = [*rows]
+        left = np.flatnonzero(is_open).tolist()
+        answers = [*asked] if left else []
+        for at in left:
+            number, text = answers[at]
+            found = compared(int(statuses[at]), golds[number].molecule, results[at].tolist())
             outcome = self._outcome(found, number, text)
-            rows[at] = () if outcome is None else judged_text(outcome, said[at])
-        return ((answer, row) for answer, row in zip(asked, rows, strict=True) if row)
-
-    def _new_reader(self) -> TagReader:
-        reader = TagReader.open(self._options, one=True)
-        assert reader is not None, "there was one before"
-        return reader
+            told[at] = None if outcome is None else judged_text(outcome, said[at])
+        return told
 
 
 _NOTHING: Final = judged_text(motif_reference.no_answer(), None)

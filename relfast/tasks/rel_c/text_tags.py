@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import Final
@@ -28,15 +28,16 @@ Answer = tuple[int, str]
 
 def packed(texts: Sequence[str]) -> Block:
     """The texts as responses of a block, from 0 on. Raises `UnicodeEncodeError` for lone surrogates."""
-    data = [*map(str.encode, texts)]
-    n = len(data)
-    ends = [*accumulate(map(len, data), initial=0)]
+    n = len(texts)
+    joined = "".join(texts)
+    data = joined.encode()
+    ends = [*accumulate(map(len, texts if joined.isascii() else map(str.encode, texts)), initial=0)]
     # zeros elsewhere: all texts are in the data
     records = _numbers(RECORD_COLUMNS * n)()
     view = memoryview(records).cast("B").cast("q")
     view[RECORD_TEXT::RECORD_COLUMNS] = array("q", ends[:-1])
     view[RECORD_TEXT_END::RECORD_COLUMNS] = array("q", ends[1:])
-    return Block.of(b"".join(data), _NO_SCRATCH, records)
+    return Block.of(data, _NO_SCRATCH, records)
 
 
 @lru_cache(MAX_TEXTS)
@@ -57,30 +58,31 @@ class KnownAnswers:
         return self._known.get(answer)
 
     def split(
-        self, answers: Iterable[Answer | None]
-    ) -> tuple[list[JudgedText | None], dict[Answer, list[int]]]:
-        """What is known of each, and the places of each that is not."""
-        found: list[JudgedText | None] = []
-        new: dict[Answer, list[int]] = {}
-        get = self._known.get
-        for at, answer in enumerate(answers):
-            judged = None
-            if answer is not None:
-                judged = get(answer)
-                if judged is None:
-                    if answer in new:
-                        new[answer].append(at)
-                    else:
-                        new[answer] = [at]
-            found.append(judged)
-        return found, new
+        self, answers: Sequence[Answer | None]
+    ) -> tuple[list[JudgedText | None], dict[Answer, int], list[tuple[int, int]]]:
+        """What is known of each; of those of which nothing is, each once with its first place; and the other
+        places of these, with the first."""
+        found: list[JudgedText | None] = [*map(self._known.get, answers)]  # type: ignore[arg-type]
+        if not any(found) and None not in answers:
+            all_new: dict[Answer, int] = dict(zip(answers, range(len(answers)), strict=True))  # type: ignore[arg-type]
+            if len(all_new) == len(answers):
+                return found, all_new, []
+        new: dict[Answer, int] = {}
+        again: list[tuple[int, int]] = []
+        first_of = new.setdefault
+        for at, (answer, judged) in enumerate(zip(answers, found, strict=True)):
+            if judged is None and answer is not None:
+                first = first_of(answer, at)
+                if first != at:
+                    again.append((at, first))
+        return found, new, again
 
-    def keep(self, judged: Mapping[Answer, JudgedText]) -> None:
+    def keep(self, answers: Iterable[Answer], judged: Iterable[JudgedText | None]) -> None:
         """Remember some, but for lists without end."""
         if len(self._known) >= KNOWN:
             self._known.clear()
-        for answer, one in judged.items():
-            if len(answer[1]) <= MAX_KNOWN_CHARS:
+        for answer, one in zip(answers, judged, strict=True):
+            if one is not None and len(answer[1]) <= MAX_KNOWN_CHARS:
                 self._known[answer] = one
 
     def keep_one(self, answer: Answer, judged: JudgedText) -> None:
