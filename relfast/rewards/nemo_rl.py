@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, Row, question_of, read_label, response_of, tensor
+from relfast.rewards.shared import Adapter, Row, last_turn, read_label, tensor
 
 __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
@@ -147,7 +147,8 @@ def _read(log: object, about: object) -> Row:
         task = known.get("task")
     if question is None:
         question = known.get("question")
-    return task, answer, response_of(log), question_of(log) if question is None else question
+    response, asked = last_turn(log)
+    return task, answer, response, asked if question is None else question
 
 
 def _remark(score: Score) -> str:

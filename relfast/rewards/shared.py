@@ -143,7 +143,7 @@ class Adapter:
         """`score_gold` where that needs no worker, else None: then `score_on_workers` is to be awaited."""
         if not self._told:
             self._tell()
-        score = (self._found or self.scorer).kept_at_once(task, gold, response, question)
+        score = (self._found or self.scorer).kept_score(task, gold, response, question, False)
         if score is not None and (type(question) is not str or not question):
             self._needs.look(score.task, gold, question)
         return score
@@ -207,8 +207,13 @@ def _gold_of_object(answer: Any) -> Any:
     if type(answer) is not dict and not isinstance(answer, Mapping):
         return answer
     try:
-        if type(answer) is dict and _SCALARS.issuperset(map(type, answer.values())):
-            return answer  # as most are
+        if type(answer) is dict:
+            for value in answer.values():
+                kind = type(value)
+                if kind not in _SCALARS and not (kind is list and _SCALARS.issuperset(map(type, value))):
+                    break
+            else:
+                return answer  # as most are
         try:
             orjson.dumps(answer)
         except TypeError:
@@ -261,6 +266,11 @@ def _label_of(gold: Any) -> tuple[Any, Any, Any]:
 
 def response_of(completion: object) -> Any:
     """The text of a completion: text as it is, of chat messages the last of the assistant."""
+    if type(completion) is list and len(completion) == 1 and type(completion[0]) is dict:
+        message = completion[0]
+        content = message.get("content")
+        if type(content) is str and message.get("role") == "assistant":
+            return content  # as most are
     return completion if type(completion) is str or isinstance(completion, str) else text_of(completion)
 
 
@@ -268,16 +278,33 @@ def question_of(prompt: object) -> str | None:
     """The question in a prompt: text as it is, of chat messages (or an array of them) the user's last."""
     if type(prompt) is str:
         return prompt
-    if type(prompt) is not list and hasattr(prompt, "tolist"):
-        prompt = prompt.tolist()
-    if isinstance(prompt, str):
-        return prompt
-    if type(prompt) is list or isinstance(prompt, Sequence):
-        for message in reversed(prompt):
-            if (type(message) is dict or isinstance(message, Mapping)) and message.get("role") == "user":
-                content = content_of(message.get("content"))
-                return content if isinstance(content, str) else None
+    if type(prompt) is not list:
+        if hasattr(prompt, "tolist"):
+            prompt = prompt.tolist()
+        if isinstance(prompt, str) or not isinstance(prompt, Sequence):
+            return prompt if isinstance(prompt, str) else None
+    for message in reversed(prompt):
+        if (type(message) is dict or isinstance(message, Mapping)) and message.get("role") == "user":
+            content = message.get("content")
+            if type(content) is not str:
+                content = content_of(content)
+            return content if isinstance(content, str) else None
     return None
+
+
+def last_turn(log: object) -> tuple[Any, str | None]:
+    """`response_of` and `question_of` of a conversation that is prompt and completion in one."""
+    if type(log) is list and len(log) > 1 and type(log[-1]) is type(log[-2]) is dict:
+        # as most are; of others all messages are looked at
+        response, question = log[-1].get("content"), log[-2].get("content")
+        if (
+            type(response) is type(question) is str
+            and log[-1].get("role") == "assistant"
+            and log[-2].get("role") == "user"
+            and all(type(message) is dict and "role" in message for message in log[:-2])
+        ):
+            return response, question
+    return response_of(log), question_of(log)
 
 
 def field(row: object, *names: str) -> Any:
