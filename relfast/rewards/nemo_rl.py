@@ -18,11 +18,11 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, Final, NamedTuple, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, Row, last_turn, read_label, tensor
+from relfast.rewards.shared import Adapter, Row, last_turn, mapping, read_label, tensor
 
 __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
@@ -140,7 +140,7 @@ class RelfastEnvironment(_Environment, metaclass=_AsActor):
 
 def _read(log: object, about: object) -> Row:
     """Task, gold, response and question of a conversation."""
-    known: Mapping[str, Any] = about if type(about) is dict or isinstance(about, Mapping) else {}
+    known = mapping(about)
     label = known.get("answer")
     task, answer, question = read_label(known.get("ground_truth") if label is None else label)
     if task is None:
@@ -152,9 +152,10 @@ def _read(log: object, about: object) -> Row:
 
 
 def _remark(score: Score) -> str:
-    if score.correct is None:
-        return f"Environment: not scored ({score.status})"
-    return "Environment: correct" if score.correct else "Environment: incorrect"
+    return _REMARKS.get(score.correct) or f"Environment: not scored ({score.status})"
+
+
+_REMARKS: Final[dict[bool | None, str]] = {True: "Environment: correct", False: "Environment: incorrect"}
 
 
 @cache

@@ -78,8 +78,11 @@ class RewardFunc(Adapter):
             reward, correct = score.reward, score.correct
             if reward is None or correct is None:
                 reward = self.value(score)
-            rewards, corrects = [reward], [correct_of(score, reward) if correct is None else float(correct)]
+            rewards, corrects = [reward], [correct_of(score, reward)]
             logs = shares((score,))
+            if "torch" not in sys.modules:
+                extra = {"answered": [logs["answered"]], "unscored": [logs["unscored"]]}
+                return {"rewards": rewards, "scores": corrects, "extra_logs": extra}
         else:
             scores = score_queries(self.score_golds, queries, prompts, labels)
             rewards = [self.value(score) for score in scores]
@@ -99,7 +102,7 @@ def correct_of(score: Score, reward: float | None) -> float | None:
     """1 if correct, else 0; None for a response that has neither a score nor a reward."""
     if score.correct is None:
         return None if reward is None else 0.0
-    return float(score.correct)
+    return 1.0 if score.correct else 0.0
 
 
 def make_reward(**options: Unpack[ScorerKeywords]) -> RewardFunc:

@@ -76,8 +76,7 @@ def sample_of(query: object, prompt: object, label: object) -> Row | None:
     task, answer, question = read_label(label)
     if type(prompt) is str and type(query) is str and prompt and not prompt.isspace():
         rest = query[len(prompt) :]
-        # texts of one and of two bytes a character are compared letter by letter: joined, and all at once, 16 kB
-        # take 2 µs instead of 7
+        # texts of one and of two bytes a character are compared one by one: 16 kB in 7 µs, but joined in 2
         is_wider = prompt.isascii() and not query.isascii()
         if prompt + rest == query if is_wider else query.startswith(prompt):
             # as most do

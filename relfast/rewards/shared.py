@@ -307,6 +307,11 @@ def last_turn(log: object) -> tuple[Any, str | None]:
     return response_of(log), question_of(log)
 
 
+def mapping(value: object) -> Mapping[str, Any]:
+    """A mapping, or an empty one in the place of anything else."""
+    return value if type(value) is dict or isinstance(value, Mapping) else {}
+
+
 def field(row: object, *names: str) -> Any:
     """The first of the fields that ``row`` (a mapping, or nothing) has and that is not None."""
     if row is not None and (type(row) is dict or isinstance(row, Mapping)):
@@ -349,6 +354,10 @@ def shares(scores: Sequence[Score]) -> dict[str, float]:
     """``answered`` and ``unscored`` as shares of all."""
     n = len(scores)
     if n == 1:
-        return {"answered": float(scores[0].status == "ok"), "unscored": float(scores[0].correct is None)}
+        score = scores[0]
+        return {
+            "answered": 1.0 if score.status == "ok" else 0.0,
+            "unscored": 1.0 if score.correct is None else 0.0,
+        }
     answered = sum([score.status == "ok" for score in scores])
     return {"answered": answered / n, "unscored": sum([score.correct is None for score in scores]) / n}

@@ -70,7 +70,7 @@ def _read(sample: object) -> Row:
     metadata = getattr(sample, "metadata", None)
     if task is None:
         task = field(metadata, "task")
-    if answer is None or is_empty(answer):
+    if answer is None or (type(answer) is not dict and is_empty(answer)):
         answer = gold_of(field(metadata, "answer"))
     if question is None:
         question = field(metadata, "question")
