@@ -79,22 +79,21 @@ class RewardFunc(Adapter):
             if reward is None or correct is None:
                 reward = self.value(score)
             rewards, corrects = [reward], [correct_of(score, reward)]
-            logs = shares((score,))
-            if "torch" not in sys.modules:
-                extra = {"answered": [logs["answered"]], "unscored": [logs["unscored"]]}
-                return {"rewards": rewards, "scores": corrects, "extra_logs": extra}
+            logs = {
+                "answered": [1.0 if score.status == "ok" else 0.0],
+                "unscored": [1.0 if correct is None else 0.0],
+            }
         else:
             scores = score_queries(self.score_golds, queries, prompts, labels)
             rewards = [self.value(score) for score in scores]
             corrects = [*map(correct_of, scores, rewards)]
-            logs = shares(scores) if n else {}
+            logs = {name: [share] * n for name, share in shares(scores).items()} if n else {}
         if "torch" not in sys.modules:
-            extra = {name: [share] * n for name, share in logs.items()}
-            return {"rewards": rewards, "scores": corrects, "extra_logs": extra}
+            return {"rewards": rewards, "scores": corrects, "extra_logs": logs}
         return {
             "rewards": tensor(rewards),
             "scores": tensor(corrects),
-            "extra_logs": {name: tensor([share] * n) for name, share in logs.items()},
+            "extra_logs": {name: tensor(column) for name, column in logs.items()},
         }
 
 
