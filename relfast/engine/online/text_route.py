@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
+from relfast.engine.online.told_once import tell
 from relfast.engine.scoring import Scoring, failed
 from relfast.engine.strict_reader import Claim, Found, StrictReader
 from relfast.json_text import once_decoded
@@ -53,7 +54,11 @@ class TextRoute:
     def kept(self, answer: object, response: str, question: object) -> Score:
         """The score of one response, of which nothing may be changed: it may be that of others."""
         try:
-            found = self._reader.find(self._kernel, response)
+            try:
+                found = self._reader.find(self._kernel, response)
+            except Exception as error:
+                tell(f"the kernel that reads {self._name}", error)
+                found = None  # the task's extractor is asked
             key = None
             if type(found) is int:
                 if self._gold_key is not None:
@@ -74,8 +79,9 @@ class TextRoute:
         """`kept` of responses, in their order; gold may be JSON text."""
         try:
             all_found: Sequence[Found] = self._reader.find_all(self._kernel, responses)
-        except Exception:
-            # something that spoils them all: each is read anew, by itself
+        except Exception as error:
+            # something that spoils them all: each is left to the task's extractor
+            tell(f"the kernel that reads {self._name}", error)
             all_found = [None] * len(responses)
         # rollouts share gold, as a text or as an object, which lives as long as the list
         ids = answers if set(map(type, answers)) == {str} else [*map(id, answers)]
