@@ -16,6 +16,7 @@ without a score raises `UnscoredError`, unless ``on_error`` is a number.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple, Unpack
@@ -84,12 +85,16 @@ class _Environment(Adapter):
         """
         if len(message_log_batch) == len(metadata) == 1:
             score = self.score_gold(*_read(message_log_batch[0], metadata[0]))
+            rewards: Any = [self.number(score) if score.reward is None else score.reward]
+            ended: Any = [1.0]
+            if "torch" in sys.modules:
+                rewards, ended = tensor(rewards), tensor(ended)
             return _return_class()(
                 [{"role": "environment", "content": _remark(score)}],
                 list(metadata),
                 [None],
-                tensor([self.number(score)]),
-                tensor([1.0]),
+                rewards,
+                ended,
                 [score.pred] if return_extracted_answer else None,
             )
         rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
