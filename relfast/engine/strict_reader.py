@@ -10,9 +10,11 @@ ready to be pointed to, and what can be told apart by a small number is one obje
 from __future__ import annotations
 
 import ctypes
+import struct
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import accumulate
 from typing import Any, Final
 
 from relfast_kernels.compiled import native
@@ -94,8 +96,11 @@ class _Place:
         "memo",
         "missed",
         "named",
+        "named_in_all",
         "number",
+        "read",
         "result",
+        "results",
         "work",
     )
 
@@ -104,7 +109,9 @@ class _Place:
         self.missed = numbers(2)
         self.work, patterns = lazy_buffer(_ROOM), lazy_buffer(8 * PATTERN_WORK)
         self.named = (ctypes.c_int64 * PATTERN_WORK).from_buffer(patterns)
-        self.all_named = numbers(_TAXA_ROOM)
+        results, all_named = numbers(AT_ONCE), numbers(_TAXA_ROOM)
+        self.read, self.named_in_all = _as_numbers(results), _as_numbers(all_named)
+        self.results, self.all_named = ctypes.byref(results), ctypes.byref(all_named)
         self._context = context = numbers(READ_COLUMNS)
         for column, memory in (
             (READ_WORDS, words),
@@ -182,11 +189,6 @@ class StrictReader:
         """`read` for who knows the task."""
         return self.meaning(kernel, self.find(kernel, response))
 
-    def find(self, kernel: Kernel, response: str) -> Found:
-        """`read_text` before anybody asks for its `meaning`."""
-        # of a long one little may be left without its reasoning
-        return self._one(kernel, response, READ_CUT if self._is_cut or len(response) > MAX_BYTES else 0)
-
     def meaning(self, kernel: Kernel, found: Found) -> Extracted[Any] | None:
         """What has been found; one object for all of a number, not to be changed."""
         if isinstance(found, tuple):
@@ -202,8 +204,11 @@ class StrictReader:
             self._shared[found << _TASK_BITS | kernel[0]] = known
         return known
 
-    def _one(self, kernel: Kernel, response: str, is_cut: int) -> Found:
-        if is_cut:
+    def find(self, kernel: Kernel, response: str, is_cut: int = 0) -> Found:
+        """`read_text` before anybody asks for its `meaning`; ``is_cut``, without its reasoning."""
+        # of a long one little may be left without that
+        if is_cut or self._is_cut or len(response) > MAX_BYTES:
+            is_cut = READ_CUT
             response, reason = read_strictly(response, self._reasoning)
             if reason is not None:
                 return Extracted(kernel[1](None, ()), found=False, reason=reason)
@@ -213,7 +218,7 @@ class StrictReader:
             return None
         n = len(data)
         if n > MAX_BYTES:
-            return None if is_cut else self._one(kernel, response, READ_CUT)
+            return None if is_cut else self.find(kernel, response, READ_CUT)
         places = self._places
         try:
             place = places.pop()
@@ -230,7 +235,7 @@ class StrictReader:
             found = None
         # a list that has been replaced meanwhile takes its places with it
         places.append(place)
-        return self._one(kernel, response, READ_CUT) if number == UNCUT else found
+        return self.find(kernel, response, READ_CUT) if number == UNCUT else found
 
     def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         """`read` of many responses of one task, in their order."""
@@ -257,35 +262,36 @@ class StrictReader:
             for k in sorted(set(range(len(responses))).difference(at)):
                 response = responses[k]
                 if type(response) is str and _is_long(response):
-                    said[k] = self._one(kernel, response, READ_CUT)
+                    said[k] = self.find(kernel, response, READ_CUT)
         if not n:
             return said
         sizes = [*map(len, texts)]
-        addresses = (ctypes.c_char_p * n)(*texts)
-        packed = (ctypes.c_int64 * n)(*[size << READ_SHIFT | number for size in sizes])
-        results = numbers(n)
+        # one after the other, where the kernel is told of each by a number
+        joined = b"".join(texts)
+        start = ctypes.cast(ctypes.c_char_p(joined), ctypes.c_void_p).value or 0
         places = self._places
         try:
             place = places.pop()
         except IndexError:
             place = self._new_place()
-        if (self._read_much if sum(sizes) > LONG_BYTES else self._read_many)(
+        if (self._read_much if len(joined) > LONG_BYTES else self._read_many)(
             place.result,
             place.failure,
-            ctypes.byref(addresses),
-            ctypes.byref(packed),
+            struct.pack(f"{n}q", *accumulate(sizes[:-1], initial=start)),
+            struct.pack(f"{n}q", *[size << READ_SHIFT | number for size in sizes]),
             ctypes.c_int64(n),  # a plain integer would be passed in 32 bits
-            ctypes.byref(results),
-            ctypes.byref(place.all_named),
+            place.results,
+            place.all_named,
             ctypes.c_int64(_TAXA_ROOM),
             place.context,
         ):
             raise RuntimeError("the kernel that reads responses failed")
+        results = place.read[:n].tolist()
         found: list[Found] = [*results]
         kinds = set(results)
         one_by_one: list[int] = []
         if max(kinds) > _NUMBER:
-            taxa, begin = place.all_named, 0
+            taxa, begin = place.named_in_all[: place.number.value].tolist(), 0
             for k, one in enumerate(results):
                 if one > _NUMBER:
                     end = begin + (one >> TAXA_SHIFT)
@@ -297,7 +303,7 @@ class StrictReader:
         for k in one_by_one:  # they are told apart, and learnt
             response = responses[at[k]]
             assert isinstance(response, str)
-            found[k] = self._one(kernel, response, 0)
+            found[k] = self.find(kernel, response)
         if n == len(responses):
             return found
         for k, one_found in zip(at, found, strict=True):
@@ -320,6 +326,11 @@ class StrictReader:
         assert self._memo is not None
         with self._learning:
             return _Place(self._words, self._memo)
+
+
+def _as_numbers(array: ctypes.Array[ctypes.c_int64]) -> memoryview:
+    """An array that can be read many at a time."""
+    return memoryview(array).cast("B").cast("q")
 
 
 def _encoded(responses: Sequence[Any]) -> tuple[list[bytes], Sequence[int]]:

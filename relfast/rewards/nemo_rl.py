@@ -16,13 +16,14 @@ without a score raises `UnscoredError`, unless ``on_error`` is a number.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, Final, NamedTuple, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, Row, question_of, read_label, response_of, tensor
+from relfast.rewards.shared import Adapter, Row, last_turn, mapping, read_label, tensor
 
 __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
@@ -84,12 +85,16 @@ class _Environment(Adapter):
         """
         if len(message_log_batch) == len(metadata) == 1:
             score = self.score_gold(*_read(message_log_batch[0], metadata[0]))
+            rewards: Any = [self.number(score) if score.reward is None else score.reward]
+            ended: Any = [1.0]
+            if "torch" in sys.modules:
+                rewards, ended = tensor(rewards), tensor(ended)
             return _return_class()(
                 [{"role": "environment", "content": _remark(score)}],
                 list(metadata),
                 [None],
-                tensor([self.number(score)]),
-                tensor([1.0]),
+                rewards,
+                ended,
                 [score.pred] if return_extracted_answer else None,
             )
         rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
@@ -140,20 +145,22 @@ class RelfastEnvironment(_Environment, metaclass=_AsActor):
 
 def _read(log: object, about: object) -> Row:
     """Task, gold, response and question of a conversation."""
-    known: Mapping[str, Any] = about if type(about) is dict or isinstance(about, Mapping) else {}
+    known = mapping(about)
     label = known.get("answer")
     task, answer, question = read_label(known.get("ground_truth") if label is None else label)
     if task is None:
         task = known.get("task")
     if question is None:
         question = known.get("question")
-    return task, answer, response_of(log), question_of(log) if question is None else question
+    response, asked = last_turn(log)
+    return task, answer, response, asked if question is None else question
 
 
 def _remark(score: Score) -> str:
-    if score.correct is None:
-        return f"Environment: not scored ({score.status})"
-    return "Environment: correct" if score.correct else "Environment: incorrect"
+    return _REMARKS.get(score.correct) or f"Environment: not scored ({score.status})"
+
+
+_REMARKS: Final[dict[bool | None, str]] = {True: "Environment: correct", False: "Environment: incorrect"}
 
 
 @cache

@@ -75,23 +75,23 @@ class RewardFunc(Adapter):
                 queries[0], None if prompts is None else prompts[0], None if labels is None else labels[0]
             )
             score = unreadable(0) if row is None else self.score_gold(*row)
-            reward, correct = score.reward, score.correct
-            if reward is None or correct is None:
-                reward = self.value(score)
-            rewards, corrects = [reward], [correct_of(score, reward) if correct is None else float(correct)]
-            logs = shares((score,))
+            reward = self.value(score) if score.reward is None else score.reward
+            rewards, corrects = [reward], [correct_of(score, reward)]
+            logs = {
+                "answered": [1.0 if score.status == "ok" else 0.0],
+                "unscored": [1.0 if score.correct is None else 0.0],
+            }
         else:
             scores = score_queries(self.score_golds, queries, prompts, labels)
             rewards = [self.value(score) for score in scores]
             corrects = [*map(correct_of, scores, rewards)]
-            logs = shares(scores) if n else {}
+            logs = {name: [share] * n for name, share in shares(scores).items()} if n else {}
         if "torch" not in sys.modules:
-            extra = {name: [share] * n for name, share in logs.items()}
-            return {"rewards": rewards, "scores": corrects, "extra_logs": extra}
+            return {"rewards": rewards, "scores": corrects, "extra_logs": logs}
         return {
             "rewards": tensor(rewards),
             "scores": tensor(corrects),
-            "extra_logs": {name: tensor([share] * n) for name, share in logs.items()},
+            "extra_logs": {name: tensor(column) for name, column in logs.items()},
         }
 
 
@@ -99,7 +99,7 @@ def correct_of(score: Score, reward: float | None) -> float | None:
     """1 if correct, else 0; None for a response that has neither a score nor a reward."""
     if score.correct is None:
         return None if reward is None else 0.0
-    return float(score.correct)
+    return 1.0 if score.correct else 0.0
 
 
 def make_reward(**options: Unpack[ScorerKeywords]) -> RewardFunc:

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.rewards.problems import SEEDS, generated
-from relfast.rewards.shared import Adapter, field, read_label
+from relfast.rewards.shared import Adapter, mapping, read_label
 from relfast.tasks import TASKS, find_task
 from relfast.tasks.base import Task
 
@@ -46,16 +46,17 @@ class ScoreAnswer(Adapter):
         UnscoredError
             The answer has no score, and ``on_error`` has no number for it.
         """
-        metadata = field(entry, "metadata")
-        gold = field(metadata, "answer")
-        task, gold, question = read_label(gold if gold is not None else field(entry, "answer"))
+        about = mapping(entry)
+        metadata = mapping(about.get("metadata"))
+        label = metadata.get("answer")
+        task, gold, question = read_label(about.get("answer") if label is None else label)
         if task is None:
-            task = field(metadata, "task") or field(entry, "task")
+            task = metadata.get("task") or about.get("task")
         if task is None:
-            source = field(metadata, "source_dataset")
+            source = metadata.get("source_dataset")
             task = source if find_task(source) is not None else None
         if question is None:
-            question = field(metadata, "question") or field(entry, "question")
+            question = metadata.get("question") or about.get("question")
         return self.number(self.score_gold(task, gold, answer, question))
 
 

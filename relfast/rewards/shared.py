@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import sys
+from array import array
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Self, Unpack
@@ -143,7 +145,7 @@ class Adapter:
         """`score_gold` where that needs no worker, else None: then `score_on_workers` is to be awaited."""
         if not self._told:
             self._tell()
-        score = (self._found or self.scorer).kept_at_once(task, gold, response, question)
+        score = (self._found or self.scorer).kept_score(task, gold, response, question, False)
         if score is not None and (type(question) is not str or not question):
             self._needs.look(score.task, gold, question)
         return score
@@ -207,8 +209,13 @@ def _gold_of_object(answer: Any) -> Any:
     if type(answer) is not dict and not isinstance(answer, Mapping):
         return answer
     try:
-        if type(answer) is dict and _SCALARS.issuperset(map(type, answer.values())):
-            return answer  # as most are
+        if type(answer) is dict:
+            for value in answer.values():
+                kind = type(value)
+                if kind not in _SCALARS and not (kind is list and _SCALARS.issuperset(map(type, value))):
+                    break
+            else:
+                return answer  # as most are
         try:
             orjson.dumps(answer)
         except TypeError:
@@ -244,7 +251,8 @@ def read_label(label: object) -> tuple[Any, Any, Any]:
     if type(label) is dict:
         answer = label.get("answer")
         if answer is not None:
-            return label.get("task"), gold_of(answer), label.get("question")
+            gold = _gold_of_object(answer) if type(answer) is dict else gold_of(answer)
+            return label.get("task"), gold, label.get("question")
     return _label_of(gold_of(label))
 
 
@@ -261,6 +269,11 @@ def _label_of(gold: Any) -> tuple[Any, Any, Any]:
 
 def response_of(completion: object) -> Any:
     """The text of a completion: text as it is, of chat messages the last of the assistant."""
+    if type(completion) is list and len(completion) == 1 and type(completion[0]) is dict:
+        message = completion[0]
+        content = message.get("content")
+        if type(content) is str and message.get("role") == "assistant":
+            return content  # as most are
     return completion if type(completion) is str or isinstance(completion, str) else text_of(completion)
 
 
@@ -268,16 +281,42 @@ def question_of(prompt: object) -> str | None:
     """The question in a prompt: text as it is, of chat messages (or an array of them) the user's last."""
     if type(prompt) is str:
         return prompt
-    if type(prompt) is not list and hasattr(prompt, "tolist"):
-        prompt = prompt.tolist()
-    if isinstance(prompt, str):
-        return prompt
-    if type(prompt) is list or isinstance(prompt, Sequence):
-        for message in reversed(prompt):
-            if (type(message) is dict or isinstance(message, Mapping)) and message.get("role") == "user":
-                content = content_of(message.get("content"))
-                return content if isinstance(content, str) else None
+    if type(prompt) is not list:
+        if hasattr(prompt, "tolist"):
+            prompt = prompt.tolist()
+        if isinstance(prompt, str) or not isinstance(prompt, Sequence):
+            return prompt if isinstance(prompt, str) else None
+    for message in reversed(prompt):
+        if (type(message) is dict or isinstance(message, Mapping)) and message.get("role") == "user":
+            content = message.get("content")
+            if type(content) is not str:
+                content = content_of(content)
+            return content if isinstance(content, str) else None
     return None
+
+
+def last_turn(log: object) -> tuple[Any, str | None]:
+    """`response_of` and `question_of` of a conversation that is prompt and completion in one."""
+    said: object = None
+    asked: object = None
+    if type(log) is list:
+        for message in log:
+            role = message.get("role") if type(message) is dict else None
+            if role == "assistant":
+                said = message.get("content")
+            elif role == "user":
+                asked = message.get("content")
+            elif role is None:
+                break
+        else:
+            if type(said) is str and type(asked) is str:
+                return said, asked  # as most are
+    return response_of(log), question_of(log)
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """A mapping, or an empty one in the place of anything else."""
+    return value if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 def field(row: object, *names: str) -> Any:
@@ -300,7 +339,11 @@ def tensor(values: Sequence[float | None]) -> Any:
     torch = sys.modules.get("torch")
     if torch is None:
         return values if type(values) is list else list(values)
-    return torch.tensor([float("nan") if value is None else value for value in values], dtype=torch.float32)
+    if not values:
+        return torch.empty(0, dtype=torch.float32)
+    numbers = array("f", [math.nan if value is None else value for value in values])
+    # a third of what `torch.tensor` takes; its memory is the array's, which it keeps
+    return torch.frombuffer(numbers, dtype=torch.float32)
 
 
 def tallies(scores: Sequence[Score]) -> dict[str, float]:
@@ -321,7 +364,5 @@ def tallies(scores: Sequence[Score]) -> dict[str, float]:
 def shares(scores: Sequence[Score]) -> dict[str, float]:
     """``answered`` and ``unscored`` as shares of all."""
     n = len(scores)
-    if n == 1:
-        return {"answered": float(scores[0].status == "ok"), "unscored": float(scores[0].correct is None)}
     answered = sum([score.status == "ok" for score in scores])
     return {"answered": answered / n, "unscored": sum([score.correct is None for score in scores]) / n}

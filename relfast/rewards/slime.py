@@ -23,6 +23,7 @@ from relfast.rewards.shared import (
     field,
     gold_of,
     is_empty,
+    mapping,
     question_of,
     read_label,
     response_of,
@@ -70,10 +71,10 @@ def _read(sample: object) -> Row:
     metadata = getattr(sample, "metadata", None)
     if task is None:
         task = field(metadata, "task")
-    if answer is None or is_empty(answer):
+    if answer is None or (type(answer) is not dict and is_empty(answer)):
         answer = gold_of(field(metadata, "answer"))
     if question is None:
-        question = field(metadata, "question")
+        question = mapping(metadata).get("question")
     if question is None:
         question = question_of(getattr(sample, "prompt", None))
     return task, answer, response_of(getattr(sample, "response", None)), question

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import AdapterKeywords, OnError
-from relfast.rewards.shared import Adapter, question_of, response_of, tallies
+from relfast.rewards.shared import Adapter, gold_of, question_of, response_of, tallies
 
 __all__ = ["Reward", "make_reward", "reward"]
 
@@ -63,20 +63,21 @@ class Reward(Adapter):
             ``on_error`` is ``"raise"`` and a completion has no score.
         """
         n = len(completions)
-        tasks, answers, questions = (columns.get(name) for name in self._columns)
-        if questions is None:
-            questions = [question_of(prompt) for prompt in prompts] if prompts is not None else None
+        task_column, answer_column, question_column = self._columns
+        tasks, answers = columns.get(task_column), columns.get(answer_column)
+        questions = columns.get(question_column)
+        if questions is None and prompts is not None:
+            questions = [*map(question_of, prompts)]
         if tasks is None:
             tasks = [None] * n
         if answers is None:
             answers = [None] * n
         if n == len(tasks) == len(answers) == 1 and (questions is None or len(questions) == 1):
             question = None if questions is None else questions[0]
-            scores = [self.score_one(tasks[0], answers[0], response_of(completions[0]), question)]
+            row = tasks[0], gold_of(answers[0]), response_of(completions[0]), question
+            scores = [self.score_gold(*row)]
         else:
-            scores = self.score_all(
-                tasks, answers, [response_of(completion) for completion in completions], questions
-            )
+            scores = self.score_all(tasks, answers, [*map(response_of, completions)], questions)
         if self._log and log_metric is not None:
             for metric, value in tallies(scores).items():
                 log_metric(f"{self.__name__}/{metric}", value)

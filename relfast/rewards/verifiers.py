@@ -26,7 +26,16 @@ from __future__ import annotations
 from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import ScorerKeywords
-from relfast.rewards.shared import Adapter, Row, field, gold_of, is_empty, question_of, response_of
+from relfast.rewards.shared import (
+    Adapter,
+    Row,
+    field,
+    gold_of,
+    is_empty,
+    mapping,
+    question_of,
+    response_of,
+)
 from relfast.tasks import find_task
 
 __all__ = [
@@ -73,7 +82,8 @@ class Reward(Adapter):
         row = _read(prompt, completion, answer, info, state, task)
         if self._asynchronous:
             return self._later(row)
-        return self.value(self.score_gold(*row))
+        score = self.score_gold(*row)
+        return self.value(score) if score.reward is None else score.reward
 
     async def _later(self, row: Row) -> float | None:
         score = self.score_here(*row)
@@ -94,7 +104,9 @@ class TraceReward(Adapter):
         UnscoredError
             It has no score, and ``on_error`` has no number for it.
         """
-        info = gold_of(getattr(task, "info", None))
+        info = getattr(task, "info", None)
+        if info is not None:
+            info = gold_of(info)
         gold = getattr(task, "answer", None)
         question = getattr(task, "question", None) or field(info, "question")
         row = (
@@ -111,13 +123,13 @@ def _read(
     prompt: object, completion: object, answer: object, info: object, state: object, task: object
 ) -> Row:
     """Task, gold, response and question of a rollout."""
-    info = gold_of(info)  # the hub keeps it as JSON text
-    named = field(info, "task")
+    about = mapping(gold_of(info))  # the hub keeps it as JSON text
+    named = about.get("task")
     if named is None:
         candidates = (task, field(state, "task"))
         named = next((name for name in candidates if find_task(name) is not None), None)
-    gold = field(info, "answer") if answer is None or is_empty(answer) else answer
-    question = field(info, "question")
+    gold = about.get("answer") if answer is None or is_empty(answer) else answer
+    question = about.get("question")
     return (
         named,
         gold_of(gold),

@@ -29,7 +29,7 @@ from typing import Any, ClassVar, Final, Unpack
 from relfast.keywords import OptionKeywords, ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.shared import Adapter, field, gold_of, question_of
-from relfast.tasks import find_task
+from relfast.tasks import TASKS, find_task
 
 __all__ = ["ComputeScore", "compute_score", "compute_score_batched", "make_compute_score"]
 
@@ -112,21 +112,23 @@ class ComputeScore(Adapter):
         return [self._result(score) for score in scores]
 
     def _result(self, score: Score) -> Any:
-        value = self.value(score)
+        reward, correct = score.reward, score.correct
+        if reward is None:
+            reward = self.value(score)
         if not self._metrics:
-            return value
+            return reward
         return {
-            "score": value,
-            "acc": float(bool(score.correct)),
-            "answered": float(score.status == "ok"),
-            "unscored": float(score.correct is None),
+            "score": reward,
+            "acc": 1.0 if correct else 0.0,
+            "answered": 1.0 if score.status == "ok" else 0.0,
+            "unscored": 1.0 if correct is None else 0.0,
             "pred": score.pred or "",
         }
 
 
 def _task(data_source: object, extra_info: object) -> Any:
     """The sample's task: ``data_source`` if that is one, else what ``extra_info`` says."""
-    if find_task(data_source) is not None:
+    if (type(data_source) is str and data_source in TASKS) or find_task(data_source) is not None:
         return data_source
     return field(extra_info, "task") or data_source
 
@@ -137,7 +139,9 @@ _QUESTION: Final = ("question", "prompt", "raw_prompt", "problem", "raw_problem"
 
 def _question(extra_info: object, keywords: Mapping[str, Any]) -> str | None:
     """The sample's question: ``extra_info``'s, or what a manager of one's own passes by keyword."""
-    question = field(extra_info, *_QUESTION)
+    question = extra_info.get(_QUESTION[0]) if type(extra_info) is dict else None
+    if question is None:
+        question = field(extra_info, *_QUESTION)
     if question is None and keywords:
         question = field(keywords, *_QUESTION)
     return question if isinstance(question, str) else question_of(question)

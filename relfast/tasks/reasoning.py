@@ -106,6 +106,7 @@ BEGINNINGS: Final = frozenset(word[:_BEGINNING] for word in _WORDS)
 """How all marks begin, in lower case: a text without any of these has no reasoning to strip but gpt-oss's."""
 
 _LAST_OF_ENDS: Final = frozenset(end[-1] for end in TURN_ENDS)
+"""Brackets, which have no case."""
 
 MAX_STRICT_CHARS: Final = 1_000_000
 """Longest response that ``strict`` reads. Longer than any model's output window today (≈ 500 kB)."""
@@ -247,7 +248,7 @@ def cut_turn(text: str) -> str:
     last = text[-1:]
     if last.isspace():
         last = text.rstrip()[-1:]
-    if lower(last) not in _LAST_OF_ENDS:
+    if last not in _LAST_OF_ENDS:
         return text  # most texts, without a copy of them
     return text[: end_of_turn(lower(text))]
 

@@ -103,6 +103,8 @@ class TestVerl:
             return await asyncio.gather(*(manager.run_single(batch[at : at + 1]) for at in range(len(ROWS))))
 
         results = loop.run_until_complete(main())
+        loop.close()  # verl leaves it open, and makes another where there is none
+        asyncio.set_event_loop(None)
         scores = [result["reward_score"] for result in results]
         return results, lambda: type(manager).assemble_rm_scores(batch, scores)
 

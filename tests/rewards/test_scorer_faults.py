@@ -14,9 +14,12 @@ from patience import PATIENCE, until
 from reward_cases import HANG, distinct_c2, forget, wait_for_no_workers, workers_of
 
 import relfast
+from relfast.engine.online import told_once
 from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.online.routes import Routes
 from relfast.engine.pool import pool
 from relfast.errors import UnscoredError
+from relfast.tasks import TASKS
 
 TIMEOUT = 0.5
 
@@ -146,6 +149,27 @@ def test_workers_that_cannot_start_are_said_on_every_row(monkeypatch: pytest.Mon
     assert "before it was ready" in error["message"]
     assert scorer.value_of(batch[0]) is None
     wait_for_no_workers(before)
+
+
+def test_a_kernel_that_fails_leaves_answers_to_workers(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = distinct_c2(24)
+    expected = relfast.score_batch("REL-C2", *_answers(rows), workers=0)
+
+    def fails(*given: object) -> None:
+        raise ValueError("no room")
+
+    with relfast.Scorer(workers=1) as scorer:
+        monkeypatch.setattr(told_once, "_told", set())
+        monkeypatch.setitem(vars(TASKS["REL-C2"]), "score_fast", fails)
+        monkeypatch.setattr(Routes, "_judged_route", lambda self, name: None)
+        forget(scorer)
+        batch = scorer.score_batch("REL-C2", *_answers(rows))
+        assert batch.to_dicts() == expected.to_dicts()
+        assert scorer.stats()["workers"] == 1
+    (told,) = caplog.messages
+    assert "the kernel that judges REL-C2 failed (ValueError: no room)" in told
 
 
 def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:

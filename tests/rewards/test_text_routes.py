@@ -13,12 +13,13 @@ import pytest
 from relfast_kernels.compiled import native
 
 import relfast
+from relfast.engine.online import told_once
 from relfast.engine.online.incoming import plain
 from relfast.engine.online.routes import HOST_CHARS
 from relfast.engine.online.score_cache import Keys
 from relfast.records import Extracted, Record, Score
 from relfast.rewards import openrlhf, slime
-from relfast.rewards.queries import score_queries
+from relfast.rewards.queries import response_in, sample_of, score_queries
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 from relfast.tasks.options import AllOptions
@@ -216,18 +217,48 @@ def test_gold_that_is_changed_in_place_is_read_anew(scorer: relfast.Scorer) -> N
     question = ">1\nAC\n>2\nAC\n>3\nAC\n"
     for _ in range(2):
         assert scorer.reward("REL-B1", gold, right, question) == 1.0
+    gold["taxa"][0] = True  # equal to 1, and no name
+    assert scorer.score_one("REL-B1", gold, right, question) == _alone(
+        scorer, 0, "REL-B1", gold, right, question
+    )
     gold["taxa"][0] = 3
     assert scorer.reward("REL-B1", gold, right, question) == 0.0
     assert scorer.reward("REL-B1", gold, "Yes: 2 and 3", question) == 1.0
-    gold["taxa"][0] = True  # equal to 1, and no name
-    expected = _alone(scorer, 0, "REL-B1", gold, right, question)
-    assert scorer.score_one("REL-B1", gold, right, question) == expected
     gold["taxa"] = [1, 2]
     gold["label"] = "no"
     assert scorer.reward("REL-B1", gold, right, question) == 0.0
     gold["label"] = "yes"
     # places in the sorted names of another question
     assert scorer.reward("REL-B1", gold, right, question.replace(">3", ">0").replace(">1", ">7")) == 0.0
+
+
+def test_the_same_question_in_another_object() -> None:
+    gold = {"label": "yes", "taxa": [0, 1]}
+    shown = "".join(f">taxon_{n}\n{sequence}\n" for n, sequence in ((5, "ACGTACGTAA"), (7, "ACGTACGTCC")))
+    with relfast.Scorer(policy="strict", workers=0) as scorer:
+        for question in (shown, f"{shown} ", None, shown[:-1] + "\n"):
+            row = scorer.score_one("REL-B1", gold, "Yes: taxon_5, taxon_7", question)
+            assert row == _alone(scorer, 0, "REL-B1", gold, "Yes: taxon_5, taxon_7", question)
+            assert row.reward == (0.0 if question is None else 1.0)
+
+
+def test_a_kernel_that_fails_is_told_of_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(told_once, "_told", set())
+    gold = {"label": "yes", "taxa": ["1", "2"]}
+    responses = [response for response in RESPONSES if type(response) is str] * 2
+    with relfast.Scorer(policy="strict", workers=0) as scorer:
+        scorer.score_one("REL-B1", gold, "No")
+        reader = scorer._scoring.reader
+        for name in ("_read", "_read_many", "_read_much"):
+            monkeypatch.setattr(reader, name, lambda *given: 1)
+        rows = scorer.scores("REL-B1", [gold] * len(responses), responses)
+        assert rows == [_alone(scorer, at, "REL-B1", gold, text, None) for at, text in enumerate(responses)]
+        assert [scorer.reward("REL-B1", gold, text) for text in responses] == [row.reward for row in rows]
+        assert {row.status for row in rows} == {"ok", "no_answer"}
+    (told,) = caplog.messages
+    assert "the kernel that reads REL-B1 failed (RuntimeError" in told
 
 
 def test_rows_of_a_batch_are_its_callers(scorer: relfast.Scorer) -> None:
@@ -294,6 +325,18 @@ def test_one_query_and_many_are_read_alike() -> None:
             single = reward([query], [prompt], [given])
             assert list(single["rewards"]) == [both[0].reward]
             assert both[0].reward == both[1].reward
+
+
+@pytest.mark.parametrize("wide", ["", "é", "ß…", "≤", "𝔸"])
+@pytest.mark.parametrize("narrow", ["", "ü", "∑"])
+def test_a_prompt_is_found_in_a_query_of_any_width(narrow: str, wide: str) -> None:
+    prompt = f"What comes next{narrow}? " * 9
+    for begun in (prompt, prompt[:-1], prompt.replace("next", "neXt"), f"{prompt[:20]}{wide}{prompt[20:]}"):
+        query = f"{begun}It is{wide}. Answer: 4"
+        row = sample_of(query, prompt, '{"target": 3}')
+        expected = response_in(query, prompt)
+        assert row == (None if expected is None else (None, {"target": 3}, expected, prompt))
+        assert not query.startswith(prompt) or expected == f"It is{wide}. Answer: 4"
 
 
 def test_slime_scores_lists_in_order() -> None:

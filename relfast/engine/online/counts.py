@@ -17,28 +17,36 @@ class Counts:
 
     def __init__(self) -> None:
         self._events: deque[str] = deque()
+        self._several: deque[tuple[str, int]] = deque()
         self._sums: Counter[str] = Counter()
         self._adding_up = threading.Lock()
 
     def add(self, name: str) -> None:
         self._events.append(name)
         if len(self._events) >= FOLD_AT:
-            self.add_all(())
+            self._fold()
 
     def add_all(self, names: Sequence[str]) -> None:
-        self._events.extend(names)
-        if len(self._events) >= FOLD_AT and self._adding_up.acquire(blocking=False):
-            try:
-                self._add_up()
-            finally:
-                self._adding_up.release()
+        self._several.extend([(name, names.count(name)) for name in set(names)])
+        if len(self._several) >= FOLD_AT:
+            self._fold()
 
     def __getitem__(self, name: str) -> int:
         with self._adding_up:
             self._add_up()
             return self._sums[name]
 
+    def _fold(self) -> None:
+        if self._adding_up.acquire(blocking=False):
+            try:
+                self._add_up()
+            finally:
+                self._adding_up.release()
+
     def _add_up(self) -> None:
-        events = self._events
+        events, several = self._events, self._several
         # others add meanwhile; what they add may wait for the next time
         self._sums.update([events.popleft() for _ in range(len(events))])
+        for _ in range(len(several)):
+            name, n = several.popleft()
+            self._sums[name] += n

@@ -16,6 +16,7 @@ from relfast.engine.online.incoming import not_plain, plain
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import Key, Keys, ScoreCache, for_record
 from relfast.engine.online.shared_pool import SharedPool
+from relfast.engine.online.told_once import tell
 from relfast.engine.pool.pool import Pool
 from relfast.engine.scoring import Scoring, failed
 from relfast.records import Extracted, Record, Score
@@ -234,12 +235,14 @@ class IsolatedScoring:
             for at, outcome in zip(places, judge(batch, self._scoring.options), strict=True):
                 if outcome is not None:
                     scores[at] = self._scoring.score_of(task, asked[at][0], outcome)
-        except Exception:
+        except Exception as error:
             # one of them spoils it; alone, it is left to a worker, who says what is wrong with it
-            if len(places) > 1:
-                for at in places:
-                    scores[at] = None
-                    self._judge_together(task, asked, [at], scores)
+            if len(places) == 1:
+                tell(f"the kernel that judges {task.name}", error)
+                return
+            for at in places:
+                scores[at] = None
+                self._judge_together(task, asked, [at], scores)
 
     def submit(self, pending: Sequence[PendingScore]) -> None:
         """Have workers score them; where none can be had, the scores say so."""

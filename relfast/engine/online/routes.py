@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from typing import Any, Final
+from typing import Any, Final, overload
 
 from relfast.cores import usable_cores
 from relfast.engine.online.counts import Counts
@@ -85,8 +85,19 @@ class Routes:
         """The score of one response, waited for if need be."""
         return own(self.kept(task, answer, response, question))
 
-    def kept(self, task: Any, answer: Any, response: Any, question: Any) -> Score:
-        """The same for who only reads it: the row may be that of other responses too."""
+    @overload
+    def kept(self, task: Any, answer: Any, response: Any, question: Any) -> Score: ...
+    @overload
+    def kept(
+        self, task: Any, answer: Any, response: Any, question: Any, is_waited_for: bool
+    ) -> Score | None: ...
+    def kept(
+        self, task: Any, answer: Any, response: Any, question: Any, is_waited_for: bool = True
+    ) -> Score | None:
+        """The same for who only reads it: the row may be that of other responses too.
+
+        None if a worker is needed for it, and it ``is_waited_for`` by somebody else.
+        """
         # as `_text`, without a call
         route = self._texts.get(task) if type(task) is str else None
         if route is not None and type(response) is str and len(response) <= HOST_CHARS:
@@ -97,21 +108,13 @@ class Routes:
             found = self._text(task, answer, response, question)
             if found is None:
                 entry = self.record(0, task, answer, response, question)
-                found = entry if isinstance(entry, Score) else delivered(self.begin(entry), entry)
-            score = found
-        self._counts.add(score.status)
-        return score
-
-    def kept_at_once(self, task: Any, answer: Any, response: Any, question: Any) -> Score | None:
-        """`kept` where no worker is needed for it, else None."""
-        score = self._text(task, answer, response, question)
-        if score is None:
-            entry = self.record(0, task, answer, response, question)
-            if isinstance(entry, Record):
-                if self._goes_to_workers(entry):
+                if isinstance(entry, Score):
+                    found = entry
+                elif not is_waited_for and self._goes_to_workers(entry):
                     return None
-                entry = delivered(self.begin(entry), entry)
-            score = entry
+                else:
+                    found = delivered(self.begin(entry), entry)
+            score = found
         self._counts.add(score.status)
         return score
 

@@ -80,6 +80,10 @@ class Scorer:
         self._counts = Counts()
         self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts, self._place)
         self._routes = Routes(self._scoring, self.workers, self._counts, self._isolated, _embedding_turn)
+        self.kept_score = self._routes.kept
+        """`score_one` for who only reads a score, as trainers' adapters do: its row may be that of other
+        responses too, and nothing in it may be changed. With ``False`` behind the question it is None where a
+        worker is needed: that is to be awaited."""
 
     def share_pool(self, place: str) -> None:
         """Leave what needs workers to the pool behind a socket, which other processes use too
@@ -138,7 +142,7 @@ class Scorer:
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> Score | None:
         """`score_one` where no worker is needed for it, else None: `submit` it then."""
-        score = self._routes.kept_at_once(task, answer, response, question)
+        score = self.kept_score(task, answer, response, question, False)
         return None if score is None else own(score)
 
     def reward(
@@ -151,7 +155,7 @@ class Scorer:
         UnscoredError
             It has none and ``on_error`` is ``"raise"``.
         """
-        score = self._routes.kept(task, answer, response, question)
+        score = self.kept_score(task, answer, response, question)
         return self.value_of(score) if score.reward is None else score.reward
 
     async def areward(
@@ -164,7 +168,7 @@ class Scorer:
         UnscoredError
             As `reward`.
         """
-        score = self._routes.kept_at_once(task, answer, response, question)
+        score = self.kept_score(task, answer, response, question, False)
         if score is None:
             score = await asyncio.wrap_future(self.submit(task, answer, response, question))
         return self.value_of(score)
@@ -190,18 +194,6 @@ class Scorer:
             deliver(begun)
         return future
 
-    # for who only reads a score, as trainers' adapters do
-
-    def kept_score(self, task: Any, answer: object, response: object, question: object = None) -> Score:
-        """`score_one`, whose row may be that of other responses too: nothing in it may be changed."""
-        return self._routes.kept(task, answer, response, question)
-
-    def kept_at_once(
-        self, task: Any, answer: object, response: object, question: object = None
-    ) -> Score | None:
-        """`score_at_once` in the same way."""
-        return self._routes.kept_at_once(task, answer, response, question)
-
     def kept_scores(
         self,
         tasks: str | Sequence[str | None] | None,
@@ -210,9 +202,8 @@ class Scorer:
         *,
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
-        """`scores` in the same way; their ``index`` says nothing."""
-        scores = self._routes.kept_batch(columns_of(tasks, answers, responses, questions))
-        return [*scores.rows] if isinstance(scores, ScoreBatch) else scores
+        """`scores` for who only reads them, as `kept_score`; their ``index`` says nothing."""
+        return _rows_of(self._routes.kept_batch(columns_of(tasks, answers, responses, questions)))
 
     # many
 
@@ -273,8 +264,7 @@ class Scorer:
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
         """The rows of `score_batch` alone; it raises what that raises."""
-        scores = self._routes.score_batch(columns_of(tasks, answers, responses, questions))
-        return [*scores.rows] if isinstance(scores, ScoreBatch) else scores
+        return _rows_of(self._routes.score_batch(columns_of(tasks, answers, responses, questions)))
 
     def rewards(
         self,
@@ -316,6 +306,10 @@ class Scorer:
         """In a forked child, which has none of the parent's threads and workers."""
         self._isolated.abandon()
         self._start_anew()
+
+
+def _rows_of(scores: list[Score] | ScoreBatch) -> list[Score]:
+    return [*scores.rows] if isinstance(scores, ScoreBatch) else scores
 
 
 _embedding_turn = threading.Lock()

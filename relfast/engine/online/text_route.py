@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
+from relfast.engine.online.told_once import tell
 from relfast.engine.scoring import Scoring, failed
 from relfast.engine.strict_reader import Claim, Found, StrictReader
 from relfast.json_text import once_decoded
@@ -53,14 +54,24 @@ class TextRoute:
     def kept(self, answer: object, response: str, question: object) -> Score:
         """The score of one response, of which nothing may be changed: it may be that of others."""
         try:
-            found = self._reader.find(self._kernel, response)
+            try:
+                found = self._reader.find(self._kernel, response)
+            except Exception as error:
+                tell(f"the kernel that reads {self._name}", error)
+                found = None  # the task's extractor is asked
             key = None
-            if type(found) is int and self._gold_key is not None:
-                key = self._gold_key(answer)
-                row = self._rows.get(key, _NONE).get(found)
-                if row is not None:
-                    return row
-            return self._found(answer, response, question, found, key)
+            if type(found) is int:
+                if self._gold_key is not None:
+                    key = self._gold_key(answer)
+                    row = self._rows.get(key, _NONE).get(found)
+                    if row is not None:
+                        return row
+            elif type(found) is tuple and self._gold_with_taxa is not None:
+                gold = self._gold_with_taxa(answer, question)
+                if gold is not None:
+                    row = self._claims.get((gold, found))
+                    return self._claimed(gold, found) if row is None else row
+            return self._scored(answer, response, question, found, key)
         except Exception as error:
             return failed(Record(0, None, self._name, answer, response, question), error)
 
@@ -68,8 +79,9 @@ class TextRoute:
         """`kept` of responses, in their order; gold may be JSON text."""
         try:
             all_found: Sequence[Found] = self._reader.find_all(self._kernel, responses)
-        except Exception:
-            # something that spoils them all: each is read anew, by itself
+        except Exception as error:
+            # something that spoils them all: each is left to the task's extractor
+            tell(f"the kernel that reads {self._name}", error)
             all_found = [None] * len(responses)
         # rollouts share gold, as a text or as an object, which lives as long as the list
         ids = answers if set(map(type, answers)) == {str} else [*map(id, answers)]
@@ -89,7 +101,7 @@ class TextRoute:
             answer, response, found = golds[ids[at]], responses[at], all_found[at]
             question = None if questions is None else questions[at]
             try:
-                if isinstance(found, tuple) and self._gold_with_taxa is not None:
+                if type(found) is tuple and self._gold_with_taxa is not None:
                     about = ids[at], id(question)
                     gold = with_taxa.get(about)
                     if gold is None:
@@ -98,28 +110,14 @@ class TextRoute:
                         row = self._claims.get((gold, found))
                         rows[at] = self._claimed(gold, found) if row is None else row
                         continue
-                rows[at] = self._found(answer, response, question, found, keys[ids[at]])
+                key = keys[ids[at]]
+                if type(found) is int:  # another of these may have had it meanwhile
+                    rows[at] = self._rows.get(key, _NONE).get(found)
+                if rows[at] is None:
+                    rows[at] = self._scored(answer, response, question, found, key)
             except Exception as error:
                 rows[at] = failed(Record(0, None, self._name, answer, response, question), error)
         return rows
-
-    def _found(self, answer: object, response: str, question: object, found: Found, key: Hashable) -> Score:
-        """The row of what has been found in a response."""
-        if isinstance(found, int):
-            row = self._rows.get(key, _NONE).get(found)
-            if row is not None:
-                return row
-            score = self._scored(answer, response, question, found)
-            if key is not None and score.status in SCORED and self._n_rows < MOST_ROWS:
-                self._rows.setdefault(key, {})[found] = score
-                self._n_rows += 1
-            return score
-        if isinstance(found, tuple) and self._gold_with_taxa is not None:
-            gold = self._gold_with_taxa(answer, question)
-            if gold is not None:
-                row = self._claims.get((gold, found))
-                return self._claimed(gold, found) if row is None else row
-        return self._scored(answer, response, question, found)
 
     def _claimed(self, gold: Hashable, found: Claim) -> Score:
         """The row of an answer with taxa, which is kept: rollouts of a prompt often give the same."""
@@ -132,10 +130,15 @@ class TextRoute:
         self._claims[gold, found] = row
         return row
 
-    def _scored(self, answer: object, response: str, question: object, found: Found) -> Score:
+    def _scored(self, answer: object, response: str, question: object, found: Found, key: Hashable) -> Score:
+        """The row of what has been found in a response, by its task; that of a number is kept."""
         said = self._reader.meaning(self._kernel, found)
         record = Record(0, None, self._name, answer, response, question)
-        return self._scoring.score_read(self._task, record, said)
+        score = self._scoring.score_read(self._task, record, said)
+        if key is not None and score.status in SCORED and self._n_rows < MOST_ROWS and type(found) is int:
+            self._rows.setdefault(key, {})[found] = score
+            self._n_rows += 1
+        return score
 
 
 _NONE: Final[_Rows] = {}
