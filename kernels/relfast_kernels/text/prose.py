@@ -59,8 +59,8 @@ def _is_within(text: Any, behind: int, at: int, after: int, end: int) -> bool:
 
 @kernel
 def tamed(text: Any, start: int, end: int) -> bool:
-    """Whether all is ASCII, letters, symbols, or white space beyond ASCII between words of a line; letters are
-    in lower case then."""
+    """Whether all is ASCII, letters, symbols, or white space beyond ASCII within a line; letters are in lower
+    case then."""
     at = start
     behind = start
     while at < end:
@@ -99,8 +99,8 @@ def last_is_tame(text: Any, start: int, end: int) -> bool:
 def count(text: Any, start: int, end: int) -> int:
     """Characters of UTF-8."""
     n = 0
-    for at in range(start, end):
-        n += text[at] & 0xC0 != 0x80
+    for at in range(np.uint64(start), np.uint64(max(start, end))):
+        n += (text[at] & np.uint8(0xC0)) != np.uint8(0x80)
     return n
 
 

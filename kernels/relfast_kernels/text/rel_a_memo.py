@@ -25,6 +25,7 @@ from relfast_kernels.text.choices.skimming import has_number_word
 from relfast_kernels.text.find import hash_text, same_bytes
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP
+from relfast_kernels.text.patterns.symbols import FIGURE
 from relfast_kernels.text.prose import (
     count,
 )
@@ -122,6 +123,9 @@ def says_of(text: Any, start: int, end: int, tables: Any, room: Any) -> Any:
         tables.missed[0], tables.missed[1] = start, end
         return np.int64(MISSED)
     stop = room.to + count(text, start, end)
+    for k in range(room.to, stop):
+        if room.scratch[k] == FIGURE:
+            place = -1  # another number
     if place >= 0 and not has_number_word(room.scratch, room.to, stop, work) and work[HAS_GIVEN_UP] == 0:
         form = bits | SAYS_FORM
         if bits & SAYS_VALUE == digit - ZERO:

@@ -21,7 +21,7 @@ from relfast_kernels.text.choices.opening import opening_stands
 from relfast_kernels.text.choices.walk import walk_back
 from relfast_kernels.text.find import find_byte
 from relfast_kernels.text.patterns.machine import GAVE_UP, HAS_GIVEN_UP, fullmatch, number_of
-from relfast_kernels.text.patterns.symbols import to_symbols
+from relfast_kernels.text.patterns.symbols import constant, to_symbols
 from relfast_kernels.text.proofs import (
     IF_NAMELESS,
     IF_PLAIN,
@@ -44,6 +44,8 @@ from relfast_kernels.text.words import is_blank
 
 MAX_TEXT: Final = 60_000
 _MAX_FIRST: Final = 100
+ALL, END = map(constant, (0, 1))
+"""What `read_choice` gets: all of a text, or its end."""
 _PLAIN: Final = number_of("A_PLAIN")
 
 
@@ -71,15 +73,16 @@ def _plain(text: Any, start: int, end: int, scratch: Any, to: int, patterns: Any
 
 @kernel
 def read_choice(
-    text: Any, start: int, end: int, is_end: bool, tables: Any, scratch: Any, to: int, patterns: Any
+    text: Any, start: int, end: int, part: Any, tables: Any, scratch: Any, to: int, patterns: Any
 ) -> Any:
     """The choice of text[start:end], UTF-8 of tame characters (`relfast_kernels.text.characters`) without
     reasoning, not all white space.
 
     Parameters
     ----------
-    is_end
-        Whether more lines stand before it, the first of which is no answer: what they decide is unknown.
+    part
+        `ALL`; or `END`: more lines stand before it, the first of which is no answer. What they decide is
+        unknown.
     tables : Tables
         ``missed`` is filled where a text is not known.
     scratch : uint8
@@ -120,13 +123,13 @@ def read_choice(
         if plain == MISSED:
             return UNKNOWN, 0
         if plain != 0:
-            above = _above_names(text, start, begin, is_end, tables, room)
+            above = _above_names(text, start, begin, part, tables, room)
             if above == 0:
                 return plain - 1, 0
     # a first line that is nothing but an answer
     last = min(whole_end, start + 4 * _MAX_FIRST)
     first = find_byte(text, start, last, 10)
-    may_open = not is_end and start < first < last and count(text, start, first) < _MAX_FIRST
+    may_open = part == ALL and start < first < last and count(text, start, first) < _MAX_FIRST
     if may_open and may_be_plain(text, start, first, words):
         opened = _plain(text, start, first, scratch, whole_end, patterns)
         if opened == MISSED or (opened != 0 and not tamed(text, start, whole_end)):
@@ -138,26 +141,26 @@ def read_choice(
             if stands > 0:
                 return opened - 1, 0
     missed, missed_end = tables.missed[0], tables.missed[1]
-    number, reason = final_choice(text, start, end, is_end, tables, room)
+    number, reason = final_choice(text, start, end, part, tables, room)
     if above == MISSED and number != plain - 1:
         # what the line above says would settle it
         if missed_end != 0:
             tables.missed[0], tables.missed[1] = missed, missed_end
         return UNKNOWN, 0
-    if number == UNKNOWN and not is_end:
+    if number == UNKNOWN and part == ALL:
         return walk_back(text, start, end, whole_end, words, scratch, whole_end, patterns)
     return number, reason
 
 
 @kernel
-def _above_names(text: Any, start: int, begin: int, is_end: bool, tables: Any, room: Any) -> int:
+def _above_names(text: Any, start: int, begin: int, part: Any, tables: Any, room: Any) -> int:
     """Whether the line above an answer's, which begins at ``begin``, names a choice or is "or" (1) or not
     (0), or that cannot be said (`MISSED`)."""
     above = begin
     while above > start and is_blank(text[above - 1]):
         above -= 1
     if above == start:
-        return MISSED if is_end else 0
+        return MISSED if part != ALL else 0
     line = line_before(text, start, above)
     if not tamed(text, line, above):
         return MISSED

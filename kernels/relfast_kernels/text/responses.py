@@ -31,11 +31,12 @@ from relfast_kernels.text.gold import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_
 from relfast_kernels.text.json_scan import put_text
 from relfast_kernels.text.patterns.lists import TAXA
 from relfast_kernels.text.patterns.reading import obvious_end
+from relfast_kernels.text.patterns.symbols import constant
 from relfast_kernels.text.patterns.verdict import NEAR
 from relfast_kernels.text.prose import count
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_a import score_choice
-from relfast_kernels.text.rel_a_strict import MAX_TEXT, read_choice
+from relfast_kernels.text.rel_a_strict import ALL, END, MAX_TEXT, read_choice
 from relfast_kernels.text.rel_b import score_taxa
 from relfast_kernels.text.rel_b_claim import read_claim
 from relfast_kernels.text.rel_b_strict import score_claim
@@ -51,6 +52,7 @@ NOT_DONE, DONE, LEAVES_IT = 0, 1, 2
 MAX_STRICT: Final = 1_000_000
 """Bytes of a response that is read under ``strict``: that policy's limit in characters."""
 
+_NOUGHT: Final = constant(0)
 _EMPTY: Final = REASONS.index("empty")
 _ONLY_REASONING: Final = REASONS.index("only_reasoning")
 
@@ -146,13 +148,13 @@ def score_strictly(
         reason = _ONLY_REASONING
     if task == B1:
         done, used = score_claim(
-            text, first, last, 0, reason, gold_data, work, details, least, scratch, used, beyond, row
+            text, first, last, _NOUGHT, reason, gold_data, work, details, least, scratch, used, beyond, row
         )
         return DONE if done else NOT_DONE, used
     number: Any = NO_PANEL if task < B1 else 0
     if reason == 0:
         if task < B1:
-            number, reason = read_choice(text, first, last, False, tables, scratch, beyond, work.patterns)
+            number, reason = read_choice(text, first, last, ALL, tables, scratch, beyond, work.patterns)
         else:
             number, reason = read_label(text, first, last, scratch, beyond, work.patterns)
         if number == UNKNOWN:
@@ -182,7 +184,7 @@ def _read_end(
     if task < B1:
         if may_open(data, first, last, tables.words, scratch, end + WIDTH):
             return UNKNOWN, 0
-        return read_choice(scratch, decoded, end, True, tables, scratch, beyond, patterns)
+        return read_choice(scratch, decoded, end, END, tables, scratch, beyond, patterns)
     if count(scratch, decoded, end) <= NEAR:
         return UNKNOWN, 0
     found = obvious_end(scratch, decoded, end, scratch, beyond, patterns)
@@ -205,7 +207,19 @@ def score_by_end(
         return NOT_DONE, used
     if task == B1:
         done, used = score_claim(
-            scratch, 0, 0, number, 0, gold_data, work, details, least, scratch, used, beyond, row
+            scratch,
+            decoded,
+            decoded,
+            number,
+            reason,
+            gold_data,
+            work,
+            details,
+            least,
+            scratch,
+            used,
+            beyond,
+            row,
         )
         return DONE if done else NOT_DONE, used
     _put(row, task, number, shown_gold(task, work.gold), reason, details)
@@ -254,7 +268,7 @@ def read_one(text: Any, n: int, task: int, is_cut: bool, tables: Any, scratch: A
     reason: Any = 0
     n_taxa: Any = 0
     if task < B1:
-        number, reason = read_choice(text, first, last, False, tables, scratch, free, patterns)
+        number, reason = read_choice(text, first, last, ALL, tables, scratch, free, patterns)
     elif task == C1:
         number, reason = read_label(text, first, last, scratch, free, patterns)
     else:

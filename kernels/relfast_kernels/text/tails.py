@@ -20,7 +20,7 @@ from relfast_kernels.text.vectors import WIDTH, lowest, places_of
 
 LEAST: Final = 1_024
 """Bytes of a response, escapes and all, of which it pays to read the end first."""
-_SIZE: Final = 704
+_SIZE: Final = 640
 """Bytes of an end, at most."""
 _FIRST_SIZE: Final = 1_200
 """Bytes within which a line of 100 characters ends, whatever escapes they are written with."""

@@ -44,6 +44,7 @@ from relfast_kernels.text.choices.state import (
     CONFIRMED,
     FINAL,
     FREE,
+    HEARS,
     LAST_LINE,
     NEIGHBOURS,
     PANEL_FIRST,
@@ -89,7 +90,8 @@ _MAX_SENTENCE: Final = 2_000
 _MAX_PLAIN: Final = 80
 _MAX_NEIGHBOURS: Final = 6
 
-GOES_ON, ENDS, CANNOT = map(constant, (1, 0, -1))
+_QUICKLY, _HEARING = map(constant, (0, 1))
+GOES_ON, ENDS, CANNOT, AGAIN = map(constant, (1, 0, -1, -2))
 
 
 @kernel
@@ -109,13 +111,14 @@ def _take(
     text: Any, start: int, end: int, line: int, whole: bool, enumerated: bool, words: Any, out: Any, low: int,
     work: Any,
 ) -> Any:  # fmt: skip
-    """Take in a sentence: `GOES_ON`; `ENDS`: what comes before it cannot matter; or `CANNOT` be said."""
+    """Take in a sentence: `GOES_ON`; `ENDS`: what comes before it cannot matter; `CANNOT` be said; or
+    `AGAIN`: what was passed over may matter."""
     if work[STATE] != 0:
         return _neighbour(text, start, end, line, whole, words, out, low, work)
     yes = work[WALK_YES] != 0
     work[WALK_YES] = 0
     proved = look(text, start, end, words, IF_NAMELESS)
-    if proved & NAMELESS and proved & QUIET:
+    if proved & NAMELESS and proved & QUIET and work[HEARS] == 0:
         work[UNHEARD] = 1
         return GOES_ON
     stop = open_sentence(text, start, end, out, low, work)
@@ -181,7 +184,7 @@ def _take(
             return GOES_ON
     if work[TAKEN_BACK] != 0 and work[CONFIRMED] == 0:
         if work[UNHEARD] != 0:
-            return CANNOT
+            return AGAIN
         work[WITHDRAWN] = 1
         return ENDS
     work[STATE] = 1
@@ -288,11 +291,23 @@ def walk_back(
     """The choice of a text in lower case, as `relfast_kernels.text.rel_a_strict.read_choice` gives it.
 
     White space at its end begins at ``end``."""
+    done, number, reason = _walk(text, start, end, whole_end, _QUICKLY, words, out, low, work)
+    if done == AGAIN:
+        _, number, reason = _walk(text, start, end, whole_end, _HEARING, words, out, low, work)
+    return number, reason
+
+
+@kernel
+def _walk(
+    text: Any, start: int, end: int, whole_end: int, hears: Any, words: Any, out: Any, low: int, work: Any
+) -> Any:
+    """`walk_back`, with a look at all talk or not, after how it ended."""
     for k in range(STATE, ZEROED):
         work[k] = 0
     work[HAS_GIVEN_UP] = 0
+    work[HEARS] = hears
     work[TEXT], work[TEXT_END], work[FREE] = start, whole_end, low + SENTENCE_BYTES
-    number = 0
+    nth = 0
     line_end = end
     while line_end >= start:
         line = line_before(text, start, line_end)
@@ -300,16 +315,16 @@ def walk_back(
         line_end = line - 1
         if row == row_end:
             continue
-        number += 1
+        nth += 1
         if row_end - row > _MAX_ROW or not can_be_cut(text, row, row_end):
-            return UNKNOWN, 0
+            return CANNOT, UNKNOWN, 0
         enumerated = _is_enumerated(text, row, row_end)
         row = without_bullet(text, row, row_end)
         stop = row_end
         while stop > row:
             begin = sentence_start(text, row, stop)
             if begin < 0 or stop - begin > _MAX_SENTENCE:
-                return UNKNOWN, 0
+                return CANNOT, UNKNOWN, 0
             unit, unit_end = row_of(text, begin, stop)
             whole = begin == row and stop == row_end
             before_more = stop < row_end
@@ -324,9 +339,11 @@ def walk_back(
                 and is_digit(text[unit_end - 2])
             ):
                 continue
-            done = _take(text, unit, unit_end, number, whole, enumerated, words, out, low, work)
-            if done == CANNOT or work[HAS_GIVEN_UP] != 0:
-                return UNKNOWN, 0
+            done = _take(text, unit, unit_end, nth, whole, enumerated, words, out, low, work)
+            if done < ENDS or work[HAS_GIVEN_UP] != 0:
+                return done, UNKNOWN, 0
             if done == ENDS:
-                return walked_to(text, start, whole_end, work)
-    return walked_to(text, start, whole_end, work)
+                number, reason = walked_to(text, start, whole_end, work)
+                return ENDS, number, reason
+    number, reason = walked_to(text, start, whole_end, work)
+    return ENDS, number, reason
