@@ -54,7 +54,7 @@ def _is_within(text: Any, behind: int, at: int, after: int, end: int) -> bool:
     bullet and no sentence begins or ends with it. Another character beyond ASCII ends at ``behind``."""
     if at == behind or after >= end or is_blank(text[after]):
         return False
-    return _BEFORE_WHITE[text[at - 1]] != 0
+    return bool(_BEFORE_WHITE[text[at - 1]] != 0)
 
 
 @kernel

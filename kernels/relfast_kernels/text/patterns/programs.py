@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -34,7 +33,7 @@ def number_of(name: str) -> int:
     return constant(_NUMBERS[name])
 
 
-def beginnings(numbers: Sequence[int]) -> tuple[Any, Any]:
+def beginnings(numbers: Any) -> tuple[Any, Any]:
     """What matches of some patterns, 64 at most, may begin with: for each symbol those that may have it
     first, as bits; and for the last six bits of each those that may have it second."""
     firsts, seconds = np.zeros(N_SYMBOLS, np.uint64), np.zeros(64, np.uint64)
