@@ -31,6 +31,10 @@ _MOST_NAME: Final = 14
 
 _NOUGHT, _BIT, _LAST = np.uint64(0), np.uint64(1), np.uint64(63)
 _N, _U, _SLASH = 110, 117, 47
+_FOLLOWS: Final = MAY_FOLLOW.copy()
+"""What the byte behind a mark's bracket can be in JSON."""
+_FOLLOWS[BACKSLASH] = 1
+_FOLLOWS[0x80:] = 1
 _ANALYSIS: Final = np.frombuffer(b"analy", np.uint8)
 _DRESS: Final = np.zeros(256, np.uint8)
 """What may stand behind a yes or no that is all of its line."""
@@ -80,7 +84,7 @@ def _is_ascii_escape(data: Any, at: int) -> bool:
 
 @kernel
 def _may_be_mark(data: Any, at: int, last: int) -> bool:
-    """Whether a mark may begin with the bracket at ``at``."""
+    """Whether a mark may begin with the bracket at ``at``, by what stands behind a byte of `_FOLLOWS`."""
     if at + 1 >= last:
         return False
     byte = data[at + 1]
@@ -88,8 +92,6 @@ def _may_be_mark(data: Any, at: int, last: int) -> bool:
         return True
     if byte == BACKSLASH:
         return bool(data[at + 2] == _U or data[at + 2] == _SLASH)
-    if MAY_FOLLOW[byte] == 0:
-        return False
     if is_mark(data, at, last):
         return True
     # letters that are others where case is ignored, and escapes
@@ -117,7 +119,7 @@ def may_hold_marks(data: Any, first: int, last: int) -> bool:
             brackets &= brackets - _BIT
             if place >= last:
                 break
-            if _may_be_mark(data, place, last):
+            if _FOLLOWS[data[place + 1]] != 0 and _may_be_mark(data, place, last):
                 return True
         # "\u", and the first two bytes that a triangle has in UTF-8
         openers = places_of(data, at, BACKSLASH, 0xE2)
