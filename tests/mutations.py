@@ -61,7 +61,8 @@ def real_lines(n: int = 40) -> tuple[bytes, ...]:
     rows: list[tuple[Json, bool]] = []
     for dump in DUMPS.values():
         for number, (record, texts) in enumerate(dump._responses(n, 3)):
-            texts = [text[-700:] for text in texts]
+            # of long ones the kernels read the end first
+            texts = [text[-(700 if number % 3 else 1_600) :] for text in texts]
             rows.append((dump.row(record, texts, number), dump.ascii))
             rows += [(row, number % 2 == 0) for row in _wrapped(record, texts[0], number)[number % 6 :: 6]]
     for record in (*missing_isomers(n, 5), *motifs(n, 5)):

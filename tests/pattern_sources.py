@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -289,7 +291,22 @@ def words_text() -> str:
     return "".join(lines)
 
 
+def compiled() -> str:
+    """What the programs of the patterns come to, by a process that reads them anew. Raises `ValueError` where they
+    are more than their tables have room for."""
+    code = (
+        "from relfast_kernels.text.patterns import compile, programs\n"
+        "size = len(programs.CODE) // compile.WIDTH\n"
+        "print(f'{size:,} instructions of {compile.MOST:,}')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ValueError((done.stderr.splitlines() or ["no reason"])[-1])
+    return done.stdout.strip()
+
+
 if __name__ == "__main__":
     PATH.write_text(text(), "utf-8")
     WORDS_PATH.write_text(words_text(), "utf-8")
     CHOICES_PATH.write_text(choices_text(), "utf-8")
+    print(compiled())

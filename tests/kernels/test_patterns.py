@@ -11,7 +11,7 @@ import pytest
 from corpora import solutions
 from relfast_kernels.text.characters import is_tame
 from relfast_kernels.text.known_words import WORDS
-from relfast_kernels.text.patterns import machine, symbols
+from relfast_kernels.text.patterns import compile, machine, symbols
 from relfast_kernels.text.patterns.compile import Programs
 from relfast_kernels.text.patterns.sources import DELETED, REPLACED, SOURCES
 from seeds import fresh, rounds
@@ -112,6 +112,14 @@ def test_the_machine_finds_what_re_finds() -> None:
 def test_what_the_machine_does_not_know_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         Programs().add("x", source, 0)
+
+
+def test_more_patterns_than_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = Programs()
+    programs.add("some", "(?:abc|d[ef])+", 0)
+    monkeypatch.setattr(compile, "MOST", len(programs.code) // compile.WIDTH + 1)
+    with pytest.raises(ValueError, match=r"with more the patterns have \d+ instructions, \d+ is the most"):
+        programs.add("more", "x(?:yz)*", 0)
 
 
 def test_it_gives_up_rather_than_runs_on() -> None:

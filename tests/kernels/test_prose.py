@@ -116,6 +116,30 @@ def test_sentences_and_tame_lines(text: bytes, span: tuple[int, int], room: int)
     assert bytes(data[start:end]).decode() == "".join(c if c.isascii() else c.lower() for c in chars)
 
 
+WHITE = "\u00a0\u2009\u202f\u3000"
+MIXED = st.text(st.sampled_from([*"ab5:,.)*-( \n", *WHITE, "é", "–", "。"]), max_size=90)
+
+
+@given(MIXED, SPAN, st.sampled_from([0, 64]))
+def test_white_space_within_lines(text: str, span: tuple[int, int], room: int) -> None:
+    """What is white beyond ASCII is tame where no line, bullet or sentence begins or ends with it."""
+    start, end = sorted(place % (len(text) + 1) for place in span)
+    own = text[start:end]
+    head = len(text[:start].encode())
+    data = np.frombuffer(bytearray(text.encode() + b"\xc2\xa0x" * 30), np.uint8)[: len(text.encode()) + room]
+    tame = prose.tamed(data, head, head + len(own.encode()))
+    places = [k for k, c in enumerate(own) if c in WHITE]
+    assert tame == all(
+        0 < k < len(own) - 1 and own[k - 1] in "ab5:,(" and own[k + 1] not in " \n" for k in places
+    )
+    if tame and places:
+        for row in own.split("\n"):
+            assert row.strip() == row.strip(" ")
+            assert all(unit.text.strip(" ") == unit.text for unit in units.units(row))
+            ends = [found.end() for found in units._END_OF_SENTENCE.finditer(row)]
+            assert not any(row[end - 1] in WHITE for end in ends)
+
+
 def test_lower_case_of_every_character() -> None:
     """What is tame becomes what Python makes of it, wherever it stands; what has no one lower case is not."""
     n_tame = 0

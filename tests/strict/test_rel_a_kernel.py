@@ -31,7 +31,8 @@ LINES = [
     "12 or 13", "12 or any other", "3.5", "3,500", "#### 5", "#### 1,200", "Panels 6 and 7 have 3 and 4 entities.", "so 5", "1. Look at it.",
     "a) one", "- 5", "* the fifth", "① ", "5\ufe0f\u20e3", "４", "é 5", "“5”", "5…", "Answer: 5 – I think.", "<b foo bar>5</b>", "~~5~~", "no. 5",
     "e.g. 5", "I lied.", "psychology", "every thing but 5", "not foo sure", "Answer 5: the one with rows", "either 5", "answer 5 or 6", "5?", "Is it 5?",
-    "not 5 but", "if 5", "only 5", "the fifth one", "Five", "the answer is five", "phone", "weight 5", "…", "5; 6", "5. 6", "5! 6?", "5 ... 6",
+    "Answer:\u00a05", "It is\u202f5.", "\u00a05", "5\u00a0", "5²", "x₂ = 5", "² 5", "½ of 5", "a: 6, b: 8", "- **Graph B:**", "This does not match.",
+    "The rest is correct.", "The volume is constant.", "not 5 but", "if 5", "only 5", "the fifth one", "Five", "the answer is five", "phone", "weight 5", "…", "5; 6", "5. 6", "5! 6?", "5 ... 6",
 ]  # fmt: skip
 
 
@@ -73,6 +74,21 @@ def test_real_prose(reader: StrictReader) -> None:
     at_once = sum(reader.read(TASK, text) is not None for text in texts)
     assert at_once > 0.9 * len(texts)
     assert sum(_known(reader, text) for text in texts) > 0.98 * len(texts)
+
+
+AT_ONCE = [
+    "Answer:\u00a05", "The answer is\u00a05.", "R\u00e9ponse\u00a0: 5\n\nAnswer:\u00a05", "So x\u00b2 + y\u2082 = 25.\n\nAnswer: 4", "It has 25 cm\u00b2, so answer 4.",
+    "- **Graph A:** 4\n- **Graph B:** 5\n\nThe panel that completes the matrix is panel 8.", "x a: 6, b: 8 and the answer is 4",
+    "A: 749\n\n- The volume is constant.\n- This does not match the rest.\n\nThe panel that completes the matrix is panel 8.",
+    "The answer is 3.\n\n- All are the same.\n- This does not match the rest.\n- It is correct.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", AT_ONCE)
+def test_no_extractor_is_asked(reader: StrictReader, text: str) -> None:
+    """Blanks and figures beyond ASCII, letters of a list, and talk that may confirm what was taken back."""
+    for response in (text, "Look at the rows of it.\n" * 60 + text):
+        assert reader.read(TASK, response) == extract_strict(response)
 
 
 FRESH = [

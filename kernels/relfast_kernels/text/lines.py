@@ -35,6 +35,7 @@ from relfast_kernels.layouts import (
     LINE_KIND,
     LINE_RECORD,
     LINE_START,
+    MAX_TOKENS,
     NOWHERE,
     OBJECT,
     RECORD_BEFORE,
@@ -92,7 +93,14 @@ from relfast_kernels.text.join import find_gold
 from relfast_kernels.text.json_scan import is_null, put_text, tokenise
 from relfast_kernels.text.messages import UNSURE
 from relfast_kernels.text.questions import may_show_taxa
-from relfast_kernels.text.responses import LEAVES_IT, NOT_DONE, score_as_published, score_strictly, shown_gold
+from relfast_kernels.text.responses import (
+    LEAVES_IT,
+    NOT_DONE,
+    score_as_published,
+    score_by_end,
+    score_strictly,
+    shown_gold,
+)
 from relfast_kernels.text.vectors import WIDTH
 
 _LF = 10
@@ -231,14 +239,29 @@ def _score_line(
     least = settings.view(np.float64)[SET_LEAST]
     left: Any = state[STATE_LEFT]
     for sample in range(n):
-        escaped, first, last = put_response(data, tape, samples[sample], scratch, decoded)
-        beyond = used + 2 * (last - first) + 8 if details or strict else used
-        text = scratch if escaped else data
         row = records[state[STATE_RECORDS] + sample]
-        if strict:
-            done, used = score_strictly(
-                text, first, last, task, details, least, gold_data, work, tables, scratch, used, beyond, row
-            )
+        done: Any = NOT_DONE
+        token = samples[sample]
+        if strict and token < MAX_TOKENS:
+            done, used = score_by_end(
+                data, tape[token, TOKEN_START], tape[token, TOKEN_END], task, details, least, gold_data, work,
+                tables, scratch, used, decoded, row,
+            )  # fmt: skip
+        if done == NOT_DONE:
+            escaped, first, last = put_response(data, tape, token, scratch, decoded)
+            beyond = used + 2 * (last - first) + 8 if details or strict else used
+            text = scratch if escaped else data
+            if strict:
+                done, used = score_strictly(
+                    text, first, last, task, details, least, gold_data, work, tables, scratch, used, beyond,
+                    row,
+                )  # fmt: skip
+            else:
+                done, used = score_as_published(
+                    text, first, last, task, settings, gold_data, work, scratch, used, beyond, row
+                )
+            if done == NOT_DONE:
+                return SLOW
             if done == LEAVES_IT:
                 # what was decoded is gone with the line
                 place = IN_DATA
@@ -249,12 +272,6 @@ def _score_line(
                 row[RECORD_KEY] = LEFT | task | shown_gold(task, work.gold) << GOLD_VALUE_SHIFT
                 row[RECORD_BEFORE] = left
                 left = state[STATE_RECORDS] + sample + 1
-        else:
-            done, used = score_as_published(
-                text, first, last, task, settings, gold_data, work, scratch, used, beyond, row
-            )
-        if done == NOT_DONE:
-            return SLOW
         row[RECORD_LINE], row[RECORD_SAMPLE] = number, sample
         row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, id_place
         row[RECORD_HASH] = value

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.characters import LETTER, SYMBOL, classify, decode, is_ascii, lower_at
+from relfast_kernels.text.characters import LETTER, SPACE, SYMBOL, classify, decode, is_ascii, lower_at
 from relfast_kernels.text.find import find_byte
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.vectors import WIDTH, first_outside, highest, lowest, places_of
@@ -16,6 +16,10 @@ from relfast_kernels.text.words import is_blank, skip_white
 _NOUGHT: Final = np.uint64(0)
 _BULLET, _DASH = ord("•"), ord("–")
 _WIDE_MARKS: Final = np.array([ord(mark) for mark in "…。！？；"], np.int64)
+_BEFORE_WHITE: Final = np.zeros(256, np.uint8)
+"""What white space may follow that belongs to a line's words: nothing that ends sentences or is a bullet."""
+for _c in "abcdefghijklmnopqrstuvwxyz0123456789:,=#%$}{(|/":
+    _BEFORE_WHITE[ord(_c)] = 1
 _MOST_MARKS: Final = 40
 """Bytes of marks and blanks in a row that are followed."""
 
@@ -45,9 +49,20 @@ def lowered(text: Any, start: int, end: int, out: Any, to: int) -> int:
 
 
 @kernel
+def _is_within(text: Any, behind: int, at: int, after: int, end: int) -> bool:
+    """Whether the white space text[at:after] has words, numbers or colons on both sides, so that no line, no
+    bullet and no sentence begins or ends with it. Another character beyond ASCII ends at ``behind``."""
+    if at == behind or after >= end or is_blank(text[after]):
+        return False
+    return bool(_BEFORE_WHITE[text[at - 1]] != 0)
+
+
+@kernel
 def tamed(text: Any, start: int, end: int) -> bool:
-    """Whether all is ASCII, letters or symbols, no blanks among them; the letters are in lower case then."""
+    """Whether all is ASCII, letters, symbols, or white space beyond ASCII within a line; letters are in lower
+    case then."""
     at = start
+    behind = start
     while at < end:
         if at + WIDTH <= len(text):
             step = first_outside(text, at, 0, 0x7F)
@@ -61,9 +76,13 @@ def tamed(text: Any, start: int, end: int) -> bool:
         if length == 0:
             return False
         kind = classify(point)
-        if (kind != SYMBOL and kind != LETTER) or not lower_at(text, at, point, length):
+        if kind == SPACE:
+            if not _is_within(text, behind, at, at + length, end):
+                return False
+        elif (kind != SYMBOL and kind != LETTER) or not lower_at(text, at, point, length):
             return False
         at += length
+        behind = at
     return True
 
 
@@ -80,8 +99,8 @@ def last_is_tame(text: Any, start: int, end: int) -> bool:
 def count(text: Any, start: int, end: int) -> int:
     """Characters of UTF-8."""
     n = 0
-    for at in range(start, end):
-        n += text[at] & 0xC0 != 0x80
+    for at in range(np.uint64(start), np.uint64(max(start, end))):
+        n += (text[at] & np.uint8(0xC0)) != np.uint8(0x80)
     return n
 
 

@@ -38,11 +38,11 @@ _SQUARE = (
 )
 _TRIANGLE = np.frombuffer("◁".encode(), np.uint8)
 
-_MAY_FOLLOW = np.zeros(256, np.uint8)
+MAY_FOLLOW = np.zeros(256, np.uint8)
 """Whether a mark can have a byte behind its bracket; brackets of prose and mathematics mostly have others."""
 for _mark in (_THINK, *_OTHERS, *_SQUARE):
     for _byte in {47, int(_mark[0]), ord(chr(_mark[0]).upper()) if _mark[0] < 0x80 else int(_mark[0])}:
-        _MAY_FOLLOW[_byte] = 1
+        MAY_FOLLOW[_byte] = 1
 _NOUGHT, _BIT = np.uint64(0), np.uint64(1)
 
 
@@ -65,6 +65,24 @@ def _other_angle(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
+def _other_square(text: Any, at: int, end: int) -> bool:
+    return (
+        begins_with(text, at, end, _SQUARE[0])
+        or begins_with(text, at, end, _SQUARE[1])
+        or begins_with(text, at, end, _SQUARE[2])
+    )
+
+
+@kernel
+def is_mark(text: Any, at: int, end: int) -> bool:
+    """Whether a mark begins with the bracket at ``at``, which is not the last byte."""
+    after = at + 2 if text[at + 1] == 47 else at + 1
+    if text[at] == 91:
+        return _other_square(text, after, end)
+    return begins_with(text, after, end, _THINK) or _other_angle(text, after, end)
+
+
+@kernel
 def _next_mark(text: Any, at: int, end: int) -> int:
     """The next bracket, angle or square, that a mark may begin with, or ``end``."""
     while at + WIDTH <= len(text) and at < end:
@@ -73,12 +91,12 @@ def _next_mark(text: Any, at: int, end: int) -> int:
             place = at + lowest(places)
             if place + 1 >= end:
                 return end
-            if _MAY_FOLLOW[text[place + 1]] != 0:
+            if MAY_FOLLOW[text[place + 1]] != 0:
                 return place
             places &= places - _BIT
         at += WIDTH
     while at + 1 < end:
-        if (text[at] == 60 or text[at] == 91) and _MAY_FOLLOW[text[at + 1]] != 0:
+        if (text[at] == 60 or text[at] == 91) and MAY_FOLLOW[text[at + 1]] != 0:
             return at
         at += 1
     return end
@@ -114,11 +132,7 @@ def cut_reasoning(text: Any, start: int, end: int, out: Any, to: int) -> Any:
         closes = text[at + 1] == 47
         after = at + 2 if closes else at + 1
         if text[at] == 91:
-            if (
-                begins_with(text, after, end, _SQUARE[0])
-                or begins_with(text, after, end, _SQUARE[1])
-                or begins_with(text, after, end, _SQUARE[2])
-            ):
+            if _other_square(text, after, end):
                 return UNSURE, 0, False
         elif begins_with(text, after, end, _THINK):
             # once each, the opening one first

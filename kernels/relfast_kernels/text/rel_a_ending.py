@@ -106,7 +106,7 @@ def _answer(value: int) -> Any:
 
 
 @kernel
-def final_choice(text: Any, start: int, end: int, tables: Any, room: Any) -> Any:
+def final_choice(text: Any, start: int, end: int, part: Any, tables: Any, room: Any) -> Any:
     """The choice that is stated last, as `read_choice` gives it."""
     words = tables.words
     final: Any = np.int64(0)
@@ -195,12 +195,12 @@ def final_choice(text: Any, start: int, end: int, tables: Any, room: Any) -> Any
     if not (whole and final & SAYS_PLAIN):
         return _answer(value)
     above = line_before(text, start, line_end) - 1
-    return _lines_before(text, start, above, final, panel_first, tables, room)
+    return _lines_before(text, start, above, part, final, panel_first, tables, room)
 
 
 @kernel
 def _lines_before(
-    text: Any, start: int, line_end: int, final: int, panel_first: bool, tables: Any, room: Any
+    text: Any, start: int, line_end: int, part: Any, final: int, panel_first: bool, tables: Any, room: Any
 ) -> Any:
     """The choice of a final statement that is all of its line, by the lines that end before ``line_end``."""
     value = final & SAYS_VALUE
@@ -249,6 +249,8 @@ def _lines_before(
             return _answer(value)
         if done < 0:
             return UNKNOWN, 0
+    if part != 0 and n < _MAX_NEIGHBOURS:
+        return UNKNOWN, 0
     return _answer(value)
 
 

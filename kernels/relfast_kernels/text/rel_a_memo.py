@@ -25,6 +25,7 @@ from relfast_kernels.text.choices.skimming import has_number_word
 from relfast_kernels.text.find import hash_text, same_bytes
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP
+from relfast_kernels.text.patterns.symbols import FIGURE
 from relfast_kernels.text.prose import (
     count,
 )
@@ -55,9 +56,9 @@ class Room(NamedTuple):
 
 
 @kernel
-def _find(text: Any, start: int, end: int, form: int, tables: Any) -> Any:
-    """What the memo has of a text, or of a form of texts (``form`` `SAYS_FORM`); 0 where it is not there."""
-    value = np.int64(hash_text(text, start, end))
+def _find(value: Any, text: Any, start: int, end: int, form: int, tables: Any) -> Any:
+    """What the memo has of a text, whose hash is ``value``, or of a form of texts (``form`` `SAYS_FORM`); 0
+    where it is not there."""
     memo = tables.memo
     mask = memo.shape[0] - 1
     at = (value ^ (value >> 32)) & mask
@@ -99,20 +100,23 @@ def says_of(text: Any, start: int, end: int, tables: Any, room: Any) -> Any:
     work = room.work
     place = _lone_digit(text, start, end)
     digit: Any = np.int64(0)
+    form_value: Any = np.int64(0)
     if place >= 0:
         digit = np.int64(text[place])
         text[place] = FORM_DIGIT
-        bits = _find(text, start, end, SAYS_FORM, tables)
+        form_value = np.int64(hash_text(text, start, end))
+        bits = _find(form_value, text, start, end, SAYS_FORM, tables)
         if bits == 0:
-            bits = kept(text, start, end, work)
+            bits = kept(form_value, text, start, end, work)
             if not bits & SAYS_FORM:
                 bits = np.int64(0)
         text[place] = digit
         if bits != 0:
             return _of_digit(bits, digit)
-    bits = _find(text, start, end, 0, tables)
+    value = np.int64(hash_text(text, start, end))
+    bits = _find(value, text, start, end, 0, tables)
     if bits == 0:
-        bits = kept(text, start, end, work)
+        bits = kept(value, text, start, end, work)
         if bits & SAYS_FORM:
             bits = np.int64(0)
     if bits != 0:
@@ -122,13 +126,16 @@ def says_of(text: Any, start: int, end: int, tables: Any, room: Any) -> Any:
         tables.missed[0], tables.missed[1] = start, end
         return np.int64(MISSED)
     stop = room.to + count(text, start, end)
+    for k in range(room.to, stop):
+        if room.scratch[k] == FIGURE:
+            place = -1  # another number
     if place >= 0 and not has_number_word(room.scratch, room.to, stop, work) and work[HAS_GIVEN_UP] == 0:
         form = bits | SAYS_FORM
         if bits & SAYS_VALUE == digit - ZERO:
             form += FORM_DIGIT - digit
         text[place] = FORM_DIGIT
-        keep(text, start, end, form, work)
+        keep(form_value, text, start, end, form, work)
         text[place] = digit
     else:
-        keep(text, start, end, bits, work)
+        keep(value, text, start, end, bits, work)
     return bits

@@ -21,7 +21,7 @@ from relfast_kernels.text.choices.opening import opening_stands
 from relfast_kernels.text.choices.walk import walk_back
 from relfast_kernels.text.find import find_byte
 from relfast_kernels.text.patterns.machine import GAVE_UP, HAS_GIVEN_UP, fullmatch, number_of
-from relfast_kernels.text.patterns.symbols import to_symbols
+from relfast_kernels.text.patterns.symbols import constant, to_symbols
 from relfast_kernels.text.proofs import (
     IF_NAMELESS,
     IF_PLAIN,
@@ -42,13 +42,15 @@ from relfast_kernels.text.rel_a_ending import MAX_PLAIN, final_choice
 from relfast_kernels.text.rel_a_memo import MISSED, ZERO, Room, says_of
 from relfast_kernels.text.words import is_blank
 
-_MAX_TEXT: Final = 60_000
+MAX_TEXT: Final = 60_000
 _MAX_FIRST: Final = 100
+ALL, END = map(constant, (0, 1))
+"""What `read_choice` gets: all of a text, or its end."""
 _PLAIN: Final = number_of("A_PLAIN")
 
 
 @kernel
-def _may_be_plain(text: Any, start: int, end: int, words: Any) -> bool:
+def may_be_plain(text: Any, start: int, end: int, words: Any) -> bool:
     """Whether a line has one digit, and no words but those of a bare answer."""
     n = 0
     for at in range(start, end):
@@ -70,12 +72,17 @@ def _plain(text: Any, start: int, end: int, scratch: Any, to: int, patterns: Any
 
 
 @kernel
-def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: int, patterns: Any) -> Any:
+def read_choice(
+    text: Any, start: int, end: int, part: Any, tables: Any, scratch: Any, to: int, patterns: Any
+) -> Any:
     """The choice of text[start:end], UTF-8 of tame characters (`relfast_kernels.text.characters`) without
     reasoning, not all white space.
 
     Parameters
     ----------
+    part
+        `ALL`; or `END`: more lines stand before it, the first of which is no answer. What they decide is
+        unknown.
     tables : Tables
         ``missed`` is filled where a text is not known.
     scratch : uint8
@@ -91,7 +98,7 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     """
     words = tables.words
     tables.missed[0] = tables.missed[1] = 0
-    if end - start > _MAX_TEXT:
+    if end - start > MAX_TEXT:
         # the beginning of what is left may be anywhere in a line
         return UNKNOWN, 0
     stop = lowered(text, start, end, scratch, to)
@@ -99,6 +106,8 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     whole_end = end
     while end > start and is_blank(text[end - 1]):
         end -= 1
+    if end == start:
+        return UNKNOWN, 0
     if text[end - 1] >= 0x80 and not last_is_tame(text, start, end):
         return UNKNOWN, 0
 
@@ -109,19 +118,19 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
     # a last line that is nothing but an answer counts if the line above it names none
     plain: Any = np.int64(0)
     above: Any = 1
-    if count(text, begin, end) <= MAX_PLAIN and _may_be_plain(text, begin, end, words):
+    if count(text, begin, end) <= MAX_PLAIN and may_be_plain(text, begin, end, words):
         plain = _plain(text, begin, end, scratch, whole_end, patterns)
         if plain == MISSED:
             return UNKNOWN, 0
         if plain != 0:
-            above = _above_names(text, start, begin, tables, room)
+            above = _above_names(text, start, begin, part, tables, room)
             if above == 0:
                 return plain - 1, 0
     # a first line that is nothing but an answer
     last = min(whole_end, start + 4 * _MAX_FIRST)
     first = find_byte(text, start, last, 10)
-    may_open = start < first < last and count(text, start, first) < _MAX_FIRST
-    if may_open and _may_be_plain(text, start, first, words):
+    may_open = part == ALL and start < first < last and count(text, start, first) < _MAX_FIRST
+    if may_open and may_be_plain(text, start, first, words):
         opened = _plain(text, start, first, scratch, whole_end, patterns)
         if opened == MISSED or (opened != 0 and not tamed(text, start, whole_end)):
             return UNKNOWN, 0
@@ -132,26 +141,26 @@ def read_choice(text: Any, start: int, end: int, tables: Any, scratch: Any, to: 
             if stands > 0:
                 return opened - 1, 0
     missed, missed_end = tables.missed[0], tables.missed[1]
-    number, reason = final_choice(text, start, end, tables, room)
+    number, reason = final_choice(text, start, end, part, tables, room)
     if above == MISSED and number != plain - 1:
         # what the line above says would settle it
         if missed_end != 0:
             tables.missed[0], tables.missed[1] = missed, missed_end
         return UNKNOWN, 0
-    if number == UNKNOWN:
+    if number == UNKNOWN and part == ALL:
         return walk_back(text, start, end, whole_end, words, scratch, whole_end, patterns)
     return number, reason
 
 
 @kernel
-def _above_names(text: Any, start: int, begin: int, tables: Any, room: Any) -> int:
+def _above_names(text: Any, start: int, begin: int, part: Any, tables: Any, room: Any) -> int:
     """Whether the line above an answer's, which begins at ``begin``, names a choice or is "or" (1) or not
     (0), or that cannot be said (`MISSED`)."""
     above = begin
     while above > start and is_blank(text[above - 1]):
         above -= 1
     if above == start:
-        return 0
+        return MISSED if part != ALL else 0
     line = line_before(text, start, above)
     if not tamed(text, line, above):
         return MISSED

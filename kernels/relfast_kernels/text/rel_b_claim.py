@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     REASONS,
@@ -11,7 +13,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.patterns.lists import TAXA
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP, number_of, search
-from relfast_kernels.text.patterns.plain import LINE_FEED, POINT, find, has_word
+from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, POINT, find, find_word, has_word
 from relfast_kernels.text.patterns.plain_yes import plain_yes
 from relfast_kernels.text.patterns.reading import (
     MARGIN,
@@ -22,7 +24,7 @@ from relfast_kernels.text.patterns.reading import (
     open_text,
     word,
 )
-from relfast_kernels.text.patterns.symbols import constant
+from relfast_kernels.text.patterns.symbols import IS_LETTER, KIND, SYMBOL_OF, constant
 from relfast_kernels.text.patterns.taxa import listed_taxa
 from relfast_kernels.text.patterns.verdict import (
     NO_ANSWER,
@@ -45,6 +47,10 @@ _TRUTHS: Final = word("trufalpreabsdetnon")
 _HOMOPLASY, _CONVERGENCE = word("homoplasy"), word("convergence")
 _HOMOPLAS, _CONVERGEN = word("homoplas"), word("convergen")
 _TRUE, _FALSE, _PRESENT, _ABSENT = word("true"), word("false"), word("present"), word("absent")
+_BEFORE_NOUN: Final = (KIND & IS_LETTER != 0).astype(np.uint8) | BLANKS
+"""What `B_PHRASE` can have before the noun that each of its ways has."""
+for _c in "-,'’":
+    _BEFORE_NOUN[SYMBOL_OF[_c]] = 1
 
 MAX_NAMED: Final = 512
 """Different taxa of a claim; more take the exact way."""
@@ -92,9 +98,16 @@ def _is_bare(text: Any, start: int, end: int, work: Any) -> bool:
 def _phrases(text: Any, low: int, high: int, work: Any) -> int:
     """Write statements without yes and no over the verdicts; how many, or -1."""
     n = 0
-    if not has_word(text, low, high, _HOMOPLAS) and not has_word(text, low, high, _CONVERGEN):
+    first = find_word(text, low, high, _HOMOPLAS)
+    other = find_word(text, low, high if first < 0 else first, _CONVERGEN)
+    if other >= 0:
+        first = other
+    if first < 0:
         return n
-    at = search(_PHRASE, text, low, low, high, work)
+    # every statement has one of these words, and before it only some others
+    while first > low and _BEFORE_NOUN[text[first - 1]] != 0:
+        first -= 1
+    at = search(_PHRASE, text, low, first, high, work)
     while at >= 0:
         if n >= N_FOUND:
             return -1

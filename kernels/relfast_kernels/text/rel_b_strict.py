@@ -129,13 +129,15 @@ def _share_of_vote(value: int, out: Any, to: int) -> Any:
 
 @kernel
 def score_claim(
-    text: Any, start: int, end: int, reason: int, gold_data: Any, work: Any, details: bool, least: float,
-    scratch: Any, used: int, beyond: int, row: Any,
+    text: Any, start: int, end: int, known: int, reason: int, gold_data: Any, work: Any, details: bool,
+    least: float, scratch: Any, used: int, beyond: int, row: Any,
 ) -> Any:  # fmt: skip
     """Score text[start:end], UTF-8 of tame characters (`relfast_kernels.text.characters`) without reasoning.
 
     Parameters
     ----------
+    known
+        1 where it is known to say no and no more; else 0.
     reason
         Not 0 where nothing is left of the response: the place in `REASONS` of why.
     gold_data, work
@@ -160,9 +162,9 @@ def score_claim(
         n_gold = _read_gold_names(gold_data, work.spans[1], work.gold[GOLD_TAXA], numbers)
         if n_gold < 0:
             return False, used
-    label: Any = 0
+    label: Any = known
     n_pred: Any = 0
-    if reason == 0:
+    if reason == 0 and known == 0:
         label, n_pred, reason = read_claim(text, start, end, scratch, beyond, numbers)
         if label == UNKNOWN:
             return False, used

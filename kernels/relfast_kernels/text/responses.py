@@ -28,15 +28,22 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.characters import is_ascii, is_tame
 from relfast_kernels.text.gold import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
+from relfast_kernels.text.json_scan import put_text
 from relfast_kernels.text.patterns.lists import TAXA
+from relfast_kernels.text.patterns.reading import obvious_end
+from relfast_kernels.text.patterns.symbols import constant
+from relfast_kernels.text.patterns.verdict import NEAR
+from relfast_kernels.text.prose import count
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_a import score_choice
-from relfast_kernels.text.rel_a_strict import read_choice
+from relfast_kernels.text.rel_a_strict import ALL, END, MAX_TEXT, read_choice
 from relfast_kernels.text.rel_b import score_taxa
 from relfast_kernels.text.rel_b_claim import read_claim
 from relfast_kernels.text.rel_b_strict import score_claim
 from relfast_kernels.text.rel_c import score_tag
 from relfast_kernels.text.rel_c_strict import read_label
+from relfast_kernels.text.tails import LEAST, line_in_end, may_end_with_verdict, may_hold_marks, may_open
+from relfast_kernels.text.vectors import WIDTH
 from relfast_kernels.text.words import skip_white
 
 NOT_DONE, DONE, LEAVES_IT = 0, 1, 2
@@ -45,6 +52,7 @@ NOT_DONE, DONE, LEAVES_IT = 0, 1, 2
 MAX_STRICT: Final = 1_000_000
 """Bytes of a response that is read under ``strict``: that policy's limit in characters."""
 
+_NOUGHT: Final = constant(0)
 _EMPTY: Final = REASONS.index("empty")
 _ONLY_REASONING: Final = REASONS.index("only_reasoning")
 
@@ -140,17 +148,80 @@ def score_strictly(
         reason = _ONLY_REASONING
     if task == B1:
         done, used = score_claim(
-            text, first, last, reason, gold_data, work, details, least, scratch, used, beyond, row
+            text, first, last, _NOUGHT, reason, gold_data, work, details, least, scratch, used, beyond, row
         )
         return DONE if done else NOT_DONE, used
     number: Any = NO_PANEL if task < B1 else 0
     if reason == 0:
         if task < B1:
-            number, reason = read_choice(text, first, last, tables, scratch, beyond, work.patterns)
+            number, reason = read_choice(text, first, last, ALL, tables, scratch, beyond, work.patterns)
         else:
             number, reason = read_label(text, first, last, scratch, beyond, work.patterns)
         if number == UNKNOWN:
             return left, used
+    _put(row, task, number, shown_gold(task, work.gold), reason, details)
+    return DONE, used
+
+
+@kernel
+def _read_end(
+    data: Any, first: int, last: int, task: int, tables: Any, scratch: Any, decoded: int, beyond: int,
+    patterns: Any,
+) -> Any:  # fmt: skip
+    """What a response says, by the end of its JSON alone: number and reason as `read_choice`, `read_label` or
+    `read_claim` has them, or `UNKNOWN` and 0."""
+    size = last - first
+    if size < LEAST or size > (MAX_TEXT if task < B1 else MAX_STRICT):
+        return UNKNOWN, 0
+    if task >= B1 and not may_end_with_verdict(data, first, last):
+        return UNKNOWN, 0
+    start = line_in_end(data, first, last)
+    if start < 0 or may_hold_marks(data, first, last):
+        return UNKNOWN, 0
+    end = put_text(data, start, last, scratch, decoded)
+    if not is_ascii(scratch, decoded, end) and not is_tame(scratch, decoded, end):
+        return UNKNOWN, 0
+    if task < B1:
+        if may_open(data, first, last, tables.words, scratch, end + WIDTH):
+            return UNKNOWN, 0
+        return read_choice(scratch, decoded, end, END, tables, scratch, beyond, patterns)
+    if count(scratch, decoded, end) <= NEAR:
+        return UNKNOWN, 0
+    found = obvious_end(scratch, decoded, end, scratch, beyond, patterns)
+    # a yes of REL-B1 names taxa
+    if found < 0 or (task == B1 and found > 0):
+        return UNKNOWN, 0
+    return 1 + found, 0
+
+
+@kernel
+def score_by_end(
+    data: Any, first: int, last: int, task: int, details: bool, least: float, gold_data: Any, work: Any,
+    tables: Any, scratch: Any, used: int, decoded: int, row: Any,
+) -> Any:  # fmt: skip
+    """`score_strictly` of a string's JSON data[first:last] by its end alone: `DONE`, or `NOT_DONE`: all of it
+    has to be read. It is written to ``scratch`` from ``decoded`` on."""
+    beyond = used + 2 * (last - first) + 8
+    number, reason = _read_end(data, first, last, task, tables, scratch, decoded, beyond, work.patterns)
+    if number == UNKNOWN:
+        return NOT_DONE, used
+    if task == B1:
+        done, used = score_claim(
+            scratch,
+            decoded,
+            decoded,
+            number,
+            reason,
+            gold_data,
+            work,
+            details,
+            least,
+            scratch,
+            used,
+            beyond,
+            row,
+        )
+        return DONE if done else NOT_DONE, used
     _put(row, task, number, shown_gold(task, work.gold), reason, details)
     return DONE, used
 
@@ -197,7 +268,7 @@ def read_one(text: Any, n: int, task: int, is_cut: bool, tables: Any, scratch: A
     reason: Any = 0
     n_taxa: Any = 0
     if task < B1:
-        number, reason = read_choice(text, first, last, tables, scratch, free, patterns)
+        number, reason = read_choice(text, first, last, ALL, tables, scratch, free, patterns)
     elif task == C1:
         number, reason = read_label(text, first, last, scratch, free, patterns)
     else:

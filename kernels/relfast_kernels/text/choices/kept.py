@@ -13,7 +13,6 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import CHOICES_WORK, PATTERN_WORK
 from relfast_kernels.text.choices.state import END_OF_WALK
-from relfast_kernels.text.find import hash_text
 from relfast_kernels.text.patterns.symbols import constant
 
 MAX_KEPT: Final = 240
@@ -37,15 +36,14 @@ def _word(text: Any, start: int, end: int, k: int) -> Any:
 
 
 @kernel
-def _place(text: Any, start: int, end: int) -> Any:
-    value = np.int64(hash_text(text, start, end))
-    return value, _KEPT + ((value ^ (value >> 32)) & (_SLOTS - 1)) * _WIDTH
+def _place(value: Any) -> Any:
+    return _KEPT + ((value ^ (value >> 32)) & (_SLOTS - 1)) * _WIDTH
 
 
 @kernel
-def kept(text: Any, start: int, end: int, work: Any) -> Any:
-    """The bits that were kept of a text; 0: none."""
-    value, place = _place(text, start, end)
+def kept(value: Any, text: Any, start: int, end: int, work: Any) -> Any:
+    """The bits that were kept of a text, whose hash is ``value``; 0: none."""
+    place = _place(value)
     about = work[place + 1]
     if work[place] != value or about & 255 != end - start:
         return np.int64(0)
@@ -56,9 +54,9 @@ def kept(text: Any, start: int, end: int, work: Any) -> Any:
 
 
 @kernel
-def keep(text: Any, start: int, end: int, bits: Any, work: Any) -> None:
+def keep(value: Any, text: Any, start: int, end: int, bits: Any, work: Any) -> None:
     """Keep the bits of a text in place of another one's."""
-    value, place = _place(text, start, end)
+    place = _place(value)
     work[place], work[place + 1] = value, bits << 8 | (end - start)
     for k in range((end - start + 7) >> 3):
         work[place + 2 + k] = _word(text, start, end, k)

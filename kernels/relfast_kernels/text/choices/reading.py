@@ -44,10 +44,10 @@ from relfast_kernels.text.choices.numbering import (
     kinds,
     plain_numbers,
 )
-from relfast_kernels.text.choices.sentences import WITHOUT_MARKUP, clean
+from relfast_kernels.text.choices.sentences import POINTS, WITHOUT_MARKUP, clean
 from relfast_kernels.text.choices.tokens import COLUMNS, KIND_OF, SETS, TOKENS, tokens
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP, has, number_of
-from relfast_kernels.text.patterns.symbols import constant
+from relfast_kernels.text.patterns.symbols import IS_WORD, KIND, constant
 
 SAID: Final = constant(END_OF_MEMBERS)
 """Where what is said stands in the work space."""
@@ -154,6 +154,15 @@ def _is_draft(text: Any, low: int, end: int, work: Any) -> bool:
 
 
 @kernel
+def _no_letter(text: Any, low: int, end: int, work: Any) -> None:
+    """Write "x:" for "a:", which is a letter beside "b:" and not short for an answer."""
+    for at in range(low, end - 1):
+        by_itself = at == low or KIND[text[at - 1]] & IS_WORD == 0
+        if text[at] == 97 and text[at + 1] == 58 and by_itself:
+            text[at], work[POINTS + at - low] = 120, 120
+
+
+@kernel
 def read_sentence(out: Any, start: int, end: int, work: Any) -> Any:
     """Read a sentence that `open_sentence` has written: (how much is said, what else it is as bits), or
     (-1, 0): it cannot be read here. What is said stands in the work space from `SAID` on."""
@@ -163,7 +172,8 @@ def read_sentence(out: Any, start: int, end: int, work: Any) -> Any:
         return -1, 0
     for at in range(low, stop - 2):
         if out[at] == 32 and out[at + 1] == 98 and out[at + 2] == 58:
-            return -1, 0  # "a: …, b: …"
+            _no_letter(out, low, stop, work)
+            break
     n = tokens(out, low, stop, work)
     if n < 0 or work[HAS_GIVEN_UP] != 0:
         return -1, 0

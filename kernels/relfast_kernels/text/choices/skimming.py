@@ -24,7 +24,7 @@ from relfast_kernels.text.choices.sentences import POINTS
 from relfast_kernels.text.choices.tokens import kind_alone
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.patterns.machine import has, match, number_of
-from relfast_kernels.text.patterns.symbols import IS_BLANK, IS_LETTER, KIND, constant
+from relfast_kernels.text.patterns.symbols import FIGURE, IS_BLANK, IS_LETTER, KIND, constant
 
 SKIMS, READS, GIVES_UP = map(constant, (1, 0, -1))
 _WORDS: Final = constant(END_OF_SAID)
@@ -160,6 +160,18 @@ def _all_digits(text: Any, start: Any, end: Any) -> bool:
 
 
 @kernel
+def _has_figures(text: Any, start: Any, end: Any) -> bool:
+    """Whether a word is digits, some of them raised or lowered: `str.isdigit` knows these too."""
+    any_figure = False
+    for at in range(start, end):
+        if text[at] == FIGURE:
+            any_figure = True
+        elif not is_digit(text[at]):
+            return False
+    return any_figure
+
+
+@kernel
 def _is_loose(text: Any, low: int, start: Any, end: Any, work: Any) -> bool:
     kind = kind_alone(text, low, start, end, work)
     return bool(kind == _W or kind == _X)
@@ -253,6 +265,8 @@ def skim_all(text: Any, low: int, end: int, out: Any, to: int, work: Any) -> Any
             other = at - 1 if at > 0 else n - 1
             is_to = _sets_of(text, _w(other, _BEGIN, work), _w(other, _END, work)) & _TO != 0
             missing = missing or not sets & _RIGHT or not is_to
+        elif _has_figures(text, bare, bare_end):
+            return GIVES_UP, _NONE
         elif _all_digits(text, bare, bare_end):
             first, last = _strip(text, previous, previous_end, _FRONT)
             before = _sets_of(text, first, last)

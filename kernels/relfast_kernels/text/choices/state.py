@@ -35,12 +35,12 @@ _MAX_MET: Final = 50
     STATE, FINAL, WALK_OFFERS, WALK_REPLACES, WALK_BOXED, WHOLE, WALK_PLAIN, WALK_CONCLUDES, PANEL_FIRST,
     LAST_LINE, NEIGHBOURS, WALK_DENIED, VERDICTS, ALTERNATIVES, WALK_YES, TAKEN_BACK, CONFIRMED, UNHEARD,
     WITHDRAWN,
-    LISTED_KNOWN, WALK_LISTED, TEXT, TEXT_END, FREE,
-) = (constant(END_OF_SKIMMING + k) for k in range(24))  # fmt: skip
+    LISTED_KNOWN, WALK_LISTED, TEXT, TEXT_END, FREE, HEARS,
+) = (constant(END_OF_SKIMMING + k) for k in range(25))  # fmt: skip
 """What is known of the walk, in the work space: whether there is a final statement, and what of it; choices
 as bits; whether talk has confirmed something, or was not looked at for that; what choices are described,
-where the text is, and from where on work space is free."""
-WEAKER: Final = constant(END_OF_SKIMMING + 24)
+where the text is, and from where on work space is free; whether all talk is looked at."""
+WEAKER: Final = constant(END_OF_SKIMMING + 25)
 """Of each force less than a statement's: whether there is any, the last one, whether it concludes, all as
 bits."""
 N_MET, MET = constant(END_OF_SKIMMING + 48), constant(END_OF_SKIMMING + 49)

@@ -19,7 +19,9 @@ from relfast_kernels.text.choices.data import (
 from relfast_kernels.text.choices.sentences import END_OF_POINTS, POINTS
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP, match, number_of
+from relfast_kernels.text.patterns.programs import beginnings
 from relfast_kernels.text.patterns.symbols import IS_LETTER, IS_WORD, KIND, constant
+from relfast_kernels.text.vectors import lowest
 
 KIND_OF, VALUE, SETS, IS_NAME = map(constant, range(4))
 """Columns of a token: the letter of its kind, its number, the sets its word is in, whether it is a word."""
@@ -41,6 +43,7 @@ _NUMBER_SHIFT, _NAME_SHIFT, _OPENS_SHIFT, _ENDS_SHIFT, _SETS_SHIFT = 8, 12, 13, 
 _KNOWN: Final = 1 << 15
 _FACTOR, _SHIFT = np.uint64(WORD_FACTOR), np.uint64(40)
 _EIGHT: Final = np.uint64(8)
+_NOUGHT, _BIT = np.uint64(0), np.uint64(1)
 
 
 def _packed_word(word: str) -> tuple[int, int]:
@@ -89,6 +92,7 @@ for _c, _kind in _KINDS_OF_SIGNS.items():
         _ASCII_SIGNS[ord(_c)] = ord(_kind)
 
 _PHRASE: Final = np.array([number_of(f"A_PHRASE_{n:02}") for n in range(len(PHRASES))], np.int64)
+_PHRASE_FIRST, _PHRASE_SECOND = beginnings(_PHRASE)
 _PHRASE_KINDS: Final = np.array([ord(kind) for kind, _ in PHRASES], np.int64)
 _PHRASE_SETS: Final = np.array([sets for _, sets in PHRASES], np.int64)
 _EXPRESSION, _VALUE, _DASH = map(number_of, ("A_EXPRESSION", "A_VALUE", "A_DASH"))
@@ -290,7 +294,12 @@ def _word(text: Any, low: int, at: int, end: int, n: int, work: Any) -> Any:
             stop += 1
     about = about_word(low, at, stop, work)
     if quoted or about & (1 << _OPENS_SHIFT):
-        for k in range(len(_PHRASE)):
+        left = _PHRASE_FIRST[text[at]]
+        if at + 1 < end:
+            left &= _PHRASE_SECOND[text[at + 1] & 63]
+        while left != _NOUGHT:
+            k = lowest(left)
+            left &= left - _BIT
             last = match(_PHRASE[k], text, low, at, end, work)
             if last >= 0:
                 return _put(n, _PHRASE_KINDS[k], 0, _PHRASE_SETS[k], 0, work), last

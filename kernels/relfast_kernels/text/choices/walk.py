@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import NO_PANEL, REASONS, UNKNOWN
-from relfast_kernels.text.choices.clauses import FITS, MENTIONED, PLACE, SHORT, STATED
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.text.choices.answers import N_CHOICES, walked_to
+from relfast_kernels.text.choices.clauses import PLACE, SHORT, STATED
 from relfast_kernels.text.choices.reading import (
     ASKS,
     BOXED,
@@ -45,6 +44,7 @@ from relfast_kernels.text.choices.state import (
     CONFIRMED,
     FINAL,
     FREE,
+    HEARS,
     LAST_LINE,
     NEIGHBOURS,
     PANEL_FIRST,
@@ -61,7 +61,6 @@ from relfast_kernels.text.choices.state import (
     WALK_PLAIN,
     WALK_REPLACES,
     WALK_YES,
-    WEAKER,
     WHOLE,
     WITHDRAWN,
     ZEROED,
@@ -90,12 +89,9 @@ _MAX_ROW: Final = 4_000
 _MAX_SENTENCE: Final = 2_000
 _MAX_PLAIN: Final = 80
 _MAX_NEIGHBOURS: Final = 6
-_N_CHOICES: Final = 8
-_NO_ANSWER: Final = REASONS.index("no_answer")
-_SEVERAL: Final = REASONS.index("several_answers")
-_OUT_OF_RANGE: Final = REASONS.index("out_of_range")
 
-GOES_ON, ENDS, CANNOT = map(constant, (1, 0, -1))
+_QUICKLY, _HEARING = map(constant, (0, 1))
+GOES_ON, ENDS, CANNOT, AGAIN = map(constant, (1, 0, -1, -2))
 
 
 @kernel
@@ -115,13 +111,14 @@ def _take(
     text: Any, start: int, end: int, line: int, whole: bool, enumerated: bool, words: Any, out: Any, low: int,
     work: Any,
 ) -> Any:  # fmt: skip
-    """Take in a sentence: `GOES_ON`; `ENDS`: what comes before it cannot matter; or `CANNOT` be said."""
+    """Take in a sentence: `GOES_ON`; `ENDS`: what comes before it cannot matter; `CANNOT` be said; or
+    `AGAIN`: what was passed over may matter."""
     if work[STATE] != 0:
         return _neighbour(text, start, end, line, whole, words, out, low, work)
     yes = work[WALK_YES] != 0
     work[WALK_YES] = 0
     proved = look(text, start, end, words, IF_NAMELESS)
-    if proved & NAMELESS and proved & QUIET:
+    if proved & NAMELESS and proved & QUIET and work[HEARS] == 0:
         work[UNHEARD] = 1
         return GOES_ON
     stop = open_sentence(text, start, end, out, low, work)
@@ -187,7 +184,7 @@ def _take(
             return GOES_ON
     if work[TAKEN_BACK] != 0 and work[CONFIRMED] == 0:
         if work[UNHEARD] != 0:
-            return CANNOT
+            return AGAIN
         work[WITHDRAWN] = 1
         return ENDS
     work[STATE] = 1
@@ -247,7 +244,7 @@ def _neighbour(
         return stays
     if value == work[FINAL]:
         return GOES_ON
-    if about & ASKS or (value != 0 and not 1 <= value <= _N_CHOICES):
+    if about & ASKS or (value != 0 and not 1 <= value <= N_CHOICES):
         return ENDS
     if work[RESOLVED + DESCRIBED] != 0:
         listed = listed_choices(out, work)
@@ -288,103 +285,29 @@ def _is_enumerated(text: Any, start: int, end: int) -> bool:
 
 
 @kernel
-def _item_number(text: Any, start: int, end: int) -> Any:
-    """The number of the only line of a text that begins as a list's item does; -1: it is not the only one."""
-    found = np.int64(-1)
-    line = start
-    while line < end:
-        at = line
-        while at < end and (
-            text[at] == 32
-            or text[at] == 9
-            or text[at] == 62
-            or text[at] == 42
-            or text[at] == 95
-            or text[at] == 35
-        ):
-            at += 1
-        if at < end and text[at] == 40:
-            at += 1
-        first = at
-        value = np.int64(0)
-        while at < end and at < first + 2 and is_digit(text[at]):
-            value = 10 * value + np.int64(text[at]) - 48
-            at += 1
-        if at > first and at + 1 < end and (text[at] == 46 or text[at] == 41):
-            if text[at + 1] >= 0x80:
-                return np.int64(-2)
-            if is_blank(text[at + 1]):
-                if found >= 0:
-                    return np.int64(-1)
-                found = value
-        while line < end and text[line] != 10:
-            line += 1
-        line += 1
-    return found
-
-
-@kernel
-def _reads_as(value: Any) -> Any:
-    if value == 0:
-        return NO_PANEL, _SEVERAL
-    if not 1 <= value <= _N_CHOICES:
-        return NO_PANEL, _OUT_OF_RANGE
-    return value - 1, 0
-
-
-@kernel
-def _only(values: Any) -> Any:
-    """The number of a bit; 0 where there are several."""
-    if values & (values - 1) != 0:
-        return np.int64(0)
-    value = np.int64(0)
-    while values > 1:
-        values >>= 1
-        value += 1
-    return value
-
-
-@kernel
-def _answer(text: Any, start: int, end: int, work: Any) -> Any:
-    """What the walk has found, as `relfast_kernels.text.rel_a_strict.read_choice` gives it."""
-    if work[STATE] != 0:
-        return _reads_as(work[FINAL])
-    if work[WITHDRAWN] != 0:
-        return NO_PANEL, _NO_ANSWER
-    if work[VERDICTS] != 0:
-        return _reads_as(_only(work[VERDICTS]))
-    for force in (FITS, SHORT, MENTIONED, PLACE):
-        place = WEAKER + 4 * force
-        if work[place] == 0:
-            continue
-        values = work[place + 3]
-        if (force == FITS or force == SHORT) and work[place + 2] != 0:
-            values = bit_of(work[place + 1], work)
-        if values & work[WALK_DENIED]:
-            values &= ~work[WALK_DENIED]
-            if values == 0:
-                continue
-        return _reads_as(_only(values))
-    item = _item_number(text, start, end)
-    if item == -2:
-        return UNKNOWN, 0
-    if item >= 0 and work[TAKEN_BACK] == 0:
-        return _reads_as(item)
-    return NO_PANEL, _NO_ANSWER
-
-
-@kernel
 def walk_back(
     text: Any, start: int, end: int, whole_end: int, words: Any, out: Any, low: int, work: Any
 ) -> Any:
     """The choice of a text in lower case, as `relfast_kernels.text.rel_a_strict.read_choice` gives it.
 
     White space at its end begins at ``end``."""
+    done, number, reason = _walk(text, start, end, whole_end, _QUICKLY, words, out, low, work)
+    if done == AGAIN:
+        _, number, reason = _walk(text, start, end, whole_end, _HEARING, words, out, low, work)
+    return number, reason
+
+
+@kernel
+def _walk(
+    text: Any, start: int, end: int, whole_end: int, hears: Any, words: Any, out: Any, low: int, work: Any
+) -> Any:
+    """`walk_back`, with a look at all talk or not, after how it ended."""
     for k in range(STATE, ZEROED):
         work[k] = 0
     work[HAS_GIVEN_UP] = 0
+    work[HEARS] = hears
     work[TEXT], work[TEXT_END], work[FREE] = start, whole_end, low + SENTENCE_BYTES
-    number = 0
+    nth = 0
     line_end = end
     while line_end >= start:
         line = line_before(text, start, line_end)
@@ -392,16 +315,16 @@ def walk_back(
         line_end = line - 1
         if row == row_end:
             continue
-        number += 1
+        nth += 1
         if row_end - row > _MAX_ROW or not can_be_cut(text, row, row_end):
-            return UNKNOWN, 0
+            return CANNOT, UNKNOWN, 0
         enumerated = _is_enumerated(text, row, row_end)
         row = without_bullet(text, row, row_end)
         stop = row_end
         while stop > row:
             begin = sentence_start(text, row, stop)
             if begin < 0 or stop - begin > _MAX_SENTENCE:
-                return UNKNOWN, 0
+                return CANNOT, UNKNOWN, 0
             unit, unit_end = row_of(text, begin, stop)
             whole = begin == row and stop == row_end
             before_more = stop < row_end
@@ -416,9 +339,11 @@ def walk_back(
                 and is_digit(text[unit_end - 2])
             ):
                 continue
-            done = _take(text, unit, unit_end, number, whole, enumerated, words, out, low, work)
-            if done == CANNOT or work[HAS_GIVEN_UP] != 0:
-                return UNKNOWN, 0
+            done = _take(text, unit, unit_end, nth, whole, enumerated, words, out, low, work)
+            if done < ENDS or work[HAS_GIVEN_UP] != 0:
+                return done, UNKNOWN, 0
             if done == ENDS:
-                return _answer(text, start, whole_end, work)
-    return _answer(text, start, whole_end, work)
+                number, reason = walked_to(text, start, whole_end, work)
+                return ENDS, number, reason
+    number, reason = walked_to(text, start, whole_end, work)
+    return ENDS, number, reason

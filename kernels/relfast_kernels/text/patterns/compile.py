@@ -11,13 +11,16 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from relfast_kernels.text.patterns.symbols import (
-    IS_BLANK,
-    IS_WORD,
-    KIND,
-    N_SYMBOLS,
-    SYMBOL_OF,
+from relfast_kernels.text.patterns.classes import (
+    ANYTHING,
+    AT_BEGIN,
+    EVERY,
+    LINE,
+    WORDS,
+    class_of_item,
+    kinds_behind,
 )
+from relfast_kernels.text.patterns.symbols import IS_WORD, KIND, N_SYMBOLS, SYMBOL_OF
 
 _parser: Final = importlib.import_module("re._parser")
 
@@ -28,39 +31,14 @@ _parser: Final = importlib.import_module("re._parser")
 
 AT_START, AT_LINE, AT_END, AT_LINE_END, AT_BOUNDARY, AT_NO_BOUNDARY, AT_VERY_END = range(7)
 WIDTH: Final = 4
+MOST: Final = (1 << 15) - 1
+"""Greatest number of a program: of its instructions, sets, branches and ways."""
+IN_A_CHAR: Final = 3
+"""Symbols that a `CHAR` has at most, one after the other."""
 NO_LIMIT: Final = -1
 END: Final = N_SYMBOLS
 """Beside the symbols, in a branch's table and in `Programs.begins`: the end of the text."""
 
-_AT_BEGIN, _AFTER_FEED, _AFTER_STOP, _AFTER_DIGIT, _AFTER_LETTER, _AFTER_LINE, _AFTER_WORD, _AFTER_OTHER = (
-    1 << bit for bit in range(8)
-)
-"""What stands left of a place: nothing; a line feed; one of ``.!?``; ``0-9``; ``a-z``; ``_``; other ``\\w``;
-another symbol."""
-_ANYTHING: Final = 255
-_WORDS: Final = _AFTER_DIGIT | _AFTER_LETTER | _AFTER_LINE | _AFTER_WORD
-_LINE: Final = _AT_BEGIN | _AFTER_FEED
-
-
-def _left_kind(symbol: int) -> int:
-    if symbol == 10:
-        return _AFTER_FEED
-    if symbol in (33, 46, 63):
-        return _AFTER_STOP
-    if 48 <= symbol <= 57:
-        return _AFTER_DIGIT
-    if 97 <= symbol <= 122:
-        return _AFTER_LETTER
-    if symbol == 95:
-        return _AFTER_LINE
-    return _AFTER_WORD if KIND[symbol] & IS_WORD else _AFTER_OTHER
-
-
-LEFT: Final = tuple(_left_kind(symbol) for symbol in range(N_SYMBOLS))
-"""Symbol → what stands left of the place after it."""
-AT_BEGIN: Final = _AT_BEGIN
-
-_EVERY: Final = frozenset(range(N_SYMBOLS))
 _EVERY_BIT: Final = (1 << 64) - 1
 _Left = tuple[int, int]
 _CHARACTER: Final = {symbol: character for character, symbol in SYMBOL_OF.items()}
@@ -104,10 +82,19 @@ class Programs:
         self._emit(MATCH)
         table = [0] * (N_SYMBOLS + 1)
         # a match may be empty where nothing was asked for
-        for symbol, left in enumerate(self._begin(list(parsed), (_ANYTHING, _ANYTHING), table)):
+        for symbol, left in enumerate(self._begin(list(parsed), (ANYTHING, ANYTHING), table)):
             table[symbol] |= left
         self.begins += table
         self.seconds += self._seconds(self.starts[name])
+        sizes = {
+            "instructions": self._here(),
+            "sets": len(self.sets),
+            "branches": len(self.tables) // (N_SYMBOLS + 1),
+            "ways": len(self.lists),
+        }
+        for of, size in sizes.items():
+            if size > MOST:
+                raise ValueError(f"with {name} the patterns have {size:,} {of}, {MOST:,} is the most")
 
     def _seconds(self, start: int) -> list[int]:
         """What may stand second in a match, for each symbol that it may begin with; what is asked beside a
@@ -127,18 +114,21 @@ class Programs:
 
     def _steps(self, start: int) -> list[tuple[frozenset[int] | None, int]]:
         """The symbols that a program may take from one of its places, and where it stands then; None: it may
-        be at its end."""
+        be at its end. ``~pc`` is a place within a `CHAR`, before its second symbol."""
         sets = list(self.sets)
         steps: list[tuple[frozenset[int] | None, int]] = []
         seen, left = {start}, [start]
         while left:
             pc = left.pop()
+            if pc < 0:
+                steps.append((frozenset([self.code[~pc * WIDTH + 2]]), pc))
+                continue
             op, a, b, _ = self.code[pc * WIDTH : (pc + 1) * WIDTH]
             following: list[int] = []
             if op == MATCH:
                 steps.append((None, pc))
             elif op == CHAR:
-                steps.append((frozenset([a]), pc + 1))
+                steps.append((frozenset([a]), pc + 1 if b < 0 else ~pc))
             elif op == CLASS:
                 steps.append((sets[a], pc + 1))
             elif op in (GREEDY, POSSESSIVE, LAZY):
@@ -171,17 +161,27 @@ class Programs:
         return self.sets.setdefault(symbols, len(self.sets))
 
     def _sequence(self, items: Sequence[tuple[Any, Any]]) -> None:
+        word: list[int] = []
         for op, value in items:
-            self._item(str(op), value)
-
-    def _item(self, op: str, value: Any) -> None:
-        one = _one(op, value)
-        if one is not None:
-            if len(one) == 1:
-                self._emit(CHAR, next(iter(one)))
+            one = class_of_item(str(op), value)
+            if one is not None and len(one) == 1:
+                word += one
+                continue
+            self._word(word)
+            word = []
+            if one is None:
+                self._item(str(op), value)
             else:
                 self._emit(CLASS, self._set(one))
-        elif op == "SUBPATTERN":
+        self._word(word)
+
+    def _word(self, symbols: list[int]) -> None:
+        """Symbols one after the other; fewer than an instruction has room for end with numbers below 0."""
+        for at in range(0, len(symbols), IN_A_CHAR):
+            self._emit(CHAR, *(*symbols[at : at + IN_A_CHAR], -1, -1)[:IN_A_CHAR])
+
+    def _item(self, op: str, value: Any) -> None:
+        if op == "SUBPATTERN":
             group, on, off, inner = value
             if on or off:
                 raise ValueError("flags within a pattern")
@@ -240,7 +240,7 @@ class Programs:
 
     def _repeat(self, op: str, low: int, high: Any, inner: list[tuple[Any, Any]]) -> None:
         limit = NO_LIMIT if high is _parser.MAXREPEAT else int(high)
-        one = _one(str(inner[0][0]), inner[0][1]) if len(inner) == 1 else None
+        one = class_of_item(str(inner[0][0]), inner[0][1]) if len(inner) == 1 else None
         if one is not None:
             kind = {"MAX_REPEAT": GREEDY, "MIN_REPEAT": LAZY, "POSSESSIVE_REPEAT": POSSESSIVE}[op]
             self._emit(kind, self._set(one), low, limit)
@@ -281,7 +281,7 @@ class Programs:
     def _begin_of(self, op: str, value: Any, left: _Left, table: list[int]) -> _Left:
         """The same of one item. ``left``: what may stand there before characters of words, and others."""
         word, other = left
-        one = _one(op, value)
+        one = class_of_item(op, value)
         if one is not None:
             for symbol in one:
                 table[symbol] |= word if KIND[symbol] & IS_WORD else other
@@ -306,15 +306,17 @@ class Programs:
         if op == "AT":
             where = _POSITIONS[str(value)][self._multiline]
             if where == AT_BOUNDARY:
-                return word & ~_WORDS, other & _WORDS
+                return word & ~WORDS, other & WORDS
             if where == AT_NO_BOUNDARY:
-                return word & _WORDS, other & ~_WORDS
-            here = {AT_START: _AT_BEGIN, AT_LINE: _LINE}.get(where, _ANYTHING)
+                return word & WORDS, other & ~WORDS
+            here = {AT_START: AT_BEGIN, AT_LINE: LINE}.get(where, ANYTHING)
             return word & here, other & here
         if op in ("ASSERT", "ASSERT_NOT") and value[0] < 0 and len(value[1]) == 1:
-            behind = _one(str(value[1][0][0]), value[1][0][1])
+            behind = class_of_item(str(value[1][0][0]), value[1][0][1])
             if behind is not None:
-                here = _behind(behind) if op == "ASSERT" else _ANYTHING & ~_behind(_EVERY, all_of=behind)
+                here = (
+                    kinds_behind(behind) if op == "ASSERT" else ANYTHING & ~kinds_behind(EVERY, all_of=behind)
+                )
                 return word & here, other & here
         return left
 
@@ -329,7 +331,7 @@ class Programs:
         return first, True
 
     def _first_of(self, op: str, value: Any) -> tuple[frozenset[int], bool]:
-        one = _one(op, value)
+        one = class_of_item(op, value)
         if one is not None:
             return one, False
         if op == "SUBPATTERN":
@@ -343,52 +345,3 @@ class Programs:
             first, empty = self._first(list(value[2]))
             return first, empty or value[0] == 0
         return frozenset(), True
-
-
-def _behind(symbols: frozenset[int], all_of: frozenset[int] | None = None) -> int:
-    """The kinds that some of ``symbols`` are of; or those that have no member beside ``all_of``."""
-    kinds = 0
-    for symbol in symbols:
-        kinds |= LEFT[symbol]
-    if all_of is not None:
-        for symbol in symbols - all_of:
-            kinds &= ~LEFT[symbol]
-    return kinds
-
-
-def _one(op: str, value: Any) -> frozenset[int] | None:
-    """The symbols of an item that is one character."""
-    if op == "LITERAL":
-        return frozenset([SYMBOL_OF[chr(value)]])
-    if op == "NOT_LITERAL":
-        return _EVERY - {SYMBOL_OF[chr(value)]}
-    if op == "ANY":
-        return _EVERY - {10}
-    if op == "IN":
-        refuses = str(value[0][0]) == "NEGATE"
-        found = frozenset().union(*(_members(str(kind), what) for kind, what in value[refuses:]))
-        return _EVERY - found if refuses else found
-    return None
-
-
-def _members(kind: str, what: Any) -> frozenset[int]:
-    if kind == "LITERAL":
-        return frozenset([SYMBOL_OF[chr(what)]])
-    if kind == "RANGE":
-        if what[1] >= 0x80:
-            raise ValueError("a range beyond ASCII")
-        return frozenset(range(what[0], what[1] + 1))
-    name = str(what)
-    bits = {"WORD": IS_WORD, "SPACE": IS_BLANK}
-    refuses = "_NOT_" in name
-    sort = name.rpartition("_")[2]
-    if sort == "DIGIT":
-        found = frozenset(range(48, 58))
-    else:
-        found = frozenset(symbol for symbol in range(N_SYMBOLS) if KIND[symbol] & bits[sort])
-    return _EVERY - found if refuses else found
-
-
-def class_of(text: str) -> frozenset[int]:
-    """The symbols of some characters."""
-    return frozenset(SYMBOL_OF[character] for character in text)

@@ -1,8 +1,4 @@
-"""A backtracking matcher for the programs of `relfast_kernels.text.patterns.compile`.
-
-It does what Python's ``re`` does, step by step: the first way that leads to a match is taken. Where it would
-need more than `MAX_STEPS` steps or its stack, it gives up and says so; the exact way then decides.
-"""
+"""Patterns on a text, as Python's ``re`` has them: search, match and what is made of these."""
 
 from __future__ import annotations
 
@@ -11,297 +7,20 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.patterns.compile import (
-    AT,
-    AT_BEGIN,
-    AT_BOUNDARY,
-    AT_END,
-    AT_LINE,
-    AT_LINE_END,
-    AT_NO_BOUNDARY,
-    AT_START,
-    ATOMIC,
-    BRANCH,
-    CHAR,
-    CLASS,
-    COMMIT,
-    END,
-    GREEDY,
-    JUMP,
-    LAZY,
-    LEFT,
-    LOOK,
-    LOOKED,
-    MATCH,
-    NO_LIMIT,
-    POSSESSIVE,
-    SAVE,
-    SPLIT,
-    WIDTH,
-    Programs,
-)
-from relfast_kernels.text.patterns.sources import SOURCES
-from relfast_kernels.text.patterns.symbols import IS_WORD, KIND, N_SYMBOLS, constant
-
-_PROGRAMS: Final = Programs()
-for _name, (_source, _flags) in SOURCES.items():
-    _PROGRAMS.add(_name, _source, _flags)
-
-_CODE: Final = np.array(_PROGRAMS.code, np.int16)
-_TABLES: Final = np.array(_PROGRAMS.tables, np.int16)
-_LISTS: Final = np.array(_PROGRAMS.lists, np.int16)
-_SETS: Final = np.zeros(len(_PROGRAMS.sets) * N_SYMBOLS, np.uint8)
-for _members, _number in _PROGRAMS.sets.items():
-    _SETS[_number * N_SYMBOLS + np.array(sorted(_members), np.int64)] = 1
-_NUMBERS: Final = {name: number for number, name in enumerate(_PROGRAMS.starts)}
-_STARTS: Final = np.array(list(_PROGRAMS.starts.values()), np.int32)
-_BEGINS: Final = np.array(_PROGRAMS.begins, np.uint8)
-_SECONDS: Final = np.array(_PROGRAMS.seconds, np.uint64)
-_LEFT: Final = np.array(LEFT, np.uint8)
+from relfast_kernels.text.patterns.classes import AT_BEGIN
+from relfast_kernels.text.patterns.compile import END
+from relfast_kernels.text.patterns.matcher import GAVE_UP as GAVE_UP
+from relfast_kernels.text.patterns.matcher import HAS_GIVEN_UP as HAS_GIVEN_UP
+from relfast_kernels.text.patterns.matcher import N_GROUPS, NONE, run_at
+from relfast_kernels.text.patterns.matcher import WORK as WORK
+from relfast_kernels.text.patterns.programs import BEGINS, LEFT, SECONDS, STARTS
+from relfast_kernels.text.patterns.programs import number_of as number_of
+from relfast_kernels.text.patterns.symbols import N_SYMBOLS, constant
 
 _NO, _YES = constant(0), constant(1)
 _ROW: Final = np.uint64(N_SYMBOLS + 1)
-_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+_ONE: Final = np.uint64(1)
 _NOUGHT, _SIX_BITS, _SYMBOLS = np.uint64(0), np.uint64(63), np.uint64(N_SYMBOLS)
-NONE, GAVE_UP = -1, -2
-"""Instead of where a match is."""
-
-MAX_STEPS: Final = 200_000
-N_GROUPS: Final = 16
-HAS_GIVEN_UP: Final = 2 * N_GROUPS
-"""Place in the work space of whether anything has been given up: nothing found since counts."""
-STACK: Final = 3 << 13
-"""Numbers of the stack; the groups' spans stand before it."""
-WORK: Final = HAS_GIVEN_UP + 1 + STACK
-
-# frames of three numbers: a place in the code or, below 0, one of these; where in the text; and one more
-_RESTORE, _BARRIER, _REFUSAL, _NOTHING = -1, -2, -3, -4
-_WAYS = -16  # and, below it, where in the list of ways the next one stands
-_RUN = -(1 << 28)  # and, below it, the instruction of a run: its text may be shorter
-_MORE = -(1 << 29)  # or longer
-
-
-def number_of(name: str) -> int:
-    """A pattern's number."""
-    return constant(_NUMBERS[name])
-
-
-@kernel
-def _is_boundary(text: Any, begin: int, end: int, at: int) -> bool:
-    before = at > begin and KIND[text[at - 1]] & IS_WORD != 0
-    after = at < end and KIND[text[at]] & IS_WORD != 0
-    return before != after
-
-
-@kernel
-def _holds(text: Any, begin: int, end: int, at: int, what: Any) -> bool:
-    if what == AT_START:
-        return at == begin
-    if what == AT_LINE:
-        return at == begin or text[at - 1] == 10
-    if what == AT_END:
-        return at == end or (at == end - 1 and text[at] == 10)
-    if what == AT_LINE_END:
-        return at == end or text[at] == 10
-    if what == AT_BOUNDARY:
-        return _is_boundary(text, begin, end, at)
-    if what == AT_NO_BOUNDARY:
-        return not _is_boundary(text, begin, end, at)
-    return at == end
-
-
-@kernel
-def _run(text: Any, begin: int, start: int, end: int, first: Any, whole: int, work: Any) -> int:
-    """Match a program at a place; where the match ends, `NONE` or `GAVE_UP`. Groups' spans in ``work``."""
-    if work[HAS_GIVEN_UP] != 0:
-        return GAVE_UP
-    base = HAS_GIVEN_UP + 1
-    top = base
-    barrier = -1
-    pc: Any = first
-    at: Any = start
-    steps = 0
-    limit = base + STACK - 8
-    while True:
-        steps += 1
-        if top > limit or steps > MAX_STEPS:
-            work[HAS_GIVEN_UP] = 1
-            return GAVE_UP
-        # unsigned: for a signed index numba looks whether it counts from the end
-        place = np.uint64(pc * WIDTH)
-        op = _CODE[place]
-        a = np.int64(_CODE[place + _ONE])
-        fails = False
-        if op == CHAR:
-            if at < end and text[np.uint64(at)] == a:
-                at += 1
-                pc += 1
-            else:
-                fails = True
-        elif op == CLASS:
-            if at < end and _SETS[np.uint64(a * N_SYMBOLS) + np.uint64(text[np.uint64(at)])] != 0:
-                at += 1
-                pc += 1
-            else:
-                fails = True
-        elif op == BRANCH:
-            symbol = np.int64(text[at]) if at < end else END
-            where = np.int64(_TABLES[np.uint64(a * (N_SYMBOLS + 1) + symbol)])
-            ways = np.int64(_LISTS[np.uint64(where)])
-            if ways == 0:
-                fails = True
-            else:
-                if ways > 1:
-                    work[top], work[top + 1], work[top + 2] = _WAYS - (where + 2), at, ways - 1
-                    top += 3
-                pc = np.int64(_LISTS[np.uint64(where + 1)])
-        elif op == JUMP:
-            pc = a
-        elif op == SPLIT:
-            b = np.int64(_CODE[place + _TWO])
-            if _CODE[place + _THREE] != 0:
-                work[top], work[top + 1] = a, at
-                pc = b
-            else:
-                work[top], work[top + 1] = b, at
-                pc = a
-            top += 3
-        elif op == AT and a == AT_BOUNDARY:
-            before = at > begin and KIND[text[np.uint64(at - 1)]] & IS_WORD != 0
-            after = at < end and KIND[text[np.uint64(at)]] & IS_WORD != 0
-            if before != after:
-                pc += 1
-            else:
-                fails = True
-        elif op == AT:
-            if _holds(text, begin, end, at, a):
-                pc += 1
-            else:
-                fails = True
-        elif op == GREEDY or op == POSSESSIVE:
-            low, high = np.int64(_CODE[place + _TWO]), np.int64(_CODE[place + _THREE])
-            stop: Any = end if high == NO_LIMIT else min(end, at + high)
-            least = at + low
-            k = at
-            members = np.uint64(a * N_SYMBOLS)
-            while k < stop and _SETS[members + np.uint64(text[np.uint64(k)])] != 0:
-                k += 1
-            if k < least:
-                fails = True
-            else:
-                if op == GREEDY and k > least:
-                    work[top], work[top + 1], work[top + 2] = _RUN - pc, k - 1, least
-                    top += 3
-                at = k
-                pc += 1
-        elif op == LAZY:
-            low, high = np.int64(_CODE[place + _TWO]), np.int64(_CODE[place + _THREE])
-            members = np.uint64(a * N_SYMBOLS)
-            k = at
-            least = at + low
-            while k < least and k < end and _SETS[members + np.uint64(text[np.uint64(k)])] != 0:
-                k += 1
-            if k < least:
-                fails = True
-            else:
-                if high != low:
-                    more = end - k if high == NO_LIMIT else high - low
-                    work[top], work[top + 1], work[top + 2] = _MORE - pc, k, more
-                    top += 3
-                at = k
-                pc += 1
-        elif op == SAVE:
-            work[top], work[top + 1], work[top + 2] = _RESTORE, a, work[a]
-            top += 3
-            work[a] = at
-            pc += 1
-        elif op == LOOK:
-            back = np.int64(_CODE[place + _THREE])
-            refuses = _CODE[place + _TWO] != 0
-            if at - back < begin:
-                if refuses:
-                    pc = a
-                else:
-                    fails = True
-            else:
-                # where to go on if it refuses stands below the frame
-                work[top], work[top + 1], work[top + 2] = _NOTHING, a, 0
-                top += 3
-                work[top] = _REFUSAL if refuses else _BARRIER
-                work[top + 1], work[top + 2] = at, barrier
-                barrier = top
-                top += 3
-                at -= back
-                pc += 1
-        elif op == LOOKED:
-            refuses = a != 0
-            top = barrier
-            at = work[top + 1]
-            barrier = work[top + 2]
-            if refuses:
-                fails = True
-            else:
-                pc += 1
-        elif op == ATOMIC:
-            work[top], work[top + 1], work[top + 2] = _BARRIER, at, barrier
-            barrier = top
-            top += 3
-            pc += 1
-        elif op == COMMIT:
-            top = barrier
-            barrier = work[top + 2]
-            pc += 1
-        elif op == MATCH:
-            if whole != 0 and at != end:
-                fails = True
-            else:
-                return at  # type: ignore[no-any-return]
-        while fails:
-            if top == base:
-                return NONE
-            top -= 3
-            kind = work[top]
-            if kind >= 0:
-                pc, at = kind, work[top + 1]
-                fails = False
-            elif kind == _RESTORE:
-                work[work[top + 1]] = work[top + 2]
-            elif kind == _BARRIER:
-                barrier = work[top + 2]
-            elif kind == _NOTHING:
-                continue
-            elif kind == _REFUSAL:
-                barrier = work[top + 2]
-                at = work[top + 1]
-                pc = work[top - 2]
-                fails = False
-            elif kind <= _MORE:
-                members = np.uint64(np.int64(_CODE[(_MORE - kind) * WIDTH + 1]) * N_SYMBOLS)
-                k = work[top + 1]
-                if k < end and _SETS[members + np.uint64(text[np.uint64(k)])] != 0:
-                    at = k + 1
-                    if work[top + 2] > 1:
-                        work[top + 1] = at
-                        work[top + 2] -= 1
-                        top += 3
-                    pc = (_MORE - kind) + 1
-                    fails = False
-            elif kind <= _RUN:
-                at = work[top + 1]
-                if at > work[top + 2]:
-                    work[top + 1] = at - 1
-                    top += 3
-                pc = (_RUN - kind) + 1
-                fails = False
-            else:
-                where = _WAYS - kind
-                at = work[top + 1]
-                pc = np.int64(_LISTS[where])
-                if work[top + 2] > 1:
-                    work[top] = kind - 1
-                    work[top + 2] -= 1
-                    top += 3
-                fails = False
 
 
 @kernel
@@ -313,30 +32,35 @@ def _forget(work: Any) -> None:
 @kernel
 def _may_begin(number: int, text: Any, begin: int, at: int, end: int) -> bool:
     """Whether a match may begin at a place, by what stands there and left of it."""
-    left = _LEFT[text[at - 1]] if at > begin else np.uint8(AT_BEGIN)
+    left = LEFT[text[at - 1]] if at > begin else np.uint8(AT_BEGIN)
     symbol = np.int64(text[at]) if at < end else END
-    return _BEGINS[np.int64(number) * (N_SYMBOLS + 1) + symbol] & left != 0  # type: ignore[no-any-return]
+    if BEGINS[np.int64(number) * (N_SYMBOLS + 1) + symbol] & left == 0:
+        return False
+    if at + 1 >= end:
+        return True
+    second = np.uint64(text[at + 1]) & _SIX_BITS
+    return (SECONDS[np.uint64(number) * _SYMBOLS + np.uint64(symbol)] >> second) & _ONE != _NOUGHT  # type: ignore[no-any-return]
 
 
 @kernel
 def match(number: int, text: Any, begin: int, start: int, end: int, work: Any) -> int:
     """``pattern.match(text[begin:end], start)``: where it ends, `NONE` or `GAVE_UP`.
 
-    ``work`` (`WORK` int64) has the groups' spans afterwards, from its third number on.
+    ``work`` (`WORK` int64) has the groups' spans of a match afterwards, from its third number on.
     """
-    _forget(work)
     if not _may_begin(number, text, begin, start, end):
         return NONE
-    return _run(text, begin, start, end, np.int64(_STARTS[number]), _NO, work)
+    _forget(work)
+    return run_at(text, begin, start, end, np.int64(STARTS[number]), _NO, work)
 
 
 @kernel
 def fullmatch(number: int, text: Any, start: int, end: int, work: Any) -> int:
     """``pattern.fullmatch(text[start:end])``: ``end``, `NONE` or `GAVE_UP`."""
-    _forget(work)
     if not _may_begin(number, text, start, start, end):
         return NONE
-    return _run(text, start, start, end, np.int64(_STARTS[number]), _YES, work)
+    _forget(work)
+    return run_at(text, start, start, end, np.int64(STARTS[number]), _YES, work)
 
 
 @kernel
@@ -345,32 +69,32 @@ def search(number: int, text: Any, begin: int, start: int, end: int, work: Any) 
 
     ``work[0]`` and ``work[1]`` are its span, those of groups follow.
     """
-    code = np.int64(_STARTS[number])
+    code = np.int64(STARTS[number])
     begins = np.uint64(number) * _ROW
     seconds = np.uint64(number) * _SYMBOLS
     stop = np.uint64(max(start, end))
     _forget(work)
-    left = _LEFT[text[start - 1]] if start > begin else np.uint8(AT_BEGIN)
+    left = LEFT[text[start - 1]] if start > begin else np.uint8(AT_BEGIN)
     for place in range(np.uint64(start), stop):
         symbol = text[place]
         here = left
-        left = _LEFT[symbol]
-        if _BEGINS[begins + np.uint64(symbol)] & here == 0:
+        left = LEFT[symbol]
+        if BEGINS[begins + np.uint64(symbol)] & here == 0:
             continue
         # at the end of the text there is nothing second: a match may go no further
         if place + _ONE < stop:
             second = np.uint64(text[place + _ONE]) & _SIX_BITS
-            if (_SECONDS[seconds + np.uint64(symbol)] >> second) & _ONE == _NOUGHT:
+            if (SECONDS[seconds + np.uint64(symbol)] >> second) & _ONE == _NOUGHT:
                 continue
         at = np.int64(place)
-        found = _run(text, begin, at, end, code, _NO, work)  # type: ignore[arg-type]
+        found = run_at(text, begin, at, end, code, _NO, work)  # type: ignore[arg-type]
         if found == GAVE_UP:
             return GAVE_UP
         if found >= 0:
             work[0], work[1] = at, found
             return at  # type: ignore[return-value]
-    if start <= end and _BEGINS[begins + np.uint64(END)] & left != 0:
-        found = _run(text, begin, end, end, code, _NO, work)
+    if start <= end and BEGINS[begins + np.uint64(END)] & left != 0:
+        found = run_at(text, begin, end, end, code, _NO, work)
         if found >= 0:
             work[0], work[1] = end, found
             return end

@@ -8,7 +8,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.characters import CHUNK
-from relfast_kernels.text.patterns.compile import class_of
+from relfast_kernels.text.patterns.classes import class_of
 from relfast_kernels.text.patterns.machine import number_of, substitute
 from relfast_kernels.text.patterns.symbols import DELETE, IS_ALNUM, IS_BLANK, KIND, N_SYMBOLS, PLAIN, constant
 
@@ -108,8 +108,8 @@ def on_one_line(text: Any, start: int, end: int) -> bool:
 
 
 @kernel
-def has_word(text: Any, start: int, end: int, word: Any) -> bool:
-    """Whether ``word in text[start:end]``; it has two letters or more."""
+def find_word(text: Any, start: int, end: int, word: Any) -> int:
+    """Where a word of two letters or more begins in text[start:end], or -1."""
     n = len(word)
     first, second = word[0], word[1]
     for chunk in range(start, end - n + 1, CHUNK):
@@ -125,5 +125,11 @@ def has_word(text: Any, start: int, end: int, word: Any) -> bool:
                 while k < n and text[at + k] == word[k]:
                     k += 1
                 if k == n:
-                    return True
-    return False
+                    return at
+    return -1
+
+
+@kernel
+def has_word(text: Any, start: int, end: int, word: Any) -> bool:
+    """Whether ``word in text[start:end]``; it has two letters or more."""
+    return find_word(text, start, end, word) >= 0

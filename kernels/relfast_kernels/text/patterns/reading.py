@@ -14,7 +14,7 @@ from relfast_kernels.text.patterns.lists import END_OF_LISTS
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP
 from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, find, members, skip
 from relfast_kernels.text.patterns.sources import SOURCES
-from relfast_kernels.text.patterns.symbols import to_symbols
+from relfast_kernels.text.patterns.symbols import IS_LETTER, KIND, to_symbols
 from relfast_kernels.text.patterns.verdict import NEAR, obvious
 from relfast_kernels.text.vectors import WIDTH, lowest, places_of
 
@@ -93,6 +93,8 @@ def may_be_truth(text: Any, low: int, high: int, first: Any) -> bool:
             k = skip(text, at + 1, high, BLANKS)
             if k < high and _QUOTES[text[k]] != 0:
                 k += 1
+            if KIND[text[k]] & IS_LETTER == 0:
+                continue
             for word in range(len(first) // 3):
                 if (
                     text[k] == first[3 * word]

@@ -1,11 +1,13 @@
 """Text as one small number a character, in lower case: what the patterns of the ``strict`` policy tell apart.
 
 ASCII is itself. Characters that a pattern or a table names have symbols of their own; all others are a
-letter, a blank or a symbol. What is none of these for certain (`UNREADABLE`) takes the exact way.
+letter, a figure ("²", "₃", "½"), a blank or a symbol. What is none of these for certain (`UNREADABLE`) takes
+the exact way.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import numpy as np
@@ -22,8 +24,8 @@ def constant(value: int) -> int:
     return np.int64(value)  # type: ignore[return-value]
 
 
-LETTER, BLANK, SIGN, UNREADABLE = 128, 129, 130, 131
-_FIRST_NAMED: Final = 132
+LETTER, BLANK, SIGN, UNREADABLE, FIGURE = 128, 129, 130, 131, 132
+_FIRST_NAMED: Final = 133
 N_SYMBOLS: Final = 256
 
 IS_WORD, IS_BLANK, IS_LETTER, IS_ALNUM = map(constant, (1, 2, 4, 8))
@@ -64,13 +66,20 @@ KIND[BLANK] = _kind("\u2003")
 _LOWER: Final = np.arange(128, dtype=np.uint8)
 _LOWER[65:91] += 32
 
+_FIGURES: Final = "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
+"""Alphanumeric to `str.isalnum`, no letters to `str.isalpha`, no digits to `re`: exponents, indices."""
+KIND[FIGURE] = _kind("²")
+for _c in _FIGURES:
+    if _kind(_c) != KIND[FIGURE] or _c in SYMBOL_OF or re.match(r"\d", _c):
+        raise ValueError(f"{_c} is no figure")
+
 # non-ASCII code points with a symbol of their own, sorted: the characters, and what becomes them in lower
-# case. Letters that are none to `str.isalpha` (², Ⅷ) are unreadable.
+# case. Letters that are none to `str.isalpha` (①, Ⅷ) are unreadable, but for figures.
 _exceptions: dict[int, int] = {}
 for _point in range(0x80, 0x20000):
     _c = chr(_point)
     if _c.isalnum() and not _c.isalpha():
-        _exceptions[_point] = UNREADABLE
+        _exceptions[_point] = FIGURE if _c in _FIGURES else UNREADABLE
     _lowered = _c.lower()
     if len(_lowered) == 1 and _lowered in SYMBOL_OF and not _lowered.isascii():
         _exceptions[_point] = SYMBOL_OF[_lowered]
