@@ -12,12 +12,7 @@ from corpora import ROOT
 
 SOURCES = {"relfast": ROOT / "relfast", "relfast_kernels": ROOT / "kernels" / "relfast_kernels"}
 TEXTS = [
-    *(
-        path
-        for folder in SOURCES.values()
-        for path in sorted(folder.rglob("*.py"))
-        if path.parent.name != "choices"
-    ),
+    *(path for folder in SOURCES.values() for path in sorted(folder.rglob("*.py"))),
     *sorted((ROOT / "docs").rglob("*.md")),
     ROOT / "README.md",
 ]

@@ -1,6 +1,6 @@
 """What sentences say that this work space has met: a few hundred of them, each in one place.
 
-Beside the memo that Python fills (`relfast_kernels.text.rel_a_strict.Tables`), for what the kernel itself has
+Beside the memo that Python fills (`relfast_kernels.text.rel_a_memo.Tables`), for what the kernel itself has
 read. A work space belongs to one thread at a time.
 """
 

@@ -1,4 +1,4 @@
-"""A sentence as symbols and code points, without markup: `relfast.tasks.rel_a.words.clean`.
+"""A sentence as symbols and code points, without markup: `relfast.tasks.rel_a.markup.clean`.
 
 What is not followed here (circled digits, struck-out text) is left to the extractor.
 """
