@@ -68,7 +68,7 @@ from relfast.engine.segments import Segment
 from relfast.engine.strict_reader import StrictReader
 from relfast.engine.text_fields import CountingReader, KnownGold
 from relfast.engine.text_gold import JoinedGold, least_measure, task_number
-from relfast.engine.text_paths import paths_of
+from relfast.engine.text_paths import is_in_text, paths_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_setting import serves
 from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers, start_of
@@ -90,8 +90,11 @@ SCRATCH_BYTES: Final = 1 << 24
 
 
 def _finds_fields_only(job: Job) -> bool:
-    """Whether no response can be read by kernels: they know no marks of reasoning but our own."""
+    """Whether no response can be read by kernels: they know no marks of reasoning but our own, and no gold in
+    a text that has more than it."""
     options = job.options
+    if any(map(is_in_text, job.field_map.values())):
+        return True
     return bool(options.reasoning) and (options.strict or options.strip_reasoning)
 
 
@@ -112,7 +115,7 @@ class TextFastPath:
         self._scoring = scoring
         self._scan = functions["scan"]
         job = scoring.job
-        self._joined = JoinedGold(scoring.gold if job.data else {}, job, functions["index"])
+        self._joined = JoinedGold(scoring.gold if job.data else {}, job, functions)
         self._settings = (ctypes.c_int64 * SET_SIZE)(
             DIALECT_NUMBERS[job.dialect],
             job.options.strip_reasoning,
@@ -199,6 +202,12 @@ class TextFastPath:
                 joined.n,
                 joined.slots,
                 joined.n_slots,
+                joined.asked,
+                joined.n_asked,
+                joined.lengths,
+                joined.n_lengths,
+                joined.asked_slots,
+                joined.n_asked_slots,
                 *self._work,
                 self._records,
                 len(self._records) // RECORD_COLUMNS,

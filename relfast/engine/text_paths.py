@@ -20,6 +20,9 @@ from relfast_kernels.layouts import (
 )
 
 _INDEX: Final = re.compile(r"-?[0-9]{1,9}", re.ASCII)
+_DECODED: Final = "@"
+_SAID: Final = frozenset({"id", "response"})
+"""Fields that the kernel itself must find."""
 
 
 class Paths(NamedTuple):
@@ -32,17 +35,31 @@ class Paths(NamedTuple):
 
 
 def can_hold(field_map: Mapping[str, str]) -> bool:
-    """Whether the kernel can follow the paths: of fields that all records have, and without JSON in text."""
-    return set(field_map) <= set(MAPPED_FIELDS) and all(map(_is_plain, field_map.values()))
+    """Whether the kernel can follow the paths: of fields that all records have, and to JSON in text only
+    where that text may stand for what is found in it."""
+    if not set(field_map) <= set(MAPPED_FIELDS):
+        return False
+    if any(is_in_text(field_map[field]) for field in _SAID & set(field_map)):
+        return False
+    return all(_is_plain(_outside(path)) for path in field_map.values())
 
 
-def _is_plain(path: str) -> bool:
+def is_in_text(path: str) -> bool:
+    """Whether a path goes on in a text that is JSON."""
+    return _DECODED in path.split(".")
+
+
+def _outside(path: str) -> list[str]:
+    """The steps of a path up to a text that is JSON: records with one text have the same gold."""
     steps = path.split(".")
+    return steps[: steps.index(_DECODED)] if _DECODED in steps else steps
+
+
+def _is_plain(steps: list[str]) -> bool:
     digits = (step.lstrip("-") for step in steps)
     return (
-        len(steps) <= MAX_STEPS
-        and "@" not in steps
-        and path.isascii()
+        0 < len(steps) <= MAX_STEPS
+        and all(map(str.isascii, steps))
         and all(_INDEX.fullmatch(step) for step, rest in zip(steps, digits, strict=True) if rest.isdigit())
     )
 
@@ -52,7 +69,7 @@ def paths_of(field_map: Mapping[str, str]) -> Paths:
     table = (ctypes.c_int64 * (PATH_COLUMNS * len(MAPPED_FIELDS)))()
     names = bytearray()
     for row, field in enumerate(MAPPED_FIELDS):
-        steps = field_map[field].split(".") if field in field_map else None
+        steps = _outside(field_map[field]) if field in field_map else None
         at = row * PATH_COLUMNS
         table[at] = -1 if steps is None else len(steps)
         for number, step in enumerate(steps or ()):

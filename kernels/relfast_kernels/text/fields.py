@@ -13,8 +13,10 @@ from relfast_kernels.layouts import (
     IN_DATA,
     IN_SCRATCH,
     INTEGER,
+    LIST,
     MAX_TOKENS,
     NOWHERE,
+    OBJECT,
     RECORD_GOLD,
     RECORD_ID,
     RECORD_ID_END,
@@ -33,14 +35,14 @@ from relfast_kernels.layouts import (
     TOKEN_KIND,
     TOKEN_START,
 )
+from relfast_kernels.text.asked import find_asked
 from relfast_kernels.text.canonical import put_json
-from relfast_kernels.text.dialects import ENTRY_ANSWER, ENTRY_ID, ENTRY_INPUT, digest_entry
+from relfast_kernels.text.dialects import ENTRY_ANSWER, ENTRY_ID, ENTRY_INPUT, ENTRY_QUESTION
 from relfast_kernels.text.json_scan import is_null, put_text
-from relfast_kernels.text.messages import UNSURE, put_parts
+from relfast_kernels.text.messages import UNSURE, last_asked, put_parts
 from relfast_kernels.text.prompt_ids import put_prompt_id
-
-MAX_ID_DIGITS = 18
-"""Digits of a number that every JSON parser keeps exactly."""
+from relfast_kernels.text.row_digest import digest_row
+from relfast_kernels.text.values import MAX_ID_DIGITS, put_value
 
 
 @kernel
@@ -51,7 +53,7 @@ def put_id(data: Any, tape: Any, entry: Any, work: Any, scratch: Any, used: int)
     kind = tape[token, TOKEN_KIND]
     if entry[ENTRY_INPUT]:
         end = put_prompt_id(data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used)
-        return IN_SCRATCH, used, end, end
+        return (UNSURE, 0, 0, used) if end < 0 else (IN_SCRATCH, used, end, end)
     if is_null(data, tape, token):
         return NOWHERE, 0, 0, used
     start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
@@ -62,7 +64,22 @@ def put_id(data: Any, tape: Any, entry: Any, work: Any, scratch: Any, used: int)
         return IN_SCRATCH, used, end, end
     if kind == INTEGER and end - start <= MAX_ID_DIGITS and data[start] != 45:
         return IN_DATA, start, end, used
+    if kind == LIST or kind == OBJECT:
+        end = put_value(data, tape, token, scratch, used)
+        if end >= 0:
+            return IN_SCRATCH, used, end, end
     return UNSURE, 0, 0, used
+
+
+@kernel
+def find_known(data: Any, tape: Any, entry: Any, joined: Any, scratch: Any, to: int) -> int:
+    """The gold record whose question a tool's row asks, or -1; ``scratch`` is work space from ``to`` on."""
+    prompt = last_asked(data, tape, entry[ENTRY_QUESTION])
+    if prompt == UNSURE or len(joined.asked) == 0:
+        return -1
+    escaped, first, last = put_response(data, tape, prompt, scratch, to)
+    text = scratch if escaped else data
+    return find_asked(joined.text, joined.asked, joined.lengths, joined.asked_slots, text, first, last)
 
 
 @kernel
@@ -80,12 +97,12 @@ def put_response(data: Any, tape: Any, token: int, scratch: Any, to: int) -> Any
 @kernel
 def leave_fields(
     data: Any, n: int, number: int, settings: Any, mapped: bool, work: Any, id_place: int, id_start: int,
-    id_end: int, used: Any, records: Any, scratch: Any, state: Any,
+    id_end: int, value: Any, used: Any, records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
     """Keep the responses of a line for Python, with a digest of all that its records have beside them and
     their id: `FIELDS`."""
     seed = np.uint64(settings[SET_SEED])
-    digest = digest_entry(data, work.tape, work.entry, seed, settings[SET_JOIN] != 0, mapped)
+    digest = digest_row(data, work.tape, work.entry, seed, settings[SET_JOIN] != 0, value, mapped)
     for sample in range(n):
         row = records[state[STATE_RECORDS] + sample]
         escaped, first, last = put_response(data, work.tape, work.samples[sample], scratch, used)

@@ -29,6 +29,8 @@ from relfast_kernels.layouts import (
     IN_SCRATCH,
     JOIN_ANSWER,
     JOIN_ANSWER_END,
+    JOIN_ID,
+    JOIN_ID_END,
     JOIN_TASK,
     LEFT,
     LINE_END,
@@ -71,7 +73,6 @@ from relfast_kernels.layouts import (
     TOKEN_END,
     TOKEN_KIND,
     TOKEN_START,
-    VLLM,
     WANTS_NOTHING,
     WANTS_RECORDS,
     WANTS_SCRATCH,
@@ -79,13 +80,15 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.characters import is_printable, is_utf8
 from relfast_kernels.text.dialects import (
     ENTRY_ANSWER,
+    ENTRY_COUNTED,
     ENTRY_DIALECT,
+    ENTRY_QUESTION,
     ENTRY_SOURCE,
     ENTRY_TASK,
     LEFT_OUT,
     read_entry,
 )
-from relfast_kernels.text.fields import leave_fields, put_id, put_response
+from relfast_kernels.text.fields import find_known, leave_fields, put_id, put_response
 from relfast_kernels.text.find import copy, find_byte, hash_text
 from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
 from relfast_kernels.text.join import find_gold
@@ -118,12 +121,16 @@ class Work(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; the filter that is
-    scored (uint8); and paths of fields with their steps, see `relfast_kernels.text.paths`."""
+    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; their questions, see
+    `relfast_kernels.text.asked`; the filter that is scored (uint8); and paths of fields with their steps, see
+    `relfast_kernels.text.paths`."""
 
     text: Any
     records: Any
     slots: Any
+    asked: Any
+    lengths: Any
+    asked_slots: Any
     chosen: Any
     paths: Any
     steps: Any
@@ -147,10 +154,11 @@ def _is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end:
 @kernel
 def _score_line(
     data: Any, start: int, end: int, n_tokens: int, n: int, number: int, settings: Any, joined: Any,
-    work: Any, tables: Any, id_place: int, id_start: int, id_end: int, value: Any, used: Any, decoded: Any,
-    records: Any, scratch: Any, state: Any,
+    work: Any, tables: Any, id_place: int, id_start: int, id_end: int, value: Any, known: Any, used: Any,
+    decoded: Any, records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
-    """Score the ``n`` responses of a line whose entry has been read: `FAST`, `SLOW` or `_NO_SCRATCH`."""
+    """Score the ``n`` responses of a line whose entry has been read: `FAST`, `SLOW` or `_NO_SCRATCH`. Its
+    gold record is ``known`` where its question found it."""
     tape, entry, samples = work.tape, work.entry, work.samples
     details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
     if settings[SET_FIELDS] != 0 or entry[ENTRY_DIALECT] == SEQBENCH:
@@ -182,9 +190,10 @@ def _score_line(
     if not has_answer or (not has_task and settings[SET_JOIN] != 0):
         if settings[SET_JOIN] == 0 or id_place == NOWHERE or has_answer:
             return SLOW
-        known = find_gold(
-            joined.text, joined.records, joined.slots, id_text, id_start, id_end, value, scratch, used
-        )
+        if known < 0:
+            known = find_gold(
+                joined.text, joined.records, joined.slots, id_text, id_start, id_end, value, scratch, used
+            )
         if known < 0:
             return SLOW
         gold_record = joined.records[known]
@@ -225,7 +234,7 @@ def _score_line(
 
     if strict and task == B1:
         # gold may be places in the question's list, which a record that is joined can have too
-        from_elsewhere = settings[SET_JOIN] != 0 and (not joins or entry[ENTRY_DIALECT] == VLLM)
+        from_elsewhere = settings[SET_JOIN] != 0 and (not joins or entry[ENTRY_QUESTION] != 0)
         if from_elsewhere or may_show_taxa(data, tape, samples, n, start, end, joins):
             return SLOW
     least = settings.view(np.float64)[SET_LEAST]
@@ -301,20 +310,37 @@ def _scan_line(
         return BLANK if n == LEFT_OUT else SLOW
     if state[STATE_RECORDS] + n > records.shape[0]:
         return _NO_ROOM
-    place, id_start, id_end, used = put_id(data, work.tape, work.entry, work, scratch, state[STATE_USED])
+    # texts without their escapes are needed for no longer than the line: at the end, where it stays warm
+    decoded = len(scratch) - 3 * (end - start) - SCRATCH_PER_LINE // 2
+    counted = settings[SET_JOIN] != 0 and work.entry[ENTRY_COUNTED] != 0
+    answer = work.entry[ENTRY_ANSWER]
+    known: Any = -1
+    if counted and answer == 0:
+        known = find_known(data, work.tape, work.entry, joined, scratch, decoded)
+        if known < 0:
+            return SLOW
+        gold = joined.records[known]
+        place, id_start = IN_SCRATCH, state[STATE_USED]
+        if id_start + gold[JOIN_ID_END] - gold[JOIN_ID] > decoded:
+            return _NO_SCRATCH
+        id_end = copy(joined.text, gold[JOIN_ID], gold[JOIN_ID_END], scratch, id_start)
+        used = id_end
+    else:
+        place, id_start, id_end, used = put_id(data, work.tape, work.entry, work, scratch, state[STATE_USED])
     if place == UNSURE:
         return SLOW
     value: Any = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
-    # texts without their escapes are needed for no longer than the line: at the end, where it stays warm
-    decoded = len(scratch) - 3 * (end - start) - SCRATCH_PER_LINE // 2
     kind = _score_line(
         data, start, end, n_tokens, n, number, settings, joined, work, tables, place, id_start, id_end, value,
-        used, decoded, records, scratch, state,
+        known, used, decoded, records, scratch, state,
     )  # fmt: skip
+    # text that is no gold after all: then it is the question's
+    if kind == SLOW and counted and answer and work.tape[answer, TOKEN_KIND] <= ESCAPED:
+        return SLOW
     if kind == SLOW:
         kind = leave_fields(
-            data, n, number, settings, len(joined.paths) > 0, work, place, id_start, id_end, used, records,
-            scratch, state,
+            data, n, number, settings, len(joined.paths) > 0, work, place, id_start, id_end, value, used,
+            records, scratch, state,
         )  # fmt: skip
     return kind
 
