@@ -115,9 +115,10 @@ STEP_START, STEP_END, STEP_INDEX = range(3)
 STEP_COLUMNS: Final = 3
 NO_INDEX: Final = -(1 << 40)
 EACH_ITEM: Final = 1 << 40
+DECODED: Final = 1 << 41
 """Fields whose place ``--map`` can say, and a path: at most so many steps, each with where its name is in the
-text of all of them, and which item of a list it is, `NO_INDEX` or `EACH_ITEM`. Before them stands how many
-there are, -1 where a field is not mapped."""
+text of all of them, and which item of a list it is, `NO_INDEX`, `EACH_ITEM`, or `DECODED`: what a text holds
+as JSON. Before them stands how many there are, -1 where a field is not mapped."""
 PATH_COLUMNS: Final = 1 + MAX_STEPS * STEP_COLUMNS
 
 TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT = range(4)

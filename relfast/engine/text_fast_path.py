@@ -68,7 +68,7 @@ from relfast.engine.segments import Segment
 from relfast.engine.strict_reader import StrictReader
 from relfast.engine.text_fields import CountingReader, KnownGold
 from relfast.engine.text_gold import JoinedGold, least_measure, task_number
-from relfast.engine.text_paths import is_in_text, paths_of
+from relfast.engine.text_paths import paths_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_setting import serves
 from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers, start_of
@@ -90,11 +90,8 @@ SCRATCH_BYTES: Final = 1 << 24
 
 
 def _finds_fields_only(job: Job) -> bool:
-    """Whether no response can be read by kernels: they know no marks of reasoning but our own, and no gold in
-    a text that has more than it."""
+    """Whether no response can be read by kernels: they know no marks of reasoning but our own."""
     options = job.options
-    if any(map(is_in_text, job.field_map.values())):
-        return True
     return bool(options.reasoning) and (options.strict or options.strip_reasoning)
 
 

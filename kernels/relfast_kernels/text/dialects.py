@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from relfast_kernels.layouts import (
     LIST,
     LITERAL,
     LM_EVAL,
-    MAPPED_FIELDS,
     NATIVE,
     OBJECT,
     OPENAI_BATCH,
@@ -35,8 +34,20 @@ from relfast_kernels.layouts import (
     VERL,
     VLLM,
 )
+from relfast_kernels.text.entry import (
+    ENTRY_ANSWER,
+    ENTRY_COUNTED,
+    ENTRY_DIALECT,
+    ENTRY_ID,
+    ENTRY_INPUT,
+    ENTRY_QUESTION,
+    ENTRY_SIZE,
+    ENTRY_SOURCE,
+    ENTRY_TASK,
+)
 from relfast_kernels.text.find import same_bytes
 from relfast_kernels.text.json_scan import is_null, member
+from relfast_kernels.text.mapped import map_fields
 from relfast_kernels.text.members import (
     FIELD_ADVANTAGE,
     FIELD_ANSWER,
@@ -82,8 +93,7 @@ from relfast_kernels.text.members import (
     OF_SEQBENCH,
     field_number,
 )
-from relfast_kernels.text.messages import UNSURE, is_empty, is_text, last_said, samples_in
-from relfast_kernels.text.paths import follow
+from relfast_kernels.text.messages import UNSURE, is_empty, is_text, samples_in
 from relfast_kernels.text.replies import (
     candidates,
     choices,
@@ -98,30 +108,11 @@ from relfast_kernels.text.replies import (
 )
 from relfast_kernels.text.tools import OF_COUNTED, OF_OWN, OF_QUESTION, first_there, gold_among, task_among
 
-LEFT_OUT = -2
-"""Instead of a number of responses, as `UNSURE` is: the row is of a filter that is not scored."""
-
-(
-    ENTRY_ID,
-    ENTRY_TASK,
-    ENTRY_ANSWER,
-    ENTRY_QUESTION,
-    ENTRY_INPUT,
-    ENTRY_SOURCE,
-    ENTRY_DIALECT,
-    ENTRY_COUNTED,
-) = range(8)
-ENTRY_SIZE: Final = 8
-"""Tokens of an entry, 0 for what it does not have: the question only where it is mapped or a tool's, verl's
-prompt and data source; the row's dialect; and whether the id is a tool's own number, so that gold of
-elsewhere is that of the question."""
-
 _CANDIDATES = np.frombuffer(b"candidates", np.uint8)
 _TEXT = np.frombuffer(b"text", np.uint8)
 
-_TO_RESPONSE = len(MAPPED_FIELDS) - 1
-_PLACES = (ENTRY_ID, ENTRY_TASK, ENTRY_QUESTION, ENTRY_ANSWER)
-"""Where an entry has the fields of `MAPPED_FIELDS` but the last."""
+LEFT_OUT = -2
+"""Instead of a number of responses, as `UNSURE` is: the row is of a filter that is not scored."""
 
 
 @kernel
@@ -254,42 +245,6 @@ def _read_tool(data: Any, tape: Any, dialect: int, fields: Any, entry: Any, samp
 
 
 @kernel
-def _map_fields(data: Any, tape: Any, paths: Any, steps: Any, fields: Any, entry: Any, samples: Any) -> Any:
-    """Put the fields in their places that ``--map`` names; how many responses, or `UNSURE`."""
-    n: Any = UNSURE
-    for field in range(len(MAPPED_FIELDS)):
-        path = paths[field]
-        if path[0] < 0:
-            if field == _TO_RESPONSE:
-                n = samples_in(data, tape, fields[FIELD_RESPONSE], samples)
-            continue
-        token, step = follow(data, tape, 0, path, 0, steps)
-        if field < _TO_RESPONSE:
-            if step < path[0]:
-                return UNSURE
-            entry[_PLACES[field]] = token
-            continue
-        if step == path[0]:
-            n = samples_in(data, tape, token, samples)
-            continue
-        n = 0
-        at = token + 1
-        while at < tape[token, TOKEN_NEXT]:
-            found, rest = follow(data, tape, at, path, step + 1, steps)
-            kind = tape[found, TOKEN_KIND]
-            if found == 0 or rest < path[0] or (kind > ESCAPED and kind != LIST):
-                return UNSURE
-            samples[n] = found if kind <= ESCAPED else last_said(data, tape, found)
-            if samples[n] < 0:
-                return UNSURE
-            n += 1
-            at = tape[at, TOKEN_NEXT]
-        if n == 0:
-            return UNSURE
-    return n
-
-
-@kernel
 def read_entry(
     data: Any, tape: Any, dialect: int, chosen: Any, has_chosen: bool, paths: Any, steps: Any, fields: Any,
     entry: Any, samples: Any,
@@ -338,7 +293,7 @@ def read_entry(
         if dialect == NATIVE:
             entry[ENTRY_TASK], entry[ENTRY_ANSWER] = fields[FIELD_TASK], fields[FIELD_ANSWER]
         if len(paths) > 0:
-            return int(_map_fields(data, tape, paths, steps, fields, entry, samples))
+            return int(map_fields(data, tape, paths, steps, fields[FIELD_RESPONSE], entry, samples))
         return samples_in(data, tape, fields[FIELD_RESPONSE], samples)
     if len(paths) > 0:
         return UNSURE

@@ -13,6 +13,8 @@ from relfast_kernels.layouts import (
     IN_DATA,
     IN_SCRATCH,
     INTEGER,
+    JOIN_ID,
+    JOIN_ID_END,
     LIST,
     MAX_TOKENS,
     NOWHERE,
@@ -37,7 +39,8 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.asked import find_asked
 from relfast_kernels.text.canonical import put_json
-from relfast_kernels.text.dialects import ENTRY_ANSWER, ENTRY_ID, ENTRY_INPUT, ENTRY_QUESTION
+from relfast_kernels.text.entry import ENTRY_ANSWER, ENTRY_COUNTED, ENTRY_ID, ENTRY_INPUT, ENTRY_QUESTION
+from relfast_kernels.text.find import copy
 from relfast_kernels.text.json_scan import is_null, put_text
 from relfast_kernels.text.messages import UNSURE, last_asked, put_parts
 from relfast_kernels.text.prompt_ids import put_prompt_id
@@ -80,6 +83,33 @@ def find_known(data: Any, tape: Any, entry: Any, joined: Any, scratch: Any, to: 
     escaped, first, last = put_response(data, tape, prompt, scratch, to)
     text = scratch if escaped else data
     return find_asked(joined.text, joined.asked, joined.lengths, joined.asked_slots, text, first, last)
+
+
+@kernel
+def find_record(data: Any, settings: Any, joined: Any, work: Any, scratch: Any, used: int, to: int) -> Any:
+    """The gold record that a tool's row asks the question of, -1 where that is not asked for; and the JSON of
+    the row's id, as `put_id` has it, which is then the record's. ``scratch`` is work space from ``to`` on."""
+    entry = work.entry
+    if settings[SET_JOIN] == 0 or entry[ENTRY_COUNTED] == 0 or entry[ENTRY_ANSWER] != 0:
+        place, start, end, used = put_id(data, work.tape, entry, work, scratch, used)
+        return -1, place, start, end, used
+    known = find_known(data, work.tape, entry, joined, scratch, to)
+    if known < 0:
+        return -1, UNSURE, 0, 0, used
+    gold = joined.records[known]
+    if used + gold[JOIN_ID_END] - gold[JOIN_ID] > to:
+        return -1, UNSURE, 0, 0, used
+    end = copy(joined.text, gold[JOIN_ID], gold[JOIN_ID_END], scratch, used)
+    return known, IN_SCRATCH, used, end, end
+
+
+@kernel
+def may_be_joined(settings: Any, work: Any, known: int) -> bool:
+    """Whether a tool's row that was not scored has text where gold would be: should it be none, gold and id
+    are those of the question."""
+    answer = work.entry[ENTRY_ANSWER]
+    asks = settings[SET_JOIN] != 0 and work.entry[ENTRY_COUNTED] != 0
+    return bool(asks and known < 0 and answer != 0 and work.tape[answer, TOKEN_KIND] <= ESCAPED)
 
 
 @kernel

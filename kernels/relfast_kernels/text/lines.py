@@ -23,14 +23,11 @@ from relfast_kernels.layouts import (
     BLANK,
     ESCAPED,
     FAST,
-    FLOAT,
     GOLD_VALUE_SHIFT,
     IN_DATA,
     IN_SCRATCH,
     JOIN_ANSWER,
     JOIN_ANSWER_END,
-    JOIN_ID,
-    JOIN_ID_END,
     JOIN_TASK,
     LEFT,
     LINE_END,
@@ -78,24 +75,26 @@ from relfast_kernels.layouts import (
     WANTS_SCRATCH,
 )
 from relfast_kernels.text.characters import is_printable, is_utf8
-from relfast_kernels.text.dialects import (
+from relfast_kernels.text.dialects import LEFT_OUT, read_entry
+from relfast_kernels.text.entry import (
     ENTRY_ANSWER,
-    ENTRY_COUNTED,
+    ENTRY_ANSWER_STEP,
     ENTRY_DIALECT,
     ENTRY_QUESTION,
     ENTRY_SOURCE,
     ENTRY_TASK,
-    LEFT_OUT,
-    read_entry,
+    ENTRY_TASK_STEP,
 )
-from relfast_kernels.text.fields import find_known, leave_fields, put_id, put_response
+from relfast_kernels.text.fields import find_record, leave_fields, may_be_joined, put_response
 from relfast_kernels.text.find import copy, find_byte, hash_text
 from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
-from relfast_kernels.text.join import find_gold
+from relfast_kernels.text.join import NOT_THERE, find_gold
 from relfast_kernels.text.json_scan import is_null, put_text, tokenise
+from relfast_kernels.text.mapped import FIELD_OF_ANSWER, FIELD_OF_TASK, find_inside
 from relfast_kernels.text.messages import UNSURE
 from relfast_kernels.text.questions import may_show_taxa
 from relfast_kernels.text.responses import LEAVES_IT, NOT_DONE, score_as_published, score_strictly, shown_gold
+from relfast_kernels.text.values import is_plain_json
 from relfast_kernels.text.vectors import WIDTH
 
 _LF = 10
@@ -137,21 +136,6 @@ class Joined(NamedTuple):
 
 
 @kernel
-def _is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end: int) -> bool:
-    """Whether orjson reads text between whose tokens nothing else stands: no control characters, and no
-    number that it may refuse."""
-    bad = False
-    for at in range(np.uint64(start), np.uint64(end)):
-        bad |= data[at] < 32
-    if bad:
-        return False
-    for token in range(first, stop):
-        if tape[token, TOKEN_KIND] == FLOAT:
-            return False
-    return True
-
-
-@kernel
 def _score_line(
     data: Any, start: int, end: int, n_tokens: int, n: int, number: int, settings: Any, joined: Any,
     work: Any, tables: Any, id_place: int, id_start: int, id_end: int, value: Any, known: Any, used: Any,
@@ -167,7 +151,10 @@ def _score_line(
     task: Any = -1
     token = entry[ENTRY_TASK]
     has_task = not is_null(data, tape, token)
-    if has_task:
+    in_text = entry[ENTRY_TASK_STEP] != 0
+    if in_text and (token != entry[ENTRY_ANSWER] or entry[ENTRY_ANSWER_STEP] == 0):
+        return SLOW
+    if has_task and not in_text:
         if tape[token, TOKEN_KIND] != STRING:
             return SLOW
         task = task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
@@ -187,8 +174,15 @@ def _score_line(
     in_scratch = joins = False
     answer_start = answer_end = 0
     id_text = data if id_place == IN_DATA else scratch
-    if not has_answer or (not has_task and settings[SET_JOIN] != 0):
-        if settings[SET_JOIN] == 0 or id_place == NOWHERE or has_answer:
+    if has_answer and not has_task and settings[SET_JOIN] != 0 and id_place != NOWHERE:
+        # a gold record of that id would say the task
+        found = find_gold(
+            joined.text, joined.records, joined.slots, id_text, id_start, id_end, value, scratch, used
+        )
+        if found != NOT_THERE:
+            return SLOW
+    if not has_answer:
+        if settings[SET_JOIN] == 0 or id_place == NOWHERE:
             return SLOW
         if known < 0:
             known = find_gold(
@@ -216,10 +210,19 @@ def _score_line(
         in_scratch = True
     if in_scratch:
         stop = tokenise(scratch, answer_start, answer_end, tape, n_tokens)
-        if stop < 0 or not _is_plain_json(scratch, tape, n_tokens, stop, answer_start, answer_end):
+        if stop < 0 or not is_plain_json(scratch, tape, n_tokens, stop, answer_start, answer_end):
             return SLOW
         answer = n_tokens
-    if tape[answer, TOKEN_KIND] != OBJECT:
+        if not joins and entry[ENTRY_ANSWER_STEP]:
+            answer = find_inside(scratch, tape, n_tokens, joined, FIELD_OF_ANSWER, entry[ENTRY_ANSWER_STEP])
+        if in_text:
+            token = find_inside(scratch, tape, n_tokens, joined, FIELD_OF_TASK, entry[ENTRY_TASK_STEP])
+            if token == 0 or tape[token, TOKEN_KIND] != STRING:
+                return SLOW
+            task = task_number(scratch, tape[token, TOKEN_START], tape[token, TOKEN_END])
+            if task < 0:
+                return SLOW
+    if answer == 0 or tape[answer, TOKEN_KIND] != OBJECT:
         return SLOW
     gold_data = scratch if in_scratch else data
     if task < 0:
@@ -312,21 +315,9 @@ def _scan_line(
         return _NO_ROOM
     # texts without their escapes are needed for no longer than the line: at the end, where it stays warm
     decoded = len(scratch) - 3 * (end - start) - SCRATCH_PER_LINE // 2
-    counted = settings[SET_JOIN] != 0 and work.entry[ENTRY_COUNTED] != 0
-    answer = work.entry[ENTRY_ANSWER]
-    known: Any = -1
-    if counted and answer == 0:
-        known = find_known(data, work.tape, work.entry, joined, scratch, decoded)
-        if known < 0:
-            return SLOW
-        gold = joined.records[known]
-        place, id_start = IN_SCRATCH, state[STATE_USED]
-        if id_start + gold[JOIN_ID_END] - gold[JOIN_ID] > decoded:
-            return _NO_SCRATCH
-        id_end = copy(joined.text, gold[JOIN_ID], gold[JOIN_ID_END], scratch, id_start)
-        used = id_end
-    else:
-        place, id_start, id_end, used = put_id(data, work.tape, work.entry, work, scratch, state[STATE_USED])
+    known, place, id_start, id_end, used = find_record(
+        data, settings, joined, work, scratch, state[STATE_USED], decoded
+    )
     if place == UNSURE:
         return SLOW
     value: Any = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
@@ -335,7 +326,7 @@ def _scan_line(
         known, used, decoded, records, scratch, state,
     )  # fmt: skip
     # text that is no gold after all: then it is the question's
-    if kind == SLOW and counted and answer and work.tape[answer, TOKEN_KIND] <= ESCAPED:
+    if kind == SLOW and may_be_joined(settings, work, known):
         return SLOW
     if kind == SLOW:
         kind = leave_fields(

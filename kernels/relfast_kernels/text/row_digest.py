@@ -15,8 +15,8 @@ from relfast_kernels.layouts import (
     TOKEN_START,
     VLLM,
 )
-from relfast_kernels.text.dialects import ENTRY_ANSWER, ENTRY_DIALECT, ENTRY_QUESTION, ENTRY_TASK
 from relfast_kernels.text.digest import digest
+from relfast_kernels.text.entry import ENTRY_ANSWER, ENTRY_DIALECT, ENTRY_QUESTION, ENTRY_TASK
 from relfast_kernels.text.members import IN_DIGEST, N_FIELDS, field_number
 from relfast_kernels.text.tools import OF_BESIDE, OF_TASK, hides_row, path_to, paths_for
 

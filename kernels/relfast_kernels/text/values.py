@@ -1,12 +1,15 @@
-"""JSON values as orjson would write what it has read: without blanks, strings in one form."""
+"""JSON values as orjson reads them, and would write them: without blanks, strings in one form."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     ESCAPED,
+    FLOAT,
     INTEGER,
     LIST,
     LITERAL,
@@ -96,3 +99,18 @@ def put_value(data: Any, tape: Any, token: int, out: Any, to: int) -> int:
         to = _put_marks(data, start, end, out, _put_marks(data, cursor, start, out, to))
         cursor = end
     return _put_marks(data, cursor, tape[token, TOKEN_END], out, to)
+
+
+@kernel
+def is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end: int) -> bool:
+    """Whether orjson reads text between whose tokens nothing else stands: no control characters, and no
+    number that it may refuse."""
+    bad = False
+    for at in range(np.uint64(start), np.uint64(end)):
+        bad |= data[at] < 32
+    if bad:
+        return False
+    for token in range(first, stop):
+        if tape[token, TOKEN_KIND] == FLOAT:
+            return False
+    return True
