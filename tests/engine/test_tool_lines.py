@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from corpora import rel_records
 from mutated_corpus import JOBS, Ways
 from mutations import gold_file
 from relfast_kernels.compiled import native
@@ -20,7 +22,8 @@ from relfast.formats.entry import MISSING
 Json = dict[str, Any]
 
 TASKS = DUMPS[r"native, 15 % with \uXXXX, 20 % REL-B1"]
-JOINED = {*tool_rows.BATCHES, tool_rows.vllm, tool_rows.trl}
+BY_PROMPT = {tool_rows.vllm, tool_rows.trl}
+JOINED = {*tool_rows.BATCHES, *BY_PROMPT}
 """Rows that have no gold of their own."""
 
 
@@ -56,16 +59,22 @@ def test_both_ways_write_the_same(row: Any, kind: str, gold: str) -> None:
     written, tally, n_fast = ways.rows(lines, fast=True)
     assert (written, tally) == ways.rows(lines, fast=False)[:2]
     if (row in JOINED) == ("data" in JOBS[kind]) and "strict" not in kind:
-        assert n_fast == len(lines), "the ordinary way took some"
+        several = _asked_by_several(len(lines)) if row in BY_PROMPT else 0
+        assert n_fast == len(lines) - several, "the ordinary way took some"
         assert written.count(b'"status":"ok"') > len(lines) // 2
 
 
-def test_gold_in_a_text_is_decoded_once_for_each(gold: str) -> None:
+def _asked_by_several(n: int) -> int:
+    """How many of the lines are of a question that several gold records ask: nobody knows which is meant."""
+    asked = Counter(record["question"].strip() for record in rel_records("REL-B1"))
+    return sum(asked[record["question"].strip()] > 1 for record, _ in TASKS._responses(n, 5))
+
+
+def test_gold_in_a_text_is_read(gold: str) -> None:
     lines, ways = lines_of(tool_rows.in_text), Ways.of("in text", gold)
-    lines += lines
     written, tally, n_fast = ways.rows(lines, fast=True)
     assert (written, tally) == ways.rows(lines, fast=False)[:2]
-    assert n_fast >= len(lines) // 2
+    assert n_fast == len(lines)
 
 
 QUESTIONS = {
