@@ -18,6 +18,8 @@ from typing import Any, Final
 from corpora import rel_records, solutions
 from honest import answer as honest_answer
 
+from benchmarks import tool_rows
+
 Json = dict[str, Any]
 
 N_CHARS: Final = 2_000
@@ -278,6 +280,14 @@ DUMPS: Final = {
     r"native, 15 % with \uXXXX, 20 % REL-B1": Dump(
         _native, tasks=("REL-A1", "REL-A2", "REL-C1", "REL-C1", "REL-B1"), escapes=0.15
     ),
+    "vLLM outputs joined by prompt": Dump(tool_rows.vllm, ("--data", "{data}")),
+    "verifiers rollouts": Dump(tool_rows.rollout),
+    "verifiers traces, 4 a task": Dump(tool_rows.traces, samples=4),
+    "TRL completions, strict, joined by prompt": Dump(
+        tool_rows.trl, ("--policy", "strict", "--data", "{data}")
+    ),
+    "Inspect samples": Dump(tool_rows.inspect, escapes=0.3, ascii=False),
+    "Anthropic batch with thinking": Dump(tool_rows.anthropic, ("--data", "{data}")),
     "native in UTF-8": Dump(_native, escapes=0.5, ascii=False),
 }
 """By what the dump is, as benchmarks and README name it."""

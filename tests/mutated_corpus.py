@@ -62,6 +62,19 @@ JOBS: Final[dict[str, dict[str, Any]]] = {
     "vllm": {"dialect": "vllm", "options": STRICT},
     "vllm, joined": {"dialect": "vllm", "data": True},
     "task": {"task": "REL-C1"},
+    "tools": {},
+    "tools, strict": {"options": STRICT},
+    "tools, joined": {"data": True},
+    "tools, strict, joined, details": {"data": True, "options": STRICT, "details": True},
+    "inspect": {"dialect": "inspect", "data": True},
+    "verifiers": {"dialect": "verifiers"},
+    "trl": {"dialect": "trl", "data": True},
+    "lighteval": {"dialect": "lighteval", "options": STRICT},
+    "helm": {"dialect": "helm", "data": True},
+    "opencompass": {"dialect": "opencompass"},
+    "anthropic": {"dialect": "anthropic-batch", "data": True},
+    "gemini": {"dialect": "gemini-batch", "data": True},
+    "in text": {"field_map": {"task": "extra_info.@.task", "answer": "extra_info.@.answer"}},
 }  # fmt: skip
 
 _MARKS: Final = {
@@ -74,10 +87,24 @@ _MARKS: Final = {
     "verl": b'"gts"',
     "vllm": b'"outputs"',
     "vllm, joined": b'"outputs"',
+    "inspect": b'"epoch"',
+    "verifiers": b'"ok"',
+    "trl": b'"advantage"',
+    "lighteval": b'"model_response"',
+    "helm": b'"instance"',
+    "opencompass": b'"origin_prompt"',
+    "anthropic": b'"result"',
+    "gemini": b'"candidates"',
+    "in text": b'"extra_info"',
 }
 """What most lines of a kind of run have; the others have most lines that say themselves what they are."""
 
-_NEED_MORE: Final = re.compile(rb'"custom_id"|"outputs_of"')
+_OF_TOOL: Final = re.compile(
+    rb'"epoch"|"example_id"|"traces"|"advantage"|"model_response"|"instance"|"origin_prompt"|"outputs"|"gts"'
+)
+"""What sets rows of tools apart, of which most lines of the runs are that are named for them."""
+
+_NEED_MORE: Final = re.compile(rb'"custom_id"|"outputs_of"|"extra_info"|"candidates"|"advantage"')
 """Of lines that cannot be scored without gold from elsewhere, or without being told where it is."""
 
 OWN: Final = 0.8
@@ -136,6 +163,8 @@ def lines_for(kind: str) -> tuple[bytes, ...]:
     """The real lines that a kind of run is meant for."""
     mark = _MARKS.get(kind)
     lines = real_lines(EACH)
+    if kind.startswith("tools"):
+        return tuple(line for line in lines if _OF_TOOL.search(line))
     if mark is not None:
         return tuple(line for line in lines if mark in line)
     if JOBS[kind].get("data"):

@@ -11,9 +11,14 @@ from typing import Any, Final
 from corpora import rel_records
 from dump_lines import PIECES
 
+from benchmarks import tool_rows
+
 Json = dict[str, Any]
 Mutation = Callable[[bytes, random.Random, bytes], bytes]
 """A line, chance, another line → a line."""
+
+N_WRAPPED: Final = 7
+"""One row of so many of those that `_wrapped` makes is taken of a response."""
 
 CHEMISTRY: Final = ("REL-C2", "REL-C3")
 
@@ -41,6 +46,8 @@ def _wrapped(record: Json, text: str, number: int) -> list[Json]:
     ]
     batch = {"custom_id": record["id"], "error": None}
     return [
+        *(row(record, [text, text[:-9]], number) for row in tool_rows.ALL),
+        tool_rows.in_text(record, [text], number),
         {**gold, "response": [{"role": "user", "content": record["question"]}, said]},
         {**gold, "response": [[said], text]},
         {**batch, "response": {"status_code": 200, "body": {"output": output, "error": None}}},
@@ -64,7 +71,10 @@ def real_lines(n: int = 40) -> tuple[bytes, ...]:
             # of long ones the kernels read the end first
             texts = [text[-(700 if number % 3 else 1_600) :] for text in texts]
             rows.append((dump.row(record, texts, number), dump.ascii))
-            rows += [(row, number % 2 == 0) for row in _wrapped(record, texts[0], number)[number % 6 :: 6]]
+            rows += [
+                (row, number % 2 == 0)
+                for row in _wrapped(record, texts[0], number)[number % N_WRAPPED :: N_WRAPPED]
+            ]
     for record in (*missing_isomers(n, 5), *motifs(n, 5)):
         rows.append((record, True))
         text = record.pop("response")
@@ -110,6 +120,10 @@ def _repeated(line: bytes, rng: random.Random, other: bytes) -> bytes:
 _KEYS: Final = (
     b"id", b"task", b"answer", b"response", b"question", b"completion", b"context", b"instance_id", b"gts", b"output",
     b"input", b"doc", b"resps", b"custom_id", b"error", b"status_code", b"content", b"role", b"text", b"type", b"target",
+    b"outputs", b"prompt", b"messages", b"request_id", b"example_id", b"info", b"traces", b"nodes", b"root_reply", b"sampled",
+    b"rewards", b"ok", b"epoch", b"metadata", b"choices", b"message", b"completions", b"success", b"instance", b"references",
+    b"tags", b"doc_id", b"specific", b"gold_index", b"prediction", b"origin_prompt", b"gold", b"result", b"candidates", b"parts",
+    b"key", b"step", b"advantage", b"perturbation", b"body", b"thought",
     b"label", b"taxa", b"molecules", b"smiles", b"missing_smiles", b"structural_details", b"filter", b"llm_solution",
 )  # fmt: skip
 

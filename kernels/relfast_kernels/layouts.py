@@ -90,8 +90,18 @@ DIALECT_NUMBERS: Final = {
     "verl": 4,
     "seqbench": 5,
     "vllm": 6,
+    "inspect": 7,
+    "verifiers": 8,
+    "trl": 9,
+    "lighteval": 10,
+    "helm": 11,
+    "opencompass": 12,
+    "anthropic-batch": 13,
+    "gemini-batch": 14,
 }
 AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL, SEQBENCH, VLLM = range(7)
+INSPECT, VERIFIERS, TRL, LIGHTEVAL, HELM, OPENCOMPASS, ANTHROPIC, GEMINI, ROLLOUT = range(7, 16)
+"""Dialects of lines; the last is how verifiers wrote them before its traces."""
 
 GOLD_MEMBERS: Final = (
     "task",
@@ -111,9 +121,10 @@ STEP_START, STEP_END, STEP_INDEX = range(3)
 STEP_COLUMNS: Final = 3
 NO_INDEX: Final = -(1 << 40)
 EACH_ITEM: Final = 1 << 40
+DECODED: Final = 1 << 41
 """Fields whose place ``--map`` can say, and a path: at most so many steps, each with where its name is in the
-text of all of them, and which item of a list it is, `NO_INDEX` or `EACH_ITEM`. Before them stands how many
-there are, -1 where a field is not mapped."""
+text of all of them, and which item of a list it is, `NO_INDEX`, `EACH_ITEM`, or `DECODED`: what a text holds
+as JSON. Before them stands how many there are, -1 where a field is not mapped."""
 PATH_COLUMNS: Final = 1 + MAX_STEPS * STEP_COLUMNS
 
 TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT = range(4)
@@ -140,6 +151,15 @@ GOLD_FIELDS: Final = ("target", "label", "taxa")
 JOIN_COLUMNS: Final = 5
 """Columns of a gold record that lines are joined with: where in the text of all of them the JSON of its id
 and of its answer is (its `GOLD_FIELDS` only), and its task's number (-1: none that is read here)."""
+ASKED, ASKED_END, ASKED_RECORD = range(3)
+ASKED_COLUMNS: Final = 3
+SHORTEST_QUESTION: Final = 16
+ASKED_BITS: Final = 64
+"""Columns of a question that is looked for in prompts: where in that text it is, and the number of the gold
+record that asks it (-1: several do). It has so many characters at least; and behind the places of the table
+of questions so many words say with what they begin."""
+ROW_UNSEEN: Final = 1
+"""Set in the digest of a line whose record must not be another's if its task looks at more of the row."""
 
 MAX_TAXA: Final = 8_192
 """Different numbers of a REL-B1 response or gold that are compared; more take the exact way."""

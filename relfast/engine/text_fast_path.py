@@ -112,7 +112,7 @@ class TextFastPath:
         self._scoring = scoring
         self._scan = functions["scan"]
         job = scoring.job
-        self._joined = JoinedGold(scoring.gold if job.data else {}, job, functions["index"])
+        self._joined = JoinedGold(scoring.gold if job.data else {}, job, functions)
         self._settings = (ctypes.c_int64 * SET_SIZE)(
             DIALECT_NUMBERS[job.dialect],
             job.options.strip_reasoning,
@@ -199,6 +199,12 @@ class TextFastPath:
                 joined.n,
                 joined.slots,
                 joined.n_slots,
+                joined.asked,
+                joined.n_asked,
+                joined.lengths,
+                joined.n_lengths,
+                joined.asked_slots,
+                joined.n_asked_slots,
                 *self._work,
                 self._records,
                 len(self._records) // RECORD_COLUMNS,

@@ -7,11 +7,19 @@ import mmap
 import struct
 from array import array
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
-from relfast_kernels.layouts import GOLD_FIELDS, JOIN_COLUMNS, NO_TASK
+from relfast_kernels.layouts import (
+    ASKED_BITS,
+    ASKED_COLUMNS,
+    GOLD_FIELDS,
+    JOIN_COLUMNS,
+    NO_TASK,
+    SHORTEST_QUESTION,
+)
 
+from relfast.engine.gold_records import GoldRecords
 from relfast.engine.job import Job
 from relfast.engine.rows import Gold
 from relfast.engine.text_work import TASK_BY_NUMBER
@@ -19,6 +27,11 @@ from relfast.formats.entry import MISSING
 from relfast.json_text import decode_text
 from relfast.tasks import find_task, infer_task
 from relfast.tasks.base import resolve
+
+MOST_ASKED: Final = 1 << 28
+"""Characters of questions that are written down; with more, rows are joined by question the ordinary way."""
+
+_SEVERAL: Final = -1
 
 
 class _Reading(NamedTuple):
@@ -30,10 +43,13 @@ class _Reading(NamedTuple):
 
 
 class _Records(NamedTuple):
-    """Gold records as text: each one's id and gold, and `JOIN_COLUMNS` numbers that say where they stand."""
+    """Gold records as text: each one's id and gold, and `JOIN_COLUMNS` numbers that say where they stand;
+    their questions, `ASKED_COLUMNS` numbers each, and which lengths these have, the longest first."""
 
     text: bytes
     columns: array[int]
+    asked: array[int]
+    lengths: array[int]
 
 
 _prepared: list[tuple[Gold, _Reading, _Records]] = []
@@ -49,15 +65,24 @@ def prepare(gold: Gold, *, strict: bool, details: bool, task: str | None) -> Non
 class JoinedGold:
     """Gold records as the kernel looks them up."""
 
-    def __init__(self, gold: Gold, job: Job, index: Callable[..., int]) -> None:
+    def __init__(self, gold: Gold, job: Job, functions: Mapping[str, Callable[..., int]]) -> None:
         reading = _Reading(job.options.strict, job.details, job.task)
         found = (each[2] for each in _prepared if each[0] is gold and each[1] == reading)
-        self.text, columns = next(found, None) or _records_of(gold, reading)
-        self.n = len(columns) // JOIN_COLUMNS
-        self.records = (ctypes.c_int64 * max(1, len(columns))).from_buffer(columns or array("q", [0]))
-        self.n_slots = 1 << (2 * self.n + 1).bit_length()
-        self.slots = (ctypes.c_int64 * self.n_slots).from_buffer(mmap.mmap(-1, 8 * self.n_slots))
-        index(self.text, len(self.text), self.records, self.n, self.slots, self.n_slots)
+        self.text, columns, asked, lengths = next(found, None) or _records_of(gold, reading)
+        self.n, self.n_asked, self.n_lengths = (
+            len(columns) // JOIN_COLUMNS,
+            len(asked) // ASKED_COLUMNS,
+            len(lengths),
+        )
+        self.records, self.asked, self.lengths = _numbers(columns), _numbers(asked), _numbers(lengths)
+        self.n_slots = _places_for(self.n)
+        self.slots = _zeros(self.n_slots)
+        functions["index"](self.text, len(self.text), self.records, self.n, self.slots, self.n_slots)
+        self.n_asked_slots = _places_for(self.n_asked) + ASKED_BITS
+        self.asked_slots = _zeros(self.n_asked_slots)
+        functions["index_asked"](
+            self.text, len(self.text), self.asked, self.n_asked, self.asked_slots, self.n_asked_slots
+        )
 
     @staticmethod
     def can_hold(gold: Gold) -> bool:
@@ -65,9 +90,23 @@ class JoinedGold:
         return all(type(record_id) is str or type(record_id) is int for record_id in gold)
 
 
+def _numbers(values: array[int]) -> ctypes.Array[ctypes.c_int64]:
+    return (ctypes.c_int64 * max(1, len(values))).from_buffer(values or array("q", [0]))
+
+
+def _places_for(n: int) -> int:
+    """Places of a table of so many things."""
+    return 1 << (2 * n + 1).bit_length()
+
+
+def _zeros(n: int) -> ctypes.Array[ctypes.c_int64]:
+    return (ctypes.c_int64 * n).from_buffer(mmap.mmap(-1, 8 * n))
+
+
 def _records_of(gold: Gold, reading: _Reading) -> _Records:
     text = bytearray()
     columns = array("q")
+    numbers: dict[Any, int] = {}
     for record_id, entry in gold.items():
         start = len(text)
         try:
@@ -78,8 +117,29 @@ def _records_of(gold: Gold, reading: _Reading) -> _Records:
         answer = decode_text(entry.answer) if isinstance(entry.answer, str) else entry.answer
         task = task_number(entry.task, answer, reading.task)
         text += _gold_text(_as_compared(answer, entry.question, task, reading))
+        numbers[record_id] = len(columns) // JOIN_COLUMNS
         columns.extend((start, middle, middle, len(text), task))
-    return _Records(bytes(text), columns)
+    asked, lengths = _asked(gold, numbers, text)
+    return _Records(bytes(text), columns, asked, lengths)
+
+
+def _asked(gold: Gold, numbers: Mapping[Any, int], text: bytearray) -> tuple[array[int], array[int]]:
+    """Write questions down as the kernel looks for them in prompts: where they are, and their lengths."""
+    asked = array("q")
+    questions = gold.questions() if isinstance(gold, GoldRecords) else {}
+    if sum(map(len, questions)) > MOST_ASKED:
+        questions = {}
+    for question, record_id in questions.items():
+        if len(question) < SHORTEST_QUESTION:
+            continue
+        start = len(text)
+        try:
+            text += question.encode()
+        except UnicodeEncodeError:
+            continue  # half a surrogate pair stands in no prompt that the kernel reads
+        asked.extend((start, len(text), numbers.get(record_id, _SEVERAL)))
+    lengths = {asked[at + 1] - asked[at] for at in range(0, len(asked), ASKED_COLUMNS)}
+    return asked, array("q", sorted(lengths, reverse=True))
 
 
 def _gold_text(answer: Any) -> bytes:

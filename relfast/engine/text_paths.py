@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from relfast_kernels.layouts import (
+    DECODED,
     EACH_ITEM,
     MAPPED_FIELDS,
     MAX_STEPS,
@@ -20,6 +21,10 @@ from relfast_kernels.layouts import (
 )
 
 _INDEX: Final = re.compile(r"-?[0-9]{1,9}", re.ASCII)
+_IN_TEXT: Final = "@"
+_IN_TEXTS: Final = frozenset({"task", "answer"})
+"""Fields that may stand in a text that is JSON."""
+_INDICES: Final = {"*": EACH_ITEM, _IN_TEXT: DECODED}
 
 
 class Paths(NamedTuple):
@@ -32,17 +37,21 @@ class Paths(NamedTuple):
 
 
 def can_hold(field_map: Mapping[str, str]) -> bool:
-    """Whether the kernel can follow the paths: of fields that all records have, and without JSON in text."""
-    return set(field_map) <= set(MAPPED_FIELDS) and all(map(_is_plain, field_map.values()))
+    """Whether the kernel can follow the paths: of fields that all records have, and into JSON in a text
+    only to task and gold."""
+    if not set(field_map) <= set(MAPPED_FIELDS):
+        return False
+    steps = {field: path.split(".") for field, path in field_map.items()}
+    return all(map(_is_plain, steps.values())) and all(
+        each.count(_IN_TEXT) <= (field in _IN_TEXTS) for field, each in steps.items()
+    )
 
 
-def _is_plain(path: str) -> bool:
-    steps = path.split(".")
+def _is_plain(steps: list[str]) -> bool:
     digits = (step.lstrip("-") for step in steps)
     return (
         len(steps) <= MAX_STEPS
-        and "@" not in steps
-        and path.isascii()
+        and all(map(str.isascii, steps))
         and all(_INDEX.fullmatch(step) for step, rest in zip(steps, digits, strict=True) if rest.isdigit())
     )
 
@@ -61,5 +70,5 @@ def paths_of(field_map: Mapping[str, str]) -> Paths:
             names += step.encode()
             table[place + STEP_END] = len(names)
             is_index = _INDEX.fullmatch(step) is not None
-            table[place + STEP_INDEX] = EACH_ITEM if step == "*" else int(step) if is_index else NO_INDEX
+            table[place + STEP_INDEX] = _INDICES.get(step, int(step) if is_index else NO_INDEX)
     return Paths(table, len(MAPPED_FIELDS) if field_map else 0, bytes(names))

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from relfast.formats import (
+    anthropic_batch,
+    gemini_batch,
     helm,
     inspect_log,
     lighteval,
@@ -47,6 +49,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
     "verl": Dialect(verl.matches, verl.read, "verl rollout dump"),
     "seqbench": Dialect(seqbench.matches, seqbench.read, "SeqBench rows with responses"),
     "realign": Dialect(realign.matches, realign.read, "ReAlign result rows"),
+    "gemini-batch": Dialect(gemini_batch.matches, gemini_batch.read, "Gemini batch output"),
     "native": Dialect(native.matches, native.read, "relfast records"),
     "inspect": Dialect(inspect_log.matches, inspect_log.read, "Inspect logs, .eval and .json"),
     "verifiers": Dialect(verifiers.matches, verifiers.read, "traces of verifiers and prime-rl"),
@@ -55,9 +58,10 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
     "lighteval": Dialect(lighteval.matches, lighteval.read, "lighteval's details"),
     "helm": Dialect(helm.matches, helm.read, "HELM's scenario_state.json"),
     "opencompass": Dialect(opencompass.matches, opencompass.read, "OpenCompass' predictions"),
+    "anthropic-batch": Dialect(anthropic_batch.matches, anthropic_batch.read, "Anthropic batch results"),
 }
 """Most particular first: the first that matches reads the row. A row with a ``response`` is none of those
-after ``native``: the text kernel, which does not know them, reads it as a record."""
+after ``native``."""
 
 
 def detect(row: Mapping[str, Any]) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from relfast.json_text import decode_text
+
 _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "response": (
         *("completion", "output", "generation", "generated_text", "completion_text"),
-        *("response_text", "prediction"),
+        *("response_text", "prediction", "predict"),
         *("model_output", "model_response", "model_answer", "output_text", "text", "content", "responses"),
         *("completions", "outputs", "generations", "samples", "predictions", "llm_solution", "reply"),
     ),
@@ -23,6 +25,9 @@ _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 _GIVEN: Final = frozenset({"input", "prompt", "request", "question", "message", "var", "testcase", "doc"})
 """Keys, less a plural's s, of what goes into a model."""
 
+_SPEAKERS: Final = frozenset({"gpt", "assistant", "model"})
+"""Who says what counts in conversations of ``from`` and ``value``."""
+_IN_TEXT: Final = "@"
 _DEPTH: Final = 6
 _NEAR: Final = 0.75
 """Least similarity (difflib's ratio) of a misspelt name."""
@@ -53,6 +58,8 @@ def place_of(field: str, row: Mapping[str, Any]) -> str | None:
     for key in top:
         if set(plain[key].split("_")) & {field, *names[:4]}:
             return key
+    if field == "answer":
+        return next(_golds(row, _DEPTH), None)
     if field != "response":
         return None
     said = next(_conversations(row, _DEPTH), None)
@@ -102,13 +109,37 @@ def _conversations(row: Mapping[str, Any], depth: int, path: str = "") -> Iterat
     named = {key: item for key, item in row.items() if isinstance(key, str) and "." not in key}
     prefix = f"{path}." if path else ""
     for key, item in named.items():
-        if isinstance(item, list) and any(
-            isinstance(message, Mapping) and message.get("role") == "assistant" for message in item
-        ):
+        messages = (
+            [message for message in item if isinstance(message, Mapping)] if isinstance(item, list) else []
+        )
+        if any(message.get("role") == "assistant" for message in messages):
             yield prefix + key
+        elif messages and messages[-1].get("from") in _SPEAKERS and "value" in messages[-1]:
+            yield f"{prefix}{key}.-1.value"
     for key, item in named.items():
         if isinstance(item, Mapping) and depth > 1:
             yield from _conversations(item, depth - 1, prefix + key)
+
+
+def _golds(value: Any, depth: int, path: str = "") -> Iterator[str]:
+    """Paths to gold in objects of a row, the outermost first, also of such as are written as text."""
+    if not depth or not isinstance(value, Mapping):
+        return
+    objects: dict[str, Mapping[str, Any]] = {}
+    for key, item in value.items():
+        if not isinstance(key, str) or "." in key:
+            continue
+        here = f"{path}.{key}" if path else key
+        if isinstance(item, str) and item.lstrip().startswith("{"):
+            here, item = f"{here}.{_IN_TEXT}", decode_text(item)
+        if isinstance(item, Mapping):
+            objects[here] = item
+    for here, item in objects.items():
+        for name in ("answer", *_OTHER_NAMES["answer"]):
+            if _is_gold(item.get(name)):
+                yield f"{here}.{name}"
+    for here, item in objects.items():
+        yield from _golds(item, depth - 1, here)
 
 
 def _inside(value: Any, name: str, depth: int, path: str = "") -> Iterator[str]:

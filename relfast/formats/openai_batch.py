@@ -1,4 +1,4 @@
-"""Output of OpenAI's and vLLM's batch runners: ``custom_id`` and ``response.body``.
+"""Output of the batch runners of OpenAI, vLLM and Fireworks: ``custom_id`` and ``response``, or its ``body``.
 
 https://platform.openai.com/docs/guides/batch. The body is that of a chat completion, a completion or a
 response (``/v1/responses``). Gold comes from ``--data``, joined on ``custom_id``.
@@ -24,7 +24,7 @@ def matches(row: Mapping[str, Any]) -> bool:
 def read(row: Mapping[str, Any]) -> Entry:
     response = row.get("response")
     response = response if isinstance(response, Mapping) else {}
-    body = response.get("body")
+    body = response.get("body", response)
     body = body if isinstance(body, Mapping) else {}
     return Entry(
         id=row.get("custom_id", MISSING),

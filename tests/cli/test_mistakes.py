@@ -46,6 +46,13 @@ FILES: dict[str, list[Any] | bytes] = {
     "nothing_like_it.jsonl": [without("response", n=1)],
     "no_gold.jsonl": [without("answer")],
     "gold_elsewhere.jsonl": [without("answer", gold={"target": 3})],
+    "gold_in_text.jsonl": [without("answer", extra_info=json.dumps({"answer": {"target": 3}}))],
+    "generated.jsonl": [
+        without("answer", "response", reward_model={"ground_truth": '{"target": 3}'}, responses=["Answer 4"])
+    ],
+    "shared_chat.jsonl": [
+        without("response", conversations=[{"from": "human", "value": "?"}, {"from": "gpt", "value": "3"}])
+    ],
     "number_gold.jsonl": [without("answer", answer=7)],
     "bad_task.jsonl": [without("task", task="REL-A11")],
     "unknown_task.jsonl": [without("task", task="gsm8k")],
@@ -140,6 +147,9 @@ TYPED = [
     ("score nothing_like_it.jsonl", 2, "line 1 has: id, task, answer, n)"),
     ("score no_gold.jsonl", 2, "--data FILE joins gold records on id"),
     ("score gold_elsewhere.jsonl", 2, "try --map answer=gold"),
+    ("score gold_in_text.jsonl", 2, "try --map answer=extra_info.@.answer)"),
+    ("score generated.jsonl", 2, "try --map answer=reward_model.ground_truth --map response=responses)"),
+    ("score shared_chat.jsonl", 2, "try --map response=conversations.-1.value)"),
     ("score number_gold.jsonl", 2, "field 'answer' must be an object, got int"),
     ("score bad_task.jsonl", 2, "field 'task' is 'REL-A11' (line 1; did you mean REL-A1?)"),
     ("score unknown_task.jsonl", 2, "known tasks: REL-A1, "),

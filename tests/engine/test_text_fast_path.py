@@ -387,7 +387,8 @@ def test_keys_and_samples_number_tasks_alike() -> None:
         Job(field_map={"response": "x.\u0663"}),
         Job(field_map={"response": ".".join("abcdefghi")}),
         Job(field_map={"response": "x", "completion": "y"}),
-        Job(dialect="inspect"),
+        Job(field_map={"question": "x.@.y"}),
+        Job(dialect="realign"),
     ],
 )
 def test_other_settings_take_the_ordinary_way(job: Job) -> None:

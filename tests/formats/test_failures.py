@@ -161,6 +161,25 @@ def prediction(value: Any, **fields: Any) -> dict[str, Any]:
     return {"origin_prompt": "Which?", "prediction": value, "gold": json.dumps(GOLD), **fields}
 
 
+def result(*blocks: dict[str, Any], kind: str = "succeeded", **fields: Any) -> dict[str, Any]:
+    """A line of Anthropic's batches."""
+    message = {
+        "id": "m",
+        "type": "message",
+        "role": "assistant",
+        "content": [*blocks],
+        "stop_reason": "end_turn",
+    }
+    return {"custom_id": "a", "result": {"type": kind, **(fields or {"message": message})}}
+
+
+def generated(*texts: str, reason: str = "STOP") -> dict[str, Any]:
+    """A line of Gemini's batch mode, with gold."""
+    parts = [{"text": text} for text in texts]
+    candidate = {"content": {"parts": parts, "role": "model"}, "finishReason": reason}
+    return {"key": "a", "task": "REL-A1", "answer": GOLD, "response": {"candidates": [candidate]}}
+
+
 def problem(**fields: Any) -> dict[str, Any]:
     """An entry of ``relfast realign``."""
     return {
@@ -242,6 +261,10 @@ FAILED = [
     (state(), ("MissingResponse", "result.completions is empty")),
     ({"instance_id": "id0", "predicted_text": None, "train_trial_index": 0}, ("MissingResponse", "the response is null")),
     (prediction(None), ("MissingResponse", "the response is null")),
+    (result(kind="errored", error={"type": "error", "error": UNREACHABLE}), tuple(UNREACHABLE.values())),
+    (result(kind="expired", error=None), ("MissingResponse", "the request has expired")),
+    (result(), ("MissingResponse", "the message has no content")),
+    (generated(reason="SAFETY"), ("MissingResponse", "the candidate has no text (finishReason SAFETY)")),
     ({**MAZE, "response": None, "error": UNREACHABLE}, tuple(UNREACHABLE.values())),
     ({**MAZE, "response": PLAN, "error": UNREACHABLE}, tuple(UNREACHABLE.values())),
     ({**MAZE, "response": None}, ("MissingResponse", "the response is null")),
@@ -297,6 +320,8 @@ ANSWERED = [
     detail([RIGHT]),
     state(RIGHT),
     prediction(RIGHT),
+    {"custom_id": "a", "response": {"id": "x", "choices": [chat(RIGHT)]}, "error": None},
+    result({"type": "thinking", "thinking": "Answer 1"}, {"type": "text", "text": RIGHT}),
 ]  # fmt: skip
 
 

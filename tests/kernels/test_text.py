@@ -14,8 +14,8 @@ import numpy as np
 import orjson
 import pytest
 from relfast_kernels import layouts
-from relfast_kernels.text.dialects import ENTRY_SIZE
 from relfast_kernels.text.digest import digest
+from relfast_kernels.text.entry import ENTRY_SIZE
 from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.json_scan import _string_end as string_end
 from relfast_kernels.text.json_scan import put_text
@@ -82,6 +82,9 @@ class Scan:
             nothing,
             zeros(0, layouts.JOIN_COLUMNS),
             zeros(2),
+            zeros(0, layouts.ASKED_COLUMNS),
+            zeros(0),
+            zeros(2 + layouts.ASKED_BITS),
             nothing,
             zeros(0, layouts.PATH_COLUMNS),
             nothing,

@@ -10,6 +10,7 @@ from numba import carray
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.compiled.pointers import pointer
 from relfast_kernels.layouts import (
+    ASKED_COLUMNS,
     JOIN_COLUMNS,
     LINE_COLUMNS,
     MAX_TAXA,
@@ -42,7 +43,8 @@ from relfast_kernels.layouts import (
     UNKNOWN,
     WORD_SLOTS,
 )
-from relfast_kernels.text.dialects import ENTRY_SIZE
+from relfast_kernels.text.asked import index_asked
+from relfast_kernels.text.entry import ENTRY_SIZE
 from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.lines import Joined, Work, scan_lines
 from relfast_kernels.text.members import N_FIELDS
@@ -124,6 +126,12 @@ def _scan(
     n_gold: int,
     gold_slots: Any,
     n_slots: int,
+    asked: Any,
+    n_asked: int,
+    lengths: Any,
+    n_lengths: int,
+    asked_slots: Any,
+    n_asked_slots: int,
     tape: Any,
     samples: Any,
     small: Any,
@@ -155,6 +163,9 @@ def _scan(
             carray(gold, gold_size, np.uint8),
             carray(gold_records, (n_gold, JOIN_COLUMNS), np.int64),
             carray(gold_slots, n_slots, np.int64),
+            carray(asked, (n_asked, ASKED_COLUMNS), np.int64),
+            carray(lengths, n_lengths, np.int64),
+            carray(asked_slots, n_asked_slots, np.int64),
             carray(chosen, n_chosen, np.uint8),
             carray(paths, (n_paths, PATH_COLUMNS), np.int64),
             carray(steps, n_steps, np.uint8),
@@ -181,6 +192,14 @@ def _index(text: Any, size: int, records: Any, n: int, slots: Any, n_slots: int)
     return index_gold(
         carray(text, size, np.uint8),
         carray(records, (n, JOIN_COLUMNS), np.int64),
+        carray(slots, n_slots, np.int64),
+    )
+
+
+def _index_asked(text: Any, size: int, asked: Any, n: int, slots: Any, n_slots: int) -> int:
+    return index_asked(
+        carray(text, size, np.uint8),
+        carray(asked, (n, ASKED_COLUMNS), np.int64),
         carray(slots, n_slots, np.int64),
     )
 
@@ -232,11 +251,12 @@ def _write(
 
 
 ENTRIES = {
-    "scan": (_scan, "pipippipipipipppppppipipppppppipi"),
+    "scan": (_scan, "pipippipipipipipipipppppppipipppppppipi"),
     "read": (_read, "pip"),
     "read_many": (_read_many, "ppippip"),
     "read_much": (_read_many, "ppippip"),
     "index": (_index, "pipipi"),
+    "index_asked": (_index_asked, "pipipi"),
     "add": (_add, "iipip"),
     "write": (_write, "pipipiiipipppipipipp"),
 }

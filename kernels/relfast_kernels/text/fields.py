@@ -13,8 +13,12 @@ from relfast_kernels.layouts import (
     IN_DATA,
     IN_SCRATCH,
     INTEGER,
+    JOIN_ID,
+    JOIN_ID_END,
+    LIST,
     MAX_TOKENS,
     NOWHERE,
+    OBJECT,
     RECORD_GOLD,
     RECORD_ID,
     RECORD_ID_END,
@@ -33,14 +37,15 @@ from relfast_kernels.layouts import (
     TOKEN_KIND,
     TOKEN_START,
 )
+from relfast_kernels.text.asked import find_asked
 from relfast_kernels.text.canonical import put_json
-from relfast_kernels.text.dialects import ENTRY_ANSWER, ENTRY_ID, ENTRY_INPUT, digest_entry
+from relfast_kernels.text.entry import ENTRY_ANSWER, ENTRY_COUNTED, ENTRY_ID, ENTRY_INPUT, ENTRY_QUESTION
+from relfast_kernels.text.find import copy
 from relfast_kernels.text.json_scan import is_null, put_text
-from relfast_kernels.text.messages import UNSURE, put_parts
+from relfast_kernels.text.messages import UNSURE, last_asked, put_parts
 from relfast_kernels.text.prompt_ids import put_prompt_id
-
-MAX_ID_DIGITS = 18
-"""Digits of a number that every JSON parser keeps exactly."""
+from relfast_kernels.text.row_digest import digest_row
+from relfast_kernels.text.values import MAX_ID_DIGITS, put_value
 
 
 @kernel
@@ -51,7 +56,7 @@ def put_id(data: Any, tape: Any, entry: Any, work: Any, scratch: Any, used: int)
     kind = tape[token, TOKEN_KIND]
     if entry[ENTRY_INPUT]:
         end = put_prompt_id(data, tape, entry[ENTRY_INPUT], entry[ENTRY_ANSWER], work.words, scratch, used)
-        return IN_SCRATCH, used, end, end
+        return (UNSURE, 0, 0, used) if end < 0 else (IN_SCRATCH, used, end, end)
     if is_null(data, tape, token):
         return NOWHERE, 0, 0, used
     start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
@@ -62,7 +67,49 @@ def put_id(data: Any, tape: Any, entry: Any, work: Any, scratch: Any, used: int)
         return IN_SCRATCH, used, end, end
     if kind == INTEGER and end - start <= MAX_ID_DIGITS and data[start] != 45:
         return IN_DATA, start, end, used
+    if kind == LIST or kind == OBJECT:
+        end = put_value(data, tape, token, scratch, used)
+        if end >= 0:
+            return IN_SCRATCH, used, end, end
     return UNSURE, 0, 0, used
+
+
+@kernel
+def find_known(data: Any, tape: Any, entry: Any, joined: Any, scratch: Any, to: int) -> int:
+    """The gold record whose question a tool's row asks, or -1; ``scratch`` is work space from ``to`` on."""
+    prompt = last_asked(data, tape, entry[ENTRY_QUESTION])
+    if prompt == UNSURE or len(joined.asked) == 0:
+        return -1
+    escaped, first, last = put_response(data, tape, prompt, scratch, to)
+    text = scratch if escaped else data
+    return find_asked(joined.text, joined.asked, joined.lengths, joined.asked_slots, text, first, last)
+
+
+@kernel
+def find_record(data: Any, settings: Any, joined: Any, work: Any, scratch: Any, used: int, to: int) -> Any:
+    """The gold record that a tool's row asks the question of, -1 where that is not asked for; and the JSON of
+    the row's id, as `put_id` has it, which is then the record's. ``scratch`` is work space from ``to`` on."""
+    entry = work.entry
+    if settings[SET_JOIN] == 0 or entry[ENTRY_COUNTED] == 0 or entry[ENTRY_ANSWER] != 0:
+        place, start, end, used = put_id(data, work.tape, entry, work, scratch, used)
+        return -1, place, start, end, used
+    known = find_known(data, work.tape, entry, joined, scratch, to)
+    if known < 0:
+        return -1, UNSURE, 0, 0, used
+    gold = joined.records[known]
+    if used + gold[JOIN_ID_END] - gold[JOIN_ID] > to:
+        return -1, UNSURE, 0, 0, used
+    end = copy(joined.text, gold[JOIN_ID], gold[JOIN_ID_END], scratch, used)
+    return known, IN_SCRATCH, used, end, end
+
+
+@kernel
+def may_be_joined(settings: Any, work: Any, known: int) -> bool:
+    """Whether a tool's row that was not scored has text where gold would be: should it be none, gold and id
+    are those of the question."""
+    answer = work.entry[ENTRY_ANSWER]
+    asks = settings[SET_JOIN] != 0 and work.entry[ENTRY_COUNTED] != 0
+    return bool(asks and known < 0 and answer != 0 and work.tape[answer, TOKEN_KIND] <= ESCAPED)
 
 
 @kernel
@@ -80,12 +127,12 @@ def put_response(data: Any, tape: Any, token: int, scratch: Any, to: int) -> Any
 @kernel
 def leave_fields(
     data: Any, n: int, number: int, settings: Any, mapped: bool, work: Any, id_place: int, id_start: int,
-    id_end: int, used: Any, records: Any, scratch: Any, state: Any,
+    id_end: int, value: Any, used: Any, records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
     """Keep the responses of a line for Python, with a digest of all that its records have beside them and
     their id: `FIELDS`."""
     seed = np.uint64(settings[SET_SEED])
-    digest = digest_entry(data, work.tape, work.entry, seed, settings[SET_JOIN] != 0, mapped)
+    digest = digest_row(data, work.tape, work.entry, seed, settings[SET_JOIN] != 0, value, mapped)
     for sample in range(n):
         row = records[state[STATE_RECORDS] + sample]
         escaped, first, last = put_response(data, work.tape, work.samples[sample], scratch, used)

@@ -23,7 +23,6 @@ from relfast_kernels.layouts import (
     BLANK,
     ESCAPED,
     FAST,
-    FLOAT,
     GOLD_VALUE_SHIFT,
     IN_DATA,
     IN_SCRATCH,
@@ -72,25 +71,27 @@ from relfast_kernels.layouts import (
     TOKEN_END,
     TOKEN_KIND,
     TOKEN_START,
-    VLLM,
     WANTS_NOTHING,
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
 from relfast_kernels.text.characters import is_printable, is_utf8
-from relfast_kernels.text.dialects import (
+from relfast_kernels.text.dialects import LEFT_OUT, read_entry
+from relfast_kernels.text.entry import (
     ENTRY_ANSWER,
+    ENTRY_ANSWER_STEP,
     ENTRY_DIALECT,
+    ENTRY_QUESTION,
     ENTRY_SOURCE,
     ENTRY_TASK,
-    LEFT_OUT,
-    read_entry,
+    ENTRY_TASK_STEP,
 )
-from relfast_kernels.text.fields import leave_fields, put_id, put_response
+from relfast_kernels.text.fields import find_record, leave_fields, may_be_joined, put_response
 from relfast_kernels.text.find import copy, find_byte, hash_text
 from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
-from relfast_kernels.text.join import find_gold
+from relfast_kernels.text.join import NOT_THERE, find_gold
 from relfast_kernels.text.json_scan import is_null, put_text, tokenise
+from relfast_kernels.text.mapped import FIELD_OF_ANSWER, FIELD_OF_TASK, find_inside
 from relfast_kernels.text.messages import UNSURE
 from relfast_kernels.text.questions import may_show_taxa
 from relfast_kernels.text.responses import (
@@ -101,6 +102,7 @@ from relfast_kernels.text.responses import (
     score_strictly,
     shown_gold,
 )
+from relfast_kernels.text.values import is_plain_json
 from relfast_kernels.text.vectors import WIDTH
 
 _LF = 10
@@ -126,39 +128,29 @@ class Work(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; the filter that is
-    scored (uint8); and paths of fields with their steps, see `relfast_kernels.text.paths`."""
+    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; their questions, see
+    `relfast_kernels.text.asked`; the filter that is scored (uint8); and paths of fields with their steps, see
+    `relfast_kernels.text.paths`."""
 
     text: Any
     records: Any
     slots: Any
+    asked: Any
+    lengths: Any
+    asked_slots: Any
     chosen: Any
     paths: Any
     steps: Any
 
 
 @kernel
-def _is_plain_json(data: Any, tape: Any, first: int, stop: int, start: int, end: int) -> bool:
-    """Whether orjson reads text between whose tokens nothing else stands: no control characters, and no
-    number that it may refuse."""
-    bad = False
-    for at in range(np.uint64(start), np.uint64(end)):
-        bad |= data[at] < 32
-    if bad:
-        return False
-    for token in range(first, stop):
-        if tape[token, TOKEN_KIND] == FLOAT:
-            return False
-    return True
-
-
-@kernel
 def _score_line(
     data: Any, start: int, end: int, n_tokens: int, n: int, number: int, settings: Any, joined: Any,
-    work: Any, tables: Any, id_place: int, id_start: int, id_end: int, value: Any, used: Any, decoded: Any,
-    records: Any, scratch: Any, state: Any,
+    work: Any, tables: Any, id_place: int, id_start: int, id_end: int, value: Any, known: Any, used: Any,
+    decoded: Any, records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
-    """Score the ``n`` responses of a line whose entry has been read: `FAST`, `SLOW` or `_NO_SCRATCH`."""
+    """Score the ``n`` responses of a line whose entry has been read: `FAST`, `SLOW` or `_NO_SCRATCH`. Its
+    gold record is ``known`` where its question found it."""
     tape, entry, samples = work.tape, work.entry, work.samples
     details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
     if settings[SET_FIELDS] != 0 or entry[ENTRY_DIALECT] == SEQBENCH:
@@ -167,7 +159,10 @@ def _score_line(
     task: Any = -1
     token = entry[ENTRY_TASK]
     has_task = not is_null(data, tape, token)
-    if has_task:
+    in_text = entry[ENTRY_TASK_STEP] != 0
+    if in_text and (token != entry[ENTRY_ANSWER] or entry[ENTRY_ANSWER_STEP] == 0):
+        return SLOW
+    if has_task and not in_text:
         if tape[token, TOKEN_KIND] != STRING:
             return SLOW
         task = task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
@@ -187,12 +182,20 @@ def _score_line(
     in_scratch = joins = False
     answer_start = answer_end = 0
     id_text = data if id_place == IN_DATA else scratch
-    if not has_answer or (not has_task and settings[SET_JOIN] != 0):
-        if settings[SET_JOIN] == 0 or id_place == NOWHERE or has_answer:
-            return SLOW
-        known = find_gold(
+    if has_answer and not has_task and settings[SET_JOIN] != 0 and id_place != NOWHERE:
+        # a gold record of that id would say the task
+        found = find_gold(
             joined.text, joined.records, joined.slots, id_text, id_start, id_end, value, scratch, used
         )
+        if found != NOT_THERE:
+            return SLOW
+    if not has_answer:
+        if settings[SET_JOIN] == 0 or id_place == NOWHERE:
+            return SLOW
+        if known < 0:
+            known = find_gold(
+                joined.text, joined.records, joined.slots, id_text, id_start, id_end, value, scratch, used
+            )
         if known < 0:
             return SLOW
         gold_record = joined.records[known]
@@ -215,10 +218,19 @@ def _score_line(
         in_scratch = True
     if in_scratch:
         stop = tokenise(scratch, answer_start, answer_end, tape, n_tokens)
-        if stop < 0 or not _is_plain_json(scratch, tape, n_tokens, stop, answer_start, answer_end):
+        if stop < 0 or not is_plain_json(scratch, tape, n_tokens, stop, answer_start, answer_end):
             return SLOW
         answer = n_tokens
-    if tape[answer, TOKEN_KIND] != OBJECT:
+        if not joins and entry[ENTRY_ANSWER_STEP]:
+            answer = find_inside(scratch, tape, n_tokens, joined, FIELD_OF_ANSWER, entry[ENTRY_ANSWER_STEP])
+        if in_text:
+            token = find_inside(scratch, tape, n_tokens, joined, FIELD_OF_TASK, entry[ENTRY_TASK_STEP])
+            if token == 0 or tape[token, TOKEN_KIND] != STRING:
+                return SLOW
+            task = task_number(scratch, tape[token, TOKEN_START], tape[token, TOKEN_END])
+            if task < 0:
+                return SLOW
+    if answer == 0 or tape[answer, TOKEN_KIND] != OBJECT:
         return SLOW
     gold_data = scratch if in_scratch else data
     if task < 0:
@@ -233,7 +245,7 @@ def _score_line(
 
     if strict and task == B1:
         # gold may be places in the question's list, which a record that is joined can have too
-        from_elsewhere = settings[SET_JOIN] != 0 and (not joins or entry[ENTRY_DIALECT] == VLLM)
+        from_elsewhere = settings[SET_JOIN] != 0 and (not joins or entry[ENTRY_QUESTION] != 0)
         if from_elsewhere or may_show_taxa(data, tape, samples, n, start, end, joins):
             return SLOW
     least = settings.view(np.float64)[SET_LEAST]
@@ -318,20 +330,25 @@ def _scan_line(
         return BLANK if n == LEFT_OUT else SLOW
     if state[STATE_RECORDS] + n > records.shape[0]:
         return _NO_ROOM
-    place, id_start, id_end, used = put_id(data, work.tape, work.entry, work, scratch, state[STATE_USED])
+    # texts without their escapes are needed for no longer than the line: at the end, where it stays warm
+    decoded = len(scratch) - 3 * (end - start) - SCRATCH_PER_LINE // 2
+    known, place, id_start, id_end, used = find_record(
+        data, settings, joined, work, scratch, state[STATE_USED], decoded
+    )
     if place == UNSURE:
         return SLOW
     value: Any = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
-    # texts without their escapes are needed for no longer than the line: at the end, where it stays warm
-    decoded = len(scratch) - 3 * (end - start) - SCRATCH_PER_LINE // 2
     kind = _score_line(
         data, start, end, n_tokens, n, number, settings, joined, work, tables, place, id_start, id_end, value,
-        used, decoded, records, scratch, state,
+        known, used, decoded, records, scratch, state,
     )  # fmt: skip
+    # text that is no gold after all: then it is the question's
+    if kind == SLOW and may_be_joined(settings, work, known):
+        return SLOW
     if kind == SLOW:
         kind = leave_fields(
-            data, n, number, settings, len(joined.paths) > 0, work, place, id_start, id_end, used, records,
-            scratch, state,
+            data, n, number, settings, len(joined.paths) > 0, work, place, id_start, id_end, value, used,
+            records, scratch, state,
         )  # fmt: skip
     return kind
 

@@ -18,7 +18,7 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
-from relfast_kernels.text.find import same_as
+from relfast_kernels.text.find import begins_with, same_as
 from relfast_kernels.text.json_scan import is_null, member, put_text
 
 UNSURE = -1
@@ -32,6 +32,9 @@ _ROLE = np.frombuffer(b"role", np.uint8)
 _ASSISTANT = np.frombuffer(b"assistant", np.uint8)
 _CONTENT = np.frombuffer(b"content", np.uint8)
 _REFUSAL = np.frombuffer(b"refusal", np.uint8)
+_USER = np.frombuffer(b"user", np.uint8)
+_HUMAN = np.frombuffer(b"human", np.uint8)
+_PROMPT = np.frombuffer(b"prompt", np.uint8)
 
 
 @kernel
@@ -53,7 +56,12 @@ def said_in(data: Any, tape: Any, message: int) -> int:
     content = member(data, tape, message, _CONTENT)
     if is_text(tape, content):
         return content
-    # a list of parts, of which those that are text count
+    return said_in_parts(data, tape, content)
+
+
+@kernel
+def said_in_parts(data: Any, tape: Any, content: int) -> int:
+    """`MAX_TOKENS` and a content that is parts, of which those that are text count, or `UNSURE`."""
     if content == 0 or tape[content, TOKEN_KIND] != LIST:
         return UNSURE
     said = False
@@ -85,6 +93,36 @@ def _text_of(data: Any, tape: Any, part: int) -> int:
     kind, text = member(data, tape, part, _TYPE), member(data, tape, part, _TEXT)
     counts = kind == 0 or is_named(data, tape, kind, _TEXT) or is_named(data, tape, kind, _OUTPUT_TEXT)
     return text if counts and is_text(tape, text) else 0
+
+
+@kernel
+def last_asked(data: Any, tape: Any, prompt: int) -> int:
+    """What a prompt asks: its text, or that of the last message of the user, with `MAX_TOKENS` added where
+    that is parts; or `UNSURE`."""
+    if is_text(tape, prompt):
+        return prompt
+    if prompt == 0 or tape[prompt, TOKEN_KIND] != LIST:
+        return UNSURE
+    last = 0
+    at = prompt + 1
+    while at < tape[prompt, TOKEN_NEXT]:
+        role = member(data, tape, at, _ROLE)
+        if role and tape[role, TOKEN_KIND] == ESCAPED:
+            return UNSURE
+        if is_text(tape, role):
+            start, end = tape[role, TOKEN_START], tape[role, TOKEN_END]
+            n = end - start
+            if (n == len(_USER) and begins_with(data, start, end, _USER)) or (
+                n == len(_HUMAN) and begins_with(data, start, end, _HUMAN)
+            ):
+                last = at
+        at = tape[at, TOKEN_NEXT]
+    if last == 0:
+        return UNSURE
+    content = member(data, tape, last, _CONTENT)
+    if content == 0:
+        content = member(data, tape, last, _PROMPT)
+    return content if is_text(tape, content) else said_in_parts(data, tape, content)
 
 
 @kernel

@@ -6,7 +6,9 @@ from typing import Any
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
+    DECODED,
     EACH_ITEM,
+    ESCAPED,
     LIST,
     NO_INDEX,
     OBJECT,
@@ -57,7 +59,7 @@ def follow(data: Any, tape: Any, token: Any, path: Any, step: Any, steps: Any) -
     -------
     (token, step)
         0 for a token: the path leads nowhere. A step that is less than the path's number of them stands for
-        each item of that list.
+        each item of that list, or what is in that text.
     """
     n = path[0]
     while step < n:
@@ -72,6 +74,8 @@ def follow(data: Any, tape: Any, token: Any, path: Any, step: Any, steps: Any) -
                 if same_bytes(data, tape[member, TOKEN_START], tape[member, TOKEN_END], steps, start, end):
                     found = member + 1
                 member = tape[member + 1, TOKEN_NEXT]
+        elif index == DECODED and kind <= ESCAPED:
+            return token, step
         elif kind == LIST:
             if index == EACH_ITEM:
                 return token, step

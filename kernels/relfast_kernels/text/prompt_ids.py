@@ -7,11 +7,20 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import BLAKE_WORDS, PROMPT_SLOTS, PROMPT_WORDS, TOKEN_END, TOKEN_START
+from relfast_kernels.layouts import (
+    BLAKE_WORDS,
+    OBJECT,
+    PROMPT_SLOTS,
+    PROMPT_WORDS,
+    TOKEN_END,
+    TOKEN_KIND,
+    TOKEN_START,
+)
 from relfast_kernels.text.blake2b import digest
 from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.find import copy, load8
 from relfast_kernels.text.json_scan import QUOTE
+from relfast_kernels.text.values import put_value
 
 _PROMPT = np.frombuffer(b'"prompt-', np.uint8)
 _HEXADECIMAL = np.frombuffer(b"0123456789abcdef", np.uint8)
@@ -21,7 +30,8 @@ _SAMPLED = 16
 """Places of a text that decide where it is kept; prompts of a benchmark begin alike."""
 
 _DIGEST_AT, _TEXT_AT = 2, 3
-"""Words of a slot: the lengths of prompt and gold, their digest, and from here on their texts."""
+"""Words of a slot: the lengths of prompt and gold (and what gold is), their digest, and from here on their
+texts."""
 
 
 @kernel
@@ -62,21 +72,25 @@ def _keep(data: Any, start: int, end: int, words: Any, at: Any) -> Any:
 
 
 @kernel
-def _digest_of(
-    data: Any, prompt: int, end: int, gold: int, gold_end: int, words: Any, out: Any, to: int
-) -> Any:
-    """The digest of the JSON list of two strings, written to ``out`` from ``to`` on."""
+def _put_list(data: Any, tape: Any, prompt: int, gold: int, out: Any, to: int) -> int:
+    """Write the JSON list of a string and of gold, a string or an object; where it ends, or -1: only its
+    parser would write the object."""
     out[to] = 91
-    at = put_json(data, prompt, end, out, to + 1)
+    at = put_json(data, tape[prompt, TOKEN_START], tape[prompt, TOKEN_END], out, to + 1)
     out[at] = 44
-    at = put_json(data, gold, gold_end, out, at + 1)
+    if tape[gold, TOKEN_KIND] == OBJECT:
+        at = put_value(data, tape, gold, out, at + 1)
+        if at < 0:
+            return -1
+    else:
+        at = put_json(data, tape[gold, TOKEN_START], tape[gold, TOKEN_END], out, at + 1)
     out[at] = 93
-    return digest(out, to, at + 1, words)
+    return at + 1
 
 
 @kernel
 def put_prompt_id(data: Any, tape: Any, prompt: int, gold: int, words: Any, out: Any, to: int) -> int:
-    """Write the id of two strings as JSON; where it ends.
+    """Write the id of a prompt and its gold as JSON; where it ends, or -1.
 
     Parameters
     ----------
@@ -86,24 +100,28 @@ def put_prompt_id(data: Any, tape: Any, prompt: int, gold: int, words: Any, out:
     start, end = tape[prompt, TOKEN_START], tape[prompt, TOKEN_END]
     first, last = tape[gold, TOKEN_START], tape[gold, TOKEN_END]
     n_words = (end - start + 7) // 8
-    if n_words + (last - first + 7) // 8 + _TEXT_AT <= PROMPT_WORDS:
-        place = _sampled(data, first, last, _sampled(data, start, end, np.uint64(end - start)))
-        slot = BLAKE_WORDS + (np.int64(place) & (PROMPT_SLOTS - 1)) * PROMPT_WORDS
-        lengths = np.uint64(end - start) + np.uint64(1), np.uint64(last - first)
-        text = slot + _TEXT_AT
-        if (
-            words[slot] == lengths[0]
-            and words[slot + 1] == lengths[1]
-            and _same(data, start, end, words, text)
-            and _same(data, first, last, words, text + n_words)
-        ):
-            value = words[slot + _DIGEST_AT]
-        else:
-            value = _digest_of(data, start, end, first, last, words, out, to)
+    keeps = n_words + (last - first + 7) // 8 + _TEXT_AT <= PROMPT_WORDS
+    place = _sampled(data, first, last, _sampled(data, start, end, np.uint64(end - start)))
+    slot = BLAKE_WORDS + (np.int64(place) & (PROMPT_SLOTS - 1)) * PROMPT_WORDS
+    text = slot + _TEXT_AT
+    is_object = tape[gold, TOKEN_KIND] == OBJECT
+    lengths = np.uint64(end - start) + np.uint64(1), np.uint64(2 * (last - first) + is_object)
+    if (
+        keeps
+        and words[slot] == lengths[0]
+        and words[slot + 1] == lengths[1]
+        and _same(data, start, end, words, text)
+        and _same(data, first, last, words, text + n_words)
+    ):
+        value = words[slot + _DIGEST_AT]
+    else:
+        stop = _put_list(data, tape, prompt, gold, out, to)
+        if stop < 0:
+            return -1
+        value = digest(out, to, stop, words)
+        if keeps:
             words[slot], words[slot + 1], words[slot + _DIGEST_AT] = lengths[0], lengths[1], value
             _keep(data, first, last, words, _keep(data, start, end, words, text))
-    else:
-        value = _digest_of(data, start, end, first, last, words, out, to)
     to = copy(_PROMPT, 0, len(_PROMPT), out, to)
     for _ in range(8):
         byte = np.int64(value & np.uint64(255))

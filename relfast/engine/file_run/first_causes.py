@@ -118,7 +118,10 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
             cause.message = f"field {missing!r} is not at {job.field_map[missing]!r}, as --map has it"
         place = place_of(missing, row)
         if place is not None:
-            cause.advice = ("map", missing, place)
+            # where the response is too, which saves a run
+            lacks = missing == "answer" and "response" not in row and "response" not in job.field_map
+            response = place_of("response", row) if lacks else None
+            cause.advice = ("map", missing, place, *(("response", response) if response else ()))
         elif missing == "answer" and not job.data:
             cause.advice = ("data",)
     elif cause.message.startswith("response is "):

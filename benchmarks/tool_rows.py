@@ -1,0 +1,318 @@
+"""Rows as tools write them, field by field: a record, its responses and a number → a row, gold in it or not.
+
+Names and order of fields are those of the tools' own writers (inspect_ai 0.3, verifiers 0.1 and 0.4, TRL 1.16,
+lighteval 0.13, crfm-helm 0.5, OpenCompass 0.5, vLLM 0.33) and of the batch interfaces' documentation.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+Json = dict[str, Any]
+
+
+def _template(record: Json) -> str:
+    return f"<|im_start|>user\n{record['question']}<|im_end|>\n<|im_start|>assistant\n"
+
+
+def _messages(record: Json) -> list[Json]:
+    return [
+        {"role": "system", "content": "You are a careful scientist."},
+        {"role": "user", "content": record["question"]},
+    ]
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """What is thought, and what is answered."""
+    thought, _, said = text.rpartition("\n\n")
+    return thought, said
+
+
+def _uuid(number: int) -> str:
+    return f"{number:08x}-0000-4000-8000-000000000000"
+
+
+def vllm(record: Json, responses: list[str], number: int) -> Json:
+    """vLLM's ``RequestOutput`` as its fields stand: a number of its own, the prompt with its template."""
+    prompt = _template(record)
+    outputs = [
+        {
+            "index": index,
+            "text": text,
+            "token_ids": [(number + 7 * k) % 50_000 for k in range(len(text) // 4)],
+            "cumulative_logprob": None,
+            "logprobs": None,
+            "finish_reason": "stop",
+            "stop_reason": None,
+            "lora_request": None,
+        }
+        for index, text in enumerate(responses)
+    ]
+    return {
+        "request_id": str(number),
+        "prompt": prompt,
+        "prompt_token_ids": [(number + 11 * k) % 50_000 for k in range(len(prompt) // 4)],
+        "prompt_logprobs": None,
+        "outputs": outputs,
+        "finished": True,
+        "metrics": None,
+        "lora_request": None,
+        "num_cached_tokens": 0,
+    }
+
+
+def openai_logprobs(record: Json, responses: list[str], number: int) -> Json:
+    """OpenAI's batch output with a choice a response and the logarithms of its tokens."""
+    choices = [
+        {
+            "index": index,
+            "message": {"role": "assistant", "content": text, "refusal": None, "annotations": []},
+            "logprobs": {
+                "content": [
+                    {"token": text[k : k + 4], "logprob": -1e-7 * k, "bytes": [65, 66], "top_logprobs": []}
+                    for k in range(0, len(text), 4)
+                ],
+                "refusal": None,
+            },
+            "finish_reason": "stop",
+        }
+        for index, text in enumerate(responses)
+    ]
+    body = {
+        "id": f"chatcmpl-{number:x}",
+        "object": "chat.completion",
+        "created": 1_790_000_000 + number,
+        "model": "a-model",
+        "choices": choices,
+        "usage": {
+            "prompt_tokens": 812,
+            "completion_tokens": 611,
+            "prompt_tokens_details": {"cached_tokens": 0},
+        },
+        "service_tier": "default",
+        "system_fingerprint": "fp_51e1070cf2",
+    }
+    response = {"status_code": 200, "request_id": _uuid(number), "body": body}
+    return {"id": f"batch_req_{number:x}", "custom_id": record["id"], "response": response, "error": None}
+
+
+def fireworks(record: Json, responses: list[str], number: int) -> Json:
+    """Fireworks' batch output: the completion is the response itself."""
+    choices = [
+        {"index": index, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        for index, text in enumerate(responses)
+    ]
+    response = {"id": _uuid(number), "object": "chat.completion", "model": "a-model", "choices": choices}
+    return {"custom_id": record["id"], "response": response, "error": None}
+
+
+def anthropic(record: Json, responses: list[str], number: int) -> Json:
+    """Results of Anthropic's batches, with a block of thinking."""
+    thought, said = _parted(responses[0])
+    message = {
+        "id": f"msg_{number:024x}",
+        "type": "message",
+        "role": "assistant",
+        "model": "a-model",
+        "content": [
+            {"type": "thinking", "thinking": thought, "signature": "EqoB" + 300 * "q"},
+            {"type": "text", "text": said},
+        ],
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 101, "cache_read_input_tokens": 0, "output_tokens": 450},
+    }
+    return {"custom_id": record["id"], "result": {"type": "succeeded", "message": message}}
+
+
+def gemini(record: Json, responses: list[str], number: int) -> Json:
+    """Results of Gemini's batch mode."""
+    candidates = [
+        {
+            "content": {"parts": [{"text": text}], "role": "model"},
+            "finishReason": "STOP",
+            "avgLogprobs": -0.03125,
+            "index": index,
+        }
+        for index, text in enumerate(responses)
+    ]
+    response = {
+        "candidates": candidates,
+        "usageMetadata": {"promptTokenCount": 11, "totalTokenCount": 20},
+        "modelVersion": "a-model",
+        "responseId": _uuid(number),
+    }
+    return {"key": record["id"], "response": response}
+
+
+def rollout(record: Json, responses: list[str], number: int) -> Json:
+    """``results.jsonl`` of verifiers before its traces."""
+    return {
+        "example_id": number,
+        "prompt": _messages(record),
+        "completion": [{"role": "assistant", "content": responses[0], "tool_calls": None}],
+        "task": record["task"],
+        "reward": 0.5,
+        "timing": {"generation_ms": 900.25, "scoring_ms": 1.5, "total_ms": 901.75},
+        "is_completed": True,
+        "is_truncated": False,
+        "metrics": {"rel_reward": 0.5},
+        "error": None,
+        "stop_condition": "max_turns_reached",
+        "answer": json.dumps(record["answer"]),
+        "info": {},
+    }
+
+
+def traces(record: Json, responses: list[str], number: int) -> Json:
+    """``traces.jsonl`` of verifiers and prime-rl: an episode of as many traces as there are responses."""
+    data = {"idx": number, "id": record["id"], "prompt": record["question"], "skills": [], "timeout": {}}
+    task = {
+        "type": "RelTask",
+        "data": {**data, "task": record["task"], "answer": record["answer"]},
+        "key": record["id"],
+    }
+    traces = [
+        {
+            "version": 1,
+            "id": _uuid(number),
+            "task": task,
+            "agent": {"name": "agent", "trainable": True},
+            "nodes": [
+                {
+                    "message": {"role": "user", "content": record["question"]},
+                    "sampled": False,
+                    "token_ids": [],
+                },
+                {
+                    "parent": 0,
+                    "message": {"role": "assistant", "content": text},
+                    "sampled": True,
+                    "token_ids": [(number + 7 * k) % 50_000 for k in range(len(text) // 4)],
+                },
+            ],
+            "rewards": {"yes_or_no": {"score": 0.0, "weight": 1.0}},
+            "ok": True,
+            "errors": [],
+        }
+        for text in responses
+    ]
+    return {
+        "id": _uuid(number),
+        "env": {"id": "rel"},
+        "task": task,
+        "ok": True,
+        "errors": [],
+        "traces": traces,
+    }
+
+
+def trl(record: Json, responses: list[str], number: int) -> Json:
+    """TRL's completions log as JSON lines."""
+    return {
+        "step": number // 64,
+        "prompt": _template(record),
+        "completion": responses[0],
+        "rel_reward": 0.5,
+        "advantage": -0.25,
+    }
+
+
+def inspect(record: Json, responses: list[str], number: int) -> Json:
+    """A sample of Inspect's log."""
+    message = {"id": _uuid(number), "content": responses[0], "source": "generate", "role": "assistant"}
+    return {
+        "id": record["id"],
+        "epoch": 1,
+        "input": record["question"],
+        "target": json.dumps(record["answer"]),
+        "metadata": {"task": record["task"], "answer": record["answer"]},
+        "messages": [{"id": "u", "content": record["question"], "source": "input", "role": "user"}, message],
+        "output": {
+            "model": "a-model",
+            "choices": [{"message": message, "stop_reason": "stop"}],
+            "completion": responses[0],
+            "time": 0.25,
+        },
+        "scores": {"rel": {"value": "C", "answer": "x"}},
+        "events": [],
+        "attachments": {},
+    }
+
+
+def helm(record: Json, responses: list[str], number: int) -> Json:
+    """A request of HELM's ``scenario_state.json``."""
+    gold = {"output": {"text": json.dumps(record["answer"])}, "tags": ["correct"]}
+    return {
+        "instance": {
+            "input": {"text": record["question"]},
+            "references": [{"output": {"text": "no"}, "tags": []}, gold],
+            "split": "test",
+            "id": f"id{number}",
+        },
+        "request": {"model": "a-model", "prompt": record["question"], "temperature": 0.0},
+        "train_trial_index": 0,
+        "result": {
+            "success": True,
+            "embedding": [],
+            "completions": [{"text": text, "logprob": 0.0, "tokens": []} for text in responses],
+            "cached": False,
+        },
+    }
+
+
+def opencompass(record: Json, responses: list[str], number: int) -> Json:
+    """One of OpenCompass' predictions."""
+    prompt = [{"role": "HUMAN", "prompt": record["question"]}]
+    return {"origin_prompt": prompt, "prediction": responses[0], "gold": json.dumps(record["answer"])}
+
+
+def lighteval(record: Json, responses: list[str], number: int) -> Json:
+    """A row of lighteval's details."""
+    return {
+        "doc": {
+            "query": record["question"],
+            "choices": ["none", json.dumps(record["answer"])],
+            "gold_index": [1],
+            "task_name": "community|rel|0",
+            "specific": {"id": record["id"], "task": record["task"]},
+            "id": str(number),
+        },
+        "model_response": {"text": responses, "input_tokens": [1, 2], "logprobs": []},
+        "metric": {"rel": 0.5},
+    }
+
+
+def verl_object(record: Json, responses: list[str], number: int) -> Json:
+    """verl's rollouts where the reward model's ground truth is an object."""
+    return {
+        "input": _template(record),
+        "output": responses[0],
+        "gts": record["answer"],
+        "score": 0.0,
+        "step": number // 512,
+        "uid": _uuid(number),
+    }
+
+
+def listed_id(record: Json, responses: list[str], number: int) -> Json:
+    """A record with an id of parts."""
+    return {
+        "id": [record["task"], number, {"seed": 7}],
+        "task": record["task"],
+        "answer": record["answer"],
+        "response": responses[0],
+    }
+
+
+def in_text(record: Json, responses: list[str], number: int) -> Json:
+    """Gold in a column of JSON text, as data sets carry it."""
+    details = {"task": record["task"], "answer": record["answer"], "split": "test"}
+    return {"id": record["id"], "response": responses[0], "extra_info": json.dumps(details)}
+
+
+BATCHES = (openai_logprobs, fireworks, anthropic, gemini)
+"""Rows without gold, by our ids."""
+TOOLS = (vllm, rollout, traces, trl, inspect, helm, opencompass, lighteval, verl_object, listed_id)
+ALL = (*BATCHES, *TOOLS)
