@@ -231,8 +231,10 @@ class LineJudge:
         self._scoring.guard.enter(None, self._scoring.job.timeout)
         try:
             return record.task, writer.gold(record)
-        except Exception:
-            return "", -1  # the ordinary way says what is wrong
+        except Exception as error:
+            # the ordinary way says what is wrong with it, if anything is
+            self._scoring.detours.add(f"gold of {record.task}", error)
+            return "", -1
         finally:
             self._scoring.guard.leave()
 
@@ -247,8 +249,10 @@ class LineJudge:
             guard.enter(None, self._scoring.job.timeout)
             try:
                 found = writer.judge(where, judging.records[some], judging.golds[some])
-            except Exception:
-                return None  # the ordinary way finds the record that it is
+            except Exception as error:
+                # the ordinary way finds the record that it is, if it is one
+                self._scoring.detours.add(f"a batch before the judge of {name}", error)
+                return None
             finally:
                 guard.leave()
             judging.found.append(found)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
+from relfast.engine.detours import Detours
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict, timed_out_verdict
 from relfast.engine.rows import Gold, records_of
@@ -86,6 +87,7 @@ class Scoring:
         self._ready: set[str] = set()
         self.reader: Reader | None = None
         """Asked before a task's extractor."""
+        self.detours = Detours()
         self._reward_metric = {
             name: job.rewards.get(name) or task.default_reward(self.options.policy)
             for name, task in TASKS.items()
@@ -183,8 +185,9 @@ class Scoring:
                 outcomes = self.outcomes(task, records)
         except RelfastError:
             raise  # no embedding model here, an extra that is not installed: no record's fault
-        except Exception:
+        except Exception as error:
             # one record spoils the batch: find it by scoring each on its own
+            self.detours.add(f"a batch of {task.name}", error)
             return self._singly(task, records)
         return [self.score_of(task, *pair) for pair in zip(records, outcomes, strict=True)]
 
@@ -247,7 +250,8 @@ class Scoring:
             with self._guarding(None):
                 batch = [(record, task.scorer.extract(record, self.options)) for record in records]
                 outcomes = score_fast(batch, self.options)
-        except Exception:
+        except Exception as error:
+            self.detours.add(f"a batch on the fast path of {task.name}", error)
             return slow(task, records)
         both = list(zip(records, outcomes, strict=True))
         left = [record for record, outcome in both if outcome is None]

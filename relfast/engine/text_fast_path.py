@@ -244,7 +244,8 @@ class TextFastPath:
             text = bytes(memoryview(source)[records[at + RECORD_TEXT] : records[at + RECORD_TEXT_END]])
             try:
                 key, vote = self._read(key, text.decode(), line, block)
-            except Exception:
+            except Exception as error:
+                self._scoring.detours.add("a response for the extractor", error)
                 block.lines[line * LINE_COLUMNS + LINE_KIND] = SLOW
                 continue
             records[at + RECORD_KEY], records[at + RECORD_VOTE] = key, vote

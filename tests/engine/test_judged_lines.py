@@ -218,6 +218,11 @@ def test_a_judge_that_fails_leaves_its_lines(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(IsomersJudge, "judge", fail)
     lines = plain_lines(2)
     assert same(lines, job_of("reference")).left == sum(line["task"] == "REL-C3" for line in lines)
+    scoring = Scoring(job_of("reference"))
+    blocks = BlockScoring(scoring, large=True)
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    (segment,) = blocks.segments(Block(0, 0, 0, len(lines), 0, len(data), data=data))
+    assert dict(segment.detours) == {"a batch before the judge of REL-C3": (1, "MemoryError()")}
 
 
 def test_records_with_a_verdict_are_not_judged() -> None:

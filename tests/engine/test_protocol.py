@@ -18,7 +18,7 @@ def test_rows_arrive_as_they_were(size: int) -> None:
     """Those that a pipe holds, and those that it takes many reads for."""
     rows = os.urandom(size)
     tally = Tally.of([Score(0, "a", "REL-A1", 0, "ok", True, 1.0, {})])
-    sent = Segment(7, rows, 1, tally, n_fast=2, n_exact=3, n_left=4)
+    sent = Segment(7, rows, 1, tally, n_fast=2, n_exact=3, n_left=4, detours={"gold": (2, "KeyError('x')")})
     readable, writable = os.pipe()
     writer = threading.Thread(target=lambda: [send(writable, each) for each in (sent, None, Ready(5))])
     writer.start()

@@ -126,6 +126,20 @@ class BlockScoring:
             The file cannot be read, or is not what it was when it was cut into blocks.
         """
         stop = block.n_lines if stop is None else min(stop, block.n_lines)
+        for segment in self._segments(block, start, stop, verdicts or {}, one_by_one, segment_lines, before):
+            segment.detours = self._scoring.detours.take()
+            yield segment
+
+    def _segments(
+        self,
+        block: Block,
+        start: int,
+        stop: int,
+        verdicts: Mapping[Place, Verdict],
+        one_by_one: bool,
+        segment_lines: int | None,
+        before: Before | None,
+    ) -> Iterator[Segment]:
         if block.n_lines >= 0:
             self._number(block, block.n_lines, before)
         if block.faults:

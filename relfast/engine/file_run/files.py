@@ -130,7 +130,8 @@ def score_files(
         for name, of_task in measure(sources, job, filters=filters, limit=limit, keep=keep).items():
             if name in summary.tasks:
                 summary.tasks[name].lengths = of_task
-    tell(str(ways))
+    for line in (str(ways), *ways.detours.lines()):
+        tell(line)
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary
 

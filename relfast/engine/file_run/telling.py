@@ -11,6 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from relfast.embed import CACHE_VARIABLE
+from relfast.engine.detours import Detours
 from relfast.engine.io.lines import lines_of
 from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
@@ -35,10 +36,11 @@ def tell_nobody(line: str) -> None:
 
 class Ways:
     """Counts the lines that took the fast path, those that it left to the ordinary way, and those of which
-    it left a response to the task's extractor."""
+    it left a response to the task's extractor; and failures that became no row."""
 
     def __init__(self) -> None:
         self.fast = self.exact = self.left = 0
+        self.detours = Detours()
 
     def counted(self, score: Blocks) -> Blocks:
         """The same scoring, counted as it passes."""
@@ -48,6 +50,8 @@ class Ways:
                 self.fast += sum(segment.n_fast for segment in segments)
                 self.exact += sum(segment.n_exact for segment in segments)
                 self.left += sum(segment.n_left for segment in segments)
+                for segment in segments:
+                    self.detours.merge(segment.detours)
                 yield block, segments
 
         return counting

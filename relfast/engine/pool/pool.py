@@ -323,8 +323,10 @@ class Pool:
                     raise _Died(silent=True)
             try:
                 message = worker.receive()
-            except Exception:
+            except Exception as error:
                 # the end of the pipe, or what a process with broken memory writes before it dies
+                if not isinstance(error, EOFError):
+                    self._tell(f"worker {worker.pid} said what cannot be read: {error!r}")
                 worker.kill()
                 raise _Died from None
             if message is None:
