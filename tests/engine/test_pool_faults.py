@@ -7,6 +7,7 @@ import contextlib
 import gc
 import multiprocessing
 import os
+import pickle
 import random
 import resource
 import signal
@@ -345,6 +346,29 @@ def test_workers_that_are_killed_as_they_start(tmp_path: Path, monkeypatch: pyte
     relfast.score_file(dump, tmp_path / "rows.jsonl", workers=1)
     assert left == [0]
     assert len(statuses(tmp_path / "rows.jsonl")) == 50
+
+
+def test_an_answer_that_cannot_be_read_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever wrote it is replaced; what it was is said."""
+    real, heard = children.Worker.receive, []
+
+    def garbled(self: children.Worker) -> Any:
+        message = real(self)
+        heard.append(message)
+        if len(heard) == 2:
+            raise pickle.UnpicklingError("invalid load key")
+        return message
+
+    monkeypatch.setattr(children.Worker, "receive", garbled)
+    told: list[str] = []
+    with _closing(Pool(Job(), 1, tell=told.append)) as workers:
+        task = _Wait(_record(**EASY))
+        workers.submit(task)
+        task.wait()
+        assert len(task.deaths) == 1
+        until(lambda: any("takes over" in line for line in told))
+    (said,) = (line for line in told if "cannot be read" in line)
+    assert said.endswith("said what cannot be read: UnpicklingError('invalid load key')")
 
 
 def test_no_room_for_more_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
