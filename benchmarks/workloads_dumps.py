@@ -15,10 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import tool_rows
 from corpora import rel_records, solutions
 from honest import answer as honest_answer
-
-from benchmarks import tool_rows
 
 Json = dict[str, Any]
 

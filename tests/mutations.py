@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final
 
+import tool_rows
 from corpora import rel_records
 from dump_lines import PIECES
-
-from benchmarks import tool_rows
 
 Json = dict[str, Any]
 Mutation = Callable[[bytes, random.Random, bytes], bytes]

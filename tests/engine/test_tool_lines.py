@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tool_rows
 from corpora import rel_records
 from mutated_corpus import JOBS, Ways
 from mutations import gold_file
 from relfast_kernels.compiled import native
 
-from benchmarks import tool_rows
 from benchmarks.workloads_dumps import DUMPS, typographic
 from relfast.engine.gold_records import GoldRecords
 from relfast.formats import Entry
