@@ -7,6 +7,7 @@ What it finds becomes an ``@example`` or a case of the test before it is mended.
 
 from __future__ import annotations
 
+import argparse
 import os
 import secrets
 import subprocess
@@ -32,4 +33,7 @@ def main(minutes: float, options: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(float(sys.argv[1]), sys.argv[2:]))
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("minutes", type=float)
+    given, options = parser.parse_known_args()
+    raise SystemExit(main(given.minutes, options))
