@@ -1,7 +1,8 @@
 """Text rewards under ``strict``: one call through each trainer's door, a batch, and many threads at once.
 
-What a trainer has at hand when it calls (columns, messages, a label) is made before the clock starts. The floor of a
-call is what any of them begins with in a training loop: `json.loads` of the record and the response.
+What a trainer has at hand when it calls (columns, messages, a label) is made before the clock starts, all of it before
+the first call but for what the trainer itself makes right before each (`Door.at_last`). The floor of a call is what any
+of them begins with in a training loop: `json.loads` of the record and the response.
 """
 
 from __future__ import annotations
@@ -19,17 +20,23 @@ import pytest
 import relfast
 
 from .measure import against, size
-from .workloads_calls import BATCHES, DOORS, SEEDS, TASKS, Call, calls, columns, nothing
+from .workloads_calls import BATCHES, DOORS, SEEDS, TASKS, Call, as_it_is, calls, columns, nothing
 
 THREADS: Final = 64
 
 
-def _seconds(function: Callable[..., Any], rows: Sequence[Sequence[Any]], rounds: int) -> Any:
+def _seconds(
+    function: Callable[..., Any],
+    rows: Sequence[tuple[Any, ...]],
+    rounds: int,
+    at_last: Callable[[tuple[Any, ...]], tuple[Any, ...]] = as_it_is,
+) -> Any:
     """Of each call, shape (n,)."""
     taken = np.empty(rounds * len(rows))
     at = 0
     for _ in range(rounds):
-        for row in rows:
+        for waiting in rows:
+            row = at_last(waiting)
             started = time.perf_counter()
             function(*row)
             taken[at] = time.perf_counter() - started
@@ -75,7 +82,7 @@ def test_one_call(name: str, task: str, benchmark: Any) -> None:
     theirs: list[Any] = []
     against(
         benchmark,
-        lambda: ours.append(_seconds(door.call, rows, rounds)),
+        lambda: ours.append(_seconds(door.call, rows, rounds, door.at_last)),
         lambda: theirs.append(_seconds(json.loads, texts, rounds)),
         task=f"one reward call, {task}, through {name} (against json.loads of its row)",
         items=rounds * len(chosen),
