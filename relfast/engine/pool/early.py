@@ -107,9 +107,6 @@ def _n_threads() -> int:
 
 
 def _import_what_both_need() -> None:
-    # kernels score in the workers, and count prompts for the command's summary
-    from relfast_kernels.compiled import native  # noqa: F401
-
     from relfast.engine.file_run import block_scoring  # noqa: F401
     from relfast.engine.pool import protocol, worker  # noqa: F401
 
