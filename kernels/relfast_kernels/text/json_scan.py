@@ -27,7 +27,7 @@ from relfast_kernels.layouts import (
     TOKEN_START,
 )
 from relfast_kernels.text.find import copy_until, same_as
-from relfast_kernels.text.vectors import WIDTH, lowest, places_of
+from relfast_kernels.text.vectors import PACKS, WIDTH, lowest, places_of, put_packed
 
 QUOTE, BACKSLASH = 34, 92
 _ONE, _LAST, _ODD = np.uint64(1), np.uint64(63), np.uint64(0xAAAA_AAAA_AAAA_AAAA)
@@ -115,48 +115,51 @@ def _bad_escape(data: Any, at: int, end: int, paired: int) -> Any:
 
 
 @kernel
+def _escapes(slashes: Any, carried: Any) -> Any:
+    """Of the backslashes in a vector, those that begin an escape, and the places behind them; ``carried`` is 1
+    where the vector before ended with one. Runs of them by a subtraction, as simdjson does."""
+    begun = slashes & ~carried
+    code = ((begun << _ONE | _ODD) - begun) ^ _ODD
+    return code & slashes, code ^ (slashes | carried)
+
+
+@kernel
 def _string_end(data: Any, at: int, end: int) -> Any:
     """Index of the closing quote of a string whose first byte is at ``at``, or -1: there is none, or an
     escape is not valid; and whether it has escapes."""
-    escaped = False
     carried = np.uint64(0)
+    seen = np.uint64(0)
     paired: Any = -1
     size = len(data)
     while at < end and at + WIDTH <= size:
         quotes = places_of(data, at, QUOTE, QUOTE)
         slashes = places_of(data, at, BACKSLASH, BACKSLASH)
-        if (slashes | carried) == 0:
-            # the usual case, and a quote is an end
-            if quotes != 0:
-                close = at + lowest(quotes)
-                return close if close < end else -1, escaped
+        # no question whether there are any: every third vector of prose has some, which nobody can foresee
+        opening, after = _escapes(slashes, carried)
+        carried = opening >> _LAST
+        quotes &= ~after
+        odd = after & ~(places_of(data, at, QUOTE, BACKSLASH) | places_of(data, at, 110, 47))
+        if (quotes | odd) == 0:
+            seen |= slashes
             at += WIDTH
             continue
-        # which bytes follow a backslash that is none itself: runs of them by a subtraction, as simdjson does
-        escapes = slashes & ~carried
-        code = ((escapes << _ONE | _ODD) - escapes) ^ _ODD
-        after = code ^ (slashes | carried)
-        carried = (code & slashes) >> _LAST
-        quotes &= ~after
-        stop = at + lowest(quotes) if quotes != 0 else at + WIDTH
-        if quotes != 0:
-            after &= (quotes & (~quotes + _ONE)) - _ONE
-            slashes &= (quotes & (~quotes + _ONE)) - _ONE
-        escaped |= slashes != 0 or after != 0
-        after &= ~places_of(data, at, QUOTE, BACKSLASH)
-        if after != 0:
-            after &= ~places_of(data, at, 110, 47)
-        while after != 0:
-            place = at + lowest(after)
-            after &= after - _ONE
+        # all of them where there is no quote
+        before = (quotes & (~quotes + _ONE)) - _ONE
+        seen |= (slashes | after) & before
+        odd &= before
+        while odd != 0:
+            place = at + lowest(odd)
+            odd &= odd - _ONE
             if place >= end:
                 break
             bad, paired = _bad_escape(data, place, end, paired)
             if bad:
                 return -1, True
         if quotes != 0:
-            return stop if stop < end else -1, escaped
-        at = stop
+            stop = at + lowest(quotes)
+            return stop if stop < end else -1, seen != 0
+        at += WIDTH
+    escaped = seen != 0
     if carried != 0:
         if at >= end:
             return -1, True
@@ -181,11 +184,8 @@ def _string_end(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def put_text(data: Any, at: int, end: int, out: Any, to: int) -> int:
-    """Write a string whose escapes are valid without them; where it ends.
-
-    It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
-    """
+def put_by_stretches(data: Any, at: int, end: int, out: Any, to: int) -> int:
+    """`put_text`, from one backslash to the next one: for all processors, and what is left at the end."""
     while at < end:
         stop, to = copy_until(data, at, end, BACKSLASH, out, to)
         if stop >= end:
@@ -200,6 +200,50 @@ def put_text(data: Any, at: int, end: int, out: Any, to: int) -> int:
             to = put_point(out, to, point)
             at = stop + length
     return to
+
+
+@kernel
+def _up_to(place: int) -> Any:
+    """The places of a vector before one of them."""
+    return (_ONE << np.uint64(place)) - _ONE
+
+
+if PACKS:
+
+    @kernel
+    def put_text(data: Any, at: int, end: int, out: Any, to: int) -> int:
+        """Write a string whose escapes are valid without them; where it ends.
+
+        It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
+        """
+        carried = np.uint64(0)
+        size = len(data)
+        while at < end and at + WIDTH <= size:
+            opening, after = _escapes(places_of(data, at, BACKSLASH, BACKSLASH), carried)
+            dropped = opening
+            if at + WIDTH > end:
+                dropped |= ~_up_to(end - at)
+            points = after & places_of(data, at, 117, 117) & ~dropped
+            if points != 0:
+                # a code point has its own length: the vector ends before it, the next one begins behind it
+                place = lowest(points)
+                if place > 0:
+                    before = _up_to(place - 1)
+                    to = put_packed(data, at, dropped | ~before, after & before, MEANING, out, to)
+                at += place - 1
+                point, length = read_point(data, at, end)
+                to = put_point(out, to, point)
+                at += length
+                carried = np.uint64(0)
+                continue
+            to = put_packed(data, at, dropped, after, MEANING, out, to)
+            carried = opening >> _LAST
+            at += WIDTH
+        # with the backslash that it has met
+        return put_by_stretches(data, at - 1 if carried != 0 else at, end, out, to)
+
+else:
+    put_text = put_by_stretches
 
 
 @kernel

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 from numba import config, types
@@ -19,6 +20,20 @@ WIDTH: Final = 64
 _BYTE = ir.IntType(8)
 _PLACE = ir.IntType(64)
 _VECTOR = ir.VectorType(_BYTE, WIDTH)
+_MASK = ir.VectorType(ir.IntType(1), WIDTH)
+
+
+def _packs() -> bool:
+    """Whether code is compiled for a processor that can close the gaps in a vector (AVX-512 VBMI2: Intel from
+    Ice Lake, AMD from Zen 4 on) and look bytes up in a table of 128 (VBMI)."""
+    if config.CPU_NAME or config.CPU_FEATURES:
+        return False  # somebody has chosen another one than this
+    there = llvm.get_host_cpu_features()
+    return all(there.get(name, False) for name in ("avx512bw", "avx512vbmi", "avx512vbmi2"))
+
+
+PACKS: Final = bool(config.DISABLE_JIT) or _packs()
+"""Whether there is `put_packed`."""
 
 if config.DISABLE_JIT:
 
@@ -45,6 +60,15 @@ if config.DISABLE_JIT:
         """Copy the vector at ``at`` to ``to``; returns what comes after it there."""
         out[to : to + WIDTH] = data[at : at + WIDTH]
         return to + WIDTH
+
+    def put_packed(data: Any, at: int, dropped: Any, meant: Any, table: Any, out: Any, to: int) -> int:
+        """Copy the vector at ``at`` without the places ``dropped``; those ``meant`` as ``table`` (128 bytes, uint8)
+        has them, which must be ASCII. Returns what comes after it there; `WIDTH` bytes are written."""
+        for k in range(WIDTH):
+            if not int(dropped) >> k & 1:
+                out[to] = table[data[at + k]] if int(meant) >> k & 1 else data[at + k]
+                to += 1
+        return to
 
     def fold(one: Any, other: Any) -> Any:
         """The halves of the product of two numbers (uint64), one added to the other without carry."""
@@ -124,6 +148,43 @@ else:
             return builder.add(to, ir.Constant(_PLACE, WIDTH))
 
         return types.int64(data, types.int64, out, types.int64), code
+
+    @intrinsic
+    def put_packed(
+        typing: Any, data: Any, at: Any, dropped: Any, meant: Any, table: Any, out: Any, to: Any
+    ) -> Any:
+        """Copy the vector at ``at`` without the places ``dropped``; those ``meant`` as ``table`` (128 bytes, uint8)
+        has them, which must be ASCII. Returns what comes after it there; `WIDTH` bytes are written.
+
+        Only where code `PACKS`.
+        """
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            array, at, dropped, meant, table, out, to = values
+            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
+            halves = [
+                builder.load(
+                    _pointer(context, builder, signature.args[4], table, ir.Constant(_PLACE, start)), align=1
+                )
+                for start in (0, WIDTH)
+            ]
+            look_up = builder.module.declare_intrinsic(
+                "llvm.x86.avx512.vpermi2var.qi.512", (), ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+            )
+            pack = builder.module.declare_intrinsic(
+                "llvm.x86.avx512.mask.compress.v64i8", (), ir.FunctionType(_VECTOR, [_VECTOR, _VECTOR, _MASK])
+            )
+            meanings = builder.call(look_up, [halves[0], vector, halves[1]])
+            vector = builder.select(builder.bitcast(meant, _MASK), meanings, vector)
+            kept = builder.not_(dropped)
+            nothing = ir.Constant(_VECTOR, ir.Undefined)
+            packed = builder.call(pack, [vector, nothing, builder.bitcast(kept, _MASK)])
+            builder.store(packed, _pointer(context, builder, signature.args[5], out, to), align=1)
+            return builder.add(to, builder.ctpop(kept))
+
+        return types.int64(
+            data, types.int64, types.uint64, types.uint64, table, out, types.int64
+        ), code
 
     @intrinsic
     def fold(typing: Any, one: Any, other: Any) -> Any:
