@@ -116,8 +116,8 @@ def _bad_escape(data: Any, at: int, end: int, paired: int) -> Any:
 
 @kernel
 def _escapes(slashes: Any, carried: Any) -> Any:
-    """Of the backslashes in a vector, those that begin an escape, and the places behind them; ``carried`` is 1
-    where the vector before ended with one. Runs of them by a subtraction, as simdjson does."""
+    """Of the backslashes in a vector, those that begin an escape, and the places behind them. ``carried`` is
+    1 where the vector before ended with one. Runs of them by a subtraction, as simdjson does."""
     begun = slashes & ~carried
     code = ((begun << _ONE | _ODD) - begun) ^ _ODD
     return code & slashes, code ^ (slashes | carried)

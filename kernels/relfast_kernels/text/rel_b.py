@@ -34,10 +34,13 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.characters import CHUNK
 from relfast_kernels.text.find import ONE, TWO, copy, same_bytes
 from relfast_kernels.text.json_scan import QUOTE, is_digit
-from relfast_kernels.text.words import has_digit, is_word, white_length
+from relfast_kernels.text.vectors import WIDTH, lowest, places_within
+from relfast_kernels.text.words import is_word, white_length
 
 MAX_DIGITS = 18
 """Digits of a gold number that every JSON parser keeps exactly."""
+
+_BIT = np.uint64(1)
 
 _INDEX_BITS = 20
 _INDEX = (1 << _INDEX_BITS) - 1
@@ -168,25 +171,45 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
                         to = _put_taxon(data, first, k, out, to)
     if n:
         return n, total, to
-    for chunk in range(start, end, CHUNK):
-        stop = min(chunk + CHUNK, end)
-        if not has_digit(data, chunk, stop):
-            continue
-        for k in range(chunk, stop):
-            if is_digit(data[k]) and not (k > start and is_word(data, k - 1, start)):
-                after = k
-                while after < end and is_digit(data[after]):
-                    after += 1
-                if after < end and is_word(data, after, start):
-                    continue
-                value = _hash(data, k, after)
-                before, n = n, _add(slots, spans, n, data, k, after, np.int64(value))
-                if n < 0:
-                    return -1, total, to
-                if n > before:
-                    total = np.uint32(total + value * np.uint32(2654435761))
-                if to >= 0:
-                    to = _put_taxon(data, k, after, out, to)
+    at = start
+    while at < end and at + WIDTH <= len(data):
+        digits = places_within(data, at, 48, 57)
+        begins = digits & ~(digits << _BIT)
+        while begins != 0:
+            k = at + lowest(begins)
+            begins &= begins - _BIT
+            if k >= end:
+                break
+            n, total, to = _take_number(data, k, start, end, spans, slots, n, total, out, to)
+            if n < 0:
+                return -1, total, to
+        at += WIDTH
+    for k in range(at, end):
+        if is_digit(data[k]):
+            n, total, to = _take_number(data, k, start, end, spans, slots, n, total, out, to)
+            if n < 0:
+                return -1, total, to
+    return n, total, to
+
+
+@kernel
+def _take_number(
+    data: Any, k: int, start: int, end: int, spans: Any, slots: Any, n: Any, total: Any, out: Any, to: int
+) -> Any:  # fmt: skip
+    """Add the number that begins at ``k``, if it stands as a word, as `_find_taxa` does; its results."""
+    if k > start and is_word(data, k - 1, start):
+        return n, total, to
+    after = k
+    while after < end and is_digit(data[after]):
+        after += 1
+    if after < end and is_word(data, after, start):
+        return n, total, to
+    value = _hash(data, k, after)
+    before, n = n, _add(slots, spans, n, data, k, after, np.int64(value))
+    if n > before:
+        total = np.uint32(total + value * np.uint32(2654435761))
+    if n >= 0 and to >= 0:
+        to = _put_taxon(data, k, after, out, to)
     return n, total, to
 
 

@@ -16,7 +16,7 @@ from relfast_kernels.text.json_scan import BACKSLASH, put_text
 from relfast_kernels.text.prose import count, lowered
 from relfast_kernels.text.reasoning import MAY_FOLLOW, is_mark
 from relfast_kernels.text.rel_a_strict import may_be_plain
-from relfast_kernels.text.vectors import WIDTH, lowest, places_of
+from relfast_kernels.text.vectors import PACKS, WIDTH, lowest, places_listed, places_of, places_within
 
 LEAST: Final = 1_024
 """Bytes of a response, escapes and all, of which it pays to read the end first."""
@@ -103,6 +103,28 @@ def _may_be_mark(data: Any, at: int, last: int) -> bool:
     return False
 
 
+if PACKS:
+
+    @kernel
+    def _followed(data: Any, at: int, brackets: Any) -> Any:
+        """Of the brackets in the vector at ``at``, those that have a byte of `_FOLLOWS` behind them."""
+        listed = places_listed(data, at + 1, _FOLLOWS) | places_within(data, at + 1, 0x80, 0xFF)
+        return brackets & listed
+
+else:
+
+    @kernel
+    def _followed(data: Any, at: int, brackets: Any) -> Any:
+        """Of the brackets in the vector at ``at``, those that have a byte of `_FOLLOWS` behind them."""
+        rest = brackets
+        while rest != _NOUGHT:
+            place = rest & ~(rest - _BIT)
+            if _FOLLOWS[data[at + lowest(rest) + 1]] == 0:
+                brackets &= ~place
+            rest &= rest - _BIT
+        return brackets
+
+
 @kernel
 def may_hold_marks(data: Any, first: int, last: int) -> bool:
     """Whether a string's JSON may hold marks of reasoning: if not, `cut_reasoning` leaves its text whole."""
@@ -111,15 +133,15 @@ def may_hold_marks(data: Any, first: int, last: int) -> bool:
     before = _NOUGHT
     at = first
     while at < last:
-        if at + WIDTH > len(data):
+        if at + WIDTH >= len(data):
             return True
-        brackets = places_of(data, at, 60, 91)
+        brackets = _followed(data, at, places_of(data, at, 60, 91))
         while brackets != _NOUGHT:
             place = at + lowest(brackets)
             brackets &= brackets - _BIT
             if place >= last:
                 break
-            if _FOLLOWS[data[place + 1]] != 0 and _may_be_mark(data, place, last):
+            if _may_be_mark(data, place, last):
                 return True
         # "\u", and the first two bytes that a triangle has in UTF-8
         openers = places_of(data, at, BACKSLASH, 0xE2)

@@ -33,7 +33,7 @@ def _packs() -> bool:
 
 
 PACKS: Final = bool(config.DISABLE_JIT) or _packs()
-"""Whether there is `put_packed`."""
+"""Whether there are `put_packed` and `places_listed`."""
 
 if config.DISABLE_JIT:
 
@@ -41,6 +41,16 @@ if config.DISABLE_JIT:
         """A bit for each place in the vector at ``at`` that holds one of two bytes, the first one lowest."""
         window = bytes(data[at : at + WIDTH])
         return np.uint64(sum(1 << k for k, byte in enumerate(window) if byte in (one, other)))
+
+    def places_within(data: Any, at: int, least: int, most: int) -> Any:
+        """A bit for each place in the vector at ``at`` that holds a byte of ``least`` to ``most``."""
+        window = bytes(data[at : at + WIDTH])
+        return np.uint64(sum(1 << k for k, byte in enumerate(window) if least <= byte <= most))
+
+    def places_listed(data: Any, at: int, table: Any) -> Any:
+        """A bit for each place in the vector at ``at`` for whose lower 7 bits ``table`` has something."""
+        window = bytes(data[at : at + WIDTH])
+        return np.uint64(sum(1 << k for k, byte in enumerate(window) if table[byte & 127]))
 
     def lowest(places: Any) -> int:
         """The first of some places, or `WIDTH`."""
@@ -62,8 +72,9 @@ if config.DISABLE_JIT:
         return to + WIDTH
 
     def put_packed(data: Any, at: int, dropped: Any, meant: Any, table: Any, out: Any, to: int) -> int:
-        """Copy the vector at ``at`` without the places ``dropped``; those ``meant`` as ``table`` (128 bytes, uint8)
-        has them, which must be ASCII. Returns what comes after it there; `WIDTH` bytes are written."""
+        """Copy the vector at ``at`` without the places ``dropped``. Those ``meant``, which must be ASCII,
+        become what ``table`` (128 bytes) has for them. Returns what comes after it there; `WIDTH` bytes are
+        written."""
         for k in range(WIDTH):
             if not int(dropped) >> k & 1:
                 out[to] = table[data[at + k]] if int(meant) >> k & 1 else data[at + k]
@@ -124,18 +135,57 @@ else:
 
         return types.int64(types.uint64), code
 
+    def _within(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        """Which bytes of the vector are ``least`` to ``most``."""
+        array, at, least, most = values
+        vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
+        above = builder.sub(vector, _spread(builder, least))
+        return builder.icmp_unsigned("<=", above, _spread(builder, builder.sub(most, least)))
+
+    @intrinsic
+    def places_within(typing: Any, data: Any, at: Any, least: Any, most: Any) -> Any:
+        """A bit for each place in the vector at ``at`` that holds a byte of ``least`` to ``most``."""
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return builder.bitcast(_within(context, builder, signature, values), _PLACE)
+
+        return types.uint64(data, types.int64, types.uint8, types.uint8), code
+
     @intrinsic
     def first_outside(typing: Any, data: Any, at: Any, least: Any, most: Any) -> Any:
         """Place of the first byte that is not ``least`` to ``most`` in the vector at ``at``, or `WIDTH`."""
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            array, at, least, most = values
-            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
-            above = builder.sub(vector, _spread(builder, least))
-            hits = builder.icmp_unsigned(">", above, _spread(builder, builder.sub(most, least)))
+            hits = builder.not_(_within(context, builder, signature, values))
             return _first(builder, builder.bitcast(hits, _PLACE))
 
         return types.int64(data, types.int64, types.uint8, types.uint8), code
+
+    def _looked_up(context: Any, builder: Any, table_type: Any, table: Any, vector: Any) -> Any:
+        """What a table of 128 bytes has for the lower 7 bits of each byte of a vector."""
+        halves = [
+            builder.load(_pointer(context, builder, table_type, table, ir.Constant(_PLACE, start)), align=1)
+            for start in (0, WIDTH)
+        ]
+        look_up = builder.module.declare_intrinsic(
+            "llvm.x86.avx512.vpermi2var.qi.512", (), ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+        )
+        return builder.call(look_up, [halves[0], vector, halves[1]])
+
+    @intrinsic
+    def places_listed(typing: Any, data: Any, at: Any, table: Any) -> Any:
+        """A bit for each place in the vector at ``at`` for whose lower 7 bits ``table`` has something.
+
+        Only where code `PACKS`.
+        """
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            array, at, table = values
+            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
+            found = _looked_up(context, builder, signature.args[2], table, vector)
+            return builder.bitcast(builder.icmp_unsigned("!=", found, ir.Constant(_VECTOR, None)), _PLACE)
+
+        return types.uint64(data, types.int64, table), code
 
     @intrinsic
     def copy_vector(typing: Any, data: Any, at: Any, out: Any, to: Any) -> Any:
@@ -153,8 +203,9 @@ else:
     def put_packed(
         typing: Any, data: Any, at: Any, dropped: Any, meant: Any, table: Any, out: Any, to: Any
     ) -> Any:
-        """Copy the vector at ``at`` without the places ``dropped``; those ``meant`` as ``table`` (128 bytes, uint8)
-        has them, which must be ASCII. Returns what comes after it there; `WIDTH` bytes are written.
+        """Copy the vector at ``at`` without the places ``dropped``. Those ``meant``, which must be ASCII,
+        become what ``table`` (128 bytes) has for them. Returns what comes after it there; `WIDTH` bytes are
+        written.
 
         Only where code `PACKS`.
         """
@@ -162,19 +213,10 @@ else:
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             array, at, dropped, meant, table, out, to = values
             vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
-            halves = [
-                builder.load(
-                    _pointer(context, builder, signature.args[4], table, ir.Constant(_PLACE, start)), align=1
-                )
-                for start in (0, WIDTH)
-            ]
-            look_up = builder.module.declare_intrinsic(
-                "llvm.x86.avx512.vpermi2var.qi.512", (), ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-            )
             pack = builder.module.declare_intrinsic(
                 "llvm.x86.avx512.mask.compress.v64i8", (), ir.FunctionType(_VECTOR, [_VECTOR, _VECTOR, _MASK])
             )
-            meanings = builder.call(look_up, [halves[0], vector, halves[1]])
+            meanings = _looked_up(context, builder, signature.args[4], table, vector)
             vector = builder.select(builder.bitcast(meant, _MASK), meanings, vector)
             kept = builder.not_(dropped)
             nothing = ir.Constant(_VECTOR, ir.Undefined)
@@ -182,9 +224,7 @@ else:
             builder.store(packed, _pointer(context, builder, signature.args[5], out, to), align=1)
             return builder.add(to, builder.ctpop(kept))
 
-        return types.int64(
-            data, types.int64, types.uint64, types.uint64, table, out, types.int64
-        ), code
+        return types.int64(data, types.int64, types.uint64, types.uint64, table, out, types.int64), code
 
     @intrinsic
     def fold(typing: Any, one: Any, other: Any) -> Any:

@@ -16,16 +16,12 @@ from relfast.engine.io.parquet import cut_parquet
 from relfast.engine.io.sources import Source
 from relfast.errors import InputError, ReadError
 
-LARGE_BLOCK_BYTES: Final = 4 << 20
-"""6 MB would be quicker by a twentieth, and take 5 MB more memory for each worker."""
+BLOCK_SIZES: Final = ((1 << 30, 8 << 20), (128 << 20, 4 << 20))
+"""Bytes of a file, and of the blocks it is cut into from there on. What a block costs by itself (0.3 ms in
+the parent, as much in a worker) then hardly counts, and there are still enough of them. A worker keeps one,
+its lines and its rows in memory, 5 MB for each 2 MB of a block."""
 
 _PROBE_BYTES: Final = 1 << 14
-_LONG_LINE: Final = 3 * LARGE_BLOCK_BYTES // (2 * cutting.BLOCK_LINES)
-"""Where the first lines of a block have so many bytes on average, it can hardly have `BLOCK_LINES`."""
-
-LARGE_FILE_BYTES: Final = 128 << 20
-"""Files from this size on are cut into larger blocks: what a block costs by itself (0.3 ms in the parent, as
-much in a worker) then no longer counts, and there are still enough of them."""
 
 
 def blocks(
@@ -87,11 +83,10 @@ def cut_file(
     path = os.path.abspath(path)
     try:
         size = os.fstat(descriptor).st_size if end is None else end
-        large = (size if whole is None else whole) >= LARGE_FILE_BYTES
-        most = LARGE_BLOCK_BYTES if large else cutting.BLOCK_BYTES
+        most = _block_bytes(size if whole is None else whole)
         buffer = bytearray(most)
         offset = start
-        at_ends = not counted and most == LARGE_BLOCK_BYTES <= max_line
+        at_ends = not counted and cutting.BLOCK_BYTES != most <= max_line
         while offset < size:
             if at_ends and (length := _large_block(descriptor, buffer, offset, size, path)):
                 yield block_of(offset, offset + length, -1, None, path=path)
@@ -113,15 +108,24 @@ def cut_file(
         os.close(descriptor)
 
 
+def _block_bytes(file_bytes: int) -> int:
+    """How large the blocks of a file are, at most."""
+    return next((size for least, size in BLOCK_SIZES if file_bytes >= least), cutting.BLOCK_BYTES)
+
+
 def _large_block(descriptor: int, buffer: bytearray, offset: int, size: int, path: str) -> int:
-    """Length of the next block without a look at all of it; 0 where its lines seem so short that they have to
-    be counted, or it is the last, or its end is far from where it is looked for."""
-    if size - offset < LARGE_BLOCK_BYTES:
+    """Length of the next block without a look at all of it, at most that of ``buffer``. 0 where its lines seem
+    so short that they have to be counted, or it is the last, or its end is far from where it is looked for.
+    """
+    if size - offset < len(buffer):
         return 0
     _fill(descriptor, buffer, _PROBE_BYTES, offset, path)
-    if buffer.count(b"\n", 0, _PROBE_BYTES) > _PROBE_BYTES // _LONG_LINE:
+    # with lines as long as the first ones it is far from `BLOCK_LINES`
+    n_lines = max(1, buffer.count(b"\n", 0, _PROBE_BYTES))
+    most = min(len(buffer), 2 * cutting.BLOCK_LINES * _PROBE_BYTES // (3 * n_lines))
+    if most < BLOCK_SIZES[-1][1]:
         return 0
-    at = LARGE_BLOCK_BYTES - _PROBE_BYTES
+    at = most - _PROBE_BYTES
     _fill(descriptor, buffer, _PROBE_BYTES, offset + at, path)
     end = buffer.rfind(b"\n", 0, _PROBE_BYTES) + 1
     return at + end if end else 0
