@@ -1,0 +1,113 @@
+"""`relfast_kernels.text.vectors` against bytes, and what is built on it for processors that lack some of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from relfast_kernels.text import tails, vectors
+from relfast_kernels.text.json_scan import MEANING
+from relfast_kernels.text.vectors import PACKS, WIDTH
+from seeds import fresh
+
+ROOT = Path(__file__).parent.parent.parent
+INTERPRETED = bool(numba.config.DISABLE_JIT)
+BYTES = b'\\\\\\nu"/[<0923 \x00\x1f\x7f\x80\x97\xe2\xffabz'
+
+
+def _windows(n: int) -> list[Any]:
+    rng = fresh(5)
+    return [
+        np.frombuffer(bytes(rng.choices(BYTES, k=2 * WIDTH)) if k % 2 else rng.randbytes(2 * WIDTH), np.uint8)
+        for k in range(n)
+    ]
+
+
+def _compiled(function: Any) -> Any:
+    return function if INTERPRETED else numba.njit(function)
+
+
+def _bits(flags: Any) -> int:
+    return sum(1 << place for place, flag in enumerate(flags) if flag)
+
+
+def test_places() -> None:
+    @_compiled
+    def ask(data: Any, at: int) -> Any:
+        return (
+            vectors.places_of(data, at, 92, 0xE2),
+            vectors.places_within(data, at, 48, 57),
+            vectors.places_within(data, at, 0x80, 0xFF),
+            vectors.first_outside(data, at, 32, 126),
+        )
+
+    for number, data in enumerate(_windows(300)):
+        at = number % WIDTH
+        window = data[at : at + WIDTH].tolist()
+        odd = [not 32 <= byte <= 126 for byte in window]
+        assert [int(each) for each in ask(data, at)] == [
+            _bits(byte in (92, 0xE2) for byte in window),
+            _bits(48 <= byte <= 57 for byte in window),
+            _bits(byte >= 0x80 for byte in window),
+            odd.index(True) if any(odd) else WIDTH,
+        ]
+
+
+@pytest.mark.skipif(not PACKS, reason="this processor has no AVX-512 VBMI2")
+def test_packed_vectors() -> None:
+    @_compiled
+    def pack(data: Any, at: int, dropped: Any, meant: Any, out: Any) -> Any:
+        return vectors.put_packed(data, at, dropped, meant, MEANING, out, 3), vectors.places_listed(
+            data, at, MEANING
+        )
+
+    rng = fresh(6)
+    for number, data in enumerate(_windows(300)):
+        at = number % WIDTH
+        window = data[at : at + WIDTH].tolist()
+        dropped = rng.choice([0, 2**64 - 1, rng.getrandbits(64), rng.getrandbits(64) & rng.getrandbits(64)])
+        meant = rng.getrandbits(64) & _bits(byte < 0x80 for byte in window)
+        out = np.zeros(3 + WIDTH, np.uint8)
+        end, listed = pack(data, at, np.uint64(dropped), np.uint64(meant), out)
+        said = [
+            int(MEANING[byte]) if meant >> place & 1 else byte
+            for place, byte in enumerate(window)
+            if not dropped >> place & 1
+        ]
+        assert out[3:end].tolist() == said
+        assert int(listed) == _bits(MEANING[byte & 127] for byte in window)
+
+
+def test_brackets_that_a_mark_may_begin_with() -> None:
+    followed = _compiled(lambda data, at, brackets: tails._followed(data, at, brackets))
+    for number, data in enumerate(_windows(300)):
+        at = number % (WIDTH - 1)
+        brackets = _bits(byte in b"[<" for byte in data[at : at + WIDTH].tolist())
+        after = data[at + 1 : at + 1 + WIDTH].tolist()
+        assert int(followed(data, at, np.uint64(brackets))) == brackets & _bits(
+            map(tails._FOLLOWS.__getitem__, after)
+        )
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(not PACKS or INTERPRETED, reason="the tests above have compiled for such a processor")
+def test_processors_without_packing() -> None:
+    """The same kernels compiled for a processor that has neither AVX-512 nor AVX2."""
+    names = ["test_vectors.py", "test_text.py::test_strings_end_where_their_parser_says"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "slow or not slow"]
+    done = subprocess.run(
+        [*command, *(f"tests/kernels/{name}" for name in names)],
+        env={**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed" in done.stdout, done.stdout
