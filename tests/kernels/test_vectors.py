@@ -12,7 +12,7 @@ import numba
 import numpy as np
 import pytest
 from relfast_kernels.text import tails, vectors
-from relfast_kernels.text.json_scan import MEANING
+from relfast_kernels.text.json_strings import MEANING
 from relfast_kernels.text.vectors import PACKS, WIDTH
 from seeds import fresh
 

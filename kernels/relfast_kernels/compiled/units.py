@@ -9,6 +9,7 @@ _READING: Final = (
     "text/vectors.py",
     "text/find.py",
     "text/characters.py",
+    "text/json_strings.py",
     "text/json_scan.py",
     "text/words.py",
     "text/reasoning.py",

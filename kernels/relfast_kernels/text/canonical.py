@@ -8,7 +8,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.find import copy, copy_until
-from relfast_kernels.text.json_scan import BACKSLASH, LETTER, MEANING, QUOTE, put_point, read_point
+from relfast_kernels.text.json_strings import BACKSLASH, LETTER, MEANING, QUOTE, put_point, read_point
 
 _HEXADECIMAL: Final = np.frombuffer(b"0123456789abcdef", np.uint8)
 _U00: Final = np.frombuffer(b"\\u00", np.uint8)

@@ -9,7 +9,8 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import JOIN_ID, JOIN_ID_END
 from relfast_kernels.text.find import hash_text, same_bytes
-from relfast_kernels.text.json_scan import QUOTE, is_digit
+from relfast_kernels.text.json_scan import is_digit
+from relfast_kernels.text.json_strings import QUOTE
 
 NOT_THERE = -1
 UNSURE = -2

@@ -90,7 +90,8 @@ from relfast_kernels.text.fields import find_record, leave_fields, may_be_joined
 from relfast_kernels.text.find import copy, find_byte, hash_text
 from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
 from relfast_kernels.text.join import NOT_THERE, find_gold
-from relfast_kernels.text.json_scan import is_null, put_text, tokenise
+from relfast_kernels.text.json_scan import is_null, tokenise
+from relfast_kernels.text.json_strings import put_text
 from relfast_kernels.text.mapped import FIELD_OF_ANSWER, FIELD_OF_TASK, find_inside
 from relfast_kernels.text.messages import UNSURE
 from relfast_kernels.text.questions import may_show_taxa

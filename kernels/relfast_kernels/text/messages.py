@@ -19,7 +19,8 @@ from relfast_kernels.layouts import (
     TOKEN_START,
 )
 from relfast_kernels.text.find import begins_with, same_as
-from relfast_kernels.text.json_scan import is_null, member, put_text
+from relfast_kernels.text.json_scan import is_null, member
+from relfast_kernels.text.json_strings import put_text
 
 UNSURE = -1
 """Instead of a text: only the exact way knows."""

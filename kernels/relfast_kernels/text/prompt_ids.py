@@ -19,7 +19,7 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.blake2b import digest
 from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.find import copy, load8
-from relfast_kernels.text.json_scan import QUOTE
+from relfast_kernels.text.json_strings import QUOTE
 from relfast_kernels.text.values import put_value
 
 _PROMPT = np.frombuffer(b'"prompt-', np.uint8)

@@ -9,7 +9,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import MAX_TOKENS, TOKEN_END, TOKEN_START
 from relfast_kernels.text.find import begins_with, find_byte
-from relfast_kernels.text.json_scan import QUOTE
+from relfast_kernels.text.json_strings import QUOTE
 
 _QUESTION = np.frombuffer(b'question"', np.uint8)
 _INPUT = np.frombuffer(b'input"', np.uint8)

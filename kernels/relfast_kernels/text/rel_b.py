@@ -33,7 +33,8 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.characters import CHUNK
 from relfast_kernels.text.find import ONE, TWO, copy, same_bytes
-from relfast_kernels.text.json_scan import QUOTE, is_digit
+from relfast_kernels.text.json_scan import is_digit
+from relfast_kernels.text.json_strings import QUOTE
 from relfast_kernels.text.vectors import WIDTH, lowest, places_within
 from relfast_kernels.text.words import is_word, white_length
 

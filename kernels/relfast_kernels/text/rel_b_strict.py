@@ -30,7 +30,8 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.find import begins_with, put_number
 from relfast_kernels.text.gold import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
-from relfast_kernels.text.json_scan import QUOTE, is_digit
+from relfast_kernels.text.json_scan import is_digit
+from relfast_kernels.text.json_strings import QUOTE
 from relfast_kernels.text.patterns.lists import TAXA
 from relfast_kernels.text.patterns.reading import (
     GOLD,

@@ -28,7 +28,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.characters import is_ascii, is_tame
 from relfast_kernels.text.gold import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
-from relfast_kernels.text.json_scan import put_text
+from relfast_kernels.text.json_strings import put_text
 from relfast_kernels.text.patterns.lists import TAXA
 from relfast_kernels.text.patterns.reading import obvious_end
 from relfast_kernels.text.patterns.symbols import constant

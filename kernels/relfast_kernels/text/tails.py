@@ -12,7 +12,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.find import begins_with, find_byte
-from relfast_kernels.text.json_scan import BACKSLASH, put_text
+from relfast_kernels.text.json_strings import BACKSLASH, put_text
 from relfast_kernels.text.prose import count, lowered
 from relfast_kernels.text.reasoning import MAY_FOLLOW, is_mark
 from relfast_kernels.text.rel_a_strict import may_be_plain

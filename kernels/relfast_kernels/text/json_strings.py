@@ -1,0 +1,224 @@
+"""Strings of JSON as bytes: where one ends, whether its escapes are valid, and its text without them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.text.find import copy_until
+from relfast_kernels.text.vectors import PACKS, WIDTH, lowest, places_of, put_packed
+
+QUOTE, BACKSLASH = 34, 92
+_ONE, _LAST, _ODD = np.uint64(1), np.uint64(63), np.uint64(0xAAAA_AAAA_AAAA_AAAA)
+
+MEANING: Final = np.zeros(256, np.uint8)
+"""The byte that a backslash and one character stand for; 0: another escape, or none."""
+LETTER: Final = np.zeros(256, np.uint8)
+"""The character that stands for a byte after a backslash, as orjson writes it; 0: there is none."""
+for _after, _meant in {'"': '"', "\\": "\\", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}.items():
+    MEANING[ord(_after)] = ord(_meant)
+    LETTER[ord(_meant)] = ord(_after)
+MEANING[ord("/")] = ord("/")
+
+
+@kernel
+def hexadecimal(data: Any, at: int, end: int) -> Any:
+    """Value of the four digits at ``at``, or -1 if they are not there."""
+    if at + 4 > end:
+        return -1
+    value: Any = 0
+    for k in range(at, at + 4):
+        byte = np.int64(data[k])
+        letter = byte | 32
+        if 48 <= byte <= 57:
+            value = value * 16 + byte - 48
+        elif 97 <= letter <= 102:
+            value = value * 16 + letter - 87
+        else:
+            return -1
+    return value
+
+
+@kernel
+def put_point(out: Any, at: int, point: int) -> int:
+    """Write a code point as UTF-8; returns where the next one goes."""
+    if point < 0x80:
+        out[at] = point
+        return at + 1
+    if point < 0x800:
+        out[at] = 0xC0 | point >> 6
+        out[at + 1] = 0x80 | point & 0x3F
+        return at + 2
+    if point < 0x10000:
+        out[at] = 0xE0 | point >> 12
+        out[at + 1] = 0x80 | point >> 6 & 0x3F
+        out[at + 2] = 0x80 | point & 0x3F
+        return at + 3
+    out[at] = 0xF0 | point >> 18
+    out[at + 1] = 0x80 | point >> 12 & 0x3F
+    out[at + 2] = 0x80 | point >> 6 & 0x3F
+    out[at + 3] = 0x80 | point & 0x3F
+    return at + 4
+
+
+@kernel
+def read_point(data: Any, at: int, end: int) -> Any:
+    r"""Code point of the ``\u`` at ``at``, of a surrogate pair where it is one, and its length; (-1, 0) if it
+    is not valid, or half a pair."""
+    point = hexadecimal(data, at + 2, end)
+    if point < 0 or 0xDC00 <= point < 0xE000:
+        return -1, 0
+    if point < 0xD800 or point > 0xDFFF:
+        return point, 6
+    if at + 12 > end or data[at + 6] != BACKSLASH or data[at + 7] != 117:
+        return -1, 0
+    low = hexadecimal(data, at + 8, end)
+    if low < 0xDC00 or low > 0xDFFF:
+        return -1, 0
+    return 0x10000 + ((point - 0xD800) << 10) + low - 0xDC00, 12
+
+
+@kernel
+def _bad_escape(data: Any, at: int, end: int, paired: int) -> Any:
+    r"""Whether what follows a backslash, at ``at``, is no escape; and where the second ``\u`` of a surrogate
+    pair has its letter, ``paired`` where none was met."""
+    if MEANING[data[at]] != 0 or at == paired:
+        return False, paired
+    if data[at] != 117:
+        return True, paired
+    point, length = read_point(data, at - 1, end)
+    return point < 0, at + 6 if length == 12 else paired
+
+
+@kernel
+def _escapes(slashes: Any, carried: Any) -> Any:
+    """Of the backslashes in a vector, those that begin an escape, and the places behind them. ``carried`` is
+    1 where the vector before ended with one. Runs of them by a subtraction, as simdjson does."""
+    begun = slashes & ~carried
+    code = ((begun << _ONE | _ODD) - begun) ^ _ODD
+    return code & slashes, code ^ (slashes | carried)
+
+
+@kernel
+def string_end(data: Any, at: int, end: int) -> Any:
+    """Index of the closing quote of a string whose first byte is at ``at``, or -1: there is none, or an
+    escape is not valid; and whether it has escapes."""
+    carried = np.uint64(0)
+    seen = np.uint64(0)
+    paired: Any = -1
+    size = len(data)
+    while at < end and at + WIDTH <= size:
+        quotes = places_of(data, at, QUOTE, QUOTE)
+        slashes = places_of(data, at, BACKSLASH, BACKSLASH)
+        # no question whether there are any: every third vector of prose has some, which nobody can foresee
+        opening, after = _escapes(slashes, carried)
+        carried = opening >> _LAST
+        quotes &= ~after
+        odd = after & ~(places_of(data, at, QUOTE, BACKSLASH) | places_of(data, at, 110, 47))
+        if (quotes | odd) == 0:
+            seen |= slashes
+            at += WIDTH
+            continue
+        # all of them where there is no quote
+        before = (quotes & (~quotes + _ONE)) - _ONE
+        seen |= (slashes | after) & before
+        odd &= before
+        while odd != 0:
+            place = at + lowest(odd)
+            odd &= odd - _ONE
+            if place >= end:
+                break
+            bad, paired = _bad_escape(data, place, end, paired)
+            if bad:
+                return -1, True
+        if quotes != 0:
+            stop = at + lowest(quotes)
+            return stop if stop < end else -1, seen != 0
+        at += WIDTH
+    escaped = seen != 0
+    if carried != 0:
+        if at >= end:
+            return -1, True
+        bad, paired = _bad_escape(data, at, end, paired)
+        if bad:
+            return -1, True
+        at += 1
+    while at < end:
+        byte = data[at]
+        if byte == QUOTE:
+            return at, escaped
+        if byte == BACKSLASH:
+            escaped = True
+            if at + 1 >= end:
+                return -1, True
+            bad, paired = _bad_escape(data, at + 1, end, paired)
+            if bad:
+                return -1, True
+            at += 1
+        at += 1
+    return -1, escaped
+
+
+@kernel
+def put_by_stretches(data: Any, at: int, end: int, out: Any, to: int) -> int:
+    """`put_text`, from one backslash to the next one: for all processors, and what is left at the end."""
+    while at < end:
+        stop, to = copy_until(data, at, end, BACKSLASH, out, to)
+        if stop >= end:
+            break
+        meaning = MEANING[data[stop + 1]]
+        if meaning != 0:
+            out[to] = meaning
+            to += 1
+            at = stop + 2
+        else:
+            point, length = read_point(data, stop, end)
+            to = put_point(out, to, point)
+            at = stop + length
+    return to
+
+
+@kernel
+def _up_to(place: int) -> Any:
+    """The places of a vector before one of them."""
+    return (_ONE << np.uint64(place)) - _ONE
+
+
+if PACKS:
+
+    @kernel
+    def put_text(data: Any, at: int, end: int, out: Any, to: int) -> int:
+        """Write a string whose escapes are valid without them; where it ends.
+
+        It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
+        """
+        carried = np.uint64(0)
+        size = len(data)
+        while at < end and at + WIDTH <= size:
+            opening, after = _escapes(places_of(data, at, BACKSLASH, BACKSLASH), carried)
+            dropped = opening
+            if at + WIDTH > end:
+                dropped |= ~_up_to(end - at)
+            points = after & places_of(data, at, 117, 117) & ~dropped
+            if points != 0:
+                # a code point has its own length: the vector ends before it, the next one begins behind it
+                place = lowest(points)
+                if place > 0:
+                    before = _up_to(place - 1)
+                    to = put_packed(data, at, dropped | ~before, after & before, MEANING, out, to)
+                at += place - 1
+                point, length = read_point(data, at, end)
+                to = put_point(out, to, point)
+                at += length
+                carried = np.uint64(0)
+                continue
+            to = put_packed(data, at, dropped, after, MEANING, out, to)
+            carried = opening >> _LAST
+            at += WIDTH
+        # with the backslash that it has met
+        return put_by_stretches(data, at - 1 if carried != 0 else at, end, out, to)
+
+else:
+    put_text = put_by_stretches
