@@ -26,7 +26,7 @@ def read_gold(paths: Sequence[str]) -> GoldRecords:
     Raises
     ------
     InputError
-        A file cannot be read, or a line of it is no record with an id.
+        A file cannot be read, or a line of it is no record with an id, or no file has a record.
     """
     from relfast.engine.io.lines import iterate_lines
     from relfast.errors import InputError
@@ -45,6 +45,8 @@ def read_gold(paths: Sequence[str]) -> GoldRecords:
             # a gold file is kept for the whole run: what scoring never reads is not
             entry.row = None
             gold[entry.id] = entry
+    if paths and not gold:
+        raise InputError("no gold record in it", file=" ".join(paths))
     return gold
 
 

@@ -118,7 +118,9 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
         (["score", "{dump}", "-o", "{dump}"], 2, "is an input; rows would overwrite it"),
         (["score", "{dump}", "--data", "nowhere.jsonl"], 2, "relfast: nowhere.jsonl: no such file"),
         (["score", "{dump}", "--data", "{broken}", "--workers", "0"], 2, "broken.jsonl:1: not JSON"),
-        (["score", "{dump}", "-o", "/nowhere/rows.jsonl"], 1, "relfast: /nowhere/rows.jsonl: No such file or directory"),
+        (["score", "{dump}", "-o", "/nowhere/rows.jsonl"], 1, "No such file or directory; make the folder first: mkdir -p /nowhere"),
+        (["score", "{dump}", "--data", "{blank}", "--workers", "0"], 2, "blank.jsonl: no gold record in it"),
+        (["score", "{dump}", "--data", "{blank}", "--workers", "1"], 2, "blank.jsonl: no gold record in it"),
         (["bogus"], 2, "No such command 'bogus'"),
     ],
 )  # fmt: skip
@@ -128,7 +130,9 @@ def test_one_line_says_what_is_wrong(
     (tmp_path / "empty").mkdir()
     broken = tmp_path / "broken.jsonl"
     write(broken, BROKEN)
-    places = {"dump": dump, "empty": tmp_path / "empty", "broken": broken}
+    blank = tmp_path / "blank.jsonl"
+    blank.write_bytes(b"\n")
+    places = {"dump": dump, "empty": tmp_path / "empty", "broken": broken, "blank": blank}
     result = run_in_process([argument.format(**places) for argument in arguments])
     assert (result.exit_code, result.stdout) == (code, "")
     assert message in result.stderr

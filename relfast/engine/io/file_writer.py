@@ -120,6 +120,11 @@ class FileWriter:
                 return os.open(path, flags | os.O_EXCL, 0o666), True
             except FileExistsError:
                 return os.open(path, flags, 0o666), False
+        except FileNotFoundError as error:
+            import shlex
+
+            folder = shlex.quote(os.path.dirname(path) or ".")
+            raise OutputError(path, f"{error.strerror}; make the folder first: mkdir -p {folder}") from error
         except OSError as error:
             raise OutputError(path, error.strerror or str(error)) from error
 
