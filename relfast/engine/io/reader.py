@@ -114,8 +114,10 @@ def _block_bytes(file_bytes: int) -> int:
 
 
 def _large_block(descriptor: int, buffer: bytearray, offset: int, size: int, path: str) -> int:
-    """Length of the next block without a look at all of it, at most that of ``buffer``. 0 where its lines seem
-    so short that they have to be counted, or it is the last, or its end is far from where it is looked for.
+    """Length of the next block without a look at all of it, at most that of ``buffer``.
+
+    0 where its lines seem so short that they have to be counted, or it is the last, or its end is far from
+    where it is looked for.
     """
     if size - offset < len(buffer):
         return 0
