@@ -211,10 +211,11 @@ def _may_end(text: Any, low: int, high: int) -> bool:
 
 
 @kernel
-def _is_open(text: Any, low: int, start: int, high: int) -> bool:
+def _is_open(text: Any, low: int, line: int, start: int, high: int) -> bool:
     """Whether a tag may be open before a word, or what follows its line's beginning has tags or LaTeX."""
     for k in range(max(low, start - BACK), start):
-        if PLAIN[text[k]] == _LESS:
+        # what begins with "<<" or "<5" is no tag, nor can the figure be taken for a part of another one
+        if PLAIN[text[k]] == _LESS and (k >= line or not (text[k + 1] == _LESS or is_digit(text[k + 1]))):
             return True
     for k in range(start, high):
         symbol = PLAIN[text[k]]
@@ -241,7 +242,7 @@ def plain_yes(text: Any, low: int, high: int, to: int, work: Any) -> int:
     line = start
     while line > low and text[line - 1] != 10:
         line -= 1
-    if start - line > _MAX_LEFT or high - line > _MAX_LINE or _is_open(text, low, start, high):
+    if start - line > _MAX_LEFT or high - line > _MAX_LINE or _is_open(text, low, line, start, high):
         return -1
     # nothing in its sentence denies it or doubts it: there is nothing, or "the answer is"
     end = plain(text, line, high, to, work)

@@ -12,10 +12,10 @@ from relfast_kernels.layouts import PATTERN_WORK
 from relfast_kernels.text.characters import is_ascii
 from relfast_kernels.text.patterns.lists import END_OF_LISTS
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP
-from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, find, members, skip
+from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, find, members, skip, skip_back
 from relfast_kernels.text.patterns.sources import SOURCES
 from relfast_kernels.text.patterns.symbols import IS_LETTER, KIND, to_symbols
-from relfast_kernels.text.patterns.verdict import NEAR, obvious
+from relfast_kernels.text.patterns.verdict import DRESS, NEAR, obvious
 from relfast_kernels.text.vectors import WIDTH, lowest, places_of
 
 MAX_TEXT: Final = 200_000
@@ -33,6 +33,9 @@ PER_BYTE: Final = 5
 _QUOTES: Final = members("\"'`")
 _NOUGHT, _BIT = np.uint64(0), np.uint64(1)
 _COLON, _EQUALS = 58, 61
+_BEHIND: Final = BLANKS.copy()
+"""What can stand before a truth value behind its sign (1: a blank), and what one begins with."""
+_BEHIND[[ord(c) for c in "\"'`tfpadn"]] = 2
 
 
 def groups_of(name: str, *groups: str) -> tuple[int, ...]:
@@ -59,8 +62,19 @@ def open_text(text: Any, start: int, end: int, out: Any, to: int, work: Any) -> 
 
 
 @kernel
+def _may_be_obvious(text: Any, start: int, end: int) -> bool:
+    """Whether a text of UTF-8 ends with the last letter of a yes or no, but for what may stand around it."""
+    end = skip_back(text, start, end, DRESS)
+    if end > start and text[end - 1] == 62:
+        end -= 1
+    return end > start and (text[end - 1] | 32 == 115 or text[end - 1] | 32 == 111)
+
+
+@kernel
 def obvious_end(text: Any, start: int, end: int, out: Any, to: int, work: Any) -> int:
     """`obvious` of a text, from its last `NEAR` characters alone: 1 for yes, 0 for no, -1 for nothing."""
+    if not _may_be_obvious(text, start, end):
+        return -1
     if end - start > NEAR and is_ascii(text, end - NEAR, end):
         start = end - NEAR
     elif end - start > NEAR:
@@ -81,7 +95,10 @@ def obvious_end(text: Any, start: int, end: int, out: Any, to: int, work: Any) -
 
 @kernel
 def may_be_truth(text: Any, low: int, high: int, first: Any) -> bool:
-    """Whether one of some words, by its first three letters, stands behind a colon or an equals sign."""
+    """Whether one of some words, by its first three letters, stands behind a colon or an equals sign.
+
+    The words are of those that begin with a letter of `_BEHIND`. Two symbols after the text can be read.
+    """
     for chunk in range(low, high, WIDTH):
         # what the text is in goes on behind it
         places = places_of(text, chunk, _COLON, _EQUALS)
@@ -90,6 +107,10 @@ def may_be_truth(text: Any, low: int, high: int, first: Any) -> bool:
             places &= places - _BIT
             if at >= high:
                 break
+            # most are equations: a number follows
+            behind = _BEHIND[text[at + 1]]
+            if (behind == 0) | ((behind == 1) & (_BEHIND[text[at + 2]] == 0)):
+                continue
             k = skip(text, at + 1, high, BLANKS)
             if k < high and _QUOTES[text[k]] != 0:
                 k += 1
