@@ -41,12 +41,12 @@ def names_of(answer: object, question: object) -> frozenset[str] | None:
     # what comes with rollout after rollout is the same objects; those remembered live, and keep their ids
     known = _known.get(id(answer))
     if known is not None:
-        gold, label, taxa_as, asked, taxa, names = known
+        gold, its_label, its_taxa_as, asked, taxa, names = known
         if (
-            (asked is question or (type(question) is str and asked == question))
-            and gold is answer
-            and label is read("label")
-            and taxa_as is read("taxa_as")
+            gold is answer
+            and (asked is question or (type(question) is str and asked == question))
+            and its_label is read("label")
+            and its_taxa_as is read("taxa_as")
             and taxa == written
             and NAMES.issuperset(map(type, written))  # 1 is no True, which equals it
         ):

@@ -35,7 +35,14 @@ _MAX_LINE: Final = 20_000
 """Characters left of a yes, and from its line on: what patterns see of them is all of them."""
 
 _LESS, _BACKSLASH, _AMPERSAND = 60, 92, 38
-_EN_DASH, _EM_DASH = SYMBOL_OF["–"], SYMBOL_OF["—"]
+_EN_DASH, _EM_DASH, _WIDE_LESS = SYMBOL_OF["–"], SYMBOL_OF["—"], SYMBOL_OF["＜"]
+if {*np.flatnonzero(np.isin(PLAIN, (_LESS, _BACKSLASH, _AMPERSAND)))} != {
+    _LESS,
+    _BACKSLASH,
+    _AMPERSAND,
+    _WIDE_LESS,
+}:
+    raise ValueError("other symbols than these become a bracket, a backslash or an ampersand in plain text")
 _CLOSING: Final = members(" \n\t")
 
 
@@ -213,15 +220,19 @@ def _may_end(text: Any, low: int, high: int) -> bool:
 @kernel
 def _is_open(text: Any, low: int, line: int, start: int, high: int) -> bool:
     """Whether a tag may be open before a word, or what follows its line's beginning has tags or LaTeX."""
-    for k in range(max(low, start - BACK), start):
+    first = max(low, start - BACK)
+    angles = False
+    for place in range(np.uint64(first), np.uint64(start)):
+        angles |= (text[place] == _LESS) | (text[place] == _WIDE_LESS)
+    for k in range(first, start if angles else first):
         # what begins with "<<" or "<5" is no tag, nor can the figure be taken for a part of another one
         if PLAIN[text[k]] == _LESS and (k >= line or not (text[k + 1] == _LESS or is_digit(text[k + 1]))):
             return True
-    for k in range(start, high):
-        symbol = PLAIN[text[k]]
-        if symbol == _LESS or symbol == _BACKSLASH or symbol == _AMPERSAND:
-            return True
-    return False
+    marks = False
+    for place in range(np.uint64(start), np.uint64(high)):
+        symbol = text[place]
+        marks |= (symbol == _LESS) | (symbol == _WIDE_LESS) | (symbol == _BACKSLASH) | (symbol == _AMPERSAND)
+    return marks
 
 
 @kernel
