@@ -58,7 +58,7 @@ AT_ONCE: Final = 64
 _ROOM: Final = 6 * MAX_BYTES + 512
 _NUMBER: Final = (1 << TAXA_SHIFT) - 1
 _TASK_BITS: Final = 4
-_FEW: Final = 16
+FEW: Final = 16
 """Responses that cost less one by one than what a call with many is packed into."""
 
 _TAXA_ROOM: Final = 1 << 13
@@ -230,12 +230,16 @@ class StrictReader:
         found: Found = number
         if number > _NUMBER:
             found = number & _NUMBER, tuple(place.named[: number >> TAXA_SHIFT])
-        elif number == UNKNOWN:
-            self._learn(place)
-            found = None
+        elif number < 0:
+            if number == UNCUT:
+                places.append(place)
+                return self.find(kernel, response, READ_CUT)
+            if number == UNKNOWN:
+                self._learn(place)
+                found = None
         # a list that has been replaced meanwhile takes its places with it
         places.append(place)
-        return self.find(kernel, response, READ_CUT) if number == UNCUT else found
+        return found
 
     def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
         """`read` of many responses of one task, in their order."""
@@ -246,7 +250,7 @@ class StrictReader:
 
     def find_all(self, kernel: Kernel, responses: Sequence[object]) -> list[Found]:
         """`find` of many responses of one task, in their order; None of what is no text."""
-        if self._is_cut or len(responses) <= _FEW:
+        if self._is_cut or len(responses) <= FEW:
             return [self.find(kernel, response) if type(response) is str else None for response in responses]
         all_found: list[Found] = []
         for start in range(0, len(responses), AT_ONCE):

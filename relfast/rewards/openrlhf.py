@@ -75,12 +75,13 @@ class RewardFunc(Adapter):
                 queries[0], None if prompts is None else prompts[0], None if labels is None else labels[0]
             )
             score = unreadable(0) if row is None else self.score_gold(*row)
-            reward = self.value(score) if score.reward is None else score.reward
-            rewards, corrects = [reward], [correct_of(score, reward)]
-            logs = {
-                "answered": [1.0 if score.status == "ok" else 0.0],
-                "unscored": [1.0 if score.correct is None else 0.0],
-            }
+            reward, correct = score.reward, score.correct
+            if reward is None:
+                reward = self.value(score)
+            rewards = [reward]
+            corrects = [correct_of(score, reward) if correct is None else 1.0 if correct else 0.0]
+            answered, unscored = score.status == "ok", correct is None
+            logs = {"answered": [1.0 if answered else 0.0], "unscored": [1.0 if unscored else 0.0]}
         else:
             scores = score_queries(self.score_golds, queries, prompts, labels)
             rewards = [self.value(score) for score in scores]

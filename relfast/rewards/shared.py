@@ -341,7 +341,11 @@ def tensor(values: Sequence[float | None]) -> Any:
         return values if type(values) is list else list(values)
     if not values:
         return torch.empty(0, dtype=torch.float32)
-    numbers = array("f", [math.nan if value is None else value for value in values])
+    floats: Any = values
+    try:
+        numbers = array("f", floats)
+    except TypeError:  # there is a None
+        numbers = array("f", [math.nan if value is None else value for value in values])
     # a third of what `torch.tensor` takes; its memory is the array's, which it keeps
     return torch.frombuffer(numbers, dtype=torch.float32)
 

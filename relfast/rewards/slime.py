@@ -53,7 +53,9 @@ class CustomRM(Adapter):
             return await self._all([_read(item) for item in sample])
         row = _read(sample)
         score = self.score_here(*row)
-        return self.number(await self.score_on_workers(*row) if score is None else score)
+        if score is None:
+            score = await self.score_on_workers(*row)
+        return self.number(score) if score.reward is None else score.reward
 
     async def _all(self, rows: Sequence[Row]) -> list[float]:
         scores = [self.score_here(*row) for row in rows]
@@ -74,7 +76,8 @@ def _read(sample: object) -> Row:
     if answer is None or (type(answer) is not dict and is_empty(answer)):
         answer = gold_of(field(metadata, "answer"))
     if question is None:
-        question = mapping(metadata).get("question")
+        about = metadata if type(metadata) is dict else mapping(metadata)
+        question = about.get("question")
     if question is None:
         question = question_of(getattr(sample, "prompt", None))
     return task, answer, response_of(getattr(sample, "response", None)), question

@@ -67,15 +67,18 @@ class Reward(Adapter):
         tasks, answers = columns.get(task_column), columns.get(answer_column)
         questions = columns.get(question_column)
         if questions is None and prompts is not None:
-            questions = [*map(question_of, prompts)]
+            is_one = type(prompts) is list and len(prompts) == 1
+            questions = [question_of(prompts[0])] if is_one else [*map(question_of, prompts)]
         if tasks is None:
             tasks = [None] * n
         if answers is None:
             answers = [None] * n
         if n == len(tasks) == len(answers) == 1 and (questions is None or len(questions) == 1):
             question = None if questions is None else questions[0]
-            row = tasks[0], gold_of(answers[0]), response_of(completions[0]), question
-            scores = [self.score_gold(*row)]
+            score = self.score_gold(tasks[0], gold_of(answers[0]), response_of(completions[0]), question)
+            if log_metric is None and log_extra is None:
+                return [self.value(score) if score.reward is None else score.reward]
+            scores = [score]
         else:
             scores = self.score_all(tasks, answers, [*map(response_of, completions)], questions)
         if self._log and log_metric is not None:

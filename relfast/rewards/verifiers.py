@@ -116,7 +116,9 @@ class TraceReward(Adapter):
             question if question is not None else question_of(getattr(task, "prompt", None)),
         )
         score = self.score_here(*row)
-        return self.number(await self.score_on_workers(*row) if score is None else score)
+        if score is None:
+            score = await self.score_on_workers(*row)
+        return self.number(score) if score.reward is None else score.reward
 
 
 def _read(

@@ -19,6 +19,7 @@ BEFORE = [
     "", "Prose of 3 kinds.\n\n", "Some real prose here. " * 10 + "\n\n", "x " * 70, "It has no way to say.\n", "is 5 < 7\n", "x <\n",
     "\\right\n", "The answer: yes or no?\n\n", "Wait.\n", "{ a: \n", '{"x": 1}\n', "homoplasy is absent\n", "I say no.\n\n", "Yes!\n\n",
     "there is no doubt that no pair fits.\n\n", "maybe\n", "If ", "not\n", "a: true\n", "~~x~~\n", "The options are\n", "1. a\n2. b\n3. ",
+    "3 * 5 = <<3*5=15>>15.\nA: 15\n\n", "so <<b>5>\n", "x <<\n", "5 <3 and <b\n", "<b <5\n", "is <\u200b5\n", "<<5\n> ", "<p<4\n", "<br <7>\n",
     "<div>\n", "Taxa 3 and 4:\n", "taxon 5 is near.\n", "Answer?\n", "options:\n", "return\n", "but\n", "  ", "\t", "> ", "no\n",
 ]  # fmt: skip
 NAMED = [

@@ -46,14 +46,16 @@ def _classes() -> Any:
     return classes
 
 
-def _two_stages(classes: Any) -> tuple[Any, Any]:
+def two_stages(classes: Any) -> tuple[Any, Any]:
     """A table of pages of 256 code points each, equal ones once, and each page's place in it."""
     places: dict[bytes, int] = {}
     numbers = [places.setdefault(page.tobytes(), len(places)) for page in classes.reshape(-1, _PAGE)]
     return np.frombuffer(b"".join(places), classes.dtype).copy(), np.array(numbers, np.uint16)
 
 
-_CLASSES, _PAGES = _two_stages(_classes())
+CLASSES: Final = _classes()
+"""The class of every code point, shape (1,114,112,)."""
+_CLASSES, _PAGES = two_stages(CLASSES)
 
 _NO_LOWER: Final = 1 << 30
 _FINAL_SIGMA: Final = 0x3A3
@@ -73,7 +75,7 @@ def _to_lower() -> Any:
     return steps
 
 
-_STEPS, _STEP_PAGES = _two_stages(_to_lower())
+_STEPS, _STEP_PAGES = two_stages(_to_lower())
 
 
 @kernel
@@ -109,18 +111,25 @@ def decode(data: Any, at: int, end: int) -> Any:
     length = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
     if at + length > end:
         return 0, 0
-    point = first & (0x1F if length == 2 else 0x0F if length == 3 else 0x07)
-    for k in range(1, length):
-        byte = np.int64(data[at + k])
-        if byte & 0xC0 != 0x80:
-            return 0, 0
-        point = point << 6 | byte & 0x3F
-    # overlong forms, surrogates, beyond Unicode
-    if (length == 3 and point < 0x800) or (length == 4 and (point < 0x10000 or point > 0x10FFFF)):
+    # written out: a loop over one to three bytes ends where nobody foresees it
+    second = np.int64(data[at + 1])
+    if second & 0xC0 != 0x80:
         return 0, 0
-    if 0xD800 <= point <= 0xDFFF:
+    if length == 2:
+        return (first & 0x1F) << 6 | second & 0x3F, 2
+    third = np.int64(data[at + 2])
+    if third & 0xC0 != 0x80:
         return 0, 0
-    return point, length
+    if length == 3:
+        point = (first & 0x0F) << 12 | (second & 0x3F) << 6 | third & 0x3F
+        # overlong forms, surrogates
+        return (0, 0) if point < 0x800 or 0xD800 <= point <= 0xDFFF else (point, 3)
+    fourth = np.int64(data[at + 3])
+    if fourth & 0xC0 != 0x80:
+        return 0, 0
+    point = (first & 0x07) << 18 | (second & 0x3F) << 12 | (third & 0x3F) << 6 | fourth & 0x3F
+    # overlong forms, beyond Unicode
+    return (0, 0) if point < 0x10000 or point > 0x10FFFF else (point, 4)
 
 
 @kernel
@@ -146,9 +155,10 @@ def is_utf8(data: Any, start: int, end: int) -> bool:
     while at < end:
         if at + WIDTH <= end:
             place = first_outside(data, at, 32, 126)
-            at += place
             if place == WIDTH:
+                at += WIDTH
                 continue
+            at += place
         byte = data[at]
         if byte < 0x80:
             if byte < 32 or byte > 126:
@@ -167,14 +177,16 @@ def is_tame(data: Any, start: int, end: int) -> bool:
     """Whether no character of UTF-8 text is `OTHER`."""
     at = start
     while at < end:
-        if at + WIDTH <= end:
-            place = first_outside(data, at, 0, 127)
-            at += place
-            if place == WIDTH:
-                continue
         if data[at] < 0x80:
-            at += 1
-            continue
+            if at + WIDTH > end:
+                at += 1
+                continue
+            place = first_outside(data, at, 0, 127)
+            # two steps: the next vector need not wait for this one's place
+            if place == WIDTH:
+                at += WIDTH
+                continue
+            at += place
         point, length = decode(data, at, end)
         if length == 0 or classify(point) == OTHER:
             return False

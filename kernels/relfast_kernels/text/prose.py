@@ -35,16 +35,23 @@ def lowered(text: Any, start: int, end: int, out: Any, to: int) -> int:
         out[place + k] = byte | 32 if (byte >= 65) & (byte <= 90) else byte
     if not curved:
         return to + end - start
-    stop = to + end - start
-    at = to
-    while at < stop:
-        byte = out[at]
-        if byte == 0xE2 and at + 2 < stop and out[at + 1] == 0x80 and out[at + 2] == 0x99:
-            byte = np.uint8(39)
-            at += 2
-        out[to] = byte
+    at = find_byte(text, start, end, 0xE2)
+    to += at - start
+    while at < end:
+        if at + 2 < end and text[at + 1] == 0x80 and text[at + 2] == 0x99:
+            out[to] = 39
+            at += 3
+        else:
+            out[to] = 0xE2
+            at += 1
         to += 1
-        at += 1
+        following = find_byte(text, at, end, 0xE2)
+        first, place = np.uint64(at), np.uint64(to)
+        for k in range(np.uint64(following - at)):
+            byte = text[first + k]
+            out[place + k] = byte | 32 if (byte >= 65) & (byte <= 90) else byte
+        to += following - at
+        at = following
     return to
 
 

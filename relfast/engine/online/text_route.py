@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from relfast.engine.online.told_once import tell
 from relfast.engine.scoring import Scoring, failed
-from relfast.engine.strict_reader import Claim, Found, StrictReader
+from relfast.engine.strict_reader import FEW, Claim, Found, StrictReader
 from relfast.json_text import once_decoded
 from relfast.records import SCORED, Judged, Record, Score
 from relfast.tasks.base import Task, resolve
@@ -77,6 +77,13 @@ class TextRoute:
 
     def kept_all(self, answers: list[Any], responses: list[str], questions: list[Any] | None) -> list[Score]:
         """`kept` of responses, in their order; gold may be JSON text."""
+        if len(responses) <= FEW:
+            # less than what is looked up for all of them together
+            asked = [None] * len(responses) if questions is None else questions
+            return [
+                self.kept(once_decoded(answer) if type(answer) is str else answer, response, question)
+                for answer, response, question in zip(answers, responses, asked, strict=True)
+            ]
         try:
             all_found: Sequence[Found] = self._reader.find_all(self._kernel, responses)
         except Exception as error:

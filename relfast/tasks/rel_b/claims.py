@@ -34,8 +34,9 @@ def names_of(answer: object, question: object) -> frozenset[str] | None:
     """The names of gold's taxa, none where its label is no; None: gold is not as it should be."""
     if type(answer) is not dict:
         return None
-    label, written, taxa_as = answer.get("label"), answer.get("taxa"), answer.get("taxa_as")
-    if type(written) is not list or (type(question) is not str and question is not None):
+    read = answer.get
+    written = read("taxa")
+    if type(written) is not list:
         return None
     # what comes with rollout after rollout is the same objects; those remembered live, and keep their ids
     known = _known.get(id(answer))
@@ -43,14 +44,15 @@ def names_of(answer: object, question: object) -> frozenset[str] | None:
         gold, its_label, its_taxa_as, asked, taxa, names = known
         if (
             gold is answer
-            and its_label is label
-            and its_taxa_as is taxa_as
-            and (asked is question or asked == question)
+            and (asked is question or (type(question) is str and asked == question))
+            and its_label is read("label")
+            and its_taxa_as is read("taxa_as")
             and taxa == written
             and NAMES.issuperset(map(type, written))  # 1 is no True, which equals it
         ):
             return names
-    if type(label) is not str:
+    label, taxa_as = read("label"), read("taxa_as")
+    if type(label) is not str or (type(question) is not str and question is not None):
         return None
     found = _read(label, written, taxa_as, question)
     if found is not None and (question is None or len(question) <= _LONGEST):

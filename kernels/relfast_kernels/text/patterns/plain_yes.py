@@ -35,7 +35,14 @@ _MAX_LINE: Final = 20_000
 """Characters left of a yes, and from its line on: what patterns see of them is all of them."""
 
 _LESS, _BACKSLASH, _AMPERSAND = 60, 92, 38
-_EN_DASH, _EM_DASH = SYMBOL_OF["–"], SYMBOL_OF["—"]
+_EN_DASH, _EM_DASH, _WIDE_LESS = SYMBOL_OF["–"], SYMBOL_OF["—"], SYMBOL_OF["＜"]
+if {*np.flatnonzero(np.isin(PLAIN, (_LESS, _BACKSLASH, _AMPERSAND)))} != {
+    _LESS,
+    _BACKSLASH,
+    _AMPERSAND,
+    _WIDE_LESS,
+}:
+    raise ValueError("other symbols than these become a bracket, a backslash or an ampersand in plain text")
 _CLOSING: Final = members(" \n\t")
 
 
@@ -211,16 +218,21 @@ def _may_end(text: Any, low: int, high: int) -> bool:
 
 
 @kernel
-def _is_open(text: Any, low: int, start: int, high: int) -> bool:
+def _is_open(text: Any, low: int, line: int, start: int, high: int) -> bool:
     """Whether a tag may be open before a word, or what follows its line's beginning has tags or LaTeX."""
-    for k in range(max(low, start - BACK), start):
-        if PLAIN[text[k]] == _LESS:
+    first = max(low, start - BACK)
+    angles = False
+    for place in range(np.uint64(first), np.uint64(start)):
+        angles |= (text[place] == _LESS) | (text[place] == _WIDE_LESS)
+    for k in range(first, start if angles else first):
+        # what begins with "<<" or "<5" is no tag, nor can the figure be taken for a part of another one
+        if PLAIN[text[k]] == _LESS and (k >= line or not (text[k + 1] == _LESS or is_digit(text[k + 1]))):
             return True
-    for k in range(start, high):
-        symbol = PLAIN[text[k]]
-        if symbol == _LESS or symbol == _BACKSLASH or symbol == _AMPERSAND:
-            return True
-    return False
+    marks = False
+    for place in range(np.uint64(start), np.uint64(high)):
+        symbol = text[place]
+        marks |= (symbol == _LESS) | (symbol == _WIDE_LESS) | (symbol == _BACKSLASH) | (symbol == _AMPERSAND)
+    return marks
 
 
 @kernel
@@ -241,7 +253,7 @@ def plain_yes(text: Any, low: int, high: int, to: int, work: Any) -> int:
     line = start
     while line > low and text[line - 1] != 10:
         line -= 1
-    if start - line > _MAX_LEFT or high - line > _MAX_LINE or _is_open(text, low, start, high):
+    if start - line > _MAX_LEFT or high - line > _MAX_LINE or _is_open(text, low, line, start, high):
         return -1
     # nothing in its sentence denies it or doubts it: there is nothing, or "the answer is"
     end = plain(text, line, high, to, work)

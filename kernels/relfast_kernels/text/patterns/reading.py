@@ -12,10 +12,19 @@ from relfast_kernels.layouts import PATTERN_WORK
 from relfast_kernels.text.characters import is_ascii
 from relfast_kernels.text.patterns.lists import END_OF_LISTS
 from relfast_kernels.text.patterns.machine import HAS_GIVEN_UP
-from relfast_kernels.text.patterns.plain import BLANKS, LINE_FEED, find, members, skip
+from relfast_kernels.text.patterns.plain import (
+    BLANKS,
+    LINE_FEED,
+    find,
+    members,
+    places_within,
+    skip,
+    skip_back,
+)
 from relfast_kernels.text.patterns.sources import SOURCES
 from relfast_kernels.text.patterns.symbols import IS_LETTER, KIND, to_symbols
-from relfast_kernels.text.patterns.verdict import NEAR, obvious
+from relfast_kernels.text.patterns.verdict import DRESS, NEAR, obvious
+from relfast_kernels.text.prose import count
 from relfast_kernels.text.vectors import WIDTH, lowest, places_of
 
 MAX_TEXT: Final = 200_000
@@ -33,6 +42,9 @@ PER_BYTE: Final = 5
 _QUOTES: Final = members("\"'`")
 _NOUGHT, _BIT = np.uint64(0), np.uint64(1)
 _COLON, _EQUALS = 58, 61
+_GRAVE, _T, _QUOTE, _APOSTROPHE, _FIRST_SIGN, _LAST_SIGN = 96, 116, 34, 39, 33, 127
+if BLANKS[_FIRST_SIGN : _LAST_SIGN + 1].any() or {*np.flatnonzero(_QUOTES)} != {_QUOTE, _APOSTROPHE, _GRAVE}:
+    raise ValueError("blanks or quotation marks are other symbols than may_be_truth takes them for")
 
 
 def groups_of(name: str, *groups: str) -> tuple[int, ...]:
@@ -59,18 +71,27 @@ def open_text(text: Any, start: int, end: int, out: Any, to: int, work: Any) -> 
 
 
 @kernel
+def _may_be_obvious(text: Any, start: int, end: int) -> bool:
+    """Whether a text of UTF-8 ends with the last letter of a yes or no, but for what may stand around it."""
+    end = skip_back(text, start, end, DRESS)
+    if end > start and text[end - 1] == 62:
+        end -= 1
+    return end > start and (text[end - 1] | 32 == 115 or text[end - 1] | 32 == 111)
+
+
+@kernel
 def obvious_end(text: Any, start: int, end: int, out: Any, to: int, work: Any) -> int:
     """`obvious` of a text, from its last `NEAR` characters alone: 1 for yes, 0 for no, -1 for nothing."""
+    if not _may_be_obvious(text, start, end):
+        return -1
     if end - start > NEAR and is_ascii(text, end - NEAR, end):
         start = end - NEAR
     elif end - start > NEAR:
-        at = end
-        n = 0
+        at = end - NEAR
+        n = count(text, at, end)
         while at > start and n < NEAR:
             at -= 1
-            while at > start and text[at] & 0xC0 == 0x80:
-                at -= 1
-            n += 1
+            n += text[at] & 0xC0 != 0x80
         start = at
     low, high = open_text(text, start, end, out, to, work)
     if low < 0:
@@ -81,10 +102,23 @@ def obvious_end(text: Any, start: int, end: int, out: Any, to: int, work: Any) -
 
 @kernel
 def may_be_truth(text: Any, low: int, high: int, first: Any) -> bool:
-    """Whether one of some words, by its first three letters, stands behind a colon or an equals sign."""
+    """Whether one of some words, by its first three letters, stands behind a colon or an equals sign.
+
+    They begin with a letter up to t.
+    """
     for chunk in range(low, high, WIDTH):
         # what the text is in goes on behind it
         places = places_of(text, chunk, _COLON, _EQUALS)
+        # most are equations: no letter, quotation mark or blank follows, or behind the blank another sign
+        second, third = chunk + 1, chunk + 2
+        begins = places_within(text, second, _GRAVE, _T) | places_within(text, second, _QUOTE, _APOSTROPHE)
+        blank = ~places_within(text, second, _FIRST_SIGN, _LAST_SIGN)
+        goes_on = (
+            places_within(text, third, _GRAVE, _T)
+            | places_within(text, third, _QUOTE, _APOSTROPHE)
+            | ~places_within(text, third, _FIRST_SIGN, _LAST_SIGN)
+        )
+        places &= begins | (blank & goes_on)
         while places != _NOUGHT:
             at = chunk + lowest(places)
             places &= places - _BIT

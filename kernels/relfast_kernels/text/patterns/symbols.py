@@ -13,10 +13,11 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.characters import CHUNK, OTHER, classify, decode, is_ascii
+from relfast_kernels.text.characters import CHUNK, CLASSES, OTHER, decode, is_ascii, two_stages
 from relfast_kernels.text.characters import LETTER as ANY_LETTER
 from relfast_kernels.text.characters import SPACE as ANY_SPACE
 from relfast_kernels.text.patterns.sources import DELETED, REPLACED, SOURCES
+from relfast_kernels.text.vectors import WIDTH, first_outside
 
 
 def constant(value: int) -> int:
@@ -83,9 +84,11 @@ for _point in range(0x80, 0x20000):
     _lowered = _c.lower()
     if len(_lowered) == 1 and _lowered in SYMBOL_OF and not _lowered.isascii():
         _exceptions[_point] = SYMBOL_OF[_lowered]
-_POINTS: Final = np.array(sorted(_exceptions), np.int64)
-_SYMBOLS: Final = np.array([_exceptions[point] for point in sorted(_exceptions)], np.uint8)
-_N_POINTS: Final = len(_POINTS)
+_all: Final = np.full(len(CLASSES), SIGN, np.uint8)
+for _class, _symbol in ((OTHER, UNREADABLE), (ANY_LETTER, LETTER), (ANY_SPACE, BLANK)):
+    _all[_class == CLASSES] = _symbol
+_all[sorted(_exceptions)] = [_exceptions[point] for point in sorted(_exceptions)]
+_SYMBOLS, _PAGES = two_stages(_all)
 
 DELETE: Final = 255
 """In `PLAIN`: the symbol is left out."""
@@ -100,48 +103,43 @@ ELLIPSIS: Final = SYMBOL_OF["…"]
 
 
 @kernel
-def _named(point: int) -> int:
-    """The symbol of a character that is an exception, or -1."""
-    low, high = 0, _N_POINTS
-    while low < high:
-        middle = (low + high) // 2
-        if _POINTS[middle] < point:
-            low = middle + 1
-        else:
-            high = middle
-    return np.int64(_SYMBOLS[low]) if low < _N_POINTS and _POINTS[low] == point else -1  # type: ignore[return-value]
+def symbol_of(point: int) -> int:
+    """The symbol of a non-ASCII character in lower case."""
+    return int(_SYMBOLS[np.int64(_PAGES[point >> 8]) * 256 + (point & 255)])
 
 
 @kernel
-def symbol_of(point: int) -> int:
-    """The symbol of a non-ASCII character in lower case."""
-    named = _named(point)
-    if named >= 0:
-        return named
-    kind = classify(point)
-    if kind == OTHER:
-        return UNREADABLE
-    if kind == ANY_LETTER:
-        return LETTER
-    return BLANK if kind == ANY_SPACE else SIGN
+def _copy_lower(data: Any, at: int, out: Any, to: int, n: int) -> None:
+    """Write ``n`` bytes, ASCII in lower case."""
+    first, place = np.uint64(at), np.uint64(to)
+    for k in range(np.uint64(n)):
+        byte = data[first + k]
+        out[place + k] = byte + (np.uint8(32) if (byte >= 65) & (byte <= 90) else np.uint8(0))
 
 
 @kernel
 def to_symbols(data: Any, start: int, end: int, out: Any, to: int) -> int:
-    """Write the symbols of UTF-8 text; where they end, or -1: a character is unreadable, or no UTF-8."""
+    """Write the symbols of UTF-8 text; where they end, or -1: a character is unreadable, or no UTF-8.
+
+    What follows them may be overwritten too, as far as the text's bytes would reach.
+    """
     at = start
     while at < end:
         stop = min(at + CHUNK, end)
         if is_ascii(data, at, stop):
-            first, place = np.uint64(at), np.uint64(to)
-            for k in range(np.uint64(stop - at)):
-                byte = data[first + k]
-                out[place + k] = byte + (np.uint8(32) if (byte >= 65) & (byte <= 90) else np.uint8(0))
+            _copy_lower(data, at, out, to, stop - at)
             to += stop - at
             at = stop
             continue
         while at < stop:
             if data[at] < 0x80:
+                if at + WIDTH <= end:
+                    # the whole vector, of which what stands before the next character beyond ASCII is kept
+                    _copy_lower(data, at, out, to, WIDTH)
+                    place = first_outside(data, at, 0, 127)
+                    at += place
+                    to += place
+                    continue
                 out[to] = _LOWER[data[at]]
                 at += 1
             else:

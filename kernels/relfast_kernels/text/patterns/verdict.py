@@ -56,7 +56,8 @@ _CONCLUDING, _OFFERING, _ALTERNATIVE = map(number_of, ("CONCLUDING", "OFFERING",
 _SAID, _LEAD_IN, _FULL_STOP, _BARE_LINE = map(number_of, ("SAID", "LEAD_IN", "FULL_STOP", "BARE_LINE"))
 
 _OPENING: Final = members(" \n\t*#`_<>:-")
-_DRESS: Final = members(" \n\t.*`_")
+DRESS: Final = members(" \n\t.*`_")
+"""What may stand behind a bare yes or no."""
 _YES_WORD: Final = np.frombuffer(b"yes", np.uint8)
 _NO_WORD: Final = np.frombuffer(b"no", np.uint8)
 TRUE: Final = np.frombuffer(b"true", np.uint8)
@@ -294,7 +295,7 @@ def find_others(text: Any, low: int, n: int, final: int, to: int, work: Any) -> 
 def obvious(text: Any, low: int, high: int, work: Any) -> int:
     """`relfast.tasks.verdict.obvious`: 1 for yes, 0 for no, -1 for nothing."""
     start = max(low, high - NEAR)
-    end = skip_back(text, start, high, _DRESS)
+    end = skip_back(text, start, high, DRESS)
     last = end - 1 if end > start and text[end - 1] == 62 else end
     if not (
         (last - start >= 3 and text[last - 1] == 115 and text[last - 2] == 101 and text[last - 3] == 121)

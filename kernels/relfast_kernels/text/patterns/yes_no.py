@@ -7,7 +7,6 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.characters import CHUNK
 from relfast_kernels.text.patterns.machine import (
     WORK,
     begins,
@@ -22,11 +21,13 @@ from relfast_kernels.text.patterns.plain import (
     find_back,
     is_in,
     members,
+    places_within,
     plain,
     skip,
     skip_back,
 )
 from relfast_kernels.text.patterns.symbols import ELLIPSIS, IS_ALNUM, IS_LETTER, KIND
+from relfast_kernels.text.vectors import WIDTH, lowest
 
 NO_VERDICT, WEAK, MENTIONED, ADDED, STATED, ANSWERED = -1, 0, 1, 2, 3, 4
 MOST: Final = 500
@@ -61,7 +62,8 @@ _SPACES: Final = members(" ")
 _SLASHES: Final = members(" /")
 _LISTING: Final = members(" <>/,")
 _CLOSING: Final = members(" )>]")
-_ONE, _TWO = np.uint64(1), np.uint64(2)
+_A, _E, _N, _O, _S, _Y, _Z = map(ord, "aenosyz")
+_NOUGHT, _BIT = np.uint64(0), np.uint64(1)
 
 
 @kernel
@@ -116,27 +118,31 @@ def _is_word(text: Any, low: int, high: int, at: int, end: int) -> bool:
 def words(text: Any, low: int, high: int, work: Any) -> int:
     """Write the spans of yes and no as words, in order; how many, or -1: more than `MOST`.
 
-    The byte before the text and the two after it can be read; those after it are no letters.
+    The byte before the text and a vector after it can be read; the two after it are no letters.
     """
     n = 0
-    at_once = high > low and text[low] == 110
-    for chunk in range(low, high - 1, CHUNK):
-        stop = min(chunk + CHUNK, high - 1)
-        hits = at_once and chunk == low
-        for k in range(np.uint64(chunk), np.uint64(stop)):
-            before, third = text[k - _ONE], text[k + _TWO]
-            hits |= (
-                (text[k] == 110)
-                & (text[k + _ONE] == 111)
-                & ((third < 97) | (third > 122))
-                & ((before < 97) | (before > 122))
-            ) | ((text[k] == 121) & (text[k + _ONE] == 101) & (third == 115))
-        if not hits:
-            continue
-        for at in range(chunk, stop):
-            if text[at] == 110 and text[at + 1] == 111:
+    for chunk in range(low, high - 1, WIDTH):
+        second, third = chunk + 1, chunk + 2
+        before = places_within(text, chunk - 1, _A, _Z)
+        if chunk == low:
+            before &= ~_BIT
+        places = (
+            places_within(text, chunk, _N, _N)
+            & places_within(text, second, _O, _O)
+            & ~(places_within(text, third, _A, _Z) | before)
+        ) | (
+            places_within(text, chunk, _Y, _Y)
+            & places_within(text, second, _E, _E)
+            & places_within(text, third, _S, _S)
+        )
+        while places != _NOUGHT:
+            at = chunk + lowest(places)
+            places &= places - _BIT
+            if at >= high - 1:
+                break
+            if text[at] == _N:
                 end, yes = at + 2, 0
-            elif text[at] == 121 and text[at + 1] == 101 and at + 2 < high and text[at + 2] == 115:
+            elif at + 2 < high:
                 end, yes = at + 3, 1
             else:
                 continue
