@@ -193,7 +193,7 @@ NO_PANEL: Final = 15
 NOT_FOUND: Final = -1
 """And that less the place of the reason: what one response comes to that is read by itself."""
 KEY_FAILED: Final = 1 << 19
-"""A response that is not there: its row has no score, and an error, whose JSON is where `RECORD_PRED` says."""
+"""A response that is not there: its row has an error, whose JSON is where `RECORD_PRED` says."""
 FIRST_OTHER: Final = C1 + 1
 OTHER_TASKS: Final = ("REL-C2", "REL-C3", "ReAlign", "SeqBench")
 NO_NAME: Final = KEY_TASK

@@ -56,11 +56,12 @@ from relfast_kernels.text.entry import (
     ENTRY_TASK_STEP,
 )
 from relfast_kernels.text.failures import IN_OBJECT, UNSURE, WORDS, is_false, words_of
+from relfast_kernels.text.fields import may_be_joined
 from relfast_kernels.text.find import begins_with, copy
 from relfast_kernels.text.gold import may_be_task, task_number, task_of_gold
 from relfast_kernels.text.join import NOT_THERE, find_gold
-from relfast_kernels.text.json_scan import is_null, member, put_text
-from relfast_kernels.text.values import put_value
+from relfast_kernels.text.json_scan import is_null, member, put_text, tokenise
+from relfast_kernels.text.values import is_plain_json, put_value
 
 MOST_CHARACTERS: Final = 500
 """Characters of a message that a row keeps: `relfast.records.unscored`."""
@@ -236,15 +237,37 @@ def _named(data: Any, tape: Any, entry: Any) -> Any:
 
 
 @kernel
+def _gold_object(data: Any, n_tokens: int, work: Any, scratch: Any, aside: int) -> Any:
+    """The token of a row's gold, or of what it holds as JSON text, which is from ``n_tokens`` on and about
+    ``scratch``; `UNSURE` where that is no object."""
+    tape, answer = work.tape, work.entry[ENTRY_ANSWER]
+    if work.entry[ENTRY_ANSWER_STEP] != 0:
+        return UNSURE
+    if tape[answer, TOKEN_KIND] == ESCAPED:
+        end = put_text(data, tape[answer, TOKEN_START], tape[answer, TOKEN_END], scratch, aside)
+        stop = tokenise(scratch, aside, end, tape, n_tokens)
+        if stop < 0 or not is_plain_json(scratch, tape, n_tokens, stop, aside, end):
+            return UNSURE
+        answer = np.int64(n_tokens)
+    return answer if tape[answer, TOKEN_KIND] == OBJECT else UNSURE
+
+
+@kernel
 def shown_task(
-    data: Any, settings: Any, joined: Any, work: Any, mapped: bool, known: int, id_text: Any, id_place: int,
-    id_start: int, id_end: int, value: Any, scratch: Any, used: int,
+    data: Any, n_tokens: int, settings: Any, joined: Any, work: Any, mapped: bool, known: int, id_place: int,
+    id_start: int, id_end: int, value: Any, scratch: Any, used: int, aside: int,
 ) -> Any:  # fmt: skip
     """The number of the task that rows show of a line none of whose responses is there, `NO_NAME` where they
-    show none, or `UNSURE`."""
+    show none, or `UNSURE`. ``scratch`` is work space from ``used`` and ``aside`` on."""
     tape, entry = work.tape, work.entry
+    id_text = data if id_place == IN_DATA else scratch
     if entry[ENTRY_DIALECT] == SEQBENCH:
         return UNSURE if mapped else _OF_SEQBENCH
+    if may_be_joined(settings, work, known):
+        # text that is no gold after all: then it is the question's, and the id too
+        gold_token = _gold_object(data, n_tokens, work, scratch, aside)
+        if gold_token == UNSURE or tape[gold_token, TOKEN_NEXT] == gold_token + 1:
+            return UNSURE
     named = _named(data, tape, entry)
     if named != NO_NAME:
         return named
@@ -264,11 +287,12 @@ def shown_task(
         return gold[JOIN_TASK] if gold[JOIN_TASK] >= 0 else UNSURE
     if is_null(data, tape, answer):
         return NO_NAME
-    if tape[answer, TOKEN_KIND] != OBJECT or entry[ENTRY_ANSWER_STEP] != 0:
+    gold_token = _gold_object(data, n_tokens, work, scratch, aside)
+    if gold_token == UNSURE:
         return UNSURE
     task: Any = settings[SET_TASK]
     if task == SEEN_IN_GOLD:
-        task = task_of_gold(data, tape, answer)
+        task = task_of_gold(scratch if gold_token >= n_tokens else data, tape, gold_token)
     return task if task >= 0 else UNSURE
 
 
@@ -288,15 +312,15 @@ def put_failed(
 
 @kernel
 def leave_failures(
-    data: Any, n: int, number: int, settings: Any, joined: Any, work: Any, mapped: bool, known: int,
-    id_place: int, id_start: int, id_end: int, value: Any, used: int, aside: int, records: Any, scratch: Any,
-    state: Any,
+    data: Any, n_tokens: int, n: int, number: int, settings: Any, joined: Any, work: Any, mapped: bool,
+    known: int, id_place: int, id_start: int, id_end: int, value: Any, used: int, aside: int, records: Any,
+    scratch: Any, state: Any,
 ) -> int:  # fmt: skip
     """Fill in the records of a line none of whose responses is there: `FAST`, or `SLOW`."""
-    id_text = data if id_place == IN_DATA else scratch
     task = shown_task(
-        data, settings, joined, work, mapped, known, id_text, id_place, id_start, id_end, value, scratch, used
-    )
+        data, n_tokens, settings, joined, work, mapped, known, id_place, id_start, id_end, value, scratch,
+        used, aside,
+    )  # fmt: skip
     if task == UNSURE:
         return SLOW
     last: Any = -1

@@ -316,11 +316,9 @@ def _scan_line(
     value: Any = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
     n_failed = how_many_failed(work.samples, n)
     if n_failed == n:
-        if may_be_joined(settings, work, known):
-            return SLOW
         kind = leave_failures(
-            data, n, number, settings, joined, work, len(joined.paths) > 0, known, place, id_start, id_end,
-            value, used, decoded, records, scratch, state,
+            data, n_tokens, n, number, settings, joined, work, len(joined.paths) > 0, known, place, id_start,
+            id_end, value, used, decoded, records, scratch, state,
         )  # fmt: skip
         return int(kind)
     kind = _score_line(
