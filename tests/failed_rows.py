@@ -32,14 +32,26 @@ ERRORS: Final[tuple[Any, ...]] = (
     {"type": "APITimeoutError", "message": "Request timed out. (5 attempts)"},
     {"type": "APIConnectionError", "message": "Connection error."},
     {"message": RATE_LIMIT, "type": "tokens", "param": None, "code": "rate_limit_exceeded"},
-    {"message": TOO_LONG, "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"},
+    {
+        "message": TOO_LONG,
+        "type": "invalid_request_error",
+        "param": "messages",
+        "code": "context_length_exceeded",
+    },
     {"message": FILTERED, "type": None, "param": "prompt", "code": "content_filter", "status": 400},
     {"object": "error", "message": TOO_LONG, "type": "BadRequestError", "param": None, "code": 400},
-    {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "req_011"},
+    {
+        "type": "error",
+        "error": {"type": "overloaded_error", "message": "Overloaded"},
+        "request_id": "req_011",
+    },
     {"code": 503, "message": "The model is overloaded. Please try again later.", "status": "UNAVAILABLE"},
-    {"code": "batch_expired", "message": "This request could not be executed before the completion window expired."},
+    {
+        "code": "batch_expired",
+        "message": "This request could not be executed before the completion window expired.",
+    },
     f"litellm.RateLimitError: RateLimitError: OpenAIException - {RATE_LIMIT}",
-    "Traceback (most recent call last):\n  File \"run.py\", line 7, in ask\n    raise Timeout\nTimeoutError: \t",
+    'Traceback (most recent call last):\n  File "run.py", line 7, in ask\n    raise Timeout\nTimeoutError: \t',
     "ReadTimeout(\"HTTPSConnectionPool(host='api', port=443): Read timed out. (read timeout=600)\")",
 )
 """What requests fail with, as texts and objects."""
@@ -53,9 +65,29 @@ ODD: Final[tuple[Any, ...]] = (
 )  # fmt: skip
 """What else can stand there."""
 
-STATUSES: Final = (429, 500, 503, 504, 400, 200, 201, None, "429", "500", "ok", 42.0, 1000, -1, True, "0429", " 429")
+STATUSES: Final = (
+    429,
+    500,
+    503,
+    504,
+    400,
+    200,
+    201,
+    None,
+    "429",
+    "500",
+    "ok",
+    42.0,
+    1000,
+    -1,
+    True,
+    "0429",
+    " 429",
+)
 REASONS: Final = ("stop", "length", "content_filter", "tool_calls", None, "", "abort", "error", 'é"\n', 3)
-CALLS: Final = [{"id": "call_1", "type": "function", "function": {"name": "python", "arguments": '{"code": "1+1"}'}}]
+CALLS: Final = [
+    {"id": "call_1", "type": "function", "function": {"name": "python", "arguments": '{"code": "1+1"}'}}
+]
 
 
 def error(rng: random.Random, odd: float = 0.3) -> Any:
@@ -82,7 +114,12 @@ def _message(rng: random.Random) -> Json:
                 {},
                 {"content": [{"type": "refusal", "refusal": rng.choice((REFUSED, None, ""))}]},
                 {"content": [{"type": "thinking", "thinking": "Answer 2"}]},
-                {"content": [{"type": "tool_use", "name": "python", "input": {}}, {"type": "text", "text": ""}]},
+                {
+                    "content": [
+                        {"type": "tool_use", "name": "python", "input": {}},
+                        {"type": "text", "text": ""},
+                    ]
+                },
                 {"content": [{"type": "text", "text": "Answer 4"}, {"type": "refusal"}]},
             )
         ),
@@ -95,7 +132,11 @@ def _openai(row: Json, rng: random.Random) -> None:
     if sort == 0:
         row["response"], row["error"] = None, error(rng)
     elif sort == 1:
-        row["response"] = {"status_code": rng.choice(STATUSES), "request_id": "r", "body": {"error": error(rng)}}
+        row["response"] = {
+            "status_code": rng.choice(STATUSES),
+            "request_id": "r",
+            "body": {"error": error(rng)},
+        }
     elif sort == 2:
         row["response"]["status_code"] = rng.choice(STATUSES)
     elif sort == 3:
@@ -142,7 +183,12 @@ def failed(row: Json, rng: random.Random) -> Json:
         )  # fmt: skip
     elif "result" in row:
         row["result"].update(
-            rng.choice(({"success": False, "error": rng.choice((None, "", TOO_LONG, "a\n b", 3))}, {"completions": []}))
+            rng.choice(
+                (
+                    {"success": False, "error": rng.choice((None, "", TOO_LONG, "a\n b", 3))},
+                    {"completions": []},
+                )
+            )
         )
     elif "epoch" in row:
         row["output"] = rng.choice(
@@ -154,7 +200,9 @@ def failed(row: Json, rng: random.Random) -> Json:
             row["error"] = {"message": TOO_LONG, "traceback": "Traceback …\n", "traceback_ansi": "\x1b[31m"}
     elif "traces" in row:
         trace = rng.choice(row["traces"])
-        trace.update(rng.choice(({"ok": False, "errors": [error(rng)]}, {"ok": False}, {"nodes": []}, {"nodes": None})))
+        trace.update(
+            rng.choice(({"ok": False, "errors": [error(rng)]}, {"ok": False}, {"nodes": []}, {"nodes": None}))
+        )
         if rng.random() < 0.2:
             row.update(traces=[], ok=False, errors=[error(rng)][: rng.randrange(2)])
     elif "outputs" in row:
@@ -178,7 +226,9 @@ def failed(row: Json, rng: random.Random) -> Json:
                 break
     if rng.random() < 0.6:
         n = rng.randrange(4)
-        row["error"] = error(rng) if rng.random() < 0.9 else [rng.choice((None, error(rng))) for _ in range(n)]
+        row["error"] = (
+            error(rng) if rng.random() < 0.9 else [rng.choice((None, error(rng))) for _ in range(n)]
+        )
     if rng.random() < 0.15:
         row["status_code"] = rng.choice(STATUSES)
     for name in ("answer", "task"):
@@ -187,3 +237,32 @@ def failed(row: Json, rng: random.Random) -> Json:
             if rng.random() < 0.5:
                 del row[name]
     return row
+
+
+def of_client(row: Json, rng: random.Random) -> Json:
+    """A record whose request failed, as a client that goes on writes it: limits, timeouts, filters, contexts too
+    long; of several samples one or all."""
+    error = dict(rng.choice([each for each in ERRORS if isinstance(each, dict)]))
+    if isinstance(row["response"], list) and rng.random() < 0.5:
+        responses = list(row["response"])
+        responses[rng.randrange(len(responses))] = None
+        return {**row, "response": responses, "error": error}
+    return {**row, "response": None, "error": rng.choice((error, f"{error['message']} (5 attempts)"))}
+
+
+def of_batch(row: Json, rng: random.Random) -> Json:
+    """A row of OpenAI's batch output whose request failed, ran out of tokens while it thought, was filtered,
+    refused, or called a tool."""
+    status, error = rng.choice(((429, ERRORS[3]), (400, ERRORS[4]), (400, ERRORS[5]), (500, ERRORS[9])))
+    if rng.random() < 0.5:
+        body = {"error": error}
+        return {**row, "response": {**row["response"], "status_code": status, "body": body}, "error": None}
+    if rng.random() < 0.3:
+        return {**row, "response": None, "error": error}
+    content, refusal, calls, reason = rng.choice(
+        (("", None, None, "length"), (None, None, CALLS, "tool_calls"), (None, REFUSED, None, "stop"),
+         (None, None, None, "content_filter"))
+    )  # fmt: skip
+    message = {"role": "assistant", "content": content, "refusal": refusal, "tool_calls": calls}
+    body = {**row["response"]["body"], "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+    return {**row, "response": {**row["response"], "body": body}}
