@@ -242,7 +242,7 @@ def failed(row: Json, rng: random.Random) -> Json:
 def of_client(row: Json, rng: random.Random) -> Json:
     """A record whose request failed, as a client that goes on writes it: limits, timeouts, filters, contexts too
     long; of several samples one or all."""
-    error = dict(rng.choice([each for each in ERRORS if isinstance(each, dict)]))
+    error = dict(rng.choice([each for each in ERRORS if isinstance(each, dict) and "message" in each]))
     if isinstance(row["response"], list) and rng.random() < 0.5:
         responses = list(row["response"])
         responses[rng.randrange(len(responses))] = None
