@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+import failed_rows
 import tool_rows
 from corpora import rel_records, solutions
 from honest import answer as honest_answer
@@ -86,6 +87,8 @@ class Dump:
         Share of responses with characters that ``json.dumps`` escapes.
     ascii
         Whether they are escaped (``ensure_ascii``), or written as UTF-8.
+    failed
+        Share of rows whose request failed, and what becomes of them.
     unmet
         Whether no sentence with a number stands in two responses, and answers are written in all the ways in which
         models write them, not in three.
@@ -99,16 +102,21 @@ class Dump:
     samples: int = 1
     escapes: float = 0.0
     ascii: bool = True
+    failed: tuple[float, Callable[[Json, random.Random], Json]] | None = None
     unmet: bool = False
     body: Callable[[str, str], str] = field(default=lambda prose, final: f"{prose}\n\n{final}")
 
     def write(self, path: Path, n: int, *, seed: int = 0) -> int:
         """Write ``n`` rows, and the records they are of beside it; returns the file's size."""
         gold: dict[str, Json] = {}
+        rng = random.Random(seed)
         with path.open("w", encoding="utf-8") as file:
             for number, (record, responses) in enumerate(self._responses(n, seed)):
                 gold[record["id"]] = record
-                file.write(json.dumps(self.row(record, responses, number), ensure_ascii=self.ascii) + "\n")
+                row = self.row(record, responses, number)
+                if self.failed is not None and rng.random() < self.failed[0]:
+                    row = self.failed[1](row, rng)
+                file.write(json.dumps(row, ensure_ascii=self.ascii) + "\n")
         data_of(path).write_text("".join(json.dumps(row) + "\n" for row in gold.values()), "utf-8")
         return path.stat().st_size
 
@@ -287,6 +295,13 @@ DUMPS: Final = {
     ),
     "Inspect samples": Dump(tool_rows.inspect, escapes=0.3, ascii=False),
     "Anthropic batch with thinking": Dump(tool_rows.anthropic, ("--data", "{data}")),
+    "native, 5 % of requests failed": Dump(_native, failed=(0.05, failed_rows.of_client)),
+    "native, strict, 8 samples a line, 5 % of rows with failures": Dump(
+        _native, ("--policy", "strict"), samples=_SAMPLES, failed=(0.05, failed_rows.of_client)
+    ),
+    "OpenAI batch with --data, 5 % of requests failed": Dump(
+        _openai_batch, ("--data", "{data}"), failed=(0.05, failed_rows.of_batch)
+    ),
     "native in UTF-8": Dump(_native, escapes=0.5, ascii=False),
 }
 """By what the dump is, as benchmarks and README name it."""

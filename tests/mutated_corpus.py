@@ -26,7 +26,7 @@ from typing import Any, Final, NamedTuple
 
 from dump_lines import Dice
 from dump_lines import line as hostile_line
-from mutations import gold_file, mutated_line, real_lines
+from mutations import failed_line, failed_lines, gold_file, mutated_line, real_lines
 from relfast_kernels.compiled import native
 
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -74,6 +74,21 @@ JOBS: Final[dict[str, dict[str, Any]]] = {
     "opencompass": {"dialect": "opencompass"},
     "anthropic": {"dialect": "anthropic-batch", "data": True},
     "gemini": {"dialect": "gemini-batch", "data": True},
+    "mapped chats": {"field_map": {"response": "messages"}, "options": STRICT},
+    "mapped choices": {
+        "field_map": {"id": "meta.uid", "task": "meta.kind", "answer": "gold", "response": "choices.0.message.content"}
+    },
+    "mapped samples": {"field_map": {"id": "meta.uid", "response": "choices.*.message.content"}, "data": True},
+    "mapped vllm": {"field_map": {"id": "request_id", "task": "task", "response": "outputs.*.text"}, "data": True},
+    "mapped verl": {"field_map": {"id": "uid", "answer": "gts"}, "options": STRICT},
+    "mapped rollouts": {"field_map": {"task": "data_source", "question": "input"}, "details": True},
+    "mapped batch": {"field_map": {"id": "custom_id", "response": "response.body.choices.*.message.content"}, "data": True},
+    "mapped lm-eval": {"field_map": {"id": "doc_id", "response": "filtered_resps"}},
+    "mapped inspect": {"field_map": {"task": "metadata.task", "answer": "metadata.answer"}, "data": True},
+    "failed": {},
+    "failed, strict": {"options": STRICT, "details": True},
+    "failed, joined": {"data": True},
+    "failed, of one task": {"task": "REL-C2", "data": True, "options": STRICT},
     "in text": {"field_map": {"task": "extra_info.@.task", "answer": "extra_info.@.answer"}},
 }  # fmt: skip
 
@@ -96,6 +111,15 @@ _MARKS: Final = {
     "anthropic": b'"result"',
     "gemini": b'"candidates"',
     "in text": b'"extra_info"',
+    "mapped chats": b'"messages"',
+    "mapped choices": b'"meta"',
+    "mapped samples": b'"meta"',
+    "mapped vllm": b'"outputs"',
+    "mapped verl": b'"gts"',
+    "mapped rollouts": b'"gts"',
+    "mapped batch": b'"batch_req_',
+    "mapped lm-eval": b'"resps"',
+    "mapped inspect": b'"epoch"',
 }
 """What most lines of a kind of run have; the others have most lines that say themselves what they are."""
 
@@ -112,6 +136,9 @@ OWN: Final = 0.8
 
 CHUNK: Final = 400
 """Lines of a chunk: fewer bytes than a process reads before it looks for the fast path by itself."""
+
+FAILED: Final = 0.1
+"""Share of real lines whose requests failed."""
 
 HOSTILE: Final = 0.1
 """Share of made-up lines."""
@@ -163,6 +190,8 @@ def lines_for(kind: str) -> tuple[bytes, ...]:
     """The real lines that a kind of run is meant for."""
     mark = _MARKS.get(kind)
     lines = real_lines(EACH)
+    if kind.startswith("failed"):
+        return failed_lines(EACH)
     if kind.startswith("tools"):
         return tuple(line for line in lines if _OF_TOOL.search(line))
     if mark is not None:
@@ -183,7 +212,10 @@ def chunk_of(seed: str, number: int) -> tuple[str, list[bytes]]:
         if chance < HOSTILE:
             lines.append(hostile_line(dice))
         else:
-            lines.append(mutated_line(dice, own if chance < HOSTILE + (1 - HOSTILE) * OWN else every))
+            some = own if chance < HOSTILE + (1 - HOSTILE) * OWN else every
+            if not kind.startswith("failed") and dice.random() < FAILED:
+                some = (failed_line(dice, dice.choice(some)),)
+            lines.append(mutated_line(dice, some))
     return kind, lines
 
 

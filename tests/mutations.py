@@ -11,6 +11,7 @@ from typing import Any, Final
 import tool_rows
 from corpora import rel_records
 from dump_lines import PIECES
+from failed_rows import failed
 
 Json = dict[str, Any]
 Mutation = Callable[[bytes, random.Random, bytes], bytes]
@@ -53,6 +54,8 @@ def _wrapped(record: Json, text: str, number: int) -> list[Json]:
         {**batch, "response": {"status_code": 200, "body": _body(_parts(text), refusal=None)}},
         {"key": record["id"], "kind": record["task"], "gold": {"answer": record["answer"]}, "said": text,
          "outputs_of": [{"text": text, "n": number}, {"text": text[:50]}]},
+        {**gold, "messages": [{"role": "user", "content": record["question"]}, said]},
+        {"meta": {"uid": record["id"], "kind": record["task"]}, "gold": record["answer"], **_body(text), "n": number},
         {**record, "response": text, "usage": {"tokens": number}, "logprob": -1.5e-3 * number},
     ]  # fmt: skip
 
@@ -86,6 +89,19 @@ def real_lines(n: int = 40) -> tuple[bytes, ...]:
             answer = {name: maze[name] for name in ("completion", "structural_details")}
             rows.append(({"id": seed, "answer": answer, "question": maze["context"], "response": text}, True))
     return tuple(json.dumps(row, ensure_ascii=ascii_only).encode() for row, ascii_only in rows)
+
+
+@cache
+def failed_lines(n: int = 40) -> tuple[bytes, ...]:
+    """The same of requests that failed."""
+    rng = random.Random(n)
+    return tuple(failed_line(rng, line) for line in real_lines(n))
+
+
+def failed_line(rng: random.Random, line: bytes) -> bytes:
+    """A line of a request that failed, of one that has a response."""
+    row = failed(json.loads(line), rng)
+    return json.dumps(row, ensure_ascii=rng.random() < 0.5).encode("utf-8", "surrogatepass")
 
 
 def gold_file() -> bytes:

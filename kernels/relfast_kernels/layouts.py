@@ -192,6 +192,13 @@ NO_PANEL: Final = 15
 """Instead of a panel under ``strict``: none was chosen."""
 NOT_FOUND: Final = -1
 """And that less the place of the reason: what one response comes to that is read by itself."""
+KEY_FAILED: Final = 1 << 19
+"""A response that is not there: its row has an error, whose JSON is where `RECORD_PRED` says."""
+FIRST_OTHER: Final = C1 + 1
+OTHER_TASKS: Final = ("REL-C2", "REL-C3", "ReAlign", "SeqBench")
+NO_NAME: Final = KEY_TASK
+"""Tasks whose responses are not read here, numbered from the first on after those that are, and in place of a
+number that no task is known: what a key with `KEY_FAILED` can have too."""
 LEFT: Final = 1 << 62
 """A response that Python has to read: the key has its task and gold, whether details are wanted or not."""
 TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 20, 34, 48

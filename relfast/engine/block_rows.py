@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from relfast_kernels.layouts import (
@@ -57,6 +57,14 @@ class _Judging:
         self.golds: list[int] = []
         self.found: list[Any] = []
         self.n_judged = 0
+
+
+class Between(NamedTuple):
+    """Rows of consecutive lines of a block that stand between judged ones, from a line on."""
+
+    line: int
+    rows: bytes
+    tally: Tally
 
 
 class _Part(NamedTuple):
@@ -117,18 +125,20 @@ class JudgedBlock:
         found = (mine.write(self._block, start, stop, self._first_index) for mine in self._by_task)
         return [part for part in found if part is not None]
 
-    def rows(self, start: int, stop: int) -> tuple[bytes, Tally]:
-        """Rows and tally of those of some lines that were judged."""
-        return _joined(self.parts(start, stop), [], self._first_index)
+    def rows(self, start: int, stop: int, between: Sequence[Between] = ()) -> tuple[bytes, Tally]:
+        """Rows and tally of those of some lines that were judged, and of others between them."""
+        return _joined(self.parts(start, stop), [], self._first_index, between)
 
 
 class SlowLines(NamedTuple):
-    """Lines ``start`` to ``stop`` of a block, ``numbers`` of which are slow; all others were judged."""
+    """Lines ``start`` to ``stop`` of a block, ``numbers`` of which are slow; all others were judged, or have
+    their rows already (``between``)."""
 
     start: int
     stop: int
     numbers: Sequence[int]
     judged: JudgedBlock | None
+    between: Sequence[Between] = ()
 
 
 class LineJudge:
@@ -209,7 +219,7 @@ class LineJudge:
         parts: list[_Part] = []
         if lines.judged is not None and len(numbers) < lines.stop - lines.start:
             parts = lines.judged.parts(lines.start, lines.stop)
-        rows, tally = _joined(parts, scores, first_index)
+        rows, tally = _joined(parts, scores, first_index, lines.between)
         segment = Segment(lines.stop, rows, tally.rows, tally)
         segment.n_exact = taken.n_exact
         segment.n_fast = lines.stop - lines.start - taken.n_exact
@@ -284,39 +294,56 @@ class LineJudge:
         return cast("BlockRows | None", opened)
 
 
-def _joined(parts: Sequence[_Part], scores: Sequence[Score], first_index: int) -> tuple[bytes, Tally]:
+def _joined(
+    parts: Sequence[_Part], scores: Sequence[Score], first_index: int, between: Sequence[Between] = ()
+) -> tuple[bytes, Tally]:
     """Rows and tally of lines that were judged and of such as were not."""
     tally = Tally.of(scores)
-    if not parts:
+    if not parts and not between:
         return b"".join([encode_row(score.to_row()) for score in scores]), tally
     for part in parts:
         of_task = [score for score in scores if score.task == part.task]
         line_of = [line for line, size in zip(part.lines, part.sizes, strict=True) for _ in range(size)]
         tally.count_written(part.task, part.written.counted, line_of, of_task, first_index)
+    others = [(each.line, each.rows, each.tally.take_samples()) for each in between]
+    for each in between:
+        tally.merge(each.tally)
     if len(tally.tasks) > 1:
         first_of = {part.task: part.lines[0] for part in parts}
+        for each in between:
+            for name in each.tally.tasks:
+                first_of[name] = min(first_of.get(name, each.line), each.line)
         for score in reversed(scores):
             name, line = score.task or UNKNOWN_TASK, score.index - first_index
             first_of[name] = min(first_of.get(name, line), line)
         # in the order in which they come
         tally.tasks = {name: tally.tasks[name] for name in sorted(tally.tasks, key=first_of.__getitem__)}
-    if len(parts) == 1 and not scores:
+    if len(parts) == 1 and not scores and not between:
         tally.samples += parts[0].written.samples
         return parts[0].written.rows, tally
-    pieces: list[tuple[int, bytes, bytes]] = []
+    # of one task all lines that nothing stands between go together
+    breaks = [line for line, _, _ in others] if len(parts) == 1 and not scores else None
+    pieces: list[tuple[int, bytes, bytes | bytearray]] = [*others]
     for part in parts:
-        written = part.written
-        at = record = 0
-        for line, size in zip(part.lines, part.sizes, strict=True):
-            end = written.ends[record + size - 1]
-            samples = written.samples[SAMPLE.size * record : SAMPLE.size * (record + size)]
-            pieces.append((line, written.rows[at:end], samples))
-            at, record = end, record + size
+        pieces += _pieces(part, breaks)
     pieces += [(score.index - first_index, encode_row(score.to_row()), sample_of(score)) for score in scores]
     pieces.sort(key=_line)
     tally.samples = bytearray(b"".join([piece[2] for piece in pieces]))
     return b"".join([piece[1] for piece in pieces]), tally
 
 
-def _line(piece: tuple[int, bytes, bytes]) -> int:
+def _pieces(part: _Part, breaks: Sequence[int] | None) -> Iterator[tuple[int, bytes, bytes]]:
+    """A part's rows and samples, and on which line they begin: line by line, or broken before some lines."""
+    written, n = part.written, len(part.lines)
+    bounds: Sequence[int] = range(n + 1)
+    if breaks is not None:
+        bounds = sorted({0, n, *(bisect_left(part.lines, line) for line in breaks)})
+    before = [0, *itertools.accumulate(part.sizes)]
+    for first, last in itertools.pairwise(bounds):
+        at, end = before[first], before[last]
+        rows = written.rows[written.ends[at - 1] if at else 0 : written.ends[end - 1]]
+        yield part.lines[first], rows, written.samples[SAMPLE.size * at : SAMPLE.size * end]
+
+
+def _line(piece: tuple[int, bytes, bytes | bytearray]) -> int:
     return piece[0]

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-import itertools
 from collections.abc import Iterator, Mapping
 from typing import Final, Protocol
 
-from relfast_kernels.layouts import BLANK, FAST, LINE_COLUMNS, LINE_END, LINE_START
+from relfast_kernels.layouts import BLANK, FAST, FIELDS, LINE_COLUMNS, LINE_END, LINE_START, SLOW
 
-from relfast.engine.block_rows import JUDGED, JudgedBlock, SlowLines
+from relfast.engine.block_rows import JUDGED, Between, JudgedBlock, SlowLines
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.segments import Segment
 from relfast.engine.text_work import kinds_of
 from relfast.records import Place
 from relfast.stats.summary import Tally
 
+_SLOW: Final = (SLOW, FIELDS)
+_FAST: Final = bytes(kind == FAST for kind in range(256))
 _OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
 """Kind of a line → whether no kernel has scored it."""
 
@@ -62,18 +63,21 @@ class ScannedBlock:
         """Lines ``start`` to ``stop`` as runs (first, end, whether some of them are slow: not scored by a
         kernel).
 
-        A run with slow lines can have judged ones between them, for the former to be scored together.
+        Where lines were judged all are one run, for slow ones among them to be scored together.
         """
         self._fast_path.read_left(self, start, stop)
         kinds = kinds_of(self.lines, start, stop)
         # a block has a thousand lines, most often all alike: found as bytes are, without a look at each
         others = kinds.translate(_OTHERS)
+        if JUDGED in kinds:
+            yield start, stop, any(map(kinds.count, _SLOW))
+            return
         at = 0
         while at < len(kinds):
             other = others[at]
             end = others.find(1 - other, at)
             end = len(kinds) if end < 0 else end
-            yield start + at, start + end, other > 0 and kinds.count(JUDGED, at, end) < end - at
+            yield start + at, start + end, other > 0
             at = end
 
     def slow(self, start: int, stop: int, most: int) -> SlowLines:
@@ -99,7 +103,12 @@ class ScannedBlock:
     ) -> Segment:
         """The segment of lines some of which are slow; their indices count from the block's
         ``first_index``."""
-        return self._fast_path.score(self, lines, first_index, chosen, verdicts)
+        if lines.judged is None:
+            return self._fast_path.score(self, lines, first_index, chosen, verdicts)
+        lines = lines._replace(between=self._between(lines.start, lines.stop, first_index))
+        segment = self._fast_path.score(self, lines, first_index, chosen, verdicts)
+        segment.n_left += self.take_left()
+        return segment
 
     def take_left(self) -> int:
         """Count the lines of which an extractor has read a response, each once."""
@@ -121,16 +130,17 @@ class ScannedBlock:
         kinds = b"" if self._judged is None else kinds_of(self.lines, start, stop)
         if self._judged is None or JUDGED not in kinds:
             return self._fast_path.rows(self, start, stop, first_index)
-        rows: list[bytes] = []
-        tally = Tally()
-        at = start
-        for judged, kinds_alike in itertools.groupby(kind == JUDGED for kind in kinds):
-            end = at + len(list(kinds_alike))
-            if judged:
-                some, counted = self._judged.rows(at, end)
-            else:
-                some, counted = self._fast_path.rows(self, at, end, first_index)
-            rows.append(some)
-            tally.merge(counted)
-            at = end
-        return b"".join(rows), tally
+        return self._judged.rows(start, stop, self._between(start, stop, first_index))
+
+    def _between(self, start: int, stop: int, first_index: int) -> list[Between]:
+        """The rows of those of some lines that the kernel has scored."""
+        fast = kinds_of(self.lines, start, stop).translate(_FAST)
+        found: list[Between] = []
+        at = fast.find(1)
+        while at >= 0:
+            end = fast.find(0, at)
+            end = len(fast) if end < 0 else end
+            rows, tally = self._fast_path.rows(self, start + at, start + end, first_index)
+            found.append(Between(start + at, rows, tally))
+            at = fast.find(1, end)
+        return found

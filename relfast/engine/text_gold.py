@@ -22,7 +22,7 @@ from relfast_kernels.layouts import (
 from relfast.engine.gold_records import GoldRecords
 from relfast.engine.job import Job
 from relfast.engine.rows import Gold
-from relfast.engine.text_work import TASK_BY_NUMBER
+from relfast.engine.text_work import NUMBERS, TASK_BY_NUMBER
 from relfast.formats.entry import MISSING
 from relfast.json_text import decode_text
 from relfast.tasks import find_task, infer_task
@@ -176,4 +176,4 @@ def task_number(name: Any, answer: Any, otherwise: str | None) -> int:
         task = find_task(otherwise) if otherwise else infer_task(answer)
     else:
         task = find_task(name)
-    return NO_TASK if task is None or task.text_kernel is None else task.text_kernel.number
+    return NO_TASK if task is None else NUMBERS.get(task.name, NO_TASK)

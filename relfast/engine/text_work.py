@@ -6,7 +6,7 @@ import ctypes
 import mmap
 from typing import Final
 
-from relfast_kernels.layouts import LINE_COLUMNS, LINE_KIND
+from relfast_kernels.layouts import FIRST_OTHER, LINE_COLUMNS, LINE_KIND, OTHER_TASKS
 
 from relfast.tasks import TASKS
 
@@ -15,6 +15,13 @@ TASK_BY_NUMBER: Final = {
     for task in TASKS.values()
     if task.text_kernel is not None
 }
+
+NUMBERS: Final = {
+    **{task.name: number for number, (task, _) in TASK_BY_NUMBER.items()},
+    **{name: number for number, name in enumerate(OTHER_TASKS, FIRST_OTHER)},
+}
+"""The kernel's numbers of all tasks: of those whose responses it does not read too, which can have failed."""
+NAMES: Final = {number: name for name, number in NUMBERS.items()}
 
 
 def buffer(size: int) -> ctypes.Array[ctypes.c_char]:

@@ -322,15 +322,20 @@ def test_the_fast_path_takes_plain_lines(fast_path: TextFastPath) -> None:
         (b'"error":null', True),
         (b'"error": null ', True),
         (b'"metadata":{"error":"x","status_code":500}', True),
-        (b'"error":"timed out"', False),
-        (b'"error":{"type":"APIConnectionError","message":"no"}', False),
+        (b'"error":"timed out"', True),
+        (b'"error":{"type":"APIConnectionError","message":"no"}', True),
         (b'"error":"no","error":null', True),  # of equal keys the last one counts
-        (b'"error":null,"error":"no"', False),
+        (b'"error":null,"error":"no"', True),
         (b'"status_code":200', True),
-        (b'"status_code":500', False),
+        (b'"status_code":500', True),
+        (b'"error":7', False),
+        (b'"error":{"message":7}', False),
+        (b'"status_code":1000', False),
     ],
 )
-def test_failed_requests_take_the_ordinary_way(fast_path: TextFastPath, fields: bytes, fast: bool) -> None:
+def test_failed_requests_are_read_where_their_words_are_known(
+    fast_path: TextFastPath, fields: bytes, fast: bool
+) -> None:
     record = b'{"id":"a","task":"REL-A1","answer":{"target":3},%b,"response":"Answer 4"}' % fields
     assert list(fast_path.scan(record, 1).runs(0, 1)) == [(0, 1, not fast)]
     assert rows_of(fast_path, record, 1) == rows_of(None, record, 1)

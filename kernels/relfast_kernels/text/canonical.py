@@ -15,6 +15,22 @@ _U00: Final = np.frombuffer(b"\\u00", np.uint8)
 
 
 @kernel
+def put_ascii(out: Any, to: int, byte: int) -> int:
+    """Write an ASCII character of a JSON string; where the next one goes."""
+    if LETTER[byte] != 0:
+        out[to] = BACKSLASH
+        out[to + 1] = LETTER[byte]
+        return to + 2
+    if byte < 0x20:
+        to = copy(_U00, 0, 4, out, to)
+        out[to] = _HEXADECIMAL[byte >> 4]
+        out[to + 1] = _HEXADECIMAL[byte & 15]
+        return to + 2
+    out[to] = byte
+    return to + 1
+
+
+@kernel
 def put_json(data: Any, start: int, end: int, out: Any, to: int) -> int:
     """Write a JSON string whose escapes are valid as orjson would write it, in quotes; where it ends.
 
@@ -33,19 +49,6 @@ def put_json(data: Any, start: int, end: int, out: Any, to: int) -> int:
         else:
             point = np.int64(MEANING[data[stop + 1]])
             at = stop + 2
-        if point >= 0x80:
-            to = put_point(out, to, point)
-        elif LETTER[point] != 0:
-            out[to] = BACKSLASH
-            out[to + 1] = LETTER[point]
-            to += 2
-        elif point < 0x20:
-            to = copy(_U00, 0, 4, out, to)
-            out[to] = _HEXADECIMAL[point >> 4]
-            out[to + 1] = _HEXADECIMAL[point & 15]
-            to += 2
-        else:
-            out[to] = point
-            to += 1
+        to = put_point(out, to, point) if point >= 0x80 else put_ascii(out, to, point)
     out[to] = QUOTE
     return to + 1

@@ -16,7 +16,6 @@ from relfast_kernels.layouts import (
     INSPECT,
     LIGHTEVAL,
     LIST,
-    LITERAL,
     LM_EVAL,
     NATIVE,
     OBJECT,
@@ -34,6 +33,7 @@ from relfast_kernels.layouts import (
     VERL,
     VLLM,
 )
+from relfast_kernels.text.batches import candidates, choices, failure_of_batch, said_of_result
 from relfast_kernels.text.entry import (
     ENTRY_ANSWER,
     ENTRY_COUNTED,
@@ -45,9 +45,10 @@ from relfast_kernels.text.entry import (
     ENTRY_SOURCE,
     ENTRY_TASK,
 )
+from relfast_kernels.text.failures import NO_MODEL_TEXT, UNSURE, failure, said_of_error, settled
 from relfast_kernels.text.find import same_bytes
 from relfast_kernels.text.json_scan import is_null, member
-from relfast_kernels.text.mapped import map_fields
+from relfast_kernels.text.mapped import map_fields, maps_response
 from relfast_kernels.text.members import (
     FIELD_ADVANTAGE,
     FIELD_ANSWER,
@@ -93,18 +94,14 @@ from relfast_kernels.text.members import (
     OF_SEQBENCH,
     field_number,
 )
-from relfast_kernels.text.messages import UNSURE, is_empty, is_text, samples_in
+from relfast_kernels.text.messages import is_empty, is_text, samples_in
 from relfast_kernels.text.replies import (
-    candidates,
-    choices,
     flat,
     is_attached,
-    is_success,
+    outputs_of,
     replies,
     said_of_log,
-    said_of_result,
     said_of_state,
-    texts_of,
 )
 from relfast_kernels.text.tools import OF_COUNTED, OF_OWN, OF_QUESTION, first_there, gold_among, task_among
 
@@ -123,13 +120,12 @@ def _is(tape: Any, token: Any, kind: int) -> Any:
 
 @kernel
 def _batch_of(data: Any, tape: Any, fields: Any) -> int:
-    """The dialect of a batch's row, 0 if it is none, or `UNSURE`."""
+    """The dialect of a batch's row, or 0 if it is none."""
     response = fields[FIELD_RESPONSE]
     if fields[FIELD_CUSTOM_ID]:
-        # one that failed is batch output too, or some other dialect's
-        if (response == 0 and fields[FIELD_ERROR]) or _is(tape, response, LITERAL):
-            return UNSURE
-        if _is(tape, response, OBJECT):
+        # one that failed is batch output too
+        failed = is_null(data, tape, response) and (response != 0 or fields[FIELD_ERROR] != 0)
+        if failed or _is(tape, response, OBJECT):
             return OPENAI_BATCH
     if fields[FIELD_KEY] and _is(tape, response, OBJECT):
         listed = member(data, tape, response, _CANDIDATES)
@@ -169,7 +165,7 @@ def _tool_of(tape: Any, fields: Any) -> int:
 def _dialect_of(data: Any, tape: Any, fields: Any) -> int:
     """The dialect of a row as `relfast.formats.detect` finds it, or `UNSURE`: it is not read here."""
     batch = _batch_of(data, tape, fields)
-    if batch == UNSURE or batch == OPENAI_BATCH:
+    if batch == OPENAI_BATCH:
         return batch
     if fields[FIELD_DOC] and (fields[FIELD_RESPS] or fields[FIELD_FILTERED_RESPS]):
         return LM_EVAL
@@ -188,9 +184,17 @@ def _dialect_of(data: Any, tape: Any, fields: Any) -> int:
 
 @kernel
 def _responses(data: Any, tape: Any, dialect: int, fields: Any, samples: Any) -> int:
-    """How many responses a tool's row has, or `UNSURE`."""
+    """How many responses a row has, or `UNSURE`."""
+    if dialect == NATIVE or dialect == SEQBENCH:
+        return samples_in(data, tape, fields[FIELD_RESPONSE], samples)
+    if dialect == OPENAI_BATCH:
+        return choices(data, tape, fields[FIELD_RESPONSE], samples)
+    if dialect == LM_EVAL:
+        return flat(data, tape, fields[FIELD_RESPS], fields[FIELD_FILTERED_RESPS], samples)
+    if dialect == VERL:
+        return samples_in(data, tape, fields[FIELD_OUTPUT], samples)
     if dialect == VLLM:
-        return texts_of(data, tape, fields[FIELD_OUTPUTS], samples)
+        return outputs_of(data, tape, fields[FIELD_OUTPUTS], samples)
     if dialect == INSPECT:
         return said_of_log(data, tape, fields[FIELD_OUTPUT], samples)
     if dialect == VERIFIERS:
@@ -205,14 +209,17 @@ def _responses(data: Any, tape: Any, dialect: int, fields: Any, samples: Any) ->
     if dialect == LIGHTEVAL:
         said = fields[FIELD_MODEL_RESPONSE]
         said = member(data, tape, said, _TEXT) if said else 0
-        if is_text(tape, said) and is_empty(tape, said):
-            return UNSURE
+        n = samples_in(data, tape, said, samples)
+        if n == 0 or is_null(data, tape, said) or (is_text(tape, said) and is_empty(tape, said)):
+            samples[0] = failure(NO_MODEL_TEXT, 0)
+            n = 1
+        return n
     return samples_in(data, tape, said, samples)
 
 
 @kernel
-def _read_tool(data: Any, tape: Any, dialect: int, fields: Any, entry: Any, samples: Any) -> int:
-    """Find the tokens of a tool's row by its dialect's paths; how many responses, or `UNSURE`."""
+def _read_tool(data: Any, tape: Any, dialect: int, fields: Any, entry: Any) -> int:
+    """Find the tokens of a tool's row by its dialect's paths: 0, or `UNSURE`."""
     if dialect == VERIFIERS and not (
         _is(tape, fields[FIELD_NODES], LIST) or _is(tape, fields[FIELD_TRACES], LIST)
     ):
@@ -241,7 +248,57 @@ def _read_tool(data: Any, tape: Any, dialect: int, fields: Any, entry: Any, samp
             own = first_there(data, tape, dialect, OF_COUNTED)
     entry[ENTRY_ID], entry[ENTRY_TASK], entry[ENTRY_ANSWER] = own, task, answer
     entry[ENTRY_QUESTION] = question
-    return _responses(data, tape, dialect, fields, samples)
+    return 0
+
+
+@kernel
+def _read_row(
+    data: Any, tape: Any, dialect: int, chosen: Any, has_chosen: bool, fields: Any, entry: Any
+) -> int:  # fmt: skip
+    """Find the tokens of a row's entry: 0, `UNSURE` or `LEFT_OUT`."""
+    entry[ENTRY_DIALECT] = dialect
+    if dialect == NATIVE:
+        entry[ENTRY_ID] = fields[FIELD_ID]
+        entry[ENTRY_TASK], entry[ENTRY_ANSWER] = fields[FIELD_TASK], fields[FIELD_ANSWER]
+        return 0
+    if dialect == SEQBENCH:
+        entry[ENTRY_ID] = fields[FIELD_INSTANCE_ID]
+        return 0
+    if dialect == OPENAI_BATCH:
+        entry[ENTRY_ID] = fields[FIELD_CUSTOM_ID]
+        return 0
+    if dialect >= VLLM:
+        return _read_tool(data, tape, dialect, fields, entry)
+    if dialect == LM_EVAL:
+        name = fields[FIELD_FILTER]
+        if name and tape[name, TOKEN_KIND] == ESCAPED:
+            return UNSURE
+        if name and tape[name, TOKEN_KIND] == STRING:
+            if not has_chosen:
+                return UNSURE
+            if not same_bytes(data, tape[name, TOKEN_START], tape[name, TOKEN_END], chosen, 0, len(chosen)):
+                return LEFT_OUT
+        doc = fields[FIELD_DOC]
+        if doc == 0:
+            return UNSURE
+        entry[ENTRY_ID] = member(data, tape, doc, NAME_ID)
+        if entry[ENTRY_ID] == 0:
+            entry[ENTRY_ID] = fields[FIELD_DOC_ID]
+        entry[ENTRY_TASK] = member(data, tape, doc, NAME_TASK)
+        entry[ENTRY_ANSWER] = member(data, tape, doc, NAME_ANSWER)
+        return 0
+    if dialect == VERL:
+        # the id is a digest of prompt and gold, if both are there
+        gold = fields[FIELD_GTS]
+        if not is_text(tape, fields[FIELD_INPUT]) or not (is_text(tape, gold) or _is(tape, gold, OBJECT)):
+            return UNSURE
+        entry[ENTRY_INPUT] = fields[FIELD_INPUT]
+        entry[ENTRY_TASK] = fields[FIELD_TASK]
+        if fields[FIELD_TASK] == 0:
+            entry[ENTRY_SOURCE] = fields[FIELD_DATA_SOURCE]
+        entry[ENTRY_ANSWER] = fields[FIELD_GTS]
+        return 0
+    return UNSURE
 
 
 @kernel
@@ -265,7 +322,8 @@ def read_entry(
     entry : int64, shape (ENTRY_SIZE,)
         Filled.
     samples : int64, shape (MAX_TOKENS,)
-        Filled: the token of each response, a string, or, with `MAX_TOKENS` added, a message's parts.
+        Filled: the token of each response, a string, or, with `MAX_TOKENS` added, a message's parts; from
+        `failures.NO_TEXT` on, why there is none.
 
     Returns
     -------
@@ -280,55 +338,24 @@ def read_entry(
         if number >= 0:
             fields[number] = at + 1
         at = tape[at + 1, TOKEN_NEXT]
-    # what any row may say of a failure
-    if not is_null(data, tape, fields[FIELD_ERROR]) or not is_success(data, tape, fields[FIELD_STATUS_CODE]):
-        return UNSURE
     if dialect == AUTO:
         dialect = _dialect_of(data, tape, fields)
     for k in range(ENTRY_SIZE):
         entry[k] = 0
-    entry[ENTRY_DIALECT] = dialect
-    if dialect == NATIVE or dialect == SEQBENCH:
-        entry[ENTRY_ID] = fields[FIELD_ID if dialect == NATIVE else FIELD_INSTANCE_ID]
-        if dialect == NATIVE:
-            entry[ENTRY_TASK], entry[ENTRY_ANSWER] = fields[FIELD_TASK], fields[FIELD_ANSWER]
-        if len(paths) > 0:
-            return int(map_fields(data, tape, paths, steps, fields[FIELD_RESPONSE], entry, samples))
-        return samples_in(data, tape, fields[FIELD_RESPONSE], samples)
-    if len(paths) > 0:
+    found = _read_row(data, tape, dialect, chosen, has_chosen, fields, entry)
+    if found < 0:
+        return found
+    n = 0
+    if len(paths) == 0 or not maps_response(paths):
+        n = _responses(data, tape, entry[ENTRY_DIALECT], fields, samples)
+    if len(paths) > 0 and n >= 0:
+        n = map_fields(data, tape, paths, steps, n, entry, samples)
+    if n < 0:
         return UNSURE
+    # what any row may say of a failure
+    error, failed = fields[FIELD_ERROR], 0
     if dialect == OPENAI_BATCH:
-        entry[ENTRY_ID] = fields[FIELD_CUSTOM_ID]
-        return choices(data, tape, fields[FIELD_RESPONSE], samples)
-    if dialect >= VLLM:
-        return _read_tool(data, tape, dialect, fields, entry, samples)
-    if dialect == LM_EVAL:
-        name = fields[FIELD_FILTER]
-        if name and tape[name, TOKEN_KIND] == ESCAPED:
-            return UNSURE
-        if name and tape[name, TOKEN_KIND] == STRING:
-            if not has_chosen:
-                return UNSURE
-            if not same_bytes(data, tape[name, TOKEN_START], tape[name, TOKEN_END], chosen, 0, len(chosen)):
-                return LEFT_OUT
-        doc = fields[FIELD_DOC]
-        if doc == 0:
-            return UNSURE
-        entry[ENTRY_ID] = member(data, tape, doc, NAME_ID)
-        if entry[ENTRY_ID] == 0:
-            entry[ENTRY_ID] = fields[FIELD_DOC_ID]
-        entry[ENTRY_TASK] = member(data, tape, doc, NAME_TASK)
-        entry[ENTRY_ANSWER] = member(data, tape, doc, NAME_ANSWER)
-        return flat(tape, fields[FIELD_RESPS], samples)
-    if dialect == VERL:
-        # the id is a digest of prompt and gold, if both are there
-        gold = fields[FIELD_GTS]
-        if not is_text(tape, fields[FIELD_INPUT]) or not (is_text(tape, gold) or _is(tape, gold, OBJECT)):
-            return UNSURE
-        entry[ENTRY_INPUT] = fields[FIELD_INPUT]
-        entry[ENTRY_TASK] = fields[FIELD_TASK]
-        if fields[FIELD_TASK] == 0:
-            entry[ENTRY_SOURCE] = fields[FIELD_DATA_SOURCE]
-        entry[ENTRY_ANSWER] = fields[FIELD_GTS]
-        return samples_in(data, tape, fields[FIELD_OUTPUT], samples)
-    return UNSURE
+        failed = failure_of_batch(data, tape, fields[FIELD_RESPONSE], error)
+    elif dialect == INSPECT:
+        failed = said_of_error(data, tape, error)
+    return settled(data, tape, failed, error, fields[FIELD_STATUS_CODE], n, samples)

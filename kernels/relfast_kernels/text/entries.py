@@ -44,9 +44,9 @@ from relfast_kernels.layouts import (
     WORD_SLOTS,
 )
 from relfast_kernels.text.asked import index_asked
-from relfast_kernels.text.entry import ENTRY_SIZE
+from relfast_kernels.text.entry import ENTRY_SIZE, Joined, Work
 from relfast_kernels.text.join import index_gold
-from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.lines import scan_lines
 from relfast_kernels.text.members import N_FIELDS
 from relfast_kernels.text.rel_a_memo import Tables
 from relfast_kernels.text.responses import read_one

@@ -1,8 +1,8 @@
-"""What is found of a row: the tokens of its entry."""
+"""What is found of a row, the tokens of its entry; and what it is found with."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 (
     ENTRY_ID,
@@ -21,3 +21,35 @@ ENTRY_SIZE: Final = 10
 prompt and data source; the row's dialect; and whether the id is a tool's own number, so that gold of
 elsewhere is that of the question; and with which step paths to task and gold go on in the text that is found,
 0 where they do not."""
+
+
+class Work(NamedTuple):
+    """Work space of a scan, all int64 but ``words``: tokens (MAX_TOKENS, TOKEN_COLUMNS), their numbers
+    (MAX_TOKENS), fields of a row, its entry and its gold; for two sets of taxa, spans (2, MAX_TAXA, 2) and
+    slots (2, TAXA_SLOTS + 1); ``words`` (PROMPTS_SIZE, uint64); and ``patterns`` (PATTERN_WORK)."""
+
+    tape: Any
+    samples: Any
+    fields: Any
+    entry: Any
+    gold: Any
+    spans: Any
+    slots: Any
+    words: Any
+    patterns: Any
+
+
+class Joined(NamedTuple):
+    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; their questions, see
+    `relfast_kernels.text.asked`; the filter that is scored (uint8); and paths of fields with their steps, see
+    `relfast_kernels.text.paths`."""
+
+    text: Any
+    records: Any
+    slots: Any
+    asked: Any
+    lengths: Any
+    asked_slots: Any
+    chosen: Any
+    paths: Any
+    steps: Any

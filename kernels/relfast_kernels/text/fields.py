@@ -40,10 +40,11 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.asked import find_asked
 from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.entry import ENTRY_ANSWER, ENTRY_COUNTED, ENTRY_ID, ENTRY_INPUT, ENTRY_QUESTION
+from relfast_kernels.text.failures import UNSURE
 from relfast_kernels.text.find import copy
 from relfast_kernels.text.json_scan import is_null
 from relfast_kernels.text.json_strings import put_text
-from relfast_kernels.text.messages import UNSURE, last_asked, put_parts
+from relfast_kernels.text.messages import last_asked, put_parts
 from relfast_kernels.text.prompt_ids import put_prompt_id
 from relfast_kernels.text.row_digest import digest_row
 from relfast_kernels.text.values import MAX_ID_DIGITS, put_value

@@ -3,17 +3,17 @@ r"""Reading text records without decoding them: fields, gold and answers straigh
 `scan_lines` finds, in a block of JSON lines, the records of the text tasks (REL-A, B1, C1) in any dialect
 that `dialects` knows. A line is read in one structural pass that leaves tokens, and strings in one form,
 UTF-8 without JSON's escapes. In that, cut down to what was said after reasoning if asked for, the extractors
-of the run's policy read the answer (`responses`). What comes out is a key per response;
-`relfast_kernels.text.rows` turns keys into rows by templates. Lines of other tasks, and those with something
-that is not known here, have `FIELDS`: their responses, and a digest of gold and all the rest by which Python
-knows what it has decoded before. Every other line is marked `SLOW` and takes the exact way. A line that is
-marked otherwise has been read exactly as the JSON parsers and `re` would read it,
-including what must not be valid JSON.
+of the run's policy read the answer (`responses`). What comes out is a key per response,
+also of one that is not there (`failures`); `relfast_kernels.text.rows` turns keys into rows by templates.
+Lines of other tasks, and those with something that is not known here, have `FIELDS`: their responses, and a
+digest of gold and all the rest by which Python knows what it has decoded before. Every other line is marked
+`SLOW` and takes the exact way. A line that is marked otherwise has been read exactly as the JSON parsers and
+`re` would read it, including what must not be valid JSON.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from relfast_kernels.layouts import (
     BLANK,
     ESCAPED,
     FAST,
+    FIRST_OTHER,
     GOLD_VALUE_SHIFT,
     IN_DATA,
     IN_SCRATCH,
@@ -86,6 +87,8 @@ from relfast_kernels.text.entry import (
     ENTRY_TASK,
     ENTRY_TASK_STEP,
 )
+from relfast_kernels.text.failure_rows import leave_failures, put_failed, put_failure
+from relfast_kernels.text.failures import NO_TEXT, UNSURE, how_many_failed
 from relfast_kernels.text.fields import find_record, leave_fields, may_be_joined, put_response
 from relfast_kernels.text.find import copy, find_byte, hash_text
 from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
@@ -93,7 +96,6 @@ from relfast_kernels.text.join import NOT_THERE, find_gold
 from relfast_kernels.text.json_scan import is_null, tokenise
 from relfast_kernels.text.json_strings import put_text
 from relfast_kernels.text.mapped import FIELD_OF_ANSWER, FIELD_OF_TASK, find_inside
-from relfast_kernels.text.messages import UNSURE
 from relfast_kernels.text.questions import may_show_taxa
 from relfast_kernels.text.responses import (
     LEAVES_IT,
@@ -110,38 +112,6 @@ _LF = 10
 
 _NO_ROOM, _NO_SCRATCH = -1, -2
 """Instead of a line's kind: its responses are more than there is room for, or its gold is longer."""
-
-
-class Work(NamedTuple):
-    """Work space of a scan, all int64 but ``words``: tokens (MAX_TOKENS, TOKEN_COLUMNS), their numbers
-    (MAX_TOKENS), fields of a row, its entry and its gold; for two sets of taxa, spans (2, MAX_TAXA, 2) and
-    slots (2, TAXA_SLOTS + 1); ``words`` (PROMPTS_SIZE, uint64); and ``patterns`` (PATTERN_WORK)."""
-
-    tape: Any
-    samples: Any
-    fields: Any
-    entry: Any
-    gold: Any
-    spans: Any
-    slots: Any
-    words: Any
-    patterns: Any
-
-
-class Joined(NamedTuple):
-    """Gold records to join with, see `relfast_kernels.text.join`: text, records, slots; their questions, see
-    `relfast_kernels.text.asked`; the filter that is scored (uint8); and paths of fields with their steps, see
-    `relfast_kernels.text.paths`."""
-
-    text: Any
-    records: Any
-    slots: Any
-    asked: Any
-    lengths: Any
-    asked_slots: Any
-    chosen: Any
-    paths: Any
-    steps: Any
 
 
 @kernel
@@ -202,7 +172,7 @@ def _score_line(
         gold_record = joined.records[known]
         if not has_task:
             task = gold_record[JOIN_TASK]
-            if task < 0:
+            if task < 0 or task >= FIRST_OTHER:
                 return SLOW
         # it may be longer than the line
         size = gold_record[JOIN_ANSWER_END] - gold_record[JOIN_ANSWER]
@@ -238,7 +208,7 @@ def _score_line(
         task = settings[SET_TASK]
         if task == SEEN_IN_GOLD:
             task = task_of_gold(gold_data, tape, answer)
-        if task < 0:
+        if task < 0 or task >= FIRST_OTHER:
             return SLOW
     used = read_gold(gold_data, tape, answer, task, details, strict, work, scratch, used)
     if used < 0:
@@ -255,6 +225,12 @@ def _score_line(
         row = records[state[STATE_RECORDS] + sample]
         done: Any = NOT_DONE
         token = samples[sample]
+        if token >= NO_TEXT:
+            first, used = used, put_failure(data, tape, token, scratch, used, decoded)
+            if used < 0:
+                return SLOW
+            put_failed(row, task, number, sample, id_place, id_start, id_end, value, first, used)
+            continue
         if strict and token < MAX_TOKENS:
             done, used = score_by_end(
                 data, tape[token, TOKEN_START], tape[token, TOKEN_END], task, details, least, gold_data, work,
@@ -339,12 +315,19 @@ def _scan_line(
     if place == UNSURE:
         return SLOW
     value: Any = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
+    n_failed = how_many_failed(work.samples, n)
+    if n_failed == n:
+        kind = leave_failures(
+            data, n_tokens, n, number, settings, joined, work, len(joined.paths) > 0, known, place, id_start,
+            id_end, value, used, decoded, records, scratch, state,
+        )  # fmt: skip
+        return int(kind)
     kind = _score_line(
         data, start, end, n_tokens, n, number, settings, joined, work, tables, place, id_start, id_end, value,
         known, used, decoded, records, scratch, state,
     )  # fmt: skip
     # text that is no gold after all: then it is the question's
-    if kind == SLOW and may_be_joined(settings, work, known):
+    if kind == SLOW and (n_failed > 0 or may_be_joined(settings, work, known)):
         return SLOW
     if kind == SLOW:
         kind = leave_fields(

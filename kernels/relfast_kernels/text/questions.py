@@ -8,6 +8,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import MAX_TOKENS, TOKEN_END, TOKEN_START
+from relfast_kernels.text.failures import NO_TEXT
 from relfast_kernels.text.find import begins_with, find_byte
 from relfast_kernels.text.json_strings import QUOTE
 
@@ -45,6 +46,8 @@ def may_show_taxa(
     responses."""
     at = start
     for sample in range(n):
+        if samples[sample] >= NO_TEXT:
+            continue
         token = samples[sample] % MAX_TOKENS
         if tape[token, TOKEN_START] < at or _shows(data, at, tape[token, TOKEN_START], any_question):
             return True

@@ -10,6 +10,7 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     CORRECT,
     IN_DATA,
+    KEY_FAILED,
     KEY_TASK,
     NOWHERE,
     RECORD_GOLD,
@@ -153,6 +154,9 @@ def write_rows(
             at = copy(scratch, gold, gold_end, out, at)
         at = copy(blob, offsets[part + 3], offsets[part + 4], out, at)
         counts[template] += 1
+        number += 1
+        if last_key & KEY_FAILED != 0:
+            continue  # what has no score is no sample
         samples[sample] = (row[RECORD_KEY] & KEY_TASK) + (SAMPLE_FURTHER if row[RECORD_SAMPLE] > 0 else 0)
         for k in range(8):
             samples[sample + 1 + k] = (value >> (8 * k)) & 255
@@ -160,6 +164,5 @@ def write_rows(
             samples[sample + 9 + k] = (row[RECORD_VOTE] >> (8 * k)) & 255
         samples[sample + 13] = 1 if row[RECORD_KEY] & CORRECT else 0
         sample += SAMPLE_BYTES
-        number += 1
     written[WRITTEN_ROWS], written[WRITTEN_SAMPLES], written[WRITTEN_WANTS] = at, sample, wants
     return number

@@ -34,10 +34,11 @@ from relfast_kernels.layouts import (
     VERIFIERS,
     VLLM,
 )
+from relfast_kernels.text.failures import UNSURE
 from relfast_kernels.text.find import find_byte
 from relfast_kernels.text.gold import may_be_task, task_number
 from relfast_kernels.text.json_scan import is_null, member
-from relfast_kernels.text.messages import UNSURE, is_empty, is_named, is_text
+from relfast_kernels.text.messages import is_empty, is_named, is_text
 from relfast_kernels.text.paths import follow
 from relfast_kernels.text.replies import is_attached
 

@@ -90,11 +90,15 @@ class FirstCauses:
 
 def invalid_rows(rows: bytes) -> Iterator[dict[str, Any]]:
     """Those of some rows of output that are unusable."""
-    for line in split_lines(rows):
-        if _INVALID in line:
-            row = decode_object(line)
-            if row["status"] == "invalid_record":
-                yield row
+    at = rows.find(_INVALID)
+    while at >= 0:
+        # to look for them takes a tenth of what it takes to look at each row
+        end = rows.find(b"\n", at)
+        end = len(rows) if end < 0 else end
+        row = decode_object(rows[rows.rfind(b"\n", 0, at) + 1 : end])
+        if row["status"] == "invalid_record":
+            yield row
+        at = rows.find(_INVALID, end)
 
 
 def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -> None:
