@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 from relfast_kernels.layouts import (
     KIND_COLUMNS,
-    KIND_COUNT,
     SAMPLE_BYTES,
     SAMPLE_FURTHER,
     VOTE_COLUMNS,
@@ -122,10 +121,12 @@ def count_kinds(samples: bytes | bytearray) -> tuple[dict[int, dict[Kind, int]],
     n_kinds = _KINDS
     while True:
         kinds, repeated = _zeros(8 * KIND_COLUMNS * n_kinds), _zeros(8 * SAMPLE_FURTHER)
-        if functions["count"](data, n, heads, n_heads, before, votes, n_votes, kinds, n_kinds, repeated) >= 0:
+        found = functions["count"](data, n, heads, n_heads, before, votes, n_votes, kinds, n_kinds, repeated)
+        if found >= 0:
             break
         n_kinds *= 16
-    return _by_task(_numbers(kinds)), {task: k for task, k in enumerate(_numbers(repeated)) if k}
+    table = _numbers(memoryview(kinds)[: 8 * KIND_COLUMNS * found])
+    return _by_task(table), {task: k for task, k in enumerate(_numbers(repeated)) if k}
 
 
 Divide = Callable[[bytes | bytearray], tuple[memoryview, Sequence[int]]]
@@ -161,12 +162,7 @@ def _numbers(memory: Any) -> array[int]:
 
 def _by_task(table: array[int]) -> dict[int, dict[Kind, int]]:
     found: dict[int, dict[Kind, int]] = {}
-    for at in _filled(table):
+    for at in range(0, len(table), KIND_COLUMNS):
         task, *kind, count = table[at : at + KIND_COLUMNS]
         found.setdefault(task, {})[Kind(*kind)] = count
     return found
-
-
-def _filled(table: array[int]) -> Iterable[int]:
-    counts = table[KIND_COUNT::KIND_COLUMNS]
-    return (KIND_COLUMNS * row for row, count in enumerate(counts) if count)

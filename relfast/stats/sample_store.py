@@ -7,9 +7,12 @@ a few shares are read at a time: they have all samples of their prompts, in the 
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
-from typing import IO, Final
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, TypeVar
 
 from relfast.stats.prompts import Divide, Prompts, divider, merged
 from relfast.stats.samples import SAMPLE, collapse
@@ -20,6 +23,16 @@ CHUNK_BYTES: Final = SAMPLE.size * 50_000
 SHARES: Final = 64
 """Of which as many are counted at a time as make about a chunk."""
 
+_FOLDER_VARIABLES: Final = ("TMPDIR", "TEMP", "TMP")
+_FOLDERS: Final = ("/tmp", "/var/tmp", "/usr/tmp")
+"""Where tempfile puts files, the first that will do."""
+
+_THREADS: Final = 2
+"""Threads that count them: machine code does nearly all of it, and lets go of the interpreter's lock."""
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
 
 class SampleStore:
     """Samples in the order of their rows, added to by ``+=``.
@@ -29,7 +42,7 @@ class SampleStore:
 
     def __init__(self) -> None:
         self._near = bytearray()
-        self._file: IO[bytes] | None = None
+        self._file: int | None = None
         self._size = 0
         self._ends: list[Sequence[int]] = []
         self._divide: Divide | None = None
@@ -38,7 +51,7 @@ class SampleStore:
     def __del__(self) -> None:
         # whichever way a run ends
         if self._file is not None:
-            self._file.close()
+            os.close(self._file)
 
     def __iadd__(self, samples: bytes | bytearray) -> SampleStore:
         self._near += samples
@@ -52,15 +65,16 @@ class SampleStore:
         if self._divide is None or self._file is None:
             return collapse(self._near, tasks)
         near, ends = self._divide(self._near)
-        parts, repeated = [], 0
         step = max(1, SHARES * CHUNK_BYTES // (self._size + len(near)))
-        for first in range(0, SHARES, step):
+
+        def counted(first: int) -> tuple[dict[str, Prompts], int]:
             last = min(first + step, SHARES)
             pieces = [self._read(each[first], each[last]) for each in self._ends]
-            prompts, several = collapse(b"".join((*pieces, near[ends[first] : ends[last]])), tasks)
-            parts.append(prompts)
-            repeated += several
-        return {name: merged([prompts[name] for prompts in parts]) for name in tasks}, repeated
+            return collapse(b"".join((*pieces, near[ends[first] : ends[last]])), tasks)
+
+        parts = _by_threads(counted, range(0, SHARES, step))
+        repeated = sum(several for _, several in parts)
+        return {name: merged([prompts[name] for prompts, _ in parts]) for name in tasks}, repeated
 
     def _put_down(self) -> None:
         # where it does not work once it is not tried again
@@ -71,12 +85,10 @@ class SampleStore:
         samples, ends = self._divide(self._near)
         try:
             if self._file is None:
-                import tempfile  # most runs have too few rows to come here
-
-                self._file = tempfile.TemporaryFile(prefix="relfast-", buffering=0)  # noqa: SIM115 -- kept
+                self._file = _file_without_name()
             done = 0
             while done < len(samples):
-                done += os.pwrite(self._file.fileno(), samples[done:], self._size + done)
+                done += os.pwrite(self._file, samples[done:], self._size + done)
         except OSError:
             return  # there is no room: they stay here
         self._ends.append([self._size + end for end in ends])
@@ -86,7 +98,49 @@ class SampleStore:
 
     def _read(self, start: int, end: int) -> bytes:
         assert self._file is not None
-        data = os.pread(self._file.fileno(), end - start, start)
+        data = os.pread(self._file, end - start, start)
         if len(data) != end - start:
             raise OSError("a temporary file has changed")
         return data
+
+
+def _by_threads(work: Callable[[_T], _R], todo: Sequence[_T]) -> list[_R]:
+    """What ``work`` makes of each, in their order, by this thread and others. Raises what it raises."""
+    results: dict[int, _R] = {}
+    failed: list[Exception] = []
+    left = iter(enumerate(todo))
+
+    def some(left: Iterable[tuple[int, _T]]) -> None:
+        for number, each in left:
+            results[number] = work(each)
+
+    def some_by_thread() -> None:
+        try:
+            some(left)
+        except Exception as error:  # raised again in the caller's thread
+            failed.append(error)
+
+    threads = [threading.Thread(target=some_by_thread, daemon=True) for _ in todo[1:_THREADS]]
+    for thread in threads:
+        thread.start()
+    try:
+        some(left)
+    finally:
+        for thread in threads:
+            thread.join()
+    if failed:
+        raise failed[0]
+    return [results[number] for number in range(len(todo))]
+
+
+def _file_without_name() -> int:
+    """A new temporary file. Raises `OSError`."""
+    # as tempfile does, whose import takes 4 ms; a program that has it may have told it where files go
+    places = () if "tempfile" in sys.modules else (*map(os.environ.get, _FOLDER_VARIABLES), *_FOLDERS)
+    for folder in filter(None, places):
+        with contextlib.suppress(OSError):
+            return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    import tempfile
+
+    with tempfile.TemporaryFile(prefix="relfast-", buffering=0) as file:
+        return os.dup(file.fileno())

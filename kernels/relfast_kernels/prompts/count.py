@@ -25,6 +25,9 @@ from relfast_kernels.layouts import (
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _PROMPT, _VOTE, _CORRECT = 1, 9, 13
 
+_FEW_FURTHER = 1 << 17
+"""So few samples of prompts that have one already that nobody need know how many a single prompt has."""
+
 
 @kernel
 def _task_of(samples: Any, k: Any) -> Any:
@@ -110,9 +113,10 @@ def chain_samples(samples: Any, n: int, heads: Any, before: Any) -> Any:
     Returns
     -------
     int
-        Samples of the prompt that has most.
+        Samples of the prompt that has most, or a few more than that.
     """
     size = len(heads)
+    further = 0
     for k in range(n):
         task, prompt = _task_of(samples, k), _prompt_of(samples, k)
         at = _place(prompt + np.uint64(task), size)
@@ -122,7 +126,10 @@ def chain_samples(samples: Any, n: int, heads: Any, before: Any) -> Any:
                 break
             at = (at + 1) & (size - 1)
         before[k] = heads[at]
+        further += 1 if heads[at] != 0 else 0
         heads[at] = k + 1
+    if further < _FEW_FURTHER:
+        return further + 1
     most: Any = 0
     for at in range(size):
         length: Any = 0
@@ -174,7 +181,7 @@ def count_kinds(samples: Any, heads: Any, before: Any, votes: Any, kinds: Any, r
     votes : int64, shape (a power of two above the samples of any prompt, VOTE_COLUMNS)
         Work space.
     kinds : int64, shape (m, KIND_COLUMNS)
-        Zeros, m a power of two; filled: a row for each kind of prompts, in any place.
+        Zeros, m a power of two; filled: a row for each kind of prompts, one after the other.
     repeated : int64, shape (SAMPLE_FURTHER,)
         Zeros; filled: by task, the prompts that stand on several lines.
 
@@ -231,4 +238,11 @@ def count_kinds(samples: Any, heads: Any, before: Any, votes: Any, kinds: Any, r
             row[KIND_TASK], row[KIND_SAMPLES], row[KIND_RIGHT] = task, n, right
             row[KIND_WINNERS], row[KIND_WINNERS_RIGHT] = winners, winners_right
         row[KIND_COUNT] += 1
+    to = 0
+    for at in range(m):
+        if kinds[at, KIND_COUNT] != 0:
+            if at != to:
+                for column in range(kinds.shape[1]):
+                    kinds[to, column] = kinds[at, column]
+            to += 1
     return found

@@ -1,11 +1,11 @@
 """Workers of a command, forked before it has read its arguments.
 
-To import what scoring needs takes as long as to import the command itself. So the command forks a helper as its
-first step: that imports what workers need, makes ready for what the arguments speak of and forks the workers
-(`relfast.engine.pool.early_helper`), on another core, while the command imports the rest. Then the helper ends,
-and its workers become the command's own children. Only a process of one thread that is about to be nothing but a
-command may do so (`relfast.__main__`): a pool within somebody's program starts its workers by exec, as it does
-here for those that take over from others.
+To import what scoring needs takes as long as to import the command itself. So the command forks a helper as
+its first step: that imports what workers need, makes ready for what the arguments speak of and forks the
+workers (`relfast.engine.pool.early_helper`), on another core, while the command imports the rest. Then the
+helper ends, and its workers become the command's own children. Only a process of one thread that is about to
+be nothing but a command may do so (`relfast.__main__`): a pool within somebody's program starts its workers
+by exec, as it does here for those that take over from others.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import os
 import select
 import signal
 import struct
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -61,6 +60,8 @@ class Child:
                     return self.returncode
             left = _LONGEST_WAIT if until is None else until - time.monotonic()
             if left <= 0:
+                import subprocess
+
                 raise subprocess.TimeoutExpired("worker", timeout or 0)
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST_WAIT)
@@ -109,7 +110,9 @@ class Helper:
         poller = select.poll()
         poller.register(self._pids, select.POLLIN)
         until = time.monotonic() + _HELPER_SECONDS
-        while poller.poll(1000 * max(0.0, until - time.monotonic())) and (more := os.read(self._pids, 1 << 12)):
+        while poller.poll(1000 * max(0.0, until - time.monotonic())) and (
+            more := os.read(self._pids, 1 << 12)
+        ):
             said += more
         self._process.kill()  # where it took too long
         # what it has forked is ours from the moment on at which it is gone

@@ -31,8 +31,11 @@ _LARGE_BYTES: Final = 32 * 2**20
 def be_helper(
     parent: int, ends: Sequence[tuple[int, int, int]], pids: int, arguments: Sequence[str]
 ) -> NoReturn:
-    """Make ready, fork a worker for each of ``ends`` (where it reads requests and writes answers, and its page),
-    say which on ``pids``, and end. To be called in a child of process ``parent`` that blocks `SIGNALS`."""
+    """Make ready, fork a worker for each of ``ends`` (where it reads requests and writes answers, and its
+    page), say which on ``pids``, and end.
+
+    To be called in a child of process ``parent`` that blocks `SIGNALS`.
+    """
     status = 1
     try:
         die_with(parent)

@@ -10,15 +10,17 @@ import contextlib
 import fcntl
 import mmap
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from relfast_kernels.compiled.cache import QUIET_VARIABLE
 
 from relfast import interrupts
+
+if TYPE_CHECKING:
+    import subprocess
 
 _PIPE_BYTES: Final = 1 << 20
 
@@ -48,6 +50,13 @@ class Launched(NamedTuple):
         """Let go of our ends, where nobody else has them."""
         for descriptor in self.requests, self.answers, self.page:
             os.close(descriptor)
+
+
+def timeout_expired() -> type[Exception]:
+    """What `Process.wait` raises; to be asked for only then, as `start` says."""
+    from subprocess import TimeoutExpired
+
+    return TimeoutExpired
 
 
 _early: list[Launched] = []
@@ -136,6 +145,8 @@ def start(module: str, *arguments: int, stdin: int, **more: Any) -> subprocess.P
     OSError
         It cannot be started.
     """
+    import subprocess  # loads a dozen modules; a quiet command starts nobody
+
     if not sys.executable:
         raise OSError("this interpreter does not know its own program (sys.executable is empty)")
     # -P: the caller's directory may hold a module that shadows one of ours. -S: the caller's path is

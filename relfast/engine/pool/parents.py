@@ -25,7 +25,8 @@ def die_with(parent: int) -> None:
 def adopt_orphans(wanted: bool) -> bool:
     """Whether processes of this one's family whose parent ends become its own children from now on, instead
     of the system's; False where that cannot be arranged."""
-    return ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0) == 0
+    failed: int = ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
+    return not failed
 
 
 def outlive(parent: int) -> None:

@@ -14,7 +14,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from typing import Final
 
 from relfast import interrupts
 from relfast.embed import THREADS_VARIABLE
