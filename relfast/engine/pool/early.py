@@ -14,19 +14,14 @@ import contextlib
 import os
 import select
 import signal
-import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from relfast.engine.pool.early_helper import PID, SIGNALS, be_helper
 from relfast.engine.pool.launch import Launched, keep_for_later, launch_with
 from relfast.engine.pool.parents import adopt_orphans
-
-SIGNALS: Final = frozenset({signal.SIGINT, signal.SIGTERM})
-
-PID: Final = struct.Struct("<q")
-"""What the helper says of each worker that it has forked."""
 
 _HELPER_SECONDS: Final = 120.0
 """Longest time of the helper, as long as `relfast.engine.pool.pool.START_SECONDS`."""
@@ -198,8 +193,6 @@ def _fork(ends: Sequence[tuple[int, int, int]], arguments: Sequence[str]) -> Hel
     try:
         pid = os.fork()
         if not pid:
-            from relfast.engine.pool.early_helper import be_helper
-
             be_helper(parent, ends, pids_in, arguments)
     except OSError:
         os.close(pids)

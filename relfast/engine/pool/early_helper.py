@@ -11,18 +11,23 @@ import gc
 import itertools
 import os
 import signal
+import struct
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from relfast_kernels.compiled.cache import QUIET_VARIABLE
 
-from relfast.engine.pool.early import PID, SIGNALS
 from relfast.engine.pool.launch import import_path
 from relfast.engine.pool.parents import die_with, outlive
 
 if TYPE_CHECKING:
     from relfast.engine.rows import Gold
+
+SIGNALS: Final = frozenset({signal.SIGINT, signal.SIGTERM})
+
+PID: Final = struct.Struct("<q")
+"""What is said of each worker that was forked."""
 
 _LARGE_BYTES: Final = 32 * 2**20
 """As `relfast.engine.file_run.files.LARGE_BYTES`, which is not loaded here."""
