@@ -22,7 +22,7 @@ UNIT: Final = "prompts"
 _MOST: Final = 2**31 - 2
 """Samples that are counted: they are numbered in 32 bits."""
 
-_KINDS: Final = 1 << 12
+_KINDS: Final = 1 << 9
 
 
 class Prompts(NamedTuple):
@@ -82,7 +82,25 @@ def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
 
 def _zeros(size: int) -> ctypes.Array[ctypes.c_char]:
     """Memory that is taken only where it is touched, and given back when nobody refers to it."""
-    return (ctypes.c_char * size).from_buffer(mmap.mmap(-1, size))
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return (ctypes.c_char * size).from_buffer(memory)
+
+
+class WorkSpace:
+    """Memory for one count after another: most of a count's time would be the system's, which has to find it
+    and clear it, a page at a time."""
+
+    def __init__(self) -> None:
+        self._memory: dict[str, ctypes.Array[ctypes.c_char]] = {}
+
+    def room(self, name: str, size: int, *, zeros: bool = False) -> ctypes.Array[ctypes.c_char]:
+        """At least so many bytes, with anything in them unless they have to be ``zeros``."""
+        memory = self._memory.get(name)
+        if memory is None or len(memory) < size:
+            memory = self._memory[name] = _zeros(size)
+        elif zeros:
+            ctypes.memset(memory, 0, size)
+        return memory
 
 
 def _power_above(number: int) -> int:
@@ -104,7 +122,9 @@ def _functions() -> Mapping[str, Callable[..., int]] | None:
     return _loaded[0]
 
 
-def count_kinds(samples: bytes | bytearray) -> tuple[dict[int, dict[Kind, int]], dict[int, int]] | None:
+def count_kinds(
+    samples: bytes | bytearray, space: WorkSpace | None = None
+) -> tuple[dict[int, dict[Kind, int]], dict[int, int]] | None:
     """Prompts by kind, and those that stand on several lines, by task number.
 
     None where the machine code is missing (`relfast_kernels.compiled.native`).
@@ -115,18 +135,20 @@ def count_kinds(samples: bytes | bytearray) -> tuple[dict[int, dict[Kind, int]],
         return None
     data = _address(samples)
     n_heads = _power_above(n + n // 2)
-    heads, before = _zeros(4 * n_heads), _zeros(4 * n)
+    space = space or WorkSpace()
+    heads, before = space.room("heads", 4 * n_heads, zeros=True), space.room("before", 4 * n)
     n_votes = _power_above(2 * functions["chain"](data, n, heads, n_heads, before) + 4)
-    votes = _zeros(8 * VOTE_COLUMNS * n_votes)
+    votes = space.room("votes", 8 * VOTE_COLUMNS * n_votes)
     n_kinds = _KINDS
     while True:
-        kinds, repeated = _zeros(8 * KIND_COLUMNS * n_kinds), _zeros(8 * SAMPLE_FURTHER)
+        kinds = space.room("kinds", 8 * KIND_COLUMNS * n_kinds, zeros=True)
+        repeated = (ctypes.c_int64 * SAMPLE_FURTHER)()
         found = functions["count"](data, n, heads, n_heads, before, votes, n_votes, kinds, n_kinds, repeated)
         if found >= 0:
             break
         n_kinds *= 16
     table = _numbers(memoryview(kinds)[: 8 * KIND_COLUMNS * found])
-    return _by_task(table), {task: k for task, k in enumerate(_numbers(repeated)) if k}
+    return _by_task(table), {task: k for task, k in enumerate(repeated) if k}
 
 
 Divide = Callable[[bytes | bytearray], tuple[memoryview, Sequence[int]]]

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from relfast.stats.prompts import Divide, Prompts, divider, merged
+from relfast.stats.prompts import Divide, Prompts, WorkSpace, divider, merged
 from relfast.stats.samples import SAMPLE, collapse
 
 CHUNK_BYTES: Final = SAMPLE.size * 50_000
@@ -67,10 +67,13 @@ class SampleStore:
         near, ends = self._divide(self._near)
         step = max(1, SHARES * CHUNK_BYTES // (self._size + len(near)))
 
+        mine = threading.local()
+
         def counted(first: int) -> tuple[dict[str, Prompts], int]:
             last = min(first + step, SHARES)
             pieces = [self._read(each[first], each[last]) for each in self._ends]
-            return collapse(b"".join((*pieces, near[ends[first] : ends[last]])), tasks)
+            space = mine.__dict__.setdefault("space", WorkSpace())
+            return collapse(b"".join((*pieces, near[ends[first] : ends[last]])), tasks, space)
 
         parts = _by_threads(counted, range(0, SHARES, step))
         repeated = sum(several for _, several in parts)

@@ -18,7 +18,7 @@ import orjson
 from relfast_kernels.layouts import SAMPLE_FURTHER
 
 from relfast.stats.estimates import winners
-from relfast.stats.prompts import Kind, Prompts, count_kinds, prompts_of
+from relfast.stats.prompts import Kind, Prompts, WorkSpace, count_kinds, prompts_of
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -75,7 +75,9 @@ def hash_vote(vote: str | int | None) -> int:
     return crc32(vote.encode("utf-8", "surrogatepass")) or 1
 
 
-def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str, Prompts], int]:
+def collapse(
+    samples: bytes | bytearray, tasks: Iterable[str], space: WorkSpace | None = None
+) -> tuple[dict[str, Prompts], int]:
     """Samples in the order of their rows → prompts of some tasks, and how many ids stand on several lines.
 
     By machine code where it is there. Few samples of one prompt each are counted without it, as loading it
@@ -83,7 +85,7 @@ def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str
     """
     numbers = {name: TASK_NUMBERS.get(name, FURTHER) for name in tasks}
     histograms = _one_each(samples, _VERY_FEW)
-    counted = count_kinds(samples) if histograms is None else None
+    counted = count_kinds(samples, space) if histograms is None else None
     if counted is not None:
         kinds, several = counted
         found = {name: prompts_of(kinds.get(number, {})) for name, number in numbers.items()}

@@ -177,7 +177,7 @@ def count_kinds(samples: Any, heads: Any, before: Any, votes: Any, kinds: Any, r
     Parameters
     ----------
     samples, heads, before
-        As `chain_samples` left them.
+        As `chain_samples` left them; the heads are put one after the other.
     votes : int64, shape (a power of two above the samples of any prompt, VOTE_COLUMNS)
         Work space.
     kinds : int64, shape (m, KIND_COLUMNS)
@@ -192,10 +192,16 @@ def count_kinds(samples: Any, heads: Any, before: Any, votes: Any, kinds: Any, r
     """
     found = 0
     m = kinds.shape[0]
+    # two in three places are empty, and nobody could foretell which: no branch here
+    prompts = 0
     for head in range(len(heads)):
+        taken = heads[head]
+        heads[prompts] = taken
+        prompts += 1 if taken != 0 else 0
+    for head in range(prompts, len(heads)):
+        heads[head] = 0
+    for head in range(prompts):
         last: Any = np.int64(heads[head])
-        if last == 0:
-            continue
         task = _task_of(samples, last - 1)
         n: Any = 0
         right: Any = 0

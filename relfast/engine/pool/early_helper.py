@@ -95,6 +95,7 @@ def _keep_open(wanted: set[int]) -> None:
 def _make_ready(arguments: Sequence[str]) -> None:
     """Load what workers need, and what their first block is likely to need."""
     from relfast.engine.file_run import block_scoring  # noqa: F401
+    from relfast.engine.io import sources  # noqa: F401
     from relfast.engine.pool import protocol, worker  # noqa: F401
 
     gold = _read_gold_of(arguments)
