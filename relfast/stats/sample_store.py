@@ -10,12 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import threading
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
-from relfast.stats.prompts import Divide, Prompts, WorkSpace, divider, merged
-from relfast.stats.samples import SAMPLE, collapse
+from relfast.stats.prompts import Divide, Prompts, divider, kind_counter
+from relfast.stats.samples import SAMPLE, collapse, of_kinds
 
 CHUNK_BYTES: Final = SAMPLE.size * 50_000
 """Samples of 120 MB of responses: those of smaller inputs are never put down."""
@@ -26,12 +25,6 @@ SHARES: Final = 64
 _FOLDER_VARIABLES: Final = ("TMPDIR", "TEMP", "TMP")
 _FOLDERS: Final = ("/tmp", "/var/tmp", "/usr/tmp")
 """Where tempfile puts files, the first that will do."""
-
-_THREADS: Final = 2
-"""Threads that count them: machine code does nearly all of it, and lets go of the interpreter's lock."""
-
-_T = TypeVar("_T")
-_R = TypeVar("_R")
 
 
 class SampleStore:
@@ -62,22 +55,24 @@ class SampleStore:
     def collapse(self, tasks: Sequence[str]) -> tuple[dict[str, Prompts], int]:
         """As `relfast.stats.samples.collapse` does with all samples at once. Raises `OSError` where those
         that were put down cannot be read again."""
-        if self._divide is None or self._file is None:
+        counter = None if self._divide is None or self._file is None else kind_counter()
+        if counter is None or self._divide is None:
             return collapse(self._near, tasks)
         near, ends = self._divide(self._near)
         step = max(1, SHARES * CHUNK_BYTES // (self._size + len(near)))
-
-        mine = threading.local()
-
-        def counted(first: int) -> tuple[dict[str, Prompts], int]:
+        for first in range(0, SHARES, step):
             last = min(first + step, SHARES)
-            pieces = [self._read(each[first], each[last]) for each in self._ends]
-            space = mine.__dict__.setdefault("space", WorkSpace())
-            return collapse(b"".join((*pieces, near[ends[first] : ends[last]])), tasks, space)
-
-        parts = _by_threads(counted, range(0, SHARES, step))
-        repeated = sum(several for _, several in parts)
-        return {name: merged([prompts[name] for prompts, _ in parts]) for name in tasks}, repeated
+            rest = near[ends[first] : ends[last]]
+            samples = counter.room(sum(each[last] - each[first] for each in self._ends) + len(rest))
+            at = 0
+            for each in self._ends:
+                to = at + each[last] - each[first]
+                self._read(each[first], samples[at:to])
+                at = to
+            samples[at:] = rest
+            if samples:
+                counter.add(samples)
+        return of_kinds(*counter.result(), tasks)
 
     def _put_down(self) -> None:
         # where it does not work once it is not tried again
@@ -99,41 +94,10 @@ class SampleStore:
         self._near.clear()
         self._hold = False
 
-    def _read(self, start: int, end: int) -> bytes:
+    def _read(self, start: int, into: memoryview) -> None:
         assert self._file is not None
-        data = os.pread(self._file, end - start, start)
-        if len(data) != end - start:
+        if os.preadv(self._file, [into], start) != len(into):
             raise OSError("a temporary file has changed")
-        return data
-
-
-def _by_threads(work: Callable[[_T], _R], todo: Sequence[_T]) -> list[_R]:
-    """What ``work`` makes of each, in their order, by this thread and others. Raises what it raises."""
-    results: dict[int, _R] = {}
-    failed: list[Exception] = []
-    left = iter(enumerate(todo))
-
-    def some(left: Iterable[tuple[int, _T]]) -> None:
-        for number, each in left:
-            results[number] = work(each)
-
-    def some_by_thread() -> None:
-        try:
-            some(left)
-        except Exception as error:  # raised again in the caller's thread
-            failed.append(error)
-
-    threads = [threading.Thread(target=some_by_thread, daemon=True) for _ in todo[1:_THREADS]]
-    for thread in threads:
-        thread.start()
-    try:
-        some(left)
-    finally:
-        for thread in threads:
-            thread.join()
-    if failed:
-        raise failed[0]
-    return [results[number] for number in range(len(todo))]
 
 
 def _file_without_name() -> int:

@@ -181,17 +181,20 @@ def count_kinds(samples: Any, heads: Any, before: Any, votes: Any, kinds: Any, r
     votes : int64, shape (a power of two above the samples of any prompt, VOTE_COLUMNS)
         Work space.
     kinds : int64, shape (m, KIND_COLUMNS)
-        Zeros, m a power of two; filled: a row for each kind of prompts, one after the other.
+        Zeros, or what other prompts came to, m a power of two; added to: a row for each kind of prompts, in
+        any place.
     repeated : int64, shape (SAMPLE_FURTHER,)
-        Zeros; filled: by task, the prompts that stand on several lines.
+        The same; added to: by task, the prompts that stand on several lines.
 
     Returns
     -------
     int
-        How many kinds, or -1: there is room for fewer.
+        How many kinds, or -1: there is room for fewer, and not all is counted.
     """
     found = 0
     m = kinds.shape[0]
+    for at in range(m):
+        found += 1 if kinds[at, KIND_COUNT] != 0 else 0
     # two in three places are empty, and nobody could foretell which: no branch here
     prompts = 0
     for head in range(len(heads)):
@@ -244,11 +247,4 @@ def count_kinds(samples: Any, heads: Any, before: Any, votes: Any, kinds: Any, r
             row[KIND_TASK], row[KIND_SAMPLES], row[KIND_RIGHT] = task, n, right
             row[KIND_WINNERS], row[KIND_WINNERS_RIGHT] = winners, winners_right
         row[KIND_COUNT] += 1
-    to = 0
-    for at in range(m):
-        if kinds[at, KIND_COUNT] != 0:
-            if at != to:
-                for column in range(kinds.shape[1]):
-                    kinds[to, column] = kinds[at, column]
-            to += 1
     return found
