@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, Literal, NamedTuple, Self, TypeVar, get_args
 
 from relfast.parameters import Choice, Flag, Marks, parameter, parameters_of
+from relfast.plain import Plain
 
 Place = tuple[int, int]
 """A record's place in the run: line index and sample."""
@@ -74,8 +75,8 @@ class SharedGold:
     made: Any = None
 
 
-@dataclass(slots=True)
-class Record:
+@dataclass(slots=True, repr=False, eq=False)
+class Record(Plain):
     """One response to score.
 
     ``index`` is the 0-based line number in the run, ``sample`` the place among the samples of one prompt.
@@ -99,8 +100,8 @@ class Record:
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class Extracted(Generic[T]):
+@dataclass(slots=True, repr=False, eq=False)
+class Extracted(Plain, Generic[T]):
     """What a response says, before it is held against gold.
 
     Attributes
@@ -121,8 +122,8 @@ class Extracted(Generic[T]):
     error: str | None = None
 
 
-@dataclass(slots=True)
-class Outcome:
+@dataclass(slots=True, repr=False, eq=False)
+class Outcome(Plain):
     """What a task says of one record.
 
     ``metrics`` are the published scorer's keys without the texts, ``details`` its texts (``pred``,
@@ -144,8 +145,8 @@ Judged = tuple[bool, dict[str, Any], str | int, str]
 """What a row says of an answer that was found: whether it is correct, metrics, vote and answer as text."""
 
 
-@dataclass(slots=True)
-class Score:
+@dataclass(slots=True, repr=False, eq=False)
+class Score(Plain):
     """One row of the output. ``correct`` and ``reward`` are None unless ``status`` is ok or no_answer.
 
     ``pred`` is the answer as it was read, as text (`relfast.tasks.base.Task.say`); None without an answer.

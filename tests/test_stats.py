@@ -321,7 +321,7 @@ def test_few_samples_are_counted_like_many(rows: list[tuple[int, bool, int, int,
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept, "_VERY_FEW", -1)
         assert kept.collapse(data, names) == few
-        patch.setattr(kept, "count_kinds", lambda samples: None)
+        patch.setattr(kept, "count_kinds", lambda *_: None)
         assert kept.collapse(data, names) == few
         patch.setattr(kept, "_FEW", -1)
         assert kept.collapse(data, names) == few
@@ -348,7 +348,7 @@ def test_machine_code_counts_prompts_as_numpy_does(
         counted = kept.collapse(data, names)
     assert counted == kept.collapse(bytearray(data), names)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept, "count_kinds", lambda samples: None)
+        patch.setattr(kept, "count_kinds", lambda *_: None)
         assert kept.collapse(data, names) == counted
 
 
@@ -360,5 +360,5 @@ def test_more_kinds_of_prompts_than_there_is_room_for() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(by_prompt, "_KINDS", 16)
         counted = kept.collapse(data, ["REL-A1"])
-        patch.setattr(kept, "count_kinds", lambda samples: None)
+        patch.setattr(kept, "count_kinds", lambda *_: None)
         assert kept.collapse(data, ["REL-A1"]) == counted

@@ -7,11 +7,12 @@ from pickle import PickleBuffer
 from typing import Any, SupportsIndex
 
 from relfast.engine.detours import Found
+from relfast.plain import Plain
 from relfast.stats.tally import Tally
 
 
-@dataclass(slots=True)
-class Segment:
+@dataclass(slots=True, repr=False, eq=False)
+class Segment(Plain):
     """Rows of consecutive lines: all up to line ``stop`` (exclusive, within the block).
 
     ``n_fast`` and ``n_exact`` count the lines that the fast path read, or found the fields of, and those that

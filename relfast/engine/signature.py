@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -72,8 +71,13 @@ def version(package: str) -> str:
     """
     stem = package.replace("-", "_")
     for entry in sys.path:
-        for folder in glob.iglob(f"{glob.escape(entry)}/{stem}-*.dist-info"):
-            return os.path.basename(folder).removesuffix(".dist-info").rpartition("-")[2]
+        try:
+            folders = os.listdir(entry)
+        except OSError:
+            continue
+        for folder in folders:
+            if folder.startswith(f"{stem}-") and folder.endswith(".dist-info"):
+                return folder.removesuffix(".dist-info").rpartition("-")[2]
     from importlib import metadata
 
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 from relfast_kernels.compiled import native
@@ -28,6 +27,8 @@ def compile_in_background() -> None:
     if all(map(native.is_built, native.UNITS)) or not native.cache().usable(make=True):
         return
     # workers look for the result from time to time
+    import subprocess  # loads a dozen modules, and kernels are there as a rule
+
     subprocess.Popen(
         ["nice", sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid())],
         stdin=subprocess.DEVNULL,

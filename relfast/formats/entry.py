@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error, refusal_in
+from relfast.plain import Plain
 
 
 class _Missing:
@@ -19,8 +20,8 @@ class _Missing:
 MISSING: Final = _Missing()
 
 
-@dataclass(slots=True)
-class Entry:
+@dataclass(slots=True, repr=False, eq=False)
+class Entry(Plain):
     """One input row in our own terms. ``MISSING`` stands for a field the row does not have.
 
     Attributes

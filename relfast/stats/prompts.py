@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import mmap
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from relfast_kernels.layouts import (
     KIND_COLUMNS,
@@ -23,7 +23,7 @@ UNIT: Final = "prompts"
 _MOST: Final = 2**31 - 2
 """Samples that are counted: they are numbered in 32 bits."""
 
-_KINDS: Final = 1 << 12
+_KINDS: Final = 1 << 11
 
 
 class Prompts(NamedTuple):
@@ -41,20 +41,6 @@ class Prompts(NamedTuple):
     majority: dict[int, list[float]]
 
 
-def merged(parts: Iterable[Prompts]) -> Prompts:
-    """Prompts of one task of which each stands in one part: the same as if all were counted together."""
-    histogram: dict[tuple[int, int], int] = {}
-    majority: dict[int, list[float]] = {}
-    for part in parts:
-        for key, times in part.histogram.items():
-            histogram[key] = histogram.get(key, 0) + times
-        for n_samples, (n_prompts, total) in part.majority.items():
-            entry = majority.setdefault(n_samples, [0, ExactSum.of(0)])
-            entry[0] += n_prompts
-            entry[1] += total
-    return Prompts(dict(sorted(histogram.items())), dict(sorted(majority.items())))
-
-
 class Kind(NamedTuple):
     """What is counted of a prompt: its samples, how many are right; of several samples also how many answers
     are the most frequent ones, and how many of those are right."""
@@ -68,22 +54,44 @@ class Kind(NamedTuple):
 def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
     """A task's prompts from their numbers by kind: the same sums to the last bit, whoever counted."""
     histogram: dict[tuple[int, int], int] = {}
-    majority: dict[int, list[float]] = {}
+    majority: dict[int, list[int]] = {}
     for kind in sorted(kinds):
-        key, times = (kind.samples, kind.right), kinds[kind]
+        samples, right, winners, winners_right = kind
+        key, times = (samples, right), kinds[kind]
         histogram[key] = histogram.get(key, 0) + times
-        if kind.samples > 1:
-            entry = majority.setdefault(kind.samples, [0, ExactSum.of(0)])
+        if samples > 1:
+            entry = majority.setdefault(samples, [0, 0])
             entry[0] += times
-            if kind.winners:
-                share = units_of(kind.winners_right / kind.winners) or 0
-                entry[1] += ExactSum.of(times * share)
-    return Prompts(histogram, majority)
+            if winners:
+                entry[1] += times * (units_of(winners_right / winners) or 0)
+    return Prompts(histogram, {n: [count, ExactSum.of(units)] for n, (count, units) in majority.items()})
 
 
 def _zeros(size: int) -> ctypes.Array[ctypes.c_char]:
     """Memory that is taken only where it is touched, and given back when nobody refers to it."""
-    return (ctypes.c_char * size).from_buffer(mmap.mmap(-1, size))
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return (ctypes.c_char * size).from_buffer(memory)
+
+
+class WorkSpace:
+    """Memory for one count after another: most of a count's time would be the system's, which has to find it
+    and clear it, a page at a time."""
+
+    def __init__(self) -> None:
+        self._memory: dict[str, ctypes.Array[ctypes.c_char]] = {}
+
+    def room(self, name: str, size: int, *, zeros: bool = False) -> ctypes.Array[ctypes.c_char]:
+        """At least so many bytes, with anything in them unless they have to be ``zeros``."""
+        memory = self._memory.get(name)
+        if memory is None or len(memory) < size:
+            memory = self._memory[name] = _zeros(max(1, size))
+        elif zeros:
+            ctypes.memset(memory, 0, size)
+        return memory
+
+    def view(self, name: str, size: int) -> memoryview:
+        """Just as many bytes of `room`."""
+        return memoryview(self.room(name, size)).cast("B")[:size]
 
 
 def _power_above(number: int) -> int:
@@ -105,31 +113,76 @@ def _functions() -> Mapping[str, Callable[..., int]] | None:
     return _loaded[0]
 
 
-def count_kinds(samples: bytes | bytearray) -> tuple[dict[int, dict[Kind, int]], dict[int, int]] | None:
-    """Prompts by kind, and those that stand on several lines, by task number.
+class KindCounter:
+    """Counts prompts by kind, the samples of some prompts after those of others. All samples of a prompt have
+    to come at once."""
 
-    None where the machine code is missing (`relfast_kernels.compiled.native`).
-    """
-    n = len(samples) // SAMPLE_BYTES
-    functions = _functions() if 0 < n <= _MOST else None
-    if functions is None:
+    def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
+        self._functions = functions
+        self._space = WorkSpace()
+        self._kinds: dict[int, dict[Kind, int]] = {}
+        self._repeated = (ctypes.c_int64 * SAMPLE_FURTHER)()
+        self._start(_KINDS)
+
+    def _start(self, n_kinds: int) -> None:
+        self._n_kinds = n_kinds
+        self._table = _zeros(8 * KIND_COLUMNS * n_kinds)
+
+    def room(self, size: int) -> memoryview:
+        """Memory for so many bytes of samples, which the next one that is asked for has too."""
+        return self._space.view("samples", size)
+
+    def add(self, samples: bytes | bytearray | memoryview) -> None:
+        """Count the prompts of some samples; at most 2³¹ - 2 of them."""
+        n, data = len(samples) // SAMPLE_BYTES, _address(samples)
+        n_heads = _power_above(n + n // 2)
+        heads, before = self._space.room("heads", 4 * n_heads, zeros=True), self._space.room("before", 4 * n)
+        n_votes = _power_above(2 * self._functions["chain"](data, n, heads, n_heads, before) + 4)
+        votes = self._space.room("votes", 8 * VOTE_COLUMNS * n_votes)
+        chained = data, n, heads, n_heads, before, votes, n_votes
+        table, repeated = bytes(self._table), bytes(self._repeated)
+        while self._functions["count"](*chained, self._table, self._n_kinds, self._repeated) < 0:
+            self._take(table)
+            self._start(16 * self._n_kinds)
+            table = bytes(self._table)
+            ctypes.memmove(self._repeated, repeated, len(repeated))
+
+    def result(self) -> tuple[dict[int, dict[Kind, int]], dict[int, int]]:
+        """Prompts by kind, and those that stand on several lines, by task number. Ends the count."""
+        self._take(bytes(self._table))
+        return self._kinds, {task: k for task, k in enumerate(self._repeated) if k}
+
+    def _take(self, table: bytes) -> None:
+        numbers = array("q")
+        numbers.frombytes(table)
+        for row, count in enumerate(numbers[KIND_COUNT::KIND_COLUMNS]):
+            if count:
+                at = row * KIND_COLUMNS
+                task, *kind, _ = numbers[at : at + KIND_COLUMNS]
+                mine = self._kinds.setdefault(task, {})
+                known = Kind(*kind)
+                mine[known] = mine.get(known, 0) + count
+
+
+def kind_counter() -> KindCounter | None:
+    """A counter, or None where the machine code is missing (`relfast_kernels.compiled.native`)."""
+    functions = _functions()
+    return None if functions is None else KindCounter(functions)
+
+
+def count_kinds(samples: bytes | bytearray) -> tuple[dict[int, dict[Kind, int]], dict[int, int]] | None:
+    """Prompts by kind, and those that stand on several lines, by task number; None where the machine code is
+    missing."""
+    counter = kind_counter() if 0 < len(samples) // SAMPLE_BYTES <= _MOST else None
+    if counter is None:
         return None
-    data = _address(samples)
-    n_heads = _power_above(n + n // 2)
-    heads, before = _zeros(4 * n_heads), _zeros(4 * n)
-    n_votes = _power_above(2 * functions["chain"](data, n, heads, n_heads, before) + 4)
-    votes = _zeros(8 * VOTE_COLUMNS * n_votes)
-    n_kinds = _KINDS
-    while True:
-        kinds, repeated = _zeros(8 * KIND_COLUMNS * n_kinds), _zeros(8 * SAMPLE_FURTHER)
-        if functions["count"](data, n, heads, n_heads, before, votes, n_votes, kinds, n_kinds, repeated) >= 0:
-            break
-        n_kinds *= 16
-    return _by_task(_numbers(kinds)), {task: k for task, k in enumerate(_numbers(repeated)) if k}
+    counter.add(samples)
+    return counter.result()
 
 
 Divide = Callable[[bytes | bytearray], tuple[memoryview, Sequence[int]]]
-"""Puts samples into shares: all of them, and where each share begins and the last one ends."""
+"""Puts samples into shares: all of them, and where each share begins and the last one ends. They are where
+those of the call before were."""
 
 
 def divider(shares: int) -> Divide | None:
@@ -141,32 +194,16 @@ def divider(shares: int) -> Divide | None:
     if functions is None:
         return None
 
+    space = WorkSpace()
+
     def divide(samples: bytes | bytearray) -> tuple[memoryview, Sequence[int]]:
-        divided, ends = (ctypes.c_char * len(samples))(), (ctypes.c_int64 * (shares + 1))()
-        functions["divide"](_address(samples), len(samples) // SAMPLE_BYTES, divided, ends, shares + 1)
-        return memoryview(divided).cast("B"), list(ends)
+        divided, ends = space.view("divided", len(samples)), (ctypes.c_int64 * (shares + 1))()
+        n = len(samples) // SAMPLE_BYTES
+        functions["divide"](_address(samples), n, _address(divided), ends, shares + 1)
+        return divided, list(ends)
 
     return divide
 
 
-def _address(samples: bytes | bytearray) -> bytes | ctypes.Array[ctypes.c_char]:
+def _address(samples: bytes | bytearray | memoryview) -> bytes | ctypes.Array[ctypes.c_char]:
     return samples if isinstance(samples, bytes) else (ctypes.c_char * len(samples)).from_buffer(samples)
-
-
-def _numbers(memory: Any) -> array[int]:
-    numbers = array("q")
-    numbers.frombytes(memory)
-    return numbers
-
-
-def _by_task(table: array[int]) -> dict[int, dict[Kind, int]]:
-    found: dict[int, dict[Kind, int]] = {}
-    for at in _filled(table):
-        task, *kind, count = table[at : at + KIND_COLUMNS]
-        found.setdefault(task, {})[Kind(*kind)] = count
-    return found
-
-
-def _filled(table: array[int]) -> Iterable[int]:
-    counts = table[KIND_COUNT::KIND_COLUMNS]
-    return (KIND_COLUMNS * row for row, count in enumerate(counts) if count)

@@ -9,7 +9,7 @@ pass@k need, and majority votes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
@@ -81,13 +81,12 @@ def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str
     By machine code where it is there. Few samples of one prompt each are counted without it, as loading it
     takes 5 ms, and more of them without numpy, whose import takes longer still.
     """
-    numbers = {name: TASK_NUMBERS.get(name, FURTHER) for name in tasks}
+    tasks = list(tasks)
+    numbers = _numbers_of(tasks)
     histograms = _one_each(samples, _VERY_FEW)
     counted = count_kinds(samples) if histograms is None else None
     if counted is not None:
-        kinds, several = counted
-        found = {name: prompts_of(kinds.get(number, {})) for name, number in numbers.items()}
-        return found, sum(several.get(number, 0) for number in numbers.values())
+        return of_kinds(*counted, tasks)
     if histograms is None:
         histograms = _one_each(samples, _FEW)
     if histograms is not None:
@@ -103,6 +102,19 @@ def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str
         if any(n > 1 for n, _ in result[name].histogram):
             repeated += _on_several_lines(table, chosen)
     return result, repeated
+
+
+def of_kinds(
+    kinds: Mapping[int, Mapping[Kind, int]], several: Mapping[int, int], tasks: Iterable[str]
+) -> tuple[dict[str, Prompts], int]:
+    """What `collapse` says, of prompts that are counted by kind already (`relfast.stats.prompts`)."""
+    numbers = _numbers_of(tasks)
+    found = {name: prompts_of(kinds.get(number, {})) for name, number in numbers.items()}
+    return found, sum(several.get(number, 0) for number in numbers.values())
+
+
+def _numbers_of(tasks: Iterable[str]) -> dict[str, int]:
+    return {name: TASK_NUMBERS.get(name, FURTHER) for name in tasks}
 
 
 _VERY_FEW: Final = 5_000

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from relfast.plain import Plain
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.intervals import Interval
 from relfast.stats.samples import collapse
@@ -33,8 +34,8 @@ LABELS: Final = {
 """Metrics that are words, by name; their values are counted, not averaged."""
 
 
-@dataclass(slots=True, repr=False)
-class Summary:
+@dataclass(slots=True, repr=False, eq=False)
+class Summary(Plain):
     """What a run came to: per task the numbers, and the signature that says how they were made.
 
     ``output`` is where the rows went, ``seconds`` the wall time of this run, ``unusable`` why records are

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from relfast.plain import Plain
 from relfast.records import SCORED, Score
 from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, hash_id, hash_vote, id_text
 from relfast.stats.task_tally import METRICS, Firsts, TaskTally, tally_of_written
-from relfast.tasks.block_rows import Counted
+
+if TYPE_CHECKING:
+    from relfast.tasks.block_rows import Counted
 
 UNKNOWN_TASK: Final = "(unknown)"
 
 
-@dataclass(slots=True)
-class Tally:
+@dataclass(slots=True, repr=False, eq=False)
+class Tally(Plain):
     """Counts of a run so far, per task; rows whose task is unknown count under ``(unknown)``.
 
     ``samples`` holds the scored rows in order, as `SAMPLE` records one after the other.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from relfast.plain import Plain
 from relfast.records import SCORED
 from relfast.stats.estimates import AtK, avg_at_k, clustered_mean, pass_at_k, pass_at_k_intervals
 from relfast.stats.intervals import LEVEL, Interval, share_interval, wilson
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from relfast.tasks.breakdown import ShownTable
 
 
-@dataclass(slots=True)
-class TaskSummary:
+@dataclass(slots=True, repr=False, eq=False)
+class TaskSummary(Plain):
     """What is reported of the task ``name``.
 
     ``rows`` counts responses, scored or not; ``prompts`` those with a scored response. ``histogram`` counts

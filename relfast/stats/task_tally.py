@@ -6,20 +6,23 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from relfast.plain import Plain
 from relfast.records import SCORED, STATUSES, Score
 from relfast.stats.sums import units_of
 from relfast.tasks import TASKS
-from relfast.tasks.block_rows import Counted, Sum
 from relfast.tasks.facts import Breakdown, Metric
+
+if TYPE_CHECKING:
+    from relfast.tasks.block_rows import Counted
 
 METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
 BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
 
 
-@dataclass(slots=True)
-class TaskTally:
+@dataclass(slots=True, repr=False, eq=False)
+class TaskTally(Plain):
     """Counts of one task.
 
     ``rewards`` and the values of ``sums`` are (number of rows that have it, sum in units of
@@ -238,6 +241,8 @@ def counted_columns(
 ) -> Counted:
     """What is counted of scored rows of a task without cells: whether each has an answer, rewards, and
     metrics by name."""
+    from relfast.tasks.block_rows import Counted, Sum  # whoever comes here has it
+
     sums, labels = [], []
     for name, column in metrics.items():
         metric = METRICS[task].get(name)

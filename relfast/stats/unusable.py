@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from relfast.errors import in_python
+from relfast.plain import Plain
 
 Side = Literal["command", "python"]
 """In whose words: options of the command line, or Python's keywords."""
@@ -27,8 +28,8 @@ _ONE_CAUSE: Final = frozenset({"MissingGold", "UnknownTask"})
 """Kinds whose message names the record: one cause, whatever it names."""
 
 
-@dataclass(slots=True)
-class Cause:
+@dataclass(slots=True, repr=False, eq=False)
+class Cause(Plain):
     """Records that are unusable for one reason.
 
     Attributes

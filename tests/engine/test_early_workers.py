@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from corpora import ROOT
 
-from relfast.engine.pool import early, launch, worker
+from relfast.engine.pool import early, early_helper, launch, worker
 
 
 def _child() -> early.Child:
@@ -60,8 +60,8 @@ def test_gold_is_read_once_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     gold.write_text(json.dumps({"id": "a", "task": "REL-A1", "answer": {"target": 3}}) + "\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(worker, "_gold_at_hand", {})
-    early._read_gold_of(["score", "dump", "--data", "gold.jsonl", "--data", str(gold)])
-    early._read_gold_of(["score", "dump", "--data=none.jsonl"])
+    early_helper._read_gold_of(["score", "dump", "--data", "gold.jsonl", "--data", str(gold)])
+    early_helper._read_gold_of(["score", "dump", "--data=none.jsonl"])
     (paths,) = worker._gold_at_hand
     assert paths == (str(gold), str(gold))
     assert list(worker._gold_at_hand[paths]) == ["a"]

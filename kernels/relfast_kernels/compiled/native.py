@@ -14,12 +14,8 @@ that a stale or torn file is never run. One that somebody else could have writte
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import json
 import os
-import platform
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -29,6 +25,12 @@ from typing import Any, BinaryIO, Final
 from relfast_kernels.compiled.cache import Cache, user_cache
 from relfast_kernels.compiled.trust import UntrustedError
 from relfast_kernels.compiled.units import UNITS as UNITS
+
+try:
+    # hashlib's own; hashlib itself loads OpenSSL, which takes longer than all that is done here
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
 
 _ROOT: Final = Path(__file__).parent.parent
 _OF_ALL: Final = tuple(
@@ -65,16 +67,17 @@ def object_file(unit: str) -> Path:
 def _digest(unit: str) -> str:
     import llvmlite  # without its binding, which takes 40 ms
 
-    digest = hashlib.sha256()
+    digest = blake2b(digest_size=12)
     for name in (*_OF_ALL, *UNITS[unit]):
-        digest.update((_ROOT / name).read_bytes())
+        with open(f"{_ROOT}/{name}", "rb", buffering=0) as file:
+            digest.update(file.read())
     digest.update(f"{llvmlite.__version__} {sys.implementation.cache_tag} {_processor()}".encode())
-    return digest.hexdigest()[:24]
+    return digest.hexdigest()
 
 
 def _processor() -> str:
     """What code is compiled for: the kind of processor and its instruction sets."""
-    found = {"machine": platform.machine()}
+    found = {"machine": os.uname().machine}
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             for line in file:
@@ -84,6 +87,8 @@ def _processor() -> str:
                 if name.strip() in ("model name", "flags", "Features", "CPU part"):
                     found[name.strip()] = " ".join(sorted(value.split()))
     except OSError:
+        import platform  # compiles ten patterns
+
         found["name"] = platform.processor()
     return json.dumps(found)
 
@@ -113,8 +118,8 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
     for path, open_code in ((shared_library(unit), _open_library), (object_file(unit), _open_object)):
         try:
             with open(cache().open(path.name), "rb") as file:
-                code, entries = _read(file)
-                address_of = open_code(file, code)
+                code, checksum, entries = _read(file)
+                address_of = open_code(file, code, checksum)
             return {
                 name: callable_at(
                     address_of(entry["symbol"]), entry["arguments"], holds_gil=is_short(unit, name)
@@ -134,32 +139,37 @@ _DIGITS: Final = 8
 def _with_trailer(code: bytes, entries: Mapping[str, Any]) -> bytes:
     """Code, what is to be known of it, and the length of that in digits. A shared library may have such an
     end, but no such beginning."""
-    trailer = json.dumps({"sha256": hashlib.sha256(code).hexdigest(), "entries": entries}).encode()
+    trailer = json.dumps({"blake2b": _checksum(code), "entries": entries}).encode()
     return code + trailer + b"%0*d" % (_DIGITS, len(trailer))
 
 
-def _read(file: BinaryIO) -> tuple[bytes, Mapping[str, Any]]:
-    """The code in a file, and its entries. Raises `ValueError` if it is not whole."""
+def _checksum(code: bytes) -> str:
+    return blake2b(code, digest_size=32).hexdigest()
+
+
+def _read(file: BinaryIO) -> tuple[bytes, str, Mapping[str, Any]]:
+    """The code in a file, its checksum, and its entries. Raises `ValueError` if it is not whole."""
     content = file.read()
     end = len(content) - _DIGITS
     start = end - int(content[end:])
     described = json.loads(content[start:end])
     code = content[:start]
-    if hashlib.sha256(code).hexdigest() != described["sha256"]:
+    checksum = _checksum(code)
+    if checksum != described["blake2b"]:
         raise ValueError("the file is damaged")
-    return code, described["entries"]
+    return code, checksum, described["entries"]
 
 
 _keep_alive: list[Any] = []
 
 
-_libraries: dict[tuple[int, int, bytes], ctypes.CDLL] = {}
-"""Loaded libraries by device, inode and digest: loading one again must not take another descriptor."""
+_libraries: dict[tuple[int, int, str], ctypes.CDLL] = {}
+"""Loaded libraries by device, inode and checksum: loading one again must not take another descriptor."""
 
 
-def _open_library(file: BinaryIO, code: bytes) -> Callable[[str], int]:
+def _open_library(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str], int]:
     status = os.fstat(file.fileno())
-    key = (status.st_dev, status.st_ino, hashlib.sha256(code).digest())
+    key = (status.st_dev, status.st_ino, checksum)
     library = _libraries.get(key)
     if library is None:
         # the very file that was judged and read. The number stays taken: the loader takes a name that it has
@@ -177,7 +187,7 @@ def _open_library(file: BinaryIO, code: bytes) -> Callable[[str], int]:
     return address_of
 
 
-def _open_object(file: BinaryIO, code: bytes) -> Callable[[str], int]:
+def _open_object(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str], int]:
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -282,6 +292,8 @@ def build(unit: str) -> Path:
 
 def _link(code: bytes) -> bytes | None:
     """A shared library of object code; None where none can be made, or loaded, here."""
+    import shutil
+    import subprocess
     import tempfile
 
     # private whatever the umask is, and where the library is going to lie

@@ -25,6 +25,9 @@ from relfast_kernels.layouts import (
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _PROMPT, _VOTE, _CORRECT = 1, 9, 13
 
+_FEW_FURTHER = 1 << 17
+"""So few samples of prompts that have one already that nobody need know how many a single prompt has."""
+
 
 @kernel
 def _task_of(samples: Any, k: Any) -> Any:
@@ -110,9 +113,10 @@ def chain_samples(samples: Any, n: int, heads: Any, before: Any) -> Any:
     Returns
     -------
     int
-        Samples of the prompt that has most.
+        Samples of the prompt that has most, or a few more than that.
     """
     size = len(heads)
+    further = 0
     for k in range(n):
         task, prompt = _task_of(samples, k), _prompt_of(samples, k)
         at = _place(prompt + np.uint64(task), size)
@@ -122,7 +126,10 @@ def chain_samples(samples: Any, n: int, heads: Any, before: Any) -> Any:
                 break
             at = (at + 1) & (size - 1)
         before[k] = heads[at]
+        further += 1 if heads[at] != 0 else 0
         heads[at] = k + 1
+    if further < _FEW_FURTHER:
+        return further + 1
     most: Any = 0
     for at in range(size):
         length: Any = 0
@@ -170,25 +177,34 @@ def count_kinds(samples: Any, heads: Any, before: Any, votes: Any, kinds: Any, r
     Parameters
     ----------
     samples, heads, before
-        As `chain_samples` left them.
+        As `chain_samples` left them; the heads are put one after the other.
     votes : int64, shape (a power of two above the samples of any prompt, VOTE_COLUMNS)
         Work space.
     kinds : int64, shape (m, KIND_COLUMNS)
-        Zeros, m a power of two; filled: a row for each kind of prompts, in any place.
+        Zeros, or what other prompts came to, m a power of two; added to: a row for each kind of prompts, in
+        any place.
     repeated : int64, shape (SAMPLE_FURTHER,)
-        Zeros; filled: by task, the prompts that stand on several lines.
+        The same; added to: by task, the prompts that stand on several lines.
 
     Returns
     -------
     int
-        How many kinds, or -1: there is room for fewer.
+        How many kinds, or -1: there is room for fewer, and not all is counted.
     """
     found = 0
     m = kinds.shape[0]
+    for at in range(m):
+        found += 1 if kinds[at, KIND_COUNT] != 0 else 0
+    # two in three places are empty, and nobody could foretell which: no branch here
+    prompts = 0
     for head in range(len(heads)):
+        taken = heads[head]
+        heads[prompts] = taken
+        prompts += 1 if taken != 0 else 0
+    for head in range(prompts, len(heads)):
+        heads[head] = 0
+    for head in range(prompts):
         last: Any = np.int64(heads[head])
-        if last == 0:
-            continue
         task = _task_of(samples, last - 1)
         n: Any = 0
         right: Any = 0

@@ -149,7 +149,7 @@ def _open_scoring(
 ) -> contextlib.AbstractContextManager[Blocks]:
     if not workers:
         return in_process(job)
-    return on_pool(job, workers, large=large, tell=tell, meanwhile=meanwhile)
+    return on_pool(job, workers, large=large, once=True, tell=tell, meanwhile=meanwhile)
 
 
 def _same_file(path: str, output: str) -> bool:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -30,6 +29,7 @@ from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.engine.segments import Segment
 from relfast.engine.signature import signature
 from relfast.errors import ResumeMismatchError, UsageError
+from relfast.plain import Plain
 from relfast.records import Score
 from relfast.stats.sample_store import SampleStore
 from relfast.stats.samples import votes_of, with_votes
@@ -38,8 +38,8 @@ from relfast.stats.unusable import Cause
 from relfast.tasks import TASKS
 
 
-@dataclass(slots=True)
-class Progress:
+@dataclass(slots=True, repr=False, eq=False)
+class Progress(Plain):
     """How far a run is; given to the progress callback after each block.
 
     ``total_bytes`` is 0 where the input's size is not known. What an earlier run had done is in
@@ -85,14 +85,22 @@ def on_pool(
     workers: int,
     *,
     large: bool,
+    once: bool = False,
     tell: Tell = tell_nobody,
     meanwhile: Callable[[int], None] = lambda n_slow: None,
 ) -> Iterator[Blocks]:
-    """Score on worker processes, which are gone when the context is left. ``meanwhile`` is told at least
-    every half second how many records are slow."""
+    """Score on worker processes, which are gone when the context is left; with ``once`` they begin to go when
+    all blocks that were given first are scored. ``meanwhile`` is told at least every half second how many
+    records are slow."""
     pool = Pool(job, workers, large=large, tell=tell)
+
+    def score(todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
+        yield from score_on_pool(pool, meanwhile, todo)
+        if once:
+            pool.release()
+
     try:
-        yield partial(score_on_pool, pool, meanwhile)
+        yield score
     finally:
         pool.close()
         tell(f"workers: {workers}, replaced: {pool.replaced}")

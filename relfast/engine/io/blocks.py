@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from relfast.plain import Plain
+
 Fault = tuple[str, str]
 """Type and message of what is wrong with a line."""
 
 
-@dataclass(slots=True)
-class Block:
+@dataclass(slots=True, repr=False, eq=False)
+class Block(Plain):
     """Whole lines of one source.
 
     Attributes
@@ -71,8 +73,8 @@ class Block:
         return Position(self.seq + 1, self.source, self.end, self.first_index + self.n_lines)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class Position(Plain):
     """Where a run stands: the next block's number, source, offset in it, and line index."""
 
     seq: int = 0

@@ -14,13 +14,14 @@ from typing import Any, Final
 import orjson
 
 from relfast.engine.io.blocks import Position
+from relfast.plain import Plain
 
 JOURNAL_VERSION: Final = 2
 JOURNAL_SUFFIX: Final = ".journal"
 
 
-@dataclass(slots=True)
-class Commit:
+@dataclass(slots=True, repr=False, eq=False)
+class Commit(Plain):
     """A block's entry.
 
     Attributes
@@ -79,8 +80,8 @@ class Commit:
             return None
 
 
-@dataclass(slots=True)
-class CommitLog:
+@dataclass(slots=True, repr=False, eq=False)
+class CommitLog(Plain):
     """What a journal says.
 
     Attributes

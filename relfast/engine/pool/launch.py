@@ -10,15 +10,17 @@ import contextlib
 import fcntl
 import mmap
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from relfast_kernels.compiled.cache import QUIET_VARIABLE
 
 from relfast import interrupts
+
+if TYPE_CHECKING:
+    import subprocess
 
 _PIPE_BYTES: Final = 1 << 20
 
@@ -26,8 +28,10 @@ _PIPE_BYTES: Final = 1 << 20
 class Process(Protocol):
     """What is asked of a process: what `subprocess.Popen` and a forked worker have in common."""
 
-    pid: int
     returncode: int | Any
+
+    @property
+    def pid(self) -> int: ...
 
     def kill(self) -> None: ...
 
@@ -42,6 +46,18 @@ class Launched(NamedTuple):
     answers: int
     page: int
 
+    def close(self) -> None:
+        """Let go of our ends, where nobody else has them."""
+        for descriptor in self.requests, self.answers, self.page:
+            os.close(descriptor)
+
+
+def timeout_expired() -> type[Exception]:
+    """What `Process.wait` raises; to be asked for only then, as `start` says."""
+    from subprocess import TimeoutExpired
+
+    return TimeoutExpired
+
 
 _early: list[Launched] = []
 
@@ -52,25 +68,34 @@ def keep_for_later(launched: Iterable[Launched]) -> None:
 
 
 def launch() -> Launched:
-    """A worker process: one started early if there is one left.
+    """A worker process: one started early if there is one left. Waits until it is there.
 
     Raises
     ------
     OSError
         The process or its pipes cannot be made.
     """
-    return _early.pop() if _early else _launch()
+    while True:
+        try:
+            launched = _early.pop()
+        except IndexError:
+            return _launch()
+        try:
+            # one that is only promised may never come
+            if launched.process.pid:
+                return launched
+        except OSError:
+            launched.close()
 
 
 def dismiss() -> None:
     """Let workers that were started early and not used go."""
     while _early:
         launched = _early.pop()
-        os.close(launched.requests)
-        os.close(launched.answers)
-        os.close(launched.page)
+        launched.close()
         launched.process.kill()
-        launched.process.wait()
+        with contextlib.suppress(OSError):  # it was only promised, and never came
+            launched.process.wait()
 
 
 def _launch() -> Launched:
@@ -120,6 +145,8 @@ def start(module: str, *arguments: int, stdin: int, **more: Any) -> subprocess.P
     OSError
         It cannot be started.
     """
+    import subprocess  # loads a dozen modules; a quiet command starts nobody
+
     if not sys.executable:
         raise OSError("this interpreter does not know its own program (sys.executable is empty)")
     # -P: the caller's directory may hold a module that shadows one of ours. -S: the caller's path is

@@ -6,12 +6,11 @@ import contextlib
 import os
 import select
 import signal
-import subprocess
 import time
 from typing import TYPE_CHECKING, Any, Final
 
 from relfast.engine.pool import protocol as wire
-from relfast.engine.pool.launch import Launched, launch, launch_with
+from relfast.engine.pool.launch import Launched, launch, launch_with, timeout_expired
 from relfast.errors import WorkerError
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class Worker:
         try:
             # without requests it leaves by itself, unless it is at work
             status = self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
+        except timeout_expired():
             self._process.kill()
             status = self._process.wait()
         # one that was forked by a helper is known to that more exactly
