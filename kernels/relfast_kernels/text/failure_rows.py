@@ -60,7 +60,8 @@ from relfast_kernels.text.fields import may_be_joined
 from relfast_kernels.text.find import begins_with, copy
 from relfast_kernels.text.gold import may_be_task, task_number, task_of_gold
 from relfast_kernels.text.join import NOT_THERE, find_gold
-from relfast_kernels.text.json_scan import is_null, member, put_text, tokenise
+from relfast_kernels.text.json_scan import is_null, member, tokenise
+from relfast_kernels.text.json_strings import put_text
 from relfast_kernels.text.values import is_plain_json, put_value
 
 MOST_CHARACTERS: Final = 500
