@@ -107,6 +107,7 @@ BEGINNINGS: Final = frozenset(word[:_BEGINNING] for word in _WORDS)
 
 _LAST_OF_ENDS: Final = frozenset(end[-1] for end in TURN_ENDS)
 """Brackets, which have no case."""
+_LONGEST_END: Final = max(map(len, TURN_ENDS))
 
 MAX_STRICT_CHARS: Final = 1_000_000
 """Longest response that ``strict`` reads. Longer than any model's output window today (≈ 500 kB)."""
@@ -245,11 +246,10 @@ def end_of_turn(lowered: str) -> int:
 
 def cut_turn(text: str) -> str:
     """The text without blanks and marks of the end of a turn behind it, if there is a mark."""
-    last = text[-1:]
-    if last.isspace():
-        last = text.rstrip()[-1:]
-    if last not in _LAST_OF_ENDS:
-        return text  # most texts, without a copy of them
+    said = text.rstrip() if text[-1:].isspace() else text
+    # most texts have none, and are not copied; some end with a tag: "<Yes>"
+    if said[-1:] not in _LAST_OF_ENDS or not lower(said[-_LONGEST_END:]).endswith(TURN_ENDS):
+        return text
     return text[: end_of_turn(lower(text))]
 
 

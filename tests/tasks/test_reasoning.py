@@ -22,7 +22,16 @@ from relfast.records import Record
 from relfast.rewards import trl, verl
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
-from relfast.tasks.reasoning import MARKS, MAX_STRICT_CHARS, TURN_ENDS, read_strictly, strip_reasoning
+from relfast.tasks.reasoning import (
+    MARKS,
+    MAX_STRICT_CHARS,
+    TURN_ENDS,
+    cut_turn,
+    end_of_turn,
+    lower,
+    read_strictly,
+    strip_reasoning,
+)
 
 COT = (("<cot>", "</cot>"),)
 WORDS = [word for mark in MARKS for word in mark]
@@ -206,3 +215,18 @@ def test_the_signature_shows_them_where_they_count() -> None:
     ):
         line = signature(make_job(reasoning=COT, **options), ["REL-A1"])
         assert (" | reasoning <cot>…</cot> | " in line) is shown
+
+
+ENDED = st.lists(
+    st.sampled_from(
+        [*TURN_ENDS, " ", "\n", "<Yes>", ">", "]", "x", "İ", "Σ", "<|im_", "end|>", "\u2003", "\x1c"]
+    ),
+    max_size=6,
+).map("".join)
+
+
+@given(ENDED, st.booleans())
+def test_ends_of_turns_are_cut_from_texts_that_have_them(text: str, is_upper: bool) -> None:
+    text = text.upper() if is_upper else text
+    assert cut_turn(text) == text[: end_of_turn(lower(text))]
+    assert cut_turn(f"{text}x<|IM_END|> \n") == f"{text}x"

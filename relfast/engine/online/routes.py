@@ -25,6 +25,7 @@ from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.score_cache import for_record
 from relfast.engine.online.text_route import TextRoute, own
 from relfast.engine.scoring import Scoring, failed
+from relfast.engine.strict_reader import FEW
 from relfast.json_text import once_decoded
 from relfast.records import Record, Score, unscored
 from relfast.results import ScoreBatch
@@ -72,6 +73,7 @@ class Routes:
         turn: threading.Lock,
     ) -> None:
         self._scoring, self._workers, self._counts, self._isolated = scoring, workers, counts, isolated
+        self._ticks = counts.ticks
         # an embedding model is fastest on many texts, and one call fills all cores
         self._embedding = MicroBatcher(lambda records: list(scoring.entries(records)), turn)
         self._texts: dict[str, TextRoute] = {}
@@ -115,7 +117,7 @@ class Routes:
                 else:
                     found = delivered(self.begin(entry), entry)
             score = found
-        self._counts.add(score.status)
+        self._ticks[score.status]()
         return score
 
     def _text(self, task: Any, answer: Any, response: Any, question: Any) -> Score | None:
@@ -195,6 +197,10 @@ class Routes:
         names, answers, responses, questions = columns
         if len(names) == 1:
             return [self.kept(names[0], answers[0], responses[0], questions[0] if questions else None)]
+        if len(names) <= FEW:
+            few = self._few(columns)
+            if few is not None:
+                return few
         texts, others = self._of_short_ways(names, responses)
         if not others and len(texts) == 1 and names[0] in self._texts:
             return self._counted(self._texts[names[0]].kept_all(answers, responses, questions))
@@ -227,6 +233,24 @@ class Routes:
         for at, each, entry in zip(others, begun, entries, strict=True):
             scores[at] = delivered(each, entry)
         return self._counted(scores)
+
+    def _few(self, columns: Columns) -> list[Score] | None:
+        """Scores of a few texts of one task, at what as many calls cost; None: they are something else."""
+        names, answers, responses, questions = columns
+        name = names[0] if names else None
+        route = self._texts.get(name) if type(name) is str else None
+        if route is None:
+            return None
+        for one, response in zip(names, responses, strict=True):
+            if one is not name and (type(one) is not str or one != name):
+                return None
+            if type(response) is not str or len(response) > HOST_CHARS:
+                return None
+        scores = route.kept_all(answers, responses, questions)
+        ticks = self._ticks
+        for score in scores:
+            ticks[score.status]()
+        return scores
 
     def _of_short_ways(
         self, names: list[Any], responses: list[Any]
