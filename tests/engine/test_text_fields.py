@@ -169,17 +169,25 @@ def test_shapes_of_batch_output(kind: str, tmp_path: Path) -> None:
     assert row["correct"] is True
 
 
-@pytest.mark.parametrize(
-    "content", [[], [{"type": "refusal", "refusal": "no"}], [{"type": "text", "text": ""}], ["Answer 4"], [{"type": None, "text": "Answer 4"}]]
-)  # fmt: skip
+CONTENTS = [
+    ([], 0),
+    ([{"type": "refusal", "refusal": "no"}], 0),
+    ([{"type": "text", "text": ""}], 0),
+    (["Answer 4"], 1),
+    ([{"type": None, "text": "Answer 4"}], 1),
+]
+
+
+@pytest.mark.parametrize(("content", "decoded"), CONTENTS)
 @pytest.mark.parametrize("shape", ["choices", "output"])
-def test_contents_that_only_the_ordinary_way_knows(content: Any, shape: str, tmp_path: Path) -> None:
+def test_contents_without_text(content: Any, decoded: int, shape: str, tmp_path: Path) -> None:
+    """Some of which only the ordinary way knows."""
     gold = tmp_path / "gold.jsonl"
     gold.write_text('{"id": "a", "task": "REL-A1", "answer": {"target": 3}}\n')
     message = {"role": "assistant", "type": "message", "content": content}
     body = {"choices": [{"message": message}]} if shape == "choices" else {"output": [message]}
     line = {"custom_id": "a", "response": {"status_code": 200, "body": body}, "error": None}
-    same([line], Job(data=(str(gold),)), decoded=1)
+    same([line], Job(data=(str(gold),)), decoded=decoded)
 
 
 def test_parts_of_chat_messages() -> None:

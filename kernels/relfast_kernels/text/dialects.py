@@ -218,6 +218,23 @@ def _responses(data: Any, tape: Any, dialect: int, fields: Any, samples: Any) ->
 
 
 @kernel
+def _may_be(tape: Any, dialect: int, fields: Any) -> Any:
+    """Whether a row has what its dialect's module looks for: it may have been told to be of that one, and is
+    not."""
+    if dialect == HELM:
+        is_prediction = fields[FIELD_INSTANCE_ID] != 0 and fields[FIELD_PREDICTED_TEXT] != 0
+        is_request = _is(tape, fields[FIELD_INSTANCE], OBJECT) and _is(tape, fields[FIELD_REQUEST], OBJECT)
+        return is_request and not is_prediction
+    if dialect == LIGHTEVAL:
+        return _is(tape, fields[FIELD_DOC], OBJECT) and _is(tape, fields[FIELD_MODEL_RESPONSE], OBJECT)
+    if dialect == TRL:
+        return fields[FIELD_PROMPT] != 0 and fields[FIELD_COMPLETION] != 0
+    if dialect == OPENCOMPASS:
+        return fields[FIELD_ORIGIN_PROMPT] != 0 and fields[FIELD_PREDICTION] != 0
+    return True
+
+
+@kernel
 def _read_tool(data: Any, tape: Any, dialect: int, fields: Any, entry: Any) -> int:
     """Find the tokens of a tool's row by its dialect's paths: 0, or `UNSURE`."""
     if dialect == VERIFIERS and not (
@@ -225,10 +242,7 @@ def _read_tool(data: Any, tape: Any, dialect: int, fields: Any, entry: Any) -> i
     ):
         dialect = ROLLOUT
     entry[ENTRY_DIALECT] = dialect
-    # a row that was told to be of this dialect, and is not
-    if dialect == HELM and not (
-        _is(tape, fields[FIELD_INSTANCE], OBJECT) and _is(tape, fields[FIELD_REQUEST], OBJECT)
-    ):
+    if not _may_be(tape, dialect, fields):
         return UNSURE
     task = task_among(data, tape, dialect)
     answer = gold_among(data, tape, dialect, task)
@@ -346,7 +360,8 @@ def read_entry(
     if found < 0:
         return found
     n = 0
-    if len(paths) == 0 or not maps_response(paths):
+    # what modules of tools stumble over they do wherever responses are
+    if dialect >= VLLM or len(paths) == 0 or not maps_response(paths):
         n = _responses(data, tape, entry[ENTRY_DIALECT], fields, samples)
     if len(paths) > 0 and n >= 0:
         n = map_fields(data, tape, paths, steps, n, entry, samples)

@@ -95,7 +95,7 @@ def put_line(text: Any, at: int, end: int, out: Any, to: int) -> int:
     n = 0
     waits = False
     while at < end and n < MOST_CHARACTERS:
-        byte = np.int64(text[at])
+        byte: Any = np.int64(text[at])
         length: Any = 1
         if byte < 0x80:
             blank = byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31

@@ -230,6 +230,8 @@ def samples_in(data: Any, tape: Any, response: int, samples: Any) -> int:
         return 1 if samples[0] >= NO_TEXT else UNSURE
     if tape[response, TOKEN_KIND] != LIST:
         return UNSURE
+    if at >= stop:
+        return 0
     if tape[at, TOKEN_KIND] == OBJECT:
         samples[0] = last_said(data, tape, response)
         return 1 if samples[0] > 0 else UNSURE
