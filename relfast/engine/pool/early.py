@@ -166,6 +166,7 @@ def prefork(workers: int, arguments: Sequence[str]) -> bool:
                 launched.append(launch_with(promise))
         helper.append(_fork(theirs, arguments))
     except OSError:
+        adopt_orphans(False)
         for each in launched:
             each.close()
         return False
