@@ -19,7 +19,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from relfast.engine.pool.early_helper import PID, SIGNALS, be_helper
+from relfast.cores import usable_cores
+from relfast.engine.pool.early_helper import PID, SIGNALS, be_helper, import_what_workers_need
 from relfast.engine.pool.launch import Launched, keep_for_later, launch_with
 from relfast.engine.pool.parents import adopt_orphans
 
@@ -152,6 +153,9 @@ def prefork(workers: int, arguments: Sequence[str]) -> bool:
     """
     if _n_threads() != 1 or not adopt_orphans(True):
         return False
+    if usable_cores() == 1:
+        # nobody does anything meanwhile: what both need is imported once
+        import_what_workers_need()
     helper: list[Helper] = []
     launched: list[Launched] = []
     theirs: list[tuple[int, int, int]] = []
@@ -166,6 +170,7 @@ def prefork(workers: int, arguments: Sequence[str]) -> bool:
                 launched.append(launch_with(promise))
         helper.append(_fork(theirs, arguments))
     except OSError:
+        adopt_orphans(False)
         for each in launched:
             each.close()
         return False

@@ -92,12 +92,16 @@ def _keep_open(wanted: set[int]) -> None:
                 os.close(descriptor)
 
 
-def _make_ready(arguments: Sequence[str]) -> None:
-    """Load what workers need, and what their first block is likely to need."""
+def import_what_workers_need() -> None:
+    """Modules only: the command may do so too."""
     from relfast.engine.file_run import block_scoring  # noqa: F401
     from relfast.engine.io import sources  # noqa: F401
     from relfast.engine.pool import protocol, worker  # noqa: F401
 
+
+def _make_ready(arguments: Sequence[str]) -> None:
+    """Load what workers need, and what their first block is likely to need."""
+    import_what_workers_need()
     gold = _read_gold_of(arguments)
     if not any(map(_is_large, arguments)):
         return
