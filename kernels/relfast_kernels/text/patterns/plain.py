@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.characters import CHUNK
 from relfast_kernels.text.patterns.classes import class_of
 from relfast_kernels.text.patterns.machine import number_of, substitute
 from relfast_kernels.text.patterns.symbols import DELETE, IS_ALNUM, IS_BLANK, KIND, N_SYMBOLS, PLAIN, constant
-from relfast_kernels.text.vectors import WIDTH
 
 _TAG, _LATEX, _SPACING = number_of("TAG"), number_of("LATEX"), number_of("SPACING")
 LINE_FEED, PIPE, POINT = map(constant, (10, 124, 46))
@@ -31,36 +27,6 @@ def members(text: str) -> Any:
 
 
 BLANKS: Final = (KIND & IS_BLANK != 0).astype(np.uint8)
-
-if config.DISABLE_JIT:
-
-    def places_within(text: Any, at: int, least: int, most: int) -> Any:
-        """A bit for each place in the vector at ``at`` that holds ``least`` to ``most``, the first lowest."""
-        window = bytes(text[at : at + WIDTH])
-        return np.uint64(sum(1 << k for k, symbol in enumerate(window) if least <= symbol <= most))
-
-else:
-
-    @intrinsic
-    def places_within(typing: Any, text: Any, at: Any, least: Any, most: Any) -> Any:
-        """A bit for each place in the vector at ``at`` that holds ``least`` to ``most``, the first lowest."""
-        several = ir.VectorType(ir.IntType(8), WIDTH)
-
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            array, at, least, most = values
-            first = builder.gep(context.make_array(signature.args[0])(context, builder, array).data, [at])
-            vector = builder.load(builder.bitcast(first, several.as_pointer()), align=1)
-
-            def spread(byte: Any) -> Any:
-                one = builder.insert_element(ir.Constant(several, ir.Undefined), byte, ir.IntType(32)(0))
-                zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), None)
-                return builder.shuffle_vector(one, ir.Constant(several, ir.Undefined), zeros)
-
-            above = builder.sub(vector, spread(least))
-            hits = builder.icmp_unsigned("<=", above, spread(builder.sub(most, least)))
-            return builder.bitcast(hits, ir.IntType(64))
-
-        return types.uint64(text, types.int64, types.uint8, types.uint8), code
 
 
 @kernel

@@ -17,7 +17,6 @@ from relfast_kernels.text.patterns.plain import (
     LINE_FEED,
     find,
     members,
-    places_within,
     skip,
     skip_back,
 )
@@ -25,7 +24,7 @@ from relfast_kernels.text.patterns.sources import SOURCES
 from relfast_kernels.text.patterns.symbols import IS_LETTER, KIND, to_symbols
 from relfast_kernels.text.patterns.verdict import DRESS, NEAR, obvious
 from relfast_kernels.text.prose import count
-from relfast_kernels.text.vectors import WIDTH, lowest, places_of
+from relfast_kernels.text.vectors import WIDTH, lowest, places_of, places_within
 
 MAX_TEXT: Final = 200_000
 """Bytes of a text that is read here: of longer ones the extractors look at the end."""

@@ -21,13 +21,12 @@ from relfast_kernels.text.patterns.plain import (
     find_back,
     is_in,
     members,
-    places_within,
     plain,
     skip,
     skip_back,
 )
 from relfast_kernels.text.patterns.symbols import ELLIPSIS, IS_ALNUM, IS_LETTER, KIND
-from relfast_kernels.text.vectors import WIDTH, lowest
+from relfast_kernels.text.vectors import WIDTH, lowest, places_within
 
 NO_VERDICT, WEAK, MENTIONED, ADDED, STATED, ANSWERED = -1, 0, 1, 2, 3, 4
 MOST: Final = 500
