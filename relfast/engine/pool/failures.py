@@ -192,3 +192,10 @@ def blamed(death: Death, find: Callable[[Place], _T | None], alone: _T | None) -
     if death.place is not None:
         return find(death.place)
     return alone if death.by_own_work else None
+
+
+class Died(Exception):
+    """A worker ended before it had answered; ``silent`` if it had to be ended for its silence."""
+
+    def __init__(self, *, silent: bool = False) -> None:
+        self.silent = silent

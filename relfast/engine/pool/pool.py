@@ -25,7 +25,7 @@ from relfast.engine.io.line_counts import create_shared as create_counts
 from relfast.engine.io.line_counts import open_shared
 from relfast.engine.job import Job
 from relfast.engine.pool import protocol as wire
-from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death
+from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death, Died
 from relfast.engine.pool.work_item import WorkItem
 from relfast.engine.pool.worker_process import Worker, failure_of, shield_thread
 from relfast.errors import WorkerError
@@ -290,7 +290,7 @@ class Pool:
                 item.answer(message)
             item.finished()
             return True
-        except _Died as died:
+        except Died as died:
             death = self._death(slot, worker, silent=died.silent)
             if self._closing:
                 return False
@@ -314,11 +314,11 @@ class Pool:
             if not self._queue or not self._queue[0].ahead or worker.ahead is not None:
                 return
             worker.ahead = self._queue.popleft()
-        with contextlib.suppress(_Died):  # what it answered before is still to be received
+        with contextlib.suppress(Died):  # what it answered before is still to be received
             _send(worker, worker.ahead)
 
     def _answers(self, worker: Worker) -> Iterator[Any]:
-        """The answers to a request, up to the last one or the None that ends them. Raises `_Died`."""
+        """The answers to a request, up to the last one or the None that ends them. Raises `Died`."""
         slow: Place | None = None
         while True:
             waited = 0.0
@@ -327,7 +327,7 @@ class Pool:
                 slow = self._tell_slow(worker, slow)
                 if self._is_stuck(worker, waited):
                     worker.kill()
-                    raise _Died(silent=True)
+                    raise Died(silent=True)
             try:
                 message = worker.receive()
             except Exception as error:
@@ -335,7 +335,7 @@ class Pool:
                 if not isinstance(error, EOFError):
                     self._tell(f"worker {worker.pid} said what cannot be read: {error!r}")
                 worker.kill()
-                raise _Died from None
+                raise Died from None
             if message is None:
                 return
             if isinstance(message, wire.Soon):
@@ -387,20 +387,13 @@ class Pool:
 
 
 def _send(worker: Worker, item: WorkItem) -> None:
-    """Send an item's request. Raises `_Died`."""
+    """Send an item's request. Raises `Died`."""
     request = item.request()
     try:
         worker.send(request)
     except OSError:
-        raise _Died from None
+        raise Died from None
 
 
 def _at(place: Place | None) -> str:
     return "" if place is None else f" on index {place[0]}, sample {place[1]}"
-
-
-class _Died(Exception):
-    """A worker ended before it had answered; ``silent`` if it had to be ended for its silence."""
-
-    def __init__(self, *, silent: bool = False) -> None:
-        self.silent = silent
