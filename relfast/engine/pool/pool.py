@@ -147,8 +147,7 @@ class Pool:
     def n_slow(self, seconds: float) -> int:
         """Workers that have been at one record, or one batch, for longer than ``seconds``."""
         with self._changed:
-            since = [worker.in_flight.seconds() for worker in self._live.values()]
-        return sum(each is not None and each > seconds for each in since)
+            return sum((worker.in_flight.seconds() or 0.0) > seconds for worker in self._live.values())
 
     def in_flight(self) -> set[Place]:
         """The records that workers are scoring at this moment."""
@@ -165,18 +164,16 @@ class Pool:
         self._server = None
 
     def release(self) -> None:
-        """Let workers go as soon as they have nothing to do: no more will come. `close` then need not wait
-        until they are gone, which takes some milliseconds."""
+        """Let workers go as soon as they have nothing to do, so that `close` need not wait for that."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
 
     def close(self) -> None:
         """End all workers now; items that are not finished are dropped."""
+        self.release()
         with self._changed:
-            self._closing = True
             self._queue.clear()
-            self._changed.notify_all()
             for worker in self._live.values():
                 worker.kill()
         until = time.monotonic() + _CLOSE_SECONDS
@@ -272,8 +269,6 @@ class Pool:
             # from here on its pipes are closed, and `close` must not touch it
             self._live.pop(slot, None)
         return worker.end()
-
-    # an item on a worker
 
     def _work(self, slot: int, worker: Worker, item: WorkItem) -> bool:
         """Have an item done; False if the worker is no more."""
@@ -377,7 +372,6 @@ class Pool:
             from relfast.engine.pool.forkserver import ForkServer
         except (ImportError, OSError):
             return  # no descriptor left to read it by: workers are started without its help
-
         with self._changed:
             if self._closing or time.monotonic() < self._server_after:
                 return
