@@ -15,11 +15,11 @@ import orjson
 import pytest
 from relfast_kernels import layouts
 from relfast_kernels.text.digest import digest
-from relfast_kernels.text.entry import ENTRY_SIZE
+from relfast_kernels.text.entry import ENTRY_SIZE, Joined, Work
 from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.json_scan import _string_end as string_end
 from relfast_kernels.text.json_scan import put_text
-from relfast_kernels.text.lines import Joined, Work, scan_lines
+from relfast_kernels.text.lines import scan_lines
 from relfast_kernels.text.members import N_FIELDS
 from relfast_kernels.text.rel_a_memo import Tables
 from relfast_kernels.text.vectors import WIDTH
