@@ -1,38 +1,41 @@
 """Workers of a command, forked before it has read its arguments.
 
-To import what scoring needs takes as long as to import the command itself. So the command forks a helper as
-its first step: that imports what workers need, makes ready for what the arguments speak of and forks the
-workers (`relfast.engine.pool.early_helper`), on another core, while the command imports the rest. Then the
-helper ends, and its workers become the command's own children. Only a process of one thread that is about to
-be nothing but a command may do so (`relfast.__main__`): a pool within somebody's program starts its workers
-by exec, as it does here for those that take over from others.
+To import what scoring needs takes as long in a worker as in the command. So the command imports it once and
+forks its workers: they have it, and make ready for work (`_make_ready`) while the command imports the rest.
+Only a process of one thread that is about to be nothing but a command may do so (`relfast.__main__`): a pool
+within somebody's program starts its workers by exec, as it does here for those that take over from others.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
+import itertools
 import os
-import select
 import signal
+import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NoReturn
 
-from relfast.cores import usable_cores
-from relfast.engine.pool.early_helper import PID, SIGNALS, be_helper, import_what_workers_need
-from relfast.engine.pool.launch import Launched, keep_for_later, launch_with
-from relfast.engine.pool.parents import adopt_orphans
+from relfast_kernels.compiled.cache import QUIET_VARIABLE
 
-_HELPER_SECONDS: Final = 120.0
-"""Longest time of the helper, as long as `relfast.engine.pool.pool.START_SECONDS`."""
+from relfast.engine.pool.launch import Launched, import_path, keep_for_later, launch_with
+
+if TYPE_CHECKING:
+    from relfast.engine.rows import Gold
+
+_SIGNALS: Final = frozenset({signal.SIGINT, signal.SIGTERM})
+_LARGE_BYTES: Final = 32 * 2**20
+"""As `relfast.engine.file_run.files.LARGE_BYTES`, which is not loaded yet."""
 
 _FIRST_WAIT: Final = 0.0005
 _LONGEST_WAIT: Final = 0.05
 
 
 class Child:
-    """A child that was forked: what `subprocess.Popen` is for a started one."""
+    """A worker forked from this process: what `subprocess.Popen` is for a started one."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -74,110 +77,24 @@ class Child:
         return self.returncode is not None
 
 
-class Helper:
-    """The process that forks the workers, as the command sees it.
-
-    Parameters
-    ----------
-    process
-        The helper.
-    pids
-        Where it says which workers it has forked (`PID` each), in their order; closed in the end.
-    """
-
-    def __init__(self, process: Child, pids: int) -> None:
-        self._process, self._pids = process, pids
-        self._workers: list[Child] | None = None
-        self._lock = threading.Lock()
-
-    def workers(self) -> Sequence[Child]:
-        """Its workers, which are this process's children by now: waits until the helper has ended."""
-        with self._lock:
-            if self._workers is None:
-                self._workers = [Child(pid) for (pid,) in PID.iter_unpack(self._read())]
-            return self._workers
-
-    def stop(self) -> None:
-        """End it, unless it has ended."""
-        self._process.kill()
-
-    def _read(self) -> bytes:
-        said = b""
-        poller = select.poll()
-        poller.register(self._pids, select.POLLIN)
-        until = time.monotonic() + _HELPER_SECONDS
-        while poller.poll(1000 * max(0.0, until - time.monotonic())) and (
-            more := os.read(self._pids, 1 << 12)
-        ):
-            said += more
-        self._process.kill()  # where it took too long
-        # what it has forked is ours from the moment on at which it is gone
-        self._process.wait()
-        os.close(self._pids)
-        adopt_orphans(False)
-        return said[: len(said) // PID.size * PID.size]
-
-
-class Promised:
-    """A worker that a helper is about to fork: what `subprocess.Popen` is for a started one."""
-
-    def __init__(self, helper: Callable[[], Helper], number: int) -> None:
-        self.returncode: int | None = None
-        self._helper, self._number = helper, number
-
-    @property
-    def pid(self) -> int:
-        """Its process id; waits until it is there. Raises `OSError` where the helper has not forked it."""
-        return self._child().pid
-
-    def kill(self) -> None:
-        self._helper().stop()
-        with contextlib.suppress(OSError):
-            self._child().kill()
-
-    def wait(self, timeout: float | None = None) -> int:
-        """As `Child.wait`. Raises `OSError` where there is no such worker."""
-        return self._child().wait(timeout)
-
-    def _child(self) -> Child:
-        workers = self._helper().workers()
-        if self._number >= len(workers):
-            raise OSError("the helper that forks workers is gone")
-        return workers[self._number]
-
-
 def prefork(workers: int, arguments: Sequence[str]) -> bool:
-    """Have workers forked, for the pool that this command is about to open; whether that could be done.
+    """Fork workers now, for the pool that this command is about to open; whether that could be done.
 
     ``arguments`` are those of the command, for a glance at what the workers will be asked to do.
     """
-    if _n_threads() != 1 or not adopt_orphans(True):
+    if _n_threads() != 1:
         return False
-    if usable_cores() == 1:
-        # nobody does anything meanwhile: what both need is imported once
-        import_what_workers_need()
-    helper: list[Helper] = []
+    _import_what_both_need()
+    if gold := _read_gold_of(arguments):
+        _write_down(gold, arguments)
+    # what is here now is never freed: the collector need not touch, and so copy, its pages
+    gc.freeze()
     launched: list[Launched] = []
-    theirs: list[tuple[int, int, int]] = []
-
-    def promise(requests: int, answers: int, page: int) -> Promised:
-        theirs.append((os.dup(requests), os.dup(answers), page))
-        return Promised(lambda: helper[0], len(launched))
-
-    try:
-        for _ in range(workers):
-            with contextlib.suppress(OSError):  # the pool will meet the same error and report it
-                launched.append(launch_with(promise))
-        helper.append(_fork(theirs, arguments))
-    except OSError:
-        adopt_orphans(False)
-        for each in launched:
-            each.close()
-        return False
-    finally:
-        for requests, answers, _ in theirs:
-            os.close(requests)
-            os.close(answers)
+    for _ in range(workers):
+        try:
+            launched.append(launch_with(lambda *ends: _fork(ends, arguments)))
+        except OSError:
+            break  # the pool will meet the same error and report it
     keep_for_later(launched)
     return True
 
@@ -190,19 +107,95 @@ def _n_threads() -> int:
         return 0
 
 
-def _fork(ends: Sequence[tuple[int, int, int]], arguments: Sequence[str]) -> Helper:
+def _import_what_both_need() -> None:
+    from relfast.engine.file_run import block_scoring  # noqa: F401
+    from relfast.engine.pool import protocol, worker  # noqa: F401
+
+
+def _values_of(option: str, arguments: Sequence[str]) -> list[str]:
+    """What an option is given, as far as can be seen at a glance."""
+    values = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"{option}=")]
+    return values + [value for name, value in itertools.pairwise(arguments) if name == option]
+
+
+def _read_gold_of(arguments: Sequence[str]) -> Gold | None:
+    """Read ``--data`` once for all workers. What is wrong with it is said when the command gets there."""
+    from relfast.engine.pool.worker import keep_gold
+
+    paths = _values_of("--data", arguments)
+    if paths and "ray" not in arguments:
+        with contextlib.suppress(Exception):
+            return keep_gold(tuple(map(os.path.abspath, paths)))
+    return None
+
+
+def _write_down(gold: Gold, arguments: Sequence[str]) -> None:
+    """Write gold as the kernel reads it once for all workers, for the job that the arguments speak of."""
+    if not any(map(_is_large, arguments)):
+        return
+    with contextlib.suppress(Exception):  # whatever it is, the worker who needs it will say it
+        from relfast.engine.text_gold import prepare
+        from relfast.tasks import get_task
+
+        tasks = _values_of("--task", arguments)
+        prepare(
+            gold,
+            strict="strict" in _values_of("--policy", arguments),
+            details="--details" in arguments,
+            task=get_task(tasks[-1]).name if tasks else None,
+        )
+
+
+def _fork(ends: tuple[int, int, int], arguments: Sequence[str]) -> Child:
     parent = os.getpid()
-    pids, pids_in = os.pipe()
-    # a signal that the terminal sends to all of us must not find this command's handlers in the helper
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    # a signal that the terminal sends to all of us must not find this command's handlers in a worker
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
     try:
         pid = os.fork()
         if not pid:
-            be_helper(parent, ends, pids_in, arguments)
-    except OSError:
-        os.close(pids)
-        raise
+            _become_worker(parent, *ends, arguments)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        os.close(pids_in)
-    return Helper(Child(pid), pids)
+    return Child(pid)
+
+
+def _become_worker(parent: int, requests: int, answers: int, page: int, arguments: Sequence[str]) -> NoReturn:
+    status = 1
+    try:
+        from relfast.engine.pool import worker
+
+        for signum in _SIGNALS:
+            signal.signal(signum, signal.SIG_DFL)
+        os.dup2(requests, 0)
+        os.dup2(answers, 1)
+        # ends of other workers' pipes too: a worker sees the end of its requests when nobody else has them
+        for descriptor in map(int, os.listdir("/proc/self/fd")):
+            if descriptor > 2 and descriptor != page:
+                with contextlib.suppress(OSError):  # the listing's own is gone
+                    os.close(descriptor)
+        sys.path[:] = import_path()
+        os.environ[QUIET_VARIABLE] = "1"
+        worker.main(parent, page, meanwhile=lambda: _make_ready(arguments))
+        status = 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(status)
+
+
+def _make_ready(arguments: Sequence[str]) -> None:
+    """Load what the first block is likely to need, while the command is still loading itself."""
+    if not any(_is_large(argument) for argument in arguments):
+        return
+    with contextlib.suppress(Exception):  # whatever it is, the one who needs it will say it
+        from relfast.engine.text_fast_path import make_ready
+
+        # what ``strict`` extractors load is not: most files need none of it
+        make_ready()
+
+
+def _is_large(argument: str) -> bool:
+    try:
+        return os.stat(argument).st_size >= _LARGE_BYTES
+    except (OSError, ValueError):
+        return False

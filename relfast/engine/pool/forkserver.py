@@ -31,7 +31,6 @@ from typing import Final
 from relfast import interrupts
 from relfast.engine.pool.failures import LOST
 from relfast.engine.pool.launch import start
-from relfast.engine.pool.parents import die_with
 
 _REPLY: Final = struct.Struct("<cqqq")
 _STARTED, _ENDED, _READY, _REFUSED = b"s", b"e", b"r", b"x"
@@ -265,7 +264,9 @@ def _import_what_workers_need(gold: Sequence[str]) -> None:
 
 def main(parent: int) -> None:
     """Serve the pool of process ``parent`` over the socket that is our stdin."""
-    die_with(parent)
+    from relfast.engine.pool import worker
+
+    worker.die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     interrupts.block_for_good()
     control = socket.socket(fileno=os.dup(0))

@@ -68,24 +68,14 @@ def keep_for_later(launched: Iterable[Launched]) -> None:
 
 
 def launch() -> Launched:
-    """A worker process: one started early if there is one left. Waits until it is there.
+    """A worker process: one started early if there is one left.
 
     Raises
     ------
     OSError
         The process or its pipes cannot be made.
     """
-    while True:
-        try:
-            launched = _early.pop()
-        except IndexError:
-            return _launch()
-        try:
-            # one that is only promised may never come
-            if launched.process.pid:
-                return launched
-        except OSError:
-            launched.close()
+    return _early.pop() if _early else _launch()
 
 
 def dismiss() -> None:
@@ -94,8 +84,7 @@ def dismiss() -> None:
         launched = _early.pop()
         launched.close()
         launched.process.kill()
-        with contextlib.suppress(OSError):  # it was only promised, and never came
-            launched.process.wait()
+        launched.process.wait()
 
 
 def _launch() -> Launched:

@@ -8,12 +8,14 @@ takes too long: C++ that never returns cannot be interrupted in any other way.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import resource
 import signal
 import sys
 import time
 from collections.abc import Callable
+from typing import Final
 
 from relfast import interrupts
 from relfast.embed import THREADS_VARIABLE
@@ -21,7 +23,6 @@ from relfast.engine.file_run.block_scoring import SEGMENT_LINES, BlockScoring
 from relfast.engine.io.line_counts import open_shared
 from relfast.engine.online.entry_scoring import score_entries
 from relfast.engine.pool.failures import OUT_OF_MEMORY
-from relfast.engine.pool.parents import die_with
 from relfast.engine.pool.protocol import (
     BlockRequest,
     EntriesRequest,
@@ -38,6 +39,8 @@ from relfast.engine.rows import Gold, read_gold
 from relfast.engine.scoring import Scoring
 from relfast.memo import use_shared
 from relfast.records import Place
+
+_PR_SET_PDEATHSIG: Final = 1
 
 _gold_at_hand: dict[tuple[str, ...], Gold] = {}
 
@@ -84,6 +87,13 @@ class RunningClock:
         self._last = now
 
 
+def die_with(parent: int) -> None:
+    """Have the kernel end this process when the thread that started it is gone."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)  # it died before we asked
+
+
 def _limit(what: int, value: int) -> None:
     if not value:
         return
@@ -128,8 +138,11 @@ def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
             send(answers, Failure.of(error))
 
 
-def main(parent: int, page: int) -> None:
-    """Serve process ``parent``: requests on stdin, answers on stdout, ``page`` is the in-flight page."""
+def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -> None:
+    """Serve process ``parent``: requests on stdin, answers on stdout, ``page`` is the in-flight page.
+
+    ``meanwhile`` is called before the first frame is read, which the parent may not have sent yet.
+    """
     die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -138,6 +151,7 @@ def main(parent: int, page: int) -> None:
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # what a library prints must not land between frames
+    meanwhile()
     try:
         setup = receive(0)
     except EOFError:
