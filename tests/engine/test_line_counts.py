@@ -27,7 +27,8 @@ MAX_LINE = 1 << 17
 
 @pytest.fixture(autouse=True)
 def _small_large_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "BLOCK_SIZES", ((2 * BLOCK, BLOCK),))
+    monkeypatch.setattr(reader, "LARGE_BLOCK_BYTES", BLOCK)
+    monkeypatch.setattr(reader, "LARGE_FILE_BYTES", 2 * BLOCK)
 
 
 def _line(number: int, size: int = 1_000) -> bytes:
@@ -70,7 +71,7 @@ def test_rows_are_numbered_as_if_counted(tmp_path: Path, monkeypatch: pytest.Mon
     blocks = list(reader.blocks([Source(str(file), "plain", seekable=True) for file in files], MAX_LINE))
     assert all(block.first_index >= 0 for block in blocks)
     n_lines = sum(block.n_lines for block in blocks)
-    monkeypatch.setattr(reader, "BLOCK_SIZES", ())
+    monkeypatch.setattr(reader, "LARGE_FILE_BYTES", 1 << 40)
     score_file(files, counted, **many)
     # whether a busy machine is blamed for a timeout is a matter of luck
     rows, rows_counted = _rows(told), _rows(counted)

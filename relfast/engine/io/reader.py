@@ -16,10 +16,12 @@ from relfast.engine.io.parquet import cut_parquet
 from relfast.engine.io.sources import Source
 from relfast.errors import InputError, ReadError
 
-BLOCK_SIZES: Final = ((1 << 30, 8 << 20), (128 << 20, 4 << 20))
-"""Bytes of a file, and of the blocks it is cut into from there on. What a block costs by itself (0.3 ms in
-the parent, as much in a worker) then hardly counts, and there are still enough of them. A worker keeps one,
-its lines and its rows in memory, 5 MB for each 2 MB of a block."""
+LARGE_FILE_BYTES: Final = 128 << 20
+"""Files from this size on are cut into larger blocks: what a block costs by itself (0.3 ms in the parent, as
+much in a worker) then hardly counts, and there are still enough of them."""
+
+LARGE_BLOCK_BYTES: Final = 8 << 20
+"""Half as much would take a tenth longer, and 10 MB less memory in each worker."""
 
 _PROBE_BYTES: Final = 1 << 14
 
@@ -83,10 +85,11 @@ def cut_file(
     path = os.path.abspath(path)
     try:
         size = os.fstat(descriptor).st_size if end is None else end
-        most = _block_bytes(size if whole is None else whole)
+        large = (size if whole is None else whole) >= LARGE_FILE_BYTES
+        most = LARGE_BLOCK_BYTES if large else cutting.BLOCK_BYTES
         buffer = bytearray(most)
         offset = start
-        at_ends = not counted and cutting.BLOCK_BYTES != most <= max_line
+        at_ends = large and not counted and most <= max_line
         while offset < size:
             if at_ends and (length := _large_block(descriptor, buffer, offset, size, path)):
                 yield block_of(offset, offset + length, -1, None, path=path)
@@ -108,24 +111,16 @@ def cut_file(
         os.close(descriptor)
 
 
-def _block_bytes(file_bytes: int) -> int:
-    """How large the blocks of a file are, at most."""
-    return next((size for least, size in BLOCK_SIZES if file_bytes >= least), cutting.BLOCK_BYTES)
-
-
 def _large_block(descriptor: int, buffer: bytearray, offset: int, size: int, path: str) -> int:
-    """Length of the next block without a look at all of it, at most that of ``buffer``.
-
-    0 where its lines seem so short that they have to be counted, or it is the last, or its end is far from
-    where it is looked for.
-    """
-    if size - offset < len(buffer):
+    """Length of the next block without a look at all of it. 0 where its lines seem so short that they have to
+    be counted, or it is the last, or its end is far from where it is looked for."""
+    if size - offset < LARGE_BLOCK_BYTES:
         return 0
     _fill(descriptor, buffer, _PROBE_BYTES, offset, path)
     # with lines as long as the first ones it is far from `BLOCK_LINES`
     n_lines = max(1, buffer.count(b"\n", 0, _PROBE_BYTES))
-    most = min(len(buffer), 2 * cutting.BLOCK_LINES * _PROBE_BYTES // (3 * n_lines))
-    if most < BLOCK_SIZES[-1][1]:
+    most = min(LARGE_BLOCK_BYTES, 2 * cutting.BLOCK_LINES * _PROBE_BYTES // (3 * n_lines))
+    if most < LARGE_BLOCK_BYTES // 2:
         return 0
     at = most - _PROBE_BYTES
     _fill(descriptor, buffer, _PROBE_BYTES, offset + at, path)
