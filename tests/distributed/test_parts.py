@@ -417,7 +417,6 @@ def test_workers_count_the_lines_of_large_files(
     actors: int, limit: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader, "LARGE_FILE_BYTES", 0)
-    monkeypatch.setattr(reader, "LARGE_BLOCK_BYTES", 4 << 20)
     dump = write_dump(
         tmp_path / "dump.jsonl", [{**row, "response": row["response"] + " " * 2_000} for row in honest(9_000)]
     )
