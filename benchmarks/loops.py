@@ -5,7 +5,8 @@ verl gets the same as the Parquet that its documentation asks for. What the loop
 published rule written plainly (`naive_rel`), which is less work than ours under strict.
 
 ``python -m benchmarks.loops --responses 1000000`` runs all three, one after the other, and prints a table. Each tool
-runs in its own environment where RELFAST_LM_EVAL_PYTHON and RELFAST_VERL_PYTHON name an interpreter that has it.
+runs in its own environment where RELFAST_LM_EVAL_PYTHON and RELFAST_VERL_PYTHON name an interpreter that has it, and
+RDKit, which `naive_rel` needs.
 """
 
 from __future__ import annotations

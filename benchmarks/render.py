@@ -56,7 +56,7 @@ def _ratio(info: dict[str, Any]) -> str:
     """A row's ratio, or what it measured instead, with its unit."""
     ratio = ratio_of(info)
     if ratio is not None:
-        return f"{ratio:.3g} ×"
+        return f"{_number(ratio)} ×"
     return f"{_number(info['value'])} {info['unit']}" if "value" in info else "–"
 
 

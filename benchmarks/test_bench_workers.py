@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -31,16 +32,28 @@ def _repeat(path: Path, times: int, target: Path) -> int:
 
 
 def _against_one_worker(
-    path: Path, items: int, task: str, benchmark: Any, relfast_command: Callable[..., None], *options: str
+    path: Path,
+    items: int,
+    task: str,
+    benchmark: Any,
+    relfast_command: Callable[..., None],
+    *options: str,
+    on_one_core: bool = False,
 ) -> None:
     """Time two workers against one, in turn, each run with an output of its own: one that is written over is
-    cut back first, and written to the disk by the run that closes it."""
+    cut back first, and written to the disk by the run that closes it. One worker has all cores too, one of
+    which then is its parent's, unless it is ``on_one_core``."""
     numbers = itertools.count()
     last: dict[int, Path] = {}
+    cores = os.sched_getaffinity(0)
 
     def run(workers: int) -> None:
         last[workers] = path.with_name(f"{next(numbers)}.rows")
-        relfast_command("score", path, "-o", last[workers], "-q", "--workers", workers, *options)
+        os.sched_setaffinity(0, {min(cores)} if workers == 1 and on_one_core else cores)
+        try:
+            relfast_command("score", path, "-o", last[workers], "-q", "--workers", workers, *options)
+        finally:
+            os.sched_setaffinity(0, cores)
 
     against(
         benchmark,
@@ -69,6 +82,20 @@ def test_two_workers_against_one(
     once.unlink()
     task = f"2 workers against 1, native, {n * times:,} responses"
     _against_one_worker(path, n * times, task, benchmark, relfast_command)
+
+
+def test_two_workers_against_one_on_one_core(
+    tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
+) -> None:
+    """What a second core brings: start and end on one of them are what is lost."""
+    n = size(benchmark, smoke=80, quick=100_000, full=100_000)
+    times = 1 if benchmark.disabled or QUICK else 10
+    once, path = tmp_path / "once.jsonl", tmp_path / "dump.jsonl"
+    DUMPS["native"].write(once, n)
+    _repeat(once, times, path)
+    once.unlink()
+    task = f"2 workers against 1 on one core, native, {n * times:,} responses"
+    _against_one_worker(path, n * times, task, benchmark, relfast_command, on_one_core=True)
 
 
 def test_two_workers_against_one_the_ordinary_way(

@@ -256,6 +256,19 @@ def _vllm(record: Json, responses: list[str], number: int) -> Json:
     }
 
 
+def _with_special_tokens(prose: str, final: str) -> str:
+    """As a server or trainer writes it that decodes with ``skip_special_tokens=False``: gpt-oss, Qwen with and
+    without thoughts, Llama 3, a recipe for GRPO on Mistral."""
+    kinds = (
+        f"<|channel|>analysis<|message|>{prose}<|end|><|start|>assistant<|channel|>final<|message|>{final}<|return|>",
+        f"<think>\n{prose}\n</think>\n\n{final}<|im_end|>",
+        f"{prose}\n\n{final}<|im_end|>\n<|endoftext|>",
+        f"{prose}\n\n{final}<|eot_id|>",
+        f"<reasoning>\n{prose}\n</reasoning>\n{final}</s>",
+    )
+    return kinds[len(prose) % len(kinds)]
+
+
 DUMPS: Final = {
     "native": Dump(_native),
     "native, strict": Dump(_native, ("--policy", "strict")),
@@ -276,6 +289,7 @@ DUMPS: Final = {
         ("--policy", "strict"),
         body=lambda prose, final: f"<think>\n{prose}\n</think>\n\n**Final answer**\n\n{final}",
     ),
+    "special tokens kept, strict": Dump(_native, ("--policy", "strict"), body=_with_special_tokens),
     "answer as JSON text": Dump(_gold_as_text),
     "8 samples a line": Dump(_native, samples=_SAMPLES),
     "chat messages": Dump(_chat),

@@ -155,6 +155,12 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f"; did you mean {by_folded[found[0]]!r}?" if found else ""
 
 
+def printable(text: str) -> str:
+    """Text of unknown origin for a line of a terminal: U+FFFD stands for what would move the cursor, or hide
+    what follows, or turn it round."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
 _IN_PYTHON: Final = {
     "--resume": "resume=True",
     "--overwrite": "overwrite=True",
@@ -162,6 +168,7 @@ _IN_PYTHON: Final = {
     "--data": "data",
     "--filter": "filter",
     "--map": "map",
+    "--input-format": "input_format",
     "-o": "output",
 }
 _OPTION: Final = re.compile(r"(?<![\w-])(" + "|".join(_IN_PYTHON) + r")(?![\w-])")

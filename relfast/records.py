@@ -55,6 +55,7 @@ class Options:
 
     @property
     def strict(self) -> bool:
+        """Whether the policy is ``strict``."""
         return self.policy == "strict"
 
     def with_(self, **changes: Any) -> Self:

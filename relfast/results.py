@@ -50,6 +50,7 @@ class ScoreBatch:
 
     @classmethod
     def of(cls, scores: Sequence[Score]) -> ScoreBatch:
+        """Scores as columns; ``metrics`` has every name that one of them has."""
         metrics = [score.metrics for score in scores]
         names = metrics[0].keys() if metrics else {}.keys()
         if any(one.keys() != names for one in metrics):

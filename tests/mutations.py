@@ -193,6 +193,15 @@ def _escaped(line: bytes, rng: random.Random, other: bytes) -> bytes:
     return line[:first] + part + line[last:]
 
 
+def _with_odd_member(line: bytes, rng: random.Random, other: bytes) -> bytes:
+    r"""A member more that some parsers refuse, or whose key is one of ours in disguise."""
+    key = rng.choice((b"\\u6a21\\u578b", b"rewards\\/acc", b"a\\u0062", b"\\ud83d\\ude00", b"\\ud83d", b'\\"', b"\\u00e9",
+                      rng.choice(_KEYS).replace(b"e", b"\\u0065"), b"x"))  # fmt: skip
+    value = rng.choice((b"NaN", b"Infinity", b"-Infinity", b"[NaN, 1]", b'{"acc": NaN}', b"1", b"N", b"-I"))
+    at = rng.choice((1, line.find(b"{", 1) + 1))
+    return line[:at] + b'"' + key + b'": ' + value + b", " + line[at:]
+
+
 def _as_text(line: bytes, rng: random.Random, other: bytes) -> bytes:
     """The line, or its gold, as JSON text within JSON."""
     try:
@@ -243,7 +252,8 @@ def _reworded(line: bytes, rng: random.Random, other: bytes) -> bytes:
 
 _MUTATIONS: Final[tuple[Mutation, ...]] = (
     _reworded, _reworded, _reworded, _reworded, _reworded, _reworded, _reworded, _reworded,
-    _flip, _cut, _spliced, _repeated, _swapped_keys, _set, _set, _put, _put, _inserted, _inserted, _escaped, _as_text, _framed,
+    _flip, _cut, _spliced, _repeated, _swapped_keys, _set, _set, _put, _put, _inserted, _inserted, _escaped, _with_odd_member,
+    _as_text, _framed,
 )  # fmt: skip
 
 

@@ -52,9 +52,9 @@ against."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
 """Where an id or a response is: in the line, in the scratch space, or there is none."""
 
-STATE_AT, STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS, STATE_LEFT = range(6)
+STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS, STATE_LEFT = range(5)
 STATE_SIZE: Final = 8
-"""What a scan has read and written so far: bytes, lines, records, scratch space; why it stopped; and the last
+"""What a scan has read and written so far: lines, records, scratch space; why it stopped; and the last
 record that is left to Python. Records that are left count from 1; 0: there is none."""
 WANTS_NOTHING, WANTS_RECORDS, WANTS_SCRATCH = 0, 1, 2
 """Why a scan stopped: all is read, or there is no room for a line's records or texts."""

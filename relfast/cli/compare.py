@@ -11,7 +11,7 @@ import orjson
 
 from relfast.cli.main import say
 from relfast.comparison.model import Comparison, PairsOf
-from relfast.errors import UsageError
+from relfast.errors import UsageError, printable
 from relfast.json_text import encode_json
 from relfast.outputs import STDOUT, refuse_existing, whole_file
 from relfast.stats.intervals import LEVEL
@@ -191,7 +191,7 @@ def _plain(text: str) -> str:
     """Text for rich: markup is text, and so is what would move the cursor."""
     from rich.markup import escape as as_text
 
-    return as_text("".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text))
+    return as_text(printable(text))
 
 
 def _write_flips(result: Comparing, path: str, overwrite: bool) -> None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from relfast.errors import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
 INDENT: Final = "  "
-
-
-def plain(text: str) -> str:
-    """Text without what would move the cursor."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def show_table(
@@ -47,8 +44,8 @@ def folded(lead: str, parts: Sequence[str], columns: int) -> Iterator[str]:
     """Lines of ``columns``, further ones indented; a part is broken only if it is wider than a line."""
     from rich.cells import cell_len
 
-    line, empty = plain(lead), True
-    pieces = (piece for part in parts for piece in _pieces(plain(part), columns - len(INDENT)))
+    line, empty = printable(lead), True
+    pieces = (piece for part in parts for piece in _pieces(printable(part), columns - len(INDENT)))
     for part, first in pieces:
         longer = f"{line}{'' if empty else ' · ' if first else ' '}{part}"
         if cell_len(longer) > columns:
@@ -76,7 +73,7 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> 
     table = Table(pad_edge=False, box=None, header_style="bold")
     for place, name in enumerate(header):
         justify = "left" if place < words else "right"
-        table.add_column(Text(plain(name)), justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        table.add_column(Text(printable(name)), justify=justify, no_wrap=True)  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*(Text(plain(cell)) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     return table

@@ -8,6 +8,7 @@ from typing import Final
 
 from relfast.engine.io.scored import read_scores
 from relfast.engine.io.sources import find_sources
+from relfast.errors import printable
 from relfast.stats.summary import Summary
 
 MAX_LISTED: Final = 50
@@ -30,7 +31,9 @@ def rows_with(summary: Summary, statuses: Sequence[str]) -> Iterator[str]:
     for _, score in zip(range(MAX_LISTED), found, strict=False):
         why = f": {score.error['message']}" if score.error else ""
         sample = f" sample {score.sample}" if score.sample else ""
-        yield _plain(f"{score.status} line {score.index + 1} id {score.id!r:.60}{sample} {score.task}{why}")
+        yield printable(
+            f"{score.status} line {score.index + 1} id {score.id!r:.60}{sample} {score.task}{why}"
+        )
     if n > MAX_LISTED:
         yield f"{n - MAX_LISTED:,} more; {_command(str(summary.output), statuses)} lists them all"
 
@@ -50,7 +53,3 @@ def _command(output: str, statuses: Sequence[str]) -> str:
     grep = "zgrep" if output.endswith(".gz") else "zstdgrep" if output.endswith(".zst") else "grep"
     pattern = '"status":"({})"'.format("|".join(statuses))
     return f"{grep} -E {shlex.quote(pattern)} {shlex.quote(output)}"
-
-
-def _plain(text: str) -> str:
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)

@@ -25,6 +25,7 @@ from relfast.errors import (
     UnknownTaskError,
     UsageError,
     did_you_mean,
+    printable,
 )
 
 EXIT_FAILED: Final = 1
@@ -206,9 +207,9 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """A line on stderr, if there is anybody to read it."""
+    """Lines on stderr, if there is anybody to read them; an input's words in them leave the terminal as it is."""
     with contextlib.suppress(OSError):
-        click.echo(text, err=True)
+        click.echo("\n".join(map(printable, text.split("\n"))), err=True)
 
 
 def _discard_stdout() -> None:

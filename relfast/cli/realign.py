@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,6 +11,7 @@ import click
 
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
 from relfast.errors import UsageError
+from relfast.realign.defaults import DEFAULT_LLM_API_ENDPOINT
 
 if TYPE_CHECKING:
     from relfast.inference.request_log import RequestCounts
@@ -17,12 +19,11 @@ if TYPE_CHECKING:
     from relfast.realign.problems import Problem
 
 DEFAULT_MODEL: Final = "deepseek-ai/deepseek-math-7b-instruct"
-DEFAULT_API: Final = "http://127.0.0.1:1234/v1/completions"
 
 
 @click.command(name="realign")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME", help="Model that solves the problems.")  # fmt: skip
-@click.option("--api", default=DEFAULT_API, show_default=True, metavar="URL", help="Endpoint (…/v1/completions or …/v1/chat/completions) or base URL (…/v1: chat).")  # fmt: skip
+@click.option("--api", default=DEFAULT_LLM_API_ENDPOINT, show_default=True, metavar="URL", help="Endpoint (…/v1/completions or …/v1/chat/completions) or base URL (…/v1: chat).")  # fmt: skip
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Problems of each subset.  [default: all]")
 @click.option("--subsets", multiple=True, metavar="NAME", help="Subsets, several after one --subsets or comma-separated.  [default: all]")  # fmt: skip
 @click.option("--mock", is_flag=True, help="No server and no hub: a stand-in solves and judges the problems that ship with relfast, or --data.")  # fmt: skip
@@ -146,7 +147,18 @@ def _problems(
     if mock and dataset is None:
         return list(sources.built_in(subsets, limit)), "built-in"
     name = dataset or sources.DATASET
+    if not Path(name).is_dir():
+        _heed_missing_network()
     return list(sources.from_hub(subsets or sources.SUBSETS, limit, dataset=name)), name
+
+
+def _heed_missing_network() -> None:
+    """Without a network, have the hub's client look at what it has kept, not for a network for half a minute."""
+    from relfast.realign import hub
+
+    if os.environ.get(hub.OFFLINE) is None and (why := hub.why_unreachable()) is not None:
+        click.echo(f"no network ({why}): only data sets that were fetched before can be loaded", err=True)
+        os.environ[hub.OFFLINE] = "1"
 
 
 def _run(

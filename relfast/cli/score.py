@@ -135,7 +135,7 @@ def score(
                     inputs, output, job, limit=limit, shard=_shard(shard), lengths=lengths, **how
                 )
     except signals.Interrupted as signal:
-        say(f"relfast: {signal} {_how_far(latest)}")
+        say(f"relfast: {signal} {_how_far(latest, resume=resume)}")
         return signal.exit_code
     except ConsumerGone:
         return 0
@@ -202,9 +202,11 @@ def _on_ray(
         raise
 
 
-def _how_far(latest: Progress | None) -> str:
+def _how_far(latest: Progress | None, *, resume: bool) -> str:
     """Where an interrupted run stands, and how it goes on."""
     if latest is None or not latest.rows:
+        if resume:  # an earlier run's rows are there, and nobody has counted them yet
+            return "before any new rows; the same command goes on from those that are there"
         return "before the first rows; the same command with --resume starts again"
     return f"after {latest.rows:,} rows; the same command with --resume goes on from there"
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 COLUMNS: Final = ("prompts", "responses", "correct", "± se", "reward", "parsed", "unscored")
 """What the table has of a task: the headings of `cells`."""
 
+MOST_MAJORITIES: Final = 4
+"""Numbers of samples that maj@k is shown for: prompts that lost some samples each have one of their own."""
+
 UNSCORED: Final = tuple(status for status in STATUSES if status not in SCORED)
 
 
@@ -74,16 +77,23 @@ def _metrics(task: TaskSummary) -> list[str]:
 
 
 def _at_k(task: TaskSummary) -> list[str]:
-    """pass@k for powers of two and the largest k, maj@k for all; each with the prompts it rests on. avg@k is
-    pass@1 of the same prompts, and in the JSON."""
+    """pass@k for powers of two and the largest k, maj@k for the numbers of samples that most prompts have; each
+    with the prompts it rests on. avg@k is pass@1 of the same prompts, and in the JSON as all others are."""
     lines = []
+    left_out = 0
     for name, points in task.at_k().items():
         if name == "avg@k":
             continue
-        shown = [k for k in points if name == "maj@k" or k.bit_count() == 1 or k == max(points)]
+        if name == "maj@k":
+            common = sorted(points, key=lambda k: -points[k].prompts)[:MOST_MAJORITIES]
+            shown, left_out = sorted(common), len(points) - len(common)
+        else:
+            shown = [k for k in points if k.bit_count() == 1 or k == max(points)]
         lines += [
             f"{name[:-1]}{k} {points[k].value:.3f} ({points[k].prompts:,}/{task.prompts:,})" for k in shown
         ]
+    if left_out:
+        lines.append(f"maj@k for {left_out:,} other k in the JSON")
     return [line.replace(")", " prompts)") if not at else line for at, line in enumerate(lines)]
 
 

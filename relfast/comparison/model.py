@@ -75,6 +75,7 @@ class LeftOut:
 
     @property
     def total(self) -> int:
+        """Samples of all kinds."""
         return sum(astuple(self))
 
 
@@ -152,6 +153,7 @@ class Flip:
     index_b: int
 
     def to_dict(self) -> dict[str, Any]:
+        """JSON-able; keys are the fields'."""
         return asdict(self)
 
 

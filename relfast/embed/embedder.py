@@ -108,6 +108,7 @@ class Embedder:
 
     @property
     def dimensions(self) -> int:
+        """The length of a vector."""
         return self.model.dimensions
 
     def describe(self) -> str:

@@ -21,7 +21,7 @@ Gold = Mapping[Any, Entry]
 
 
 def read_gold(paths: Sequence[str]) -> GoldRecords:
-    """The gold records of ``--data``, by id.
+    """The gold records of ``--data``, by id; of several with one id the last.
 
     Raises
     ------
@@ -33,6 +33,7 @@ def read_gold(paths: Sequence[str]) -> GoldRecords:
 
     gold = GoldRecords()
     for path in paths:
+        gold.next_file()
         for number, line in enumerate(iterate_lines(path), 1):
             if not line.strip():
                 continue
@@ -44,7 +45,7 @@ def read_gold(paths: Sequence[str]) -> GoldRecords:
                 raise InputError("gold record has no usable id", file=path, line=number, field="id")
             # a gold file is kept for the whole run: what scoring never reads is not
             entry.row = None
-            gold[entry.id] = entry
+            gold.add(entry, number)
     if paths and not gold:
         raise InputError("no gold record in it", file=" ".join(paths))
     return gold
@@ -68,7 +69,7 @@ def entry_of(row: Mapping[str, Any], job: Job) -> Entry:
     found = {field: follow(row, path) for field, path in job.field_map.items()}
     others = {field: value for field, value in found.items() if field not in _FIELDS}
     row = {key: value for key, value in {**row, **others}.items() if value is not MISSING}
-    entry = read_row(row, job.dialect)
+    entry = read_row(row, job.dialect, mapped="response" in found)
     if entry.row is row:
         mapped = {**row, **found}
         entry.row = {key: value for key, value in mapped.items() if value is not MISSING}
@@ -122,6 +123,10 @@ def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
             for field in ("task", "question", "answer"):
                 if getattr(entry, field) in (MISSING, None):
                     setattr(entry, field, getattr(known, field))
+            if isinstance(entry.answer, str):
+                # text that is no gold is what a tool took out of the response
+                own = decode_text(entry.answer)
+                entry.answer = own if isinstance(own, Mapping) else known.answer
         elif entry.answer in (MISSING, None):
             return "MissingGold", _no_gold(entry)
     if isinstance(entry.answer, str):

@@ -46,7 +46,7 @@ def signature(
         parts.append("reward " + ",".join(rewards))
     parts += [f"{package} {version(package)}" for package in packages_of(named)]
     if any(task.embeds for task in named):
-        parts.append(f"embedder {_embedder(job)}")
+        parts.append(f"embedder {embedder_of(job)}")
     owned = {p.name for task in named for p in parameters_of(task.options)}
     parts += [shown for parameter, shown in options if not parameter.strict_only and parameter.name in owned]
     parts.append(f"timeout {job.timeout:g}s")
@@ -86,7 +86,8 @@ def version(package: str) -> str:
         return "missing"
 
 
-def _embedder(job: Job) -> str:
+def embedder_of(job: Job) -> str:
+    """The embedding model; asked for only when it has scored something, since to resolve it takes time."""
     from relfast.embed import describe
 
     return describe(job.options.embedder, job.options.device)

@@ -110,7 +110,7 @@ class TextFastPath:
 
     def __init__(self, scoring: Scoring, functions: Mapping[str, Callable[..., int]]) -> None:
         self._scoring = scoring
-        self._scan = functions["scan"]
+        self._find_lines, self._scan = functions["find_lines"], functions["scan"]
         job = scoring.job
         self._joined = JoinedGold(scoring.gold if job.data else {}, job, functions)
         self._settings = (ctypes.c_int64 * SET_SIZE)(
@@ -141,7 +141,6 @@ class TextFastPath:
         """Reads responses of lines whose fields were found, as rewards have theirs read."""
         self._judge = LineJudge(scoring, self._known, self.one_by_one)
         self._patterns = lazy_buffer(8 * PATTERN_WORK)
-        self._most_lines = MOST_LINES
         self._lines = numbers(0)
         self._lessons = LESSONS if job.options.strict else ()
         self._records = numbers(RECORDS * RECORD_COLUMNS)
@@ -156,30 +155,52 @@ class TextFastPath:
         functions = _at_hand.pop() if _at_hand else native.load(UNIT)
         return None if functions is None else cls(scoring, functions)
 
-    def scan(self, data: bytes | memoryview, n_lines: int | None, chosen: str | None = None) -> ScannedBlock:
-        """Read a block's lines, all of them where their number is not known; ``data`` must stay as it is
-        while the result is used, which is until the next block is read. ``chosen`` is the filter of
-        lm-evaluation-harness that is scored."""
+    def scan(
+        self,
+        data: bytes | memoryview,
+        n_lines: int | None,
+        chosen: str | None = None,
+        *,
+        tell: Callable[[int], None] = lambda n_lines: None,
+    ) -> ScannedBlock:
+        """Read the first ``n_lines`` of a block's lines; all of them where their number is not known, which
+        ``tell`` is told before they are read.
+
+        ``data`` must stay as it is while the result is used, which is until the next block is read.
+        ``chosen`` is the filter of lm-evaluation-harness that is scored.
+        """
         self._known.begin_block()
+        address = start_of(data)
+        found = self._find(address, len(data), n_lines)
         if n_lines is None:
-            n_lines = self._most_lines
-            while (scanned := self.scan(data, n_lines, chosen)).n_lines == n_lines:
-                n_lines *= 4
-            self._most_lines = max(self._most_lines, 2 * scanned.n_lines)
-            return scanned
+            tell(found)
         for n in self._lessons:
             # what the memo does not know is left: a few lines teach it what most of the block would ask
-            first = self._scan_lines(data, min(n, n_lines), chosen)
+            first = self._scan_lines(data, address, min(n, found), chosen)
             self.read_left(first, 0, first.n_lines)
         self._lessons = ()
-        return self._scan_lines(data, n_lines, chosen)
+        return self._scan_lines(data, address, found, chosen)
 
-    def _scan_lines(self, data: bytes | memoryview, n_lines: int, chosen: str | None) -> ScannedBlock:
-        if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
-            self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
+    def _find(self, address: bytes | ctypes.Array[ctypes.c_char], size: int, n_lines: int | None) -> int:
+        """Find a block's lines, at most so many; how many there are."""
+        most = MOST_LINES if n_lines is None else n_lines
+        while True:
+            if len(self._lines) < (most + 1) * LINE_COLUMNS:
+                self._lines = numbers((most + 1) * LINE_COLUMNS)
+            found = self._find_lines(address, size, self._lines, most)
+            if found < most or n_lines is not None:
+                return found
+            most *= 4
+
+    def _scan_lines(
+        self,
+        data: bytes | memoryview,
+        address: bytes | ctypes.Array[ctypes.c_char],
+        n_lines: int,
+        chosen: str | None,
+    ) -> ScannedBlock:
         lines = self._lines
         size = len(data)
-        address = start_of(data)
         name = (chosen or "").encode("utf-8", "surrogatepass")
         self._settings[SET_FILTER] = chosen is not None
         joined, state = self._joined, self._state

@@ -11,7 +11,6 @@ from typing import Any
 
 from relfast.formats.entry import MISSING, Entry, said_in
 from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error
-from relfast.formats.gold import mapping_at
 
 
 def matches(row: Mapping[str, Any]) -> bool:
@@ -19,7 +18,7 @@ def matches(row: Mapping[str, Any]) -> bool:
 
 
 def read(row: Mapping[str, Any]) -> Entry:
-    return Entry(id=row.get("custom_id", MISSING), response=_said(mapping_at(row, "result")), row=row)
+    return Entry(id=row.get("custom_id", MISSING), response=_said(row["result"]), row=row)
 
 
 def _said(result: Mapping[str, Any]) -> Any:

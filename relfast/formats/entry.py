@@ -78,10 +78,16 @@ NO_CONTENT: Final = NoResponse(MISSING_RESPONSE, "the message has no content")
 _TEXT_PARTS: Final = (None, "text", "output_text")
 """Parts of a message that are its text; reasoning and refusals are not."""
 
+_PARTS_OF_MESSAGES: Final = frozenset(
+    {"text", "output_text", "refusal", "thinking", "redacted_thinking", "reasoning"}
+)
+"""Parts by which a list is known for what was said: samples that are objects may have types of their own."""
+
 
 def samples_of(response: Any) -> list[Any]:
-    """The samples in a response field: one for text or chat messages, several for a list of them."""
-    if not isinstance(response, list) or _is_conversation(response):
+    """The samples in a response field: one for text, chat messages or the parts of one, several for a list of
+    them."""
+    if not isinstance(response, list) or _is_conversation(response) or _is_content(response):
         return [_sample(response)]
     return [_sample(item) for item in response]
 
@@ -91,6 +97,8 @@ def _sample(value: Any) -> Any:
         return NULL
     if isinstance(value, Mapping):
         return from_error(value.get("error")) or value
+    if _is_content(value):
+        return said_in({"content": value})
     return last_said(value) if _is_conversation(value) else value
 
 
@@ -102,6 +110,25 @@ def _is_conversation(value: Any) -> bool:
         if (type(item) is not dict and not isinstance(item, Mapping)) or "role" not in item:
             return False
     return True
+
+
+def _is_content(value: Any) -> bool:
+    """Whether a list is the parts of one message, as Anthropic's ``message.content`` is saved."""
+    return (
+        isinstance(value, list)
+        and all(map(_is_part, value))
+        and any(part["type"] in _PARTS_OF_MESSAGES for part in value)
+    )
+
+
+def _is_part(item: Any) -> bool:
+    # an error is that of a sample, and a role that of a message
+    return (
+        isinstance(item, Mapping)
+        and isinstance(item.get("type"), str)
+        and "role" not in item
+        and "error" not in item
+    )
 
 
 def _is_message(item: Any) -> bool:

@@ -1,29 +1,54 @@
 """Results of Gemini's batch mode: ``key`` and ``response.candidates``.
 
 https://ai.google.dev/gemini-api/docs/batch-api. Of a candidate's parts, text counts; thoughts do not. Gold
-comes from ``--data``, joined on ``key``.
+comes from ``--data``, joined on ``key``. A row without a response says of itself only that a request failed:
+it has its id where the dialect is named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from relfast.formats.entry import MISSING, Entry
-from relfast.formats.failure import MISSING_RESPONSE, NoResponse
+from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error
 from relfast.formats.gold import mapping_at
+
+_BESIDE: Final = ("promptFeedback", "usageMetadata", "modelVersion")
+"""What a response has beside its candidates, or without any: a prompt that was blocked."""
 
 
 def matches(row: Mapping[str, Any]) -> bool:
+    if "key" not in row:
+        return False
     response = row.get("response")
-    return "key" in row and isinstance(response, Mapping) and isinstance(response.get("candidates"), list)
+    if not isinstance(response, Mapping):
+        return False
+    if isinstance(response.get("candidates"), list):
+        return True
+    # an error in a response is read in rows of any kind, and says nothing of theirs
+    return any(name in response for name in _BESIDE) and from_error(response.get("error")) is None
+
+
+def has_candidates(row: Mapping[str, Any]) -> bool:
+    """Whether a row that matches does so for its candidates."""
+    return isinstance(mapping_at(row, "response").get("candidates"), list)
 
 
 def read(row: Mapping[str, Any]) -> Entry:
-    candidates = row["response"]["candidates"]
-    said = [_said(candidate) for candidate in candidates]
-    none = NoResponse(MISSING_RESPONSE, "response.candidates is empty")
-    return Entry(id=row.get("key", MISSING), response=said or none, row=row)
+    response = row["response"]
+    candidates = response.get("candidates")
+    said = [_said(candidate) for candidate in candidates] if isinstance(candidates, list) else []
+    return Entry(id=row.get("key", MISSING), response=said or _no_candidates(response), row=row)
+
+
+def _no_candidates(response: Mapping[str, Any]) -> NoResponse:
+    if isinstance(response.get("candidates"), list):
+        return NoResponse(MISSING_RESPONSE, "response.candidates is empty")
+    blocked = mapping_at(response, "promptFeedback").get("blockReason")
+    if blocked is not None:
+        return NoResponse("ContentFilter", f"the prompt was blocked (blockReason {blocked})")
+    return from_error(response.get("error")) or NoResponse(MISSING_RESPONSE, "response.candidates is missing")
 
 
 def _said(candidate: Any) -> Any:

@@ -112,8 +112,12 @@ def _conversations(row: Mapping[str, Any], depth: int, path: str = "") -> Iterat
         messages = (
             [message for message in item if isinstance(message, Mapping)] if isinstance(item, list) else []
         )
-        if any(message.get("role") == "assistant" for message in messages):
+        said = [at for at, message in enumerate(messages) if message.get("role") == "assistant"]
+        if said and all("role" in message for message in messages):
             yield prefix + key
+        elif said and len(messages) == len(item):
+            # reasoning and calls of tools stand among messages (OpenAI's responses): no chat as a whole
+            yield f"{prefix}{key}.{said[-1] - len(item)}.content"
         elif messages and messages[-1].get("from") in _SPEAKERS and "value" in messages[-1]:
             yield f"{prefix}{key}.-1.value"
     for key, item in named.items():

@@ -9,16 +9,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
+from relfast.realign.defaults import DEFAULT_LLM_API_ENDPOINT, DEFAULT_LLM_MODEL_NAME, EMBEDDING_MODEL
 from relfast.realign.parsing import extract_boxed_answer, parse_reasoning_to_steps
 
 if TYPE_CHECKING:
     from relfast.realign.aligner import StepAligner
     from relfast.realign.grading import get_llm_reasoning, grade_correctness_llm
     from relfast.report.realign import generate_analysis_report, generate_heatmap
-
-DEFAULT_LLM_API_ENDPOINT: Final = "http://127.0.0.1:1234/v1/completions"
-DEFAULT_LLM_MODEL_NAME: Final = "mistral-7b"
-EMBEDDING_MODEL: Final = "BAAI/bge-large-en-v1.5"
 
 _HOMES: Final = {
     "StepAligner": "relfast.realign.aligner",

@@ -7,12 +7,11 @@ from typing import Final
 from relfast.inference.client import Client
 from relfast.inference.replies import Completion
 from relfast.inference.settings import Settings
+from relfast.realign.defaults import DEFAULT_LLM_API_ENDPOINT, DEFAULT_LLM_MODEL_NAME
 from relfast.realign.event_loop import run_anywhere
 from relfast.realign.mock import mock_solution, mock_verdict
 from relfast.realign.prompts import parse_verdict, problem_prompt, verdict_prompt
 
-DEFAULT_API: Final = "http://127.0.0.1:1234/v1/completions"
-DEFAULT_MODEL: Final = "mistral-7b"
 MAX_TOKENS: Final = 2048
 JUDGE_TOKENS: Final = 256
 
@@ -20,8 +19,8 @@ JUDGE_TOKENS: Final = 256
 def get_llm_reasoning(
     question: str,
     mock: bool = False,
-    model_name: str = DEFAULT_MODEL,
-    api_endpoint: str = DEFAULT_API,
+    model_name: str = DEFAULT_LLM_MODEL_NAME,
+    api_endpoint: str = DEFAULT_LLM_API_ENDPOINT,
     temperature: float = 0.0,
     max_tokens: int = MAX_TOKENS,
 ) -> str | None:
@@ -41,8 +40,8 @@ def grade_correctness_llm(
     question: str,
     benchmark_answer: str,
     llm_answer: str,
-    model_name: str = DEFAULT_MODEL,
-    api_endpoint: str = DEFAULT_API,
+    model_name: str = DEFAULT_LLM_MODEL_NAME,
+    api_endpoint: str = DEFAULT_LLM_API_ENDPOINT,
     mock: bool = False,
     temperature: float = 0.0,
     max_tokens: int = JUDGE_TOKENS,

@@ -75,8 +75,8 @@ def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) 
     """The first ``limit`` problems of each subset (default: all) in a JSONL file, plain or compressed.
 
     A row has ``problem`` (or ``question``) and ``solution`` (or ``benchmark_solution``), and maybe
-    ``subset`` (or ``type``) and ``id``. A problem that stands there again under another id (several
-    models' solutions of it, say) is taken once.
+    ``subset`` (else the file's name to its first dot) and ``id`` (else the line's number, from 0). A problem
+    that stands there again under another id (several models' solutions of it, say) is taken once.
 
     Raises
     ------

@@ -21,6 +21,13 @@ from relfast.report.canvas import (
 
 COLOURS: Final = {True: CORRECT_COLOUR, False: INCORRECT_COLOUR}
 OUTCOMES: Final = {True: "correct", False: "incorrect"}
+QUADRANTS: Final = {
+    "robust": ("robust reasoning", "high alignment, correct"),
+    "lucky": ("lucky guess", "low alignment, correct"),
+    "hallucination": ("hallucination", "high alignment, incorrect"),
+    "failure": ("complete failure", "low alignment, incorrect"),
+}
+"""A quadrant's name → what it is called, and what is in it."""
 
 _MIN_FOR_DENSITY: Final = 3
 """Fewest different scores of a group for which a density curve is drawn."""

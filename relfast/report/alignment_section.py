@@ -19,13 +19,6 @@ from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 from relfast.tasks.realign.display import MAX_STEPS_DRAWN
 from relfast.tasks.realign.extract import read_reference, read_response
 
-_WORDS = {
-    "robust": ("robust reasoning", "high alignment, correct"),
-    "lucky": ("lucky guess", "low alignment, correct"),
-    "hallucination": ("hallucination", "high alignment, incorrect"),
-    "failure": ("complete failure", "low alignment, incorrect"),
-}
-
 
 def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
     """The figures of each run whose rows have ``alignment_score`` and ``first_divergence`` (null: none)."""
@@ -39,7 +32,7 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
         scores, correct = _columns(drawn)
         shares = _shares(scores, correct)
         quadrants += [
-            [*([run.name] if many else []), *_WORDS[name], f"{100 * share:.1f}"]
+            [*([run.name] if many else []), *figures.QUADRANTS[name], f"{100 * share:.1f}"]
             for name, share in shares.items()
         ]
         for name, value, why in correlation(scores, correct):

@@ -135,6 +135,6 @@ def short(name: str) -> str:
     return plain(line if len(line) <= _NAME_CHARS else f"{line[: _NAME_CHARS - 1]}…")
 
 
-def percent_axis(axis: Any, low: float = 0.0, high: float = 1.0) -> None:
+def percent_axis(axis: Any) -> None:
     """Shares from 0 to 1 as per cent."""
     axis.set_ticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0%", "20%", "40%", "60%", "80%", "100%"])

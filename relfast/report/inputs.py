@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from relfast.comparison.runs import read_summary
 from relfast.engine.io.lines import lines_of
 from relfast.engine.io.scored import is_row, read_scores
 from relfast.engine.io.sources import Source, find_sources
@@ -81,10 +82,7 @@ def _of_folder(name: str) -> list[Input]:
 def _as_summary(source: Source) -> Summary | None:
     if source.codec not in ("plain", "json") or not source.path.endswith(".json"):
         return None
-    try:
-        return Summary.from_dict(orjson.loads(Path(source.path).read_bytes()))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    return read_summary(Path(source.path))
 
 
 def realign_results(names: Sequence[str]) -> str | None:

@@ -12,9 +12,7 @@ from relfast.tables.csv_text import csv_text
 from relfast.tables.latex import Cell, table
 
 
-def side_by_side_latex(
-    runs: Mapping[str, Summary], caption: str | None = None, label: str | None = None
-) -> str:
+def side_by_side_latex(runs: Mapping[str, Summary]) -> str:
     """Tasks × runs (by name): share correct in percent with its 95 % interval, the best of a task in bold.
 
     Each mean is over its own run's responses; ``relfast compare -f latex`` has those over common samples, and
@@ -25,7 +23,7 @@ def side_by_side_latex(
         [task, *best_in_bold([_side(summary, task) for summary in runs.values()], share=True)]
         for task in tasks
     ]
-    return table(["Task", *(f"{name} (%)" for name in runs)], rows, caption=caption, label=label)
+    return table(["Task", *(f"{name} (%)" for name in runs)], rows)
 
 
 def _side(summary: Summary, task: str) -> Side | None:

@@ -33,12 +33,6 @@ from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 RESULTS_FILE: Final = "realign_benchmark_results.jsonl"
 REPORT_DIR: Final = "figures-and-statistics"
 
-_QUADRANT_WORDS: Final = {
-    "robust": ("robust reasoning", "high alignment, correct"),
-    "lucky": ("lucky guess", "low alignment, correct"),
-    "hallucination": ("hallucination", "high alignment, incorrect"),
-    "failure": ("complete failure", "low alignment, incorrect"),
-}
 _MAX_FAILURES_SHOWN: Final = 20
 
 
@@ -183,7 +177,7 @@ def _subset_table(table: Any) -> Table:
 
 def _quadrant_table(solved: Solved) -> Table:
     rows = [
-        [_QUADRANT_WORDS[name][0], _QUADRANT_WORDS[name][1], f"{100 * share:.1f}%"]
+        [*alignment_figures.QUADRANTS[name], f"{100 * share:.1f}%"]
         for name, share in quadrant_shares(solved).items()
     ]
     note = f"An alignment score of {DIVERGENCE_THRESHOLD:g} or more is high."

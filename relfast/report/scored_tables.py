@@ -59,7 +59,7 @@ def metrics_csv(summary: Summary) -> str:
     return csv_text(["task", "metric", "rows", "mean"], rows)
 
 
-def summary_latex(summary: Summary, caption: str | None = None, label: str | None = None) -> str:
+def summary_latex(summary: Summary) -> str:
     """A row a task, for a paper: accuracy in percent with its 95 % interval, reward, share parsed; with
     several samples of a prompt also the largest pass@k."""
     at_k = {name: task.at_k() for name, task in summary.tasks.items()}
@@ -79,4 +79,4 @@ def summary_latex(summary: Summary, caption: str | None = None, label: str | Non
             bounds = task.at_k_intervals()["pass@k"] if point is not None else {}
             row.append("--" if point is None else percent_cell(point.value, bounds.get(largest)))
         rows.append(row)
-    return table(header, rows, caption=caption, label=label)
+    return table(header, rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from relfast.tasks.seqbench.l0 import BIN_WIDTH, L0Fit, fit_l0
 
 Cells = dict[tuple[float | None, float | None, float | None], list[float]]
 """Logical depth, backtracking, noise → rows, sums of exact_match and progress_ratio."""
-
-_SHARES: Final = 10
-"""Parts of a plan that breaks are told apart by."""
 
 
 def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:

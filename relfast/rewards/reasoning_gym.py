@@ -86,6 +86,13 @@ class DatasetConfig:
     parameters: dict[str, Any] = default(default_factory=dict)
 
     def validate(self) -> None:
+        """As reasoning-gym calls it before a data set is made.
+
+        Raises
+        ------
+        ValueError
+            ``size`` or ``seed`` is negative.
+        """
         if self.size < 0 or self.seed < 0:
             raise ValueError(f"size and seed must be 0 or more, not {self.size} and {self.seed}")
 

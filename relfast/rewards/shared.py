@@ -95,11 +95,13 @@ class Adapter:
 
     @property
     def scorer(self) -> Scorer:
+        """The process's scorer for these options, made at the first call."""
         if self._found is None:
             self._found = shared_scorer(self.options)
         return self._found
 
     def score_one(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
+        """The score of a response; never raises for what is in ``answer`` or ``response``."""
         return self.score_gold(task, gold_of(answer), response, question)
 
     def score_gold(self, task: Any, gold: Any, response: Any, question: Any) -> Score:
@@ -118,6 +120,7 @@ class Adapter:
         responses: Sequence[Any],
         questions: Sequence[Any] | None = None,
     ) -> list[Score]:
+        """The scores of responses, in order, scored together."""
         return self.score_golds(tasks, [gold_of(answer) for answer in answers], responses, questions)
 
     def score_golds(
@@ -157,6 +160,13 @@ class Adapter:
         return score
 
     def value(self, score: Score) -> float | None:
+        """The reward of a score, or what ``on_error`` says of one without.
+
+        Raises
+        ------
+        UnscoredError
+            It has none, and ``on_error`` is ``"raise"``.
+        """
         if score.reward is not None:
             return score.reward
         return value_of(score, self.on_error, self.options["policy"])

@@ -102,6 +102,13 @@ class ComputeScore(Adapter):
         ground_truths: Sequence[object],
         extra_infos: Sequence[object] | None,
     ) -> list[Any]:
+        """What a call gives for each of some samples, scored together: verl's batched reward managers.
+
+        Raises
+        ------
+        ValueError
+            The columns differ in length.
+        """
         infos = [None] * len(solution_strs) if extra_infos is None else list(extra_infos)
         scores = self.score_all(
             [_task(*pair) for pair in zip(data_sources, infos, strict=True)],

@@ -51,6 +51,7 @@ class Summary(Plain):
 
     @property
     def rows(self) -> int:
+        """Rows of all tasks, those without a score among them."""
         return sum(task.rows for task in self.tasks.values())
 
     def count(self, *statuses: str) -> int:
@@ -108,6 +109,7 @@ class Summary(Plain):
         return result
 
     def to_dict(self) -> dict[str, Any]:
+        """JSON-able: what ``--summary`` writes, with all that `from_dict` and `merge` need."""
         return {
             "signature": self.signature,
             "records": self.rows,
@@ -121,6 +123,13 @@ class Summary(Plain):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:
+        """The summary that `to_dict` has written, but for ``unusable``, whose causes are for reading only.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError, AttributeError, IndexError
+            It is no summary.
+        """
         return cls(
             {name: TaskSummary.from_dict(name, task) for name, task in data["tasks"].items()},
             data["signature"],

@@ -95,6 +95,7 @@ class TaskSummary(Plain):
 
     @property
     def scored(self) -> int:
+        """Responses with a score."""
         return sum(self.statuses[status] for status in SCORED)
 
     def at_k(self) -> dict[str, dict[int, AtK]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from relfast.errors import in_python
+from relfast.errors import in_python, printable
 from relfast.plain import Plain
 
 Side = Literal["command", "python"]
@@ -68,8 +68,7 @@ class Cause(Plain):
             details.append(f"{'line' if self.n == 1 else 'lines'} {places}")
         if self.advice:
             details.append(_advice(self.advice, side))
-        text = f"{self.n:,} × {what} ({'; '.join(details)})"
-        text = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+        text = printable(f"{self.n:,} × {what} ({'; '.join(details)})")
         return in_python(text) if side == "python" else text
 
     def to_dict(self) -> dict[str, Any]:

@@ -182,6 +182,7 @@ class Task:
 
     @cached_property
     def scorer(self) -> TaskScorer:
+        """The module that scores, imported when it is first asked for."""
         return cast("TaskScorer", importlib.import_module(self.module))
 
     @cached_property
@@ -237,6 +238,13 @@ class Task:
 
     @cached_property
     def source(self) -> Generator:
+        """The module that generates records.
+
+        Raises
+        ------
+        UsageError
+            There is none.
+        """
         if self.generator is None:
             raise UsageError(
                 f"{self.name} has no published generator; its records can be scored, not generated"
@@ -245,6 +253,7 @@ class Task:
 
     @cached_property
     def bulk_source(self) -> BulkGenerator | None:
+        """The module that generates files itself, where there is one."""
         return None if self.bulk is None else cast("BulkGenerator", importlib.import_module(self.bulk))
 
     def blind_strategies(self) -> Mapping[str, BlindStrategy]:
@@ -254,6 +263,7 @@ class Task:
         return cast("Mapping[str, BlindStrategy]", resolve(self.blind))
 
     def default_reward(self, policy: Policy) -> str:
+        """The metric that is the reward unless a run says another."""
         if policy == "strict" and self.strict_reward_metric is not None:
             return self.strict_reward_metric
         return self.reward_metric

@@ -37,15 +37,18 @@ from relfast.records import Batch, Extracted, Options, Outcome, Record
 class TaskScorer(Protocol):
     """The module that scores a task."""
 
-    def extract(self, record: Record, options: Options) -> Extracted[Any]: ...
+    def extract(self, record: Record, options: Options) -> Extracted[Any]:
+        """The answer of a response, whatever the response is."""
 
-    def score(self, batch: Batch, options: Options) -> list[Outcome]: ...
+    def score(self, batch: Batch, options: Options) -> list[Outcome]:
+        """An outcome for each record with its extracted answer, in order."""
 
 
 class EmbeddingTaskScorer(TaskScorer, Protocol):
     """The same of a task that embeds."""
 
-    def score_within(self, batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]: ...
+    def score_within(self, batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]:
+        """``score`` that charges ``deadlines``; None for a record whose time is up."""
 
 
 FastPath = Callable[[Batch, Options], list[Outcome | None]]
@@ -98,7 +101,14 @@ class Generator(Protocol):
 
     def generate(
         self, task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
-    ) -> Iterator[dict[str, Any]]: ...
+    ) -> Iterator[dict[str, Any]]:
+        """``n`` records of a task, the same for the same seed and parameters.
+
+        Raises
+        ------
+        UsageError
+            A parameter cannot be used.
+        """
 
 
 BlindStrategy = Callable[[Mapping[str, Any], random.Random], str]
@@ -118,4 +128,12 @@ class BulkGenerator(Protocol):
         *,
         overwrite: bool = False,
         progress: Callable[[int], None] | None = None,
-    ) -> int: ...
+    ) -> int:
+        """Write ``n`` problems of each kind, in all variants of parameters, made by ``workers`` processes,
+        and say how many rows that is. ``progress`` is told how many problems of each kind are written.
+
+        Raises
+        ------
+        UsageError, OutputError
+            An `OutputExistsError` where the file is there, and not ``overwrite``.
+        """

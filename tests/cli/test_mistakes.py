@@ -83,7 +83,29 @@ FILES: dict[str, list[Any] | bytes] = {
     ],
     "logged.table.json": b'{"columns": ["id", "model_response"], "data": [["a", "3"]], "ncols": 2, "nrows": 1}',
     "sheet.jsonl": [{"record id": "a", "Model answer": "3"}],
+    "responses_api.jsonl": [
+        without(
+            "response",
+            response={
+                "object": "response",
+                "output": [
+                    {"type": "reasoning", "summary": []},
+                    {
+                        "type": "message",
+                        "role": "assistant",
+                        "content": [
+                            {"type": "output_text", "text": "Answer"},
+                            {"type": "output_text", "text": " 4"},
+                        ],
+                    },
+                ],
+            },
+        )
+    ],
+    "asked.jsonl": [{"request_id": "7", "prompt": "Which?", "outputs": [{"text": "3"}, {"text": "4"}]}],
+    "labelled.jsonl": [{"request_id": "x", "uid": "a", "prompt": "?", "outputs": [{"text": "3"}]}],
     "golds.jsonl": [without("response")],
+    "numbered.jsonl": [without("response", id="7", question="How many panels are there?")],
     "listed.json": json.dumps([RECORD]).encode(),
     "printed.json": json.dumps(RECORD, indent=2).encode(),
     "mixed.jsonl": [
@@ -183,6 +205,11 @@ TYPED = [
     ("score logged.table.json --data golds.jsonl", 2, "try --map response=model_response"),
     ("score logged.table.json --data golds.jsonl --map response=model_response", 0, "1 rows in"),
     ("score sheet.jsonl --data golds.jsonl", 2, "field 'id' is missing, by which --data finds its gold record (line 1; try --map 'id=record id' --map 'response=Model answer')"),
+    ("score responses_api.jsonl", 2, "try --map response=response.output.-1.content)"),
+    ("score responses_api.jsonl --map response=response.output.-1.content", 0, "1 rows in"),
+    ("score asked.jsonl --data numbered.jsonl", 2, "(line 1; that of --data with id '7' asks another question)"),
+    ("score labelled.jsonl --data golds.jsonl", 2, "and none with id 'x' (line 1; try --map id=uid)"),
+    ("score labelled.jsonl --data golds.jsonl --map id=uid", 0, "1 rows in"),
     # formats
     ("score table.csv", 2, "csv.DictReader(sys.stdin)]\" < table.csv > table.jsonl"),
     ("score table.tsv", 2, "delimiter='\\t')]\" < table.tsv > table.jsonl"),

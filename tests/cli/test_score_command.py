@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from corpora import ROOT
 from patience import PATIENCE
 
 from relfast import __version__
+from relfast.cli import signals
 from relfast.cli.main import COMMANDS, cli, main
 from relfast.tasks import TASKS
 
@@ -407,3 +409,24 @@ def test_a_run_without_one_record_that_could_be_used(lines: list[Any], code: int
     assert len(rows(tmp_path / "dump.jsonl.scored.jsonl")) == n_rows
     said = f"relfast: {n_rows} of {n_rows} records unusable:".encode()
     assert done.stderr.startswith(said) if code else done.stderr == b""
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "before the first rows; the same command with --resume starts again"),
+        (("--resume",), "before any new rows; the same command goes on from those that are there"),
+    ],
+)
+def test_interrupted_before_the_first_block(
+    options: tuple[str, ...], said: str, dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise signals.Interrupted(signal.SIGINT)
+
+    if options:
+        assert run_in_process(["score", str(dump), "--workers", "0", "-q"]).exit_code == 0
+    monkeypatch.setattr("relfast.engine.file_run.files.run", interrupted)
+    result = run_in_process(["score", str(dump), "--workers", "0", *options])
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1] == f"relfast: SIGINT {said}"

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -41,6 +42,18 @@ def test_what_is_counted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     )
     assert lost == "REL-A1: without a score: 1 invalid record, 3 timeout"
     assert signature == "signed"
+
+
+def test_samples_that_were_lost(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where prompts have all kinds of numbers of samples, majorities of the commonest ones are shown."""
+    monkeypatch.setenv("COLUMNS", "200")
+    counts = dict.fromkeys(STATUSES, 0) | {"ok": 1_000}
+    majority = {k: [float(prompts), prompts / 2] for prompts, k in enumerate((9, 3, 8, 2, 4, 7), 1)}
+    task = TaskSummary("REL-A1", 1_000, 21, counts, 500, [1e3, 500.0], {}, {}, {(9, 3): 21}, majority, {})
+    print_summary(Summary({"REL-A1": task}, "signed"))
+    said = capsys.readouterr().err
+    assert re.findall(r"maj@[0-9]+", said) == ["maj@2", "maj@4", "maj@7", "maj@8"]
+    assert " · maj@k for 2 other k in the JSON" in said or "  maj@k for 2 other k in the JSON" in said
 
 
 def test_millions_of_rows_of_all_statuses(

@@ -18,7 +18,9 @@ from relfast.engine.io.commit_log import CommitLog
 from relfast.engine.io.line_counts import Before, LineCounts, Order, count_lines, open_shared
 from relfast.engine.io.sources import Source
 from relfast.engine.job import make_job
+from relfast.engine.scanned_block import ScannedBlock
 from relfast.engine.scoring import Scoring
+from relfast.engine.text_fast_path import TextFastPath
 from relfast.errors import ReadError
 
 BLOCK = 1 << 16
@@ -120,6 +122,26 @@ def test_blocks_end_where_lines_do(tmp_path: Path) -> None:
     assert [block.first_index for block in found[1:]] == [-1] * (len(found) - 1)
     (fault,) = [block for block in found if block.faults]
     assert list(fault.faults) == [0]
+
+
+def test_lines_are_told_before_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who scores the next block waits for their number, not until this block is scored."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"".join(_line(n) for n in range(700)))
+    counts = LineCounts(mmap.mmap(-1, 1 << 12))
+    scoring = BlockScoring(Scoring(make_job()), large=True, counts=counts)
+    block = Block(7, 0, -1, -1, 0, path.stat().st_size, path=str(path))
+    told_before = []
+    scan = TextFastPath._scan_lines
+
+    def scan_lines(self: TextFastPath, *arguments: Any) -> ScannedBlock:
+        told_before.append(counts.of(Block(7, 0, -1, -1, 0, 0, path="nobody counts it here")))
+        return scan(self, *arguments)
+
+    monkeypatch.setattr(TextFastPath, "_scan_lines", scan_lines)
+    (segment,) = scoring.segments(block, 0, -1, before=Before(30, ()))
+    assert told_before == [700]
+    assert [row["index"] for row in map(json.loads, segment.rows.splitlines())] == list(range(30, 730))
 
 
 def test_counts_are_told_by_number(tmp_path: Path) -> None:

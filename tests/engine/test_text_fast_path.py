@@ -342,6 +342,26 @@ def test_failed_requests_are_read_where_their_words_are_known(
 
 
 @pytest.mark.parametrize(
+    ("member", "fast"),
+    [
+        (rb'"\u6a21\u578b":"x"', True),
+        (rb'"rewards\/acc":1.0', True),
+        (rb'"say \"so\"":1', True),
+        (rb'"acc":NaN', True),
+        (rb'"metrics":{"acc":[-Infinity,Infinity,NaN]}', True),
+        (rb'"resp\u006fnse":"Answer 3"', False),  # a name of ours, and the last of that name
+        (rb'"x":NotANumber', False),
+        (rb'"status_code":NaN', False),
+        (rb'"error":Infinity', False),
+    ],
+)
+def test_members_that_nobody_asks_for(fast_path: TextFastPath, member: bytes, fast: bool) -> None:
+    record = b'{"id":"a","task":"REL-A1","answer":{"target":3},"response":"Answer 4",%b}' % member
+    assert list(fast_path.scan(record, 1).runs(0, 1)) == [(0, 1, not fast)]
+    assert rows_of(fast_path, record, 1) == rows_of(None, record, 1)
+
+
+@pytest.mark.parametrize(
     ("taxa", "n_gold"), [(["A", "a", 1], 2), (["É", "é", 1], 2), (["a", "b", 1], 3), ([None, "none", 1], 2)]
 )
 def test_gold_taxa_are_compared_in_lower_case(

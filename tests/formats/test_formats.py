@@ -251,6 +251,12 @@ def test_unusable_data(lines: str, message: str, tmp_path: Path) -> None:
         in_process([A1], data=path)
 
 
+PARTS = [
+    {"type": "thinking", "thinking": "Answer 1", "signature": "s"},
+    {"type": "text", "text": "Answer 4"},
+]
+
+
 @pytest.mark.parametrize(
     ("response", "samples"),
     [
@@ -267,6 +273,14 @@ def test_unusable_data(lines: str, message: str, tmp_path: Path) -> None:
         (None, [NULL]),
         (5, [5]),
         ([{"text": "Answer 4"}], [{"text": "Answer 4"}]),
+        (PARTS, ["Answer 4"]),
+        (PARTS[:1], [""]),
+        ([PARTS, PARTS[1:]], ["Answer 4", "Answer 4"]),
+        ([{"type": "output_text", "text": "Ans", "annotations": []}, {"type": "output_text", "text": "wer 4"}], ["Answer 4"]),
+        ([{"type": "refusal", "refusal": "No."}], [NoResponse("Refusal", "No.")]),
+        ([{"type": "completion", "text": "x"}], [{"type": "completion", "text": "x"}]),
+        ([{"type": "error", "error": "x"}, *PARTS], [NoResponse("MissingResponse", "x"), *PARTS]),
+        ([*PARTS, assistant("Answer 4")], [*PARTS, assistant("Answer 4")]),
     ],
 )  # fmt: skip
 def test_samples(response: Any, samples: list[Any]) -> None:

@@ -18,6 +18,7 @@ from relfast_kernels.text.digest import digest
 from relfast_kernels.text.entry import ENTRY_SIZE, Joined, Work
 from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.json_strings import put_by_stretches, put_text, string_end
+from relfast_kernels.text.line_ends import find_lines
 from relfast_kernels.text.lines import scan_lines
 from relfast_kernels.text.members import N_FIELDS
 from relfast_kernels.text.rel_a_memo import Tables
@@ -93,9 +94,10 @@ class Scan:
         )
         scratch = np.zeros(32 * len(content) + 2 * layouts.SCRATCH_PER_LINE, np.uint8)
         with np.errstate(over="ignore"):  # hashes wrap around
+            found = find_lines(self.data, len(self.data), self.lines)
+            self.lines = self.lines[: found + 1]
             self.n = scan_lines(
                 self.data,
-                len(self.data),
                 self.lines,
                 zeros(layouts.SET_SIZE),
                 joined,

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from patience import PATIENCE, until
 import relfast
 from relfast.cli.main import main
 from relfast.errors import InputError, MissingExtraError
-from relfast.realign import get_llm_reasoning, grade_correctness_llm
+from relfast.realign import get_llm_reasoning, grade_correctness_llm, hub
 from relfast.realign import problems as problem_sources
 from relfast.realign.mock import mock_solution, mock_verdict
 from relfast.realign.problems import BUILT_IN, BUILT_IN_SUBSETS, built_in, from_file, from_hub
@@ -294,6 +296,76 @@ def test_problems_from_a_dataset_by_subset(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match="'geometry' cannot be loaded"):
         list(from_hub(["geometry"], dataset=str(tmp_path)))
+
+
+def resolver(*answers: int | None) -> Callable[..., list[Any]]:
+    """`socket.getaddrinfo` with these errors in turn; None: there is an address."""
+    left = list(answers)
+
+    def lookup(host: str, port: object) -> list[Any]:
+        assert host == "hub.test"
+        if (code := left.pop(0)) is not None:
+            raise socket.gaierror(code, "no such name")
+        return []
+
+    return lookup
+
+
+@pytest.mark.parametrize(
+    ("answers", "proxies", "reachable"),
+    [
+        ([None], {}, True),
+        ([socket.EAI_NONAME], {}, False),
+        ([socket.EAI_AGAIN, None], {}, True),  # a name server that was slow
+        ([socket.EAI_AGAIN, socket.EAI_AGAIN], {}, False),
+        ([], {"https": "http://proxy.test"}, True),  # which knows names that we do not
+        ([], {"all": "socks5://proxy.test"}, True),
+    ],
+)
+def test_a_hub_without_an_address_is_found_out_at_once(
+    answers: list[int | None], proxies: dict[str, str], reachable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub, "_PAUSE", 0.0)
+    monkeypatch.setattr("socket.getaddrinfo", resolver(*answers))
+    monkeypatch.setattr("urllib.request.getproxies", lambda: proxies)
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.test")
+    assert hub.why_unreachable() == (None if reachable else "hub.test: no such name")
+
+
+def test_without_a_network_only_what_was_fetched_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str | None] = []
+
+    def load(*arguments: Any, **options: Any) -> None:
+        seen.append(os.environ.get(hub.OFFLINE))
+        raise InputError("is not kept here", file="the data set")
+
+    monkeypatch.setattr(problem_sources, "from_hub", load)
+    monkeypatch.setattr(hub, "why_unreachable", lambda: "hub.test: no such name")
+    monkeypatch.setenv(hub.OFFLINE, "0")  # what the user says stays
+    assert realign("--no-report", "-o", tmp_path / "out") == 2
+    assert capsys.readouterr().err == "relfast: the data set: is not kept here\n"
+    monkeypatch.delenv(hub.OFFLINE)
+    assert realign("--no-report", "-o", tmp_path / "out") == 2
+    assert capsys.readouterr().err == (
+        "no network (hub.test: no such name): only data sets that were fetched before can be loaded\n"
+        "relfast: the data set: is not kept here\n"
+    )
+    assert seen == ["0", "1"]
+    del os.environ[hub.OFFLINE]
+    # a folder is nobody's to look up
+    assert realign("--no-report", "--dataset", tmp_path, "-o", tmp_path / "out") == 2
+    assert hub.OFFLINE not in os.environ
+
+
+def test_words_of_an_input_leave_the_terminal_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"problem": "p", "solution": "s", "subset": "\x1b]0;title\x07sums\u202e"}
+    (tmp_path / "problems.jsonl").write_text(json.dumps(row))
+    assert realign("--mock", "--data", tmp_path / "problems.jsonl", "--subsets", "geometry") == 2
+    assert "its subsets are \ufffd]0;title\ufffdsums\ufffd\n" in capsys.readouterr().err
 
 
 def test_without_the_extra_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from patience import PATIENCE
 
 from relfast.cli.main import main
 from relfast.errors import InputError, UsageError
+from relfast.report.inputs import find_inputs
 from relfast.report.scored import generate_report
 from relfast.report.scored_rows import read_scored
 
@@ -202,6 +203,16 @@ def test_models_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         capsys.readouterr()
         assert run("report", *inputs, "-o", tmp_path / "refused") == 2
         assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("other", ['{"tasks": []}', '{"tasks": [1]}', '{"tasks": {"REL-A1": {}}}', "[]", "{"])
+def test_a_folder_may_hold_any_json(tmp_path: Path, other: str) -> None:
+    scored(tmp_path / "run", sampled(2))
+    (tmp_path / "run" / "other.json").write_text(other)
+    assert sorted(Path(item.path).name for item in find_inputs([str(tmp_path / "run")])) == [
+        "dump.jsonl.scored.jsonl",
+        "summary.json",
+    ]
 
 
 def test_a_summary_is_counted_once(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ from relfast.chem.motif import largest_motif
 from relfast.chem.motif_rdkit import motifs_by_rdkit
 from relfast.chem.motif_rows import largest_motifs, packed
 from relfast.errors import InputError, UsageError
+from relfast.tasks import TASKS
 from relfast.tasks.rel_c.blind_label import STRATEGIES
-from relfast.tasks.rel_c.blind_molecules import STRATEGIES_OF
 from relfast.tasks.rel_c.formulas import DEFAULT_FORMULAS
 from relfast.tasks.rel_c.generate import generate as generate_records
 
@@ -305,7 +305,7 @@ def test_blind_strategies_earn_what_chance_gives(bank: Bank, task: str) -> None:
     parameters: dict[str, Any] = {"bank": bank, "sizes": (5, 10)} if task == "REL-C2" else {"given": (5, 10)}
     records = list(generate(task, 60, 17, **parameters))
     with relfast.Scorer(policy="strict", timeout=30.0) as scorer:
-        for name, respond in STRATEGIES_OF[task].items():
+        for name, respond in TASKS[task].blind_strategies().items():
             rng = random.Random(1)
             rewards = scorer.rewards(
                 [task] * len(records),

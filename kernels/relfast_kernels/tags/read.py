@@ -53,8 +53,8 @@ LONGEST: Final = 200_000
 
 @kernel
 def _final_text(data: Any, start: int, end: int, out: Any, to: int) -> Any:
-    """Where the text without its reasoning is; -1 and -1 where only Python can cut it: other marks than one
-    ``<think>…</think>``, something before that, and letters that are ASCII in lower case only."""
+    """Where the text without its reasoning is; -1 and -1 where only Python can cut it: more marks than one
+    pair, something before that, and letters that are ASCII in lower case only."""
     at = find_byte(data, start + 2, end, 0xAA)
     while at < end:
         if data[at - 1] == 0x84 and data[at - 2] == 0xE2:

@@ -46,6 +46,7 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.asked import index_asked
 from relfast_kernels.text.entry import ENTRY_SIZE, Joined, Work
 from relfast_kernels.text.join import index_gold
+from relfast_kernels.text.line_ends import find_lines
 from relfast_kernels.text.lines import scan_lines
 from relfast_kernels.text.members import N_FIELDS
 from relfast_kernels.text.rel_a_memo import Tables
@@ -112,11 +113,15 @@ def _read_many(texts: Any, packed: Any, n: int, results: Any, taxa: Any, room: i
     return n_named
 
 
+def _find_lines(data: Any, n: int, lines: Any, max_lines: int) -> int:
+    return find_lines(carray(data, n, np.uint8), n, carray(lines, (max_lines + 1, LINE_COLUMNS), np.int64))
+
+
 def _scan(
     data: Any,
     n: int,
     lines: Any,
-    max_lines: int,
+    n_lines: int,
     settings: Any,
     chosen: Any,
     n_chosen: int,
@@ -156,8 +161,7 @@ def _scan(
     numbers = carray(small, SMALL_SIZE, np.int64)
     return scan_lines(
         carray(data, n, np.uint8),
-        n,
-        carray(lines, (max_lines + 1, LINE_COLUMNS), np.int64),
+        carray(lines, (n_lines + 1, LINE_COLUMNS), np.int64),
         carray(settings, SET_SIZE, np.int64),
         Joined(
             carray(gold, gold_size, np.uint8),
@@ -251,6 +255,7 @@ def _write(
 
 
 ENTRIES = {
+    "find_lines": (_find_lines, "pipi"),
     "scan": (_scan, "pipippipipipipipipipppppppipipppppppipi"),
     "read": (_read, "pip"),
     "read_many": (_read_many, "ppippip"),

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     ESCAPED,
@@ -24,8 +26,8 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
-from relfast_kernels.text.find import same_as
-from relfast_kernels.text.json_strings import QUOTE, string_end
+from relfast_kernels.text.find import find_byte, same_as
+from relfast_kernels.text.json_strings import BACKSLASH, QUOTE, string_end
 
 _LONGEST_FLOAT = 300
 """Digits without an exponent that no parser takes for infinite."""
@@ -101,12 +103,42 @@ def _literal_end(data: Any, at: int, end: int) -> int:
     return -1
 
 
+_NAN = np.frombuffer(b"NaN", np.uint8)
+_INFINITY = np.frombuffer(b"Infinity", np.uint8)
+_MINUS_INFINITY = np.frombuffer(b"-Infinity", np.uint8)
+
+
+@kernel
+def _no_number_end(data: Any, at: int, end: int) -> int:
+    """Index after ``NaN``, ``Infinity`` or ``-Infinity``, which Python writes and reads, or -1."""
+    if end - at >= 3 and same_as(data, at, at + 3, _NAN):
+        return at + 3
+    if end - at >= 8 and same_as(data, at, at + 8, _INFINITY):
+        return at + 8
+    if end - at >= 9 and same_as(data, at, at + 9, _MINUS_INFINITY):
+        return at + 9
+    return -1
+
+
+@kernel
+def _is_no_name(data: Any, start: int, end: int) -> bool:
+    r"""Whether a key with escapes, all of them valid, holds a character that is in no name we ask for: one
+    that is not written as ``\u00`` and an ASCII code. Its bytes are not those of any name either."""
+    at = find_byte(data, start, end, BACKSLASH)
+    while at < end:
+        if data[at + 1] != 117 or data[at + 2] != 48 or data[at + 3] != 48 or data[at + 4] > 55:
+            return True
+        at = find_byte(data, at + 6, end, BACKSLASH)
+    return False
+
+
 @kernel
 def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
     """Tokens of the one value that data[start:end] holds; the index after the last one, or -1.
 
-    -1 stands for anything but JSON that all parsers read alike: keys with escapes, surrogates by
-    themselves and deep nesting too. Control characters are the caller's to refuse.
+    -1 stands for anything but JSON that all parsers read alike: surrogates by themselves, deep nesting and
+    keys that may be ASCII spelled with escapes too. Control characters are the caller's to refuse.
+    ``NaN`` and the infinities are `FLOAT`.
 
     Parameters
     ----------
@@ -127,7 +159,7 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
             if data[at] != QUOTE:
                 return -1
             close, escaped = string_end(data, at + 1, end)
-            if close < 0 or escaped:
+            if close < 0 or (escaped and not _is_no_name(data, at + 1, close)):
                 return -1
             tape[n, TOKEN_KIND], tape[n, TOKEN_START], tape[n, TOKEN_END] = STRING, at + 1, close
             tape[n, TOKEN_NEXT] = n + 1
@@ -160,6 +192,11 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
             if at >= end:
                 return -1
             opened = data[at] != (125 if in_object else 93)
+        elif byte == 78 or byte == 73 or (byte == 45 and at + 1 < end and data[at + 1] == 73):
+            at = _no_number_end(data, at, end)
+            if at < 0:
+                return -1
+            tape[n, TOKEN_KIND], tape[n, TOKEN_END] = FLOAT, at
         elif byte == 45 or is_digit(byte):
             at, kind = _number_end(data, at, end)
             if at < 0:

@@ -1,14 +1,14 @@
 r"""Reading text records without decoding them: fields, gold and answers straight from a line's bytes.
 
-`scan_lines` finds, in a block of JSON lines, the records of the text tasks (REL-A, B1, C1) in any dialect
-that `dialects` knows. A line is read in one structural pass that leaves tokens, and strings in one form,
-UTF-8 without JSON's escapes. In that, cut down to what was said after reasoning if asked for, the extractors
-of the run's policy read the answer (`responses`). What comes out is a key per response,
-also of one that is not there (`failures`); `relfast_kernels.text.rows` turns keys into rows by templates.
-Lines of other tasks, and those with something that is not known here, have `FIELDS`: their responses, and a
-digest of gold and all the rest by which Python knows what it has decoded before. Every other line is marked
-`SLOW` and takes the exact way. A line that is marked otherwise has been read exactly as the JSON parsers and
-`re` would read it, including what must not be valid JSON.
+`line_ends` divides a block into lines, and `scan_lines` finds in them the records of the text tasks
+(REL-A, B1, C1) in any dialect that `dialects` knows. A line is read in one structural pass that leaves
+tokens, and strings in one form, UTF-8 without JSON's escapes. In that, cut down to what was said after
+reasoning if asked for, the extractors of the run's policy read the answer (`responses`). What comes out is
+a key per response, also of one that is not there (`failures`); `relfast_kernels.text.rows` turns keys into
+rows by templates. Lines of other tasks, and those with something that is not known here, have `FIELDS`:
+their responses, and a digest of gold and all the rest by which Python knows what it has decoded before.
+Every other line is marked `SLOW` and takes the exact way. A line that is marked otherwise has been read
+exactly as the JSON parsers and `re` would read it, including what must not be valid JSON.
 """
 
 from __future__ import annotations
@@ -62,7 +62,6 @@ from relfast_kernels.layouts import (
     SET_STRICT,
     SET_TASK,
     SLOW,
-    STATE_AT,
     STATE_LEFT,
     STATE_LINES,
     STATE_RECORDS,
@@ -90,7 +89,7 @@ from relfast_kernels.text.entry import (
 from relfast_kernels.text.failure_rows import leave_failures, put_failed, put_failure
 from relfast_kernels.text.failures import NO_TEXT, UNSURE, how_many_failed
 from relfast_kernels.text.fields import find_record, leave_fields, may_be_joined, put_response
-from relfast_kernels.text.find import copy, find_byte, hash_text
+from relfast_kernels.text.find import copy, hash_text
 from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
 from relfast_kernels.text.join import NOT_THERE, find_gold
 from relfast_kernels.text.json_scan import is_null, tokenise
@@ -107,8 +106,6 @@ from relfast_kernels.text.responses import (
 )
 from relfast_kernels.text.values import is_plain_json
 from relfast_kernels.text.vectors import WIDTH
-
-_LF = 10
 
 _NO_ROOM, _NO_SCRATCH = -1, -2
 """Instead of a line's kind: its responses are more than there is room for, or its gold is longer."""
@@ -339,17 +336,17 @@ def _scan_line(
 
 @kernel
 def scan_lines(
-    data: Any, n: int, lines: Any, settings: Any, joined: Any, work: Any, tables: Any, records: Any,
-    scratch: Any, state: Any,
+    data: Any, lines: Any, settings: Any, joined: Any, work: Any, tables: Any, records: Any, scratch: Any,
+    state: Any,
 ) -> Any:  # fmt: skip
-    """Read the lines of a block, from where ``state`` says on.
+    """Read the lines of a block, from the one on that ``state`` says.
 
     Parameters
     ----------
-    data : uint8, shape (n,)
+    data : uint8
         Whole lines; the last may lack its end.
     lines : int64, shape (m + 1, LINE_COLUMNS)
-        Filled: a row per line, at most m, and one more.
+        A row per line, where it starts and ends; filled with what else there is to say, and one more.
     settings : int64, shape (SET_SIZE,)
     joined : Joined
     work : Work
@@ -365,25 +362,23 @@ def scan_lines(
     Returns
     -------
     int
-        How many lines.
+        How many lines have been read.
     """
-    at = state[STATE_AT]
     count = state[STATE_LINES]
     state[STATE_WANTS] = WANTS_NOTHING
-    while at < n and count < lines.shape[0] - 1:
-        end = find_byte(data, at, n, _LF)
+    while count < lines.shape[0] - 1:
         row = lines[count]
-        row[LINE_START], row[LINE_END], row[LINE_RECORD] = at, end, state[STATE_RECORDS]
-        if state[STATE_USED] + SCRATCH_PER_BYTE * (end - at) + SCRATCH_PER_LINE > len(scratch):
+        start, end = row[LINE_START], row[LINE_END]
+        row[LINE_RECORD] = state[STATE_RECORDS]
+        if state[STATE_USED] + SCRATCH_PER_BYTE * (end - start) + SCRATCH_PER_LINE > len(scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
-        kind = _scan_line(data, at, end, count, settings, joined, work, tables, records, scratch, state)
+        kind = _scan_line(data, start, end, count, settings, joined, work, tables, records, scratch, state)
         if kind < 0:
             state[STATE_WANTS] = WANTS_RECORDS if kind == _NO_ROOM else WANTS_SCRATCH
             break
         row[LINE_KIND] = kind
         count += 1
-        at = end + 1
     lines[count, LINE_RECORD] = state[STATE_RECORDS]
-    state[STATE_AT], state[STATE_LINES] = at, count
+    state[STATE_LINES] = count
     return count

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from relfast.engine.io.blocks import Block, Fault
@@ -140,43 +141,57 @@ class BlockScoring:
         segment_lines: int | None,
         before: Before | None,
     ) -> Iterator[Segment]:
-        if block.n_lines >= 0:
-            self._number(block, block.n_lines, before)
+        if block.n_lines >= 0 and before is not None:
+            self._tell(block, block.n_lines)
+            self._place(block, before)
         if block.faults:
             yield _faulty(stop, block.faults)
-        elif block.parquet:
-            from relfast.engine.io.parquet import damaged_rows, read_group
+            return
+        try:
+            data = self._read(block)
+        except Damaged as error:
+            from relfast.engine.io.parquet import damaged_rows
 
-            assert block.path is not None
-            try:
-                lines = read_group(block.path, block.group)
-            except Damaged as error:
-                indices = range(block.first_index + start, block.first_index + stop)
-                yield _faulty(stop, damaged_rows(indices, error))
-                return
-            yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
+            indices = range(block.first_index + start, block.first_index + stop)
+            yield _faulty(stop, damaged_rows(indices, error))
+            return
+        fast_path = None if one_by_one else self._open_fast_path(len(data))
+        if fast_path is not None:
+            chosen = block.filter or self._scoring.job.filter
+            # told before the lines are read: who scores the next block waits for it
+            tell = partial(self._tell, block)
+            scanned = fast_path.scan(data, None if stop < 0 else stop, chosen, tell=tell)
+            if stop < 0:
+                stop = scanned.n_lines
+                self._place(block, before)
+            yield from self._mixed(block, scanned, start, stop, verdicts, segment_lines)
         else:
-            data = self._loader.load(block)
-            fast_path = None if one_by_one else self._open_fast_path(len(data))
-            if fast_path is not None:
-                chosen = block.filter or self._scoring.job.filter
-                scanned = fast_path.scan(data, None if stop < 0 else stop, chosen)
-                stop = self._number(block, scanned.n_lines, before) if stop < 0 else stop
-                yield from self._mixed(block, scanned, start, stop, verdicts, segment_lines)
-            else:
-                lines = split_lines(bytes(data))
-                stop = self._number(block, len(lines), before) if stop < 0 else stop
-                yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
+            lines = split_lines(bytes(data))
+            if stop < 0:
+                stop = len(lines)
+                self._tell(block, stop)
+                self._place(block, before)
+            yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
 
-    def _number(self, block: Block, n_lines: int, before: Before | None) -> int:
-        """Tell how many lines a block has, and find out how many are before it; the former."""
-        counts = self._counts
-        if counts is not None and (before is not None or block.n_lines < 0):
-            block.n_lines = n_lines
-            counts.tell(block)
-            if before is not None:
-                place(block, before.lines(counts))
-        return n_lines
+    def _read(self, block: Block) -> bytes | memoryview:
+        """The bytes of a block's lines; a row of Parquet is a line of JSON. Raises `ReadError`, `Damaged`."""
+        if not block.parquet:
+            return self._loader.load(block)
+        from relfast.engine.io.parquet import read_group
+
+        assert block.path is not None
+        return b"\n".join([*read_group(block.path, block.group), b""])
+
+    def _tell(self, block: Block, n_lines: int) -> None:
+        """Tell all other workers how many lines a block has."""
+        block.n_lines = n_lines
+        if self._counts is not None:
+            self._counts.tell(block)
+
+    def _place(self, block: Block, before: Before | None) -> None:
+        """Find out how many lines stand before a block. Raises `ReadError`."""
+        if self._counts is not None and before is not None:
+            place(block, before.lines(self._counts))
 
     def _open_fast_path(self, size: int) -> TextFastPath | None:
         """The fast path, once enough has been read for its 20 ms to pay."""

@@ -105,8 +105,9 @@ def score_files(
             state.slow = n_slow
             progress(state)
 
+    notes: list[str] = []
     try:
-        with _open_scoring(job, workers, large, tell, meanwhile) as score:
+        with _open_scoring(job, workers, large, tell, meanwhile, notes.append) as score:
             summary = run(
                 job,
                 sources,
@@ -125,6 +126,7 @@ def score_files(
     finally:
         writer.close()
     summary.output = output
+    summary.notes += notes
     if lengths:
         tell("lengths: the input is read again")
         for name, of_task in measure(sources, job, filters=filters, limit=limit, keep=keep).items():
@@ -145,11 +147,16 @@ def _compile_for(job: Job) -> None:
 
 
 def _open_scoring(
-    job: Job, workers: int, large: bool, tell: Tell, meanwhile: Callable[[int], None]
+    job: Job,
+    workers: int,
+    large: bool,
+    tell: Tell,
+    meanwhile: Callable[[int], None],
+    note: Callable[[str], None],
 ) -> contextlib.AbstractContextManager[Blocks]:
     if not workers:
-        return in_process(job)
-    return on_pool(job, workers, large=large, once=True, tell=tell, meanwhile=meanwhile)
+        return in_process(job, note)
+    return on_pool(job, workers, large=large, once=True, tell=tell, meanwhile=meanwhile, note=note)
 
 
 def _same_file(path: str, output: str) -> bool:

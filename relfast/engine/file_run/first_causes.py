@@ -13,6 +13,7 @@ from relfast.engine.io.blocks import Block
 from relfast.engine.io.lines import iterate_lines, lines_of
 from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
+from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError
 from relfast.formats.near_miss import id_in, place_of
 from relfast.json_text import Undecodable, decode_object
@@ -146,10 +147,15 @@ def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
         for path in job.data
         for record in map(decode_object, islice(iterate_lines(path), FAR))
     ]
+    entry = entry_of(row, job) if row else None
+    if entry is not None and entry.numbered and str(entry.id) in ids:
+        cause.advice = ("say", f"that of --data with id {str(entry.id)!r:.60} asks another question")
+        return
     place = None if "id" in job.field_map else id_in(row, frozenset(ids))
     if place is not None:
         # where the response is too, which saves a run; an object under its name holds it, and is none
-        known = isinstance(row.get("response"), str | list) or "response" in job.field_map
+        said = None if entry is None else entry.response
+        known = isinstance(said, str | list) or "response" in job.field_map
         response = None if known else place_of("response", row)
         cause.advice = ("map", "id", place, *(("response", response) if response else ()))
     elif ids:

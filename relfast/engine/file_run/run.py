@@ -27,7 +27,7 @@ from relfast.engine.pool.pool import Pool
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.engine.segments import Segment
-from relfast.engine.signature import signature
+from relfast.engine.signature import embedder_of, signature
 from relfast.errors import ResumeMismatchError, UsageError
 from relfast.plain import Plain
 from relfast.records import Score
@@ -67,16 +67,24 @@ class Blocks(Protocol):
     def __call__(self, todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]: ...
 
 
+def _ignore(note: str) -> None:
+    pass
+
+
 @contextmanager
-def in_process(job: Job) -> Iterator[Blocks]:
-    """Score in this process (``--workers 0``): nothing can be killed, so a hang stays a hang."""
-    scoring = BlockScoring(Scoring(job, read_gold(job.data)))
+def in_process(job: Job, note: Callable[[str], None] = _ignore) -> Iterator[Blocks]:
+    """Score in this process (``--workers 0``): nothing can be killed, so a hang stays a hang. ``note`` is
+    told what there is to say of gold."""
+    gold = read_gold(job.data)
+    scoring = BlockScoring(Scoring(job, gold))
 
     def score(todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
         for block in todo:
             yield block, list(scoring.segments(block))
 
     yield score
+    if gold.repeated is not None:
+        note(gold.repeated.describe(job.data))
 
 
 @contextmanager
@@ -88,10 +96,11 @@ def on_pool(
     once: bool = False,
     tell: Tell = tell_nobody,
     meanwhile: Callable[[int], None] = lambda n_slow: None,
+    note: Callable[[str], None] = _ignore,
 ) -> Iterator[Blocks]:
     """Score on worker processes, which are gone when the context is left; with ``once`` they begin to go when
     all blocks that were given first are scored. ``meanwhile`` is told at least every half second how many
-    records are slow."""
+    records are slow, ``note`` what there is to say of gold."""
     pool = Pool(job, workers, large=large, tell=tell)
 
     def score(todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
@@ -101,6 +110,8 @@ def on_pool(
 
     try:
         yield score
+        if pool.repeated is not None:
+            note(pool.repeated.describe(job.data))
     finally:
         pool.close()
         tell(f"workers: {workers}, replaced: {pool.replaced}")
@@ -168,7 +179,7 @@ def run(
             if segment.tally.count("invalid_record"):
                 first_causes.rows(segment.rows)
         if not embedder and any(EMBEDDED & segment.tally.tasks.keys() for segment in segments):
-            embedder = _embedder_of(job)
+            embedder = embedder_of(job)
         writer.write(rows, block.then, votes_of(samples), block.checksum, embedder)
         state.rows += sum(segment.n_rows for segment in segments)
         state.done_bytes += block.size
@@ -198,17 +209,10 @@ def filter_note(names: Sequence[str]) -> str:
     return f"lm-eval filter {shown} was scored, no other (--filter chooses)"
 
 
-def _embedder_of(job: Job) -> str:
-    """The embedding model; asked for only when it has scored something, since to resolve it takes time."""
-    from relfast.embed import describe
-
-    return describe(job.options.embedder, job.options.device)
-
-
 def _embedder_before(commits: Sequence[Commit], job: Job) -> str:
     """What scored the rows that are there; raises `ResumeMismatchError` where it would be another one now."""
     before = next((commit.embedder for commit in reversed(commits) if commit.embedder), "")
-    if before and (now := _embedder_of(job)) != before:
+    if before and (now := embedder_of(job)) != before:
         raise ResumeMismatchError(f"embedder was {before} and is {now}")
     return before
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, Final
 
 import orjson
 
-from relfast.engine.io.codecs import Damaged, Expanding, Plain, Stream, Unzstd
+from relfast.engine.io.codecs import CHUNK, GZIP_MAGIC, Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
 from relfast.errors import InputError
 from relfast.formats import inspect_log
 from relfast.formats.documents import NoRows, rows_of
@@ -37,6 +38,10 @@ _LOCAL_HEADER: Final = 30
 
 _DOCUMENT_LINES: Final = (b"{", b"[", b"[{")
 """First lines of indented JSON; none is a line of JSON lines."""
+
+_LIST: Final = re.compile(rb"\[[ \t]*\{")
+_TABLE: Final = b'{"columns":'
+"""How tables of Weights & Biases begin."""
 
 
 class Lines(Stream):
@@ -70,28 +75,45 @@ def _raising(error: Damaged) -> Iterator[bytes]:
 
 
 def is_document(head: bytes) -> bool:
-    """Whether a file that begins like this is one indented JSON document, or a list or table on one line."""
+    """Whether a file that begins like this is one JSON document: indented, a list over several lines, or a
+    list or table on one."""
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first, end, rest = head.partition(b"\n")
     if end and first.rstrip() in _DOCUMENT_LINES:
         second, ended, _ = rest.partition(b"\n")
         # indented, or a list with one object a line; a line of JSON lines is neither
         return rest[:1] in b' \t"\r]}' or second.rstrip()[-1:] in (b",", b"{") or not ended
-    # the last: a table of Weights & Biases
-    return first.startswith((b"[{", b"[ {", b'{"columns":')) and not rest.strip()
+    if _LIST.match(first) is None:
+        return first.startswith(_TABLE) and not rest.strip()
+    # PostgreSQL's json_agg puts the first record behind the bracket: as lines, all but the last would be lost
+    return not rest.strip() or not _is_json(first)
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    except RecursionError:
+        return True
+    return True
 
 
 def open_json(path: str) -> Stream:
-    """The rows of a JSON document.
+    """The rows of a JSON document, which may be gzipped.
 
     Raises
     ------
     InputError
-        It is no JSON, is too large, or holds nothing that could be scored.
+        It is no JSON, is too large or damaged, or holds nothing that could be scored.
     """
     try:
         with open(path, "rb") as file:
-            data = file.read(MAX_DOCUMENT_BYTES + 1)
+            data = (
+                _unpacked(file) if file.peek(2).startswith(GZIP_MAGIC) else file.read(MAX_DOCUMENT_BYTES + 1)
+            )
+    except Damaged as error:
+        raise InputError(str(error), file=path) from None
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from error
     if len(data) > MAX_DOCUMENT_BYTES:
@@ -105,6 +127,16 @@ def open_json(path: str) -> Stream:
         advice = "jq -c . makes lines of several objects"
         raise InputError(f"an indented JSON document that is no JSON: {error}; {advice}", file=path) from None
     return Lines(map(encode_json, rows))
+
+
+def _unpacked(file: IO[bytes]) -> bytes:
+    """What a gzipped file holds, or so much of it that it is too large. Raises `Damaged`."""
+    stream = Expanding(Plain(file), Gunzip())
+    parts, left = [], MAX_DOCUMENT_BYTES + 1
+    while left > 0 and (part := stream.read(min(left, CHUNK))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
 
 
 def open_zip(path: str) -> Stream:

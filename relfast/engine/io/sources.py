@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, Final, Literal, NamedTuple
 
-from relfast.engine.io.codecs import Expanding, Gunzip, Plain, Stream, Unzstd
+from relfast.engine.io.codecs import GZIP_MAGIC, Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
 from relfast.engine.io.foreign import refuse_foreign
 from relfast.errors import InputError, UsageError
 
@@ -19,13 +21,17 @@ STDIN: Final = "-"
 
 _FOLDER_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".parquet", ".eval")
 _MAGIC: Final[tuple[tuple[bytes, Codec], ...]] = (
-    (b"\x1f\x8b", "gz"),
+    (GZIP_MAGIC, "gz"),
     (b"\x28\xb5\x2f\xfd", "zst"),
     (b"PAR1", "parquet"),
     (b"PK\x03\x04", "zip"),
 )
 _WHOLE: Final = {"parquet": "Parquet", "zip": "a ZIP"}
 """Codecs that are read from their end."""
+
+_DOCUMENT_IN_PIPE: Final = re.compile(rb"[{\[]\n  ")
+_LIST_IN_PIPE: Final = re.compile(rb"\[\s*\{")
+"""First bytes of what has to be seen as a whole: of a list, the last line alone would be scored."""
 
 HEAD_BYTES: Final = 1 << 12
 """Bytes by which indented JSON is told from lines of it."""
@@ -149,14 +155,32 @@ def _source(path: str) -> Source:
 
 
 def codec_of(path: str, head: bytes) -> Codec:
-    """The codec of a file by its name, else by its first `HEAD_BYTES`."""
+    """The codec of a file by its name, else by its first `HEAD_BYTES`, which are believed where they say that
+    it is not gzip or zstd."""
     by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
-    codec = by_name.get(Path(path).suffix) or _by_magic(head)
-    if codec == "plain" and head.lstrip()[:1] in (b"[", b"{", b"\xef"):
+    seen = _by_magic(head)
+    codec = by_name.get(Path(path).suffix, seen)
+    if codec in ("gz", "zst") and (seen != "plain" or _is_text(head)):
+        codec = seen
+    text = head if codec == "plain" else _unpacked(head) if codec == "gz" else b""
+    if _is_text(text):
         from relfast.engine.io.documents import is_document
 
-        codec = "json" if is_document(head) else codec
+        codec = "json" if is_document(text) else codec
     return codec
+
+
+def _is_text(head: bytes) -> bool:
+    """Whether JSON may begin like this."""
+    return head.lstrip()[:1] in (b"[", b"{", b"\xef")
+
+
+def _unpacked(head: bytes) -> bytes:
+    """What the first bytes of a gzipped file stand for, as far as they go."""
+    try:
+        return Expanding(Plain(io.BytesIO(head)), Gunzip()).read(HEAD_BYTES)
+    except Damaged:
+        return b""  # told when it is read
 
 
 def _is_regular(path: str) -> bool:
@@ -192,6 +216,8 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     codec = _by_magic(head)
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
-    if head in (b"{\n  ", b"[\n  "):
+    if _DOCUMENT_IN_PIPE.match(head):
         raise InputError("indented JSON cannot be read from a pipe: name the file", file=path)
+    if _LIST_IN_PIPE.match(head):
+        raise InputError("a JSON array cannot be read from a pipe: name the file", file=path)
     return head, codec

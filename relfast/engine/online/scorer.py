@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import warnings
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -19,6 +20,7 @@ from relfast.engine.job import Job, make_job
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import check_records, columns_of
 from relfast.engine.online.isolated_scoring import IsolatedScoring
+from relfast.engine.online.needs import level_of_caller
 from relfast.engine.online.pending_score import PendingScore
 from relfast.engine.online.routes import Routes, delivered
 from relfast.engine.online.text_route import own
@@ -71,7 +73,10 @@ class Scorer:
         self._prepare()
 
     def _prepare(self) -> None:
-        self._scoring = Scoring(self.job, read_gold(self.job.data), clock=WorkingClock())
+        gold = read_gold(self.job.data)
+        if gold.repeated is not None:
+            warnings.warn(f"relfast: {gold.repeated.describe(self.job.data)}", stacklevel=level_of_caller())
+        self._scoring = Scoring(self.job, gold, clock=WorkingClock())
         self._start_anew()
         _alive.add(self)
 

@@ -21,6 +21,7 @@ from relfast_kernels.compiled.cache import report
 from relfast.cores import usable_cores
 from relfast.embed import vectors_cache
 from relfast.engine.file_run.telling import Tell, tell_nobody
+from relfast.engine.gold_records import Repeated
 from relfast.engine.io.line_counts import create_shared as create_counts
 from relfast.engine.io.line_counts import open_shared
 from relfast.engine.job import Job
@@ -91,6 +92,8 @@ class Pool:
         A large input is coming: load what pays only then.
     tell
         Is told of workers that start or die, and of records that take long.
+
+    ``repeated`` says, once a worker is ready, which ids have gold records that differ.
     """
 
     def __init__(
@@ -120,6 +123,7 @@ class Pool:
         self._server: ForkServer | None = None
         self._server_after = 0.0
         self.replaced = 0
+        self.repeated: Repeated | None = None
         self._threads = [
             threading.Thread(target=self._serve, args=(slot,), name=f"relfast-{slot}", daemon=True)
             for slot in range(workers)
@@ -248,6 +252,7 @@ class Pool:
                     worker.kill()
             hello = self._hello(worker)
             if isinstance(hello, wire.Ready):
+                self.repeated = hello.repeated
                 self._tell(f"worker {worker.pid} ready after {time.monotonic() - asked:.2f} s")
                 return worker, error
             status = self._end(slot, worker)

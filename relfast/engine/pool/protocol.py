@@ -13,6 +13,7 @@ import struct
 import time
 from typing import Any, Final, NamedTuple
 
+from relfast.engine.gold_records import Repeated
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.line_counts import Before
 from relfast.engine.job import Job
@@ -76,9 +77,10 @@ class EntriesRequest(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """A worker's first frame."""
+    """A worker's first frame; ``repeated`` are ids whose gold records differ."""
 
     pid: int
+    repeated: Repeated | None = None
 
 
 class Failure(NamedTuple):

@@ -20,6 +20,7 @@ from typing import Final
 from relfast import interrupts
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.file_run.block_scoring import SEGMENT_LINES, BlockScoring
+from relfast.engine.gold_records import GoldRecords
 from relfast.engine.io.line_counts import open_shared
 from relfast.engine.online.entry_scoring import score_entries
 from relfast.engine.pool.failures import OUT_OF_MEMORY
@@ -35,17 +36,17 @@ from relfast.engine.pool.protocol import (
     receive,
     send,
 )
-from relfast.engine.rows import Gold, read_gold
+from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.memo import use_shared
 from relfast.records import Place
 
 _PR_SET_PDEATHSIG: Final = 1
 
-_gold_at_hand: dict[tuple[str, ...], Gold] = {}
+_gold_at_hand: dict[tuple[str, ...], GoldRecords] = {}
 
 
-def keep_gold(paths: tuple[str, ...]) -> Gold:
+def keep_gold(paths: tuple[str, ...]) -> GoldRecords:
     """Read gold before this process is forked, so that its workers share it."""
     gold = _gold_at_hand[paths] = read_gold(paths)
     return gold
@@ -167,12 +168,13 @@ def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -
         guard = KernelGuard(InFlight(page))
         paths = setup.job.data
         gold = _gold_at_hand.get(paths)
-        clock = RunningClock()
-        scoring = Scoring(setup.job, read_gold(paths) if gold is None else gold, guard, clock=clock)
+        if gold is None:
+            gold = read_gold(paths)
+        scoring = Scoring(setup.job, gold, guard, clock=RunningClock())
     except Exception as error:
         send(answers, Failure.of(error))
         return
-    send(answers, Ready(os.getpid()))
+    send(answers, Ready(os.getpid(), gold.repeated))
     os.dup2(nowhere, 2)  # RDKit can write gigabytes about one bad answer
     _serve(answers, scoring, setup)
 

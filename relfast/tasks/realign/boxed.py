@@ -8,7 +8,7 @@ from typing import Final
 OPENING: Final = "\\boxed{"
 
 # The scan for a closing brace ends at the next brace, and every `\boxed{` has one: linear in the text.
-_FLAT: Final = re.compile(r"\\boxed\{([^{}]*+)\}")
+FLAT: Final = re.compile(r"\\boxed\{([^{}]*+)\}")
 _BRACE: Final = re.compile(r"[{}]")
 
 
@@ -19,7 +19,7 @@ def extract_boxed_answer(text: str) -> str | None:
     """
     if OPENING not in text:
         return None
-    if flat := _FLAT.search(text):
+    if flat := FLAT.search(text):
         return flat[1]
     start = text.index(OPENING) + len(OPENING)
     end = closing(text, start)

@@ -173,4 +173,4 @@ def _name(name: str, step: str, x: int, y: int, anchor: str) -> str:
 
 def _clean(text: str) -> str:
     """Without what XML cannot hold."""
-    return "".join(c if c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF else " " for c in text)
+    return "".join(c if c.isprintable() else " " for c in text)

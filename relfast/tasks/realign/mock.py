@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import random
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from relfast.tasks.realign.boxed import extract_boxed_answer, without_spaces
+from relfast.tasks.realign.boxed import FLAT, extract_boxed_answer, without_spaces
 from relfast.tasks.realign.steps import parse_steps
 
-_BOX: Final = re.compile(r"\\boxed\{([^{}]*+)\}")
 _CONTENT: Final = r"\1"
 
 
@@ -28,7 +26,7 @@ def mock_solution(question: str, reference: str | None = None) -> str:
     final = answer if is_right and answer else str(digest[2])
     lines = ["Sure, here is the solution."]
     if follows and steps:
-        lines += [f"Step {n}: {_BOX.sub(_CONTENT, step)}" for n, step in enumerate(steps, 1)]
+        lines += [f"Step {n}: {FLAT.sub(_CONTENT, step)}" for n, step in enumerate(steps, 1)]
     else:
         lines += [f"{n}. {step}" for n, step in enumerate(_vague(question), 1)]
     lines.append(f"The answer is $\\boxed{{{final}}}$.")

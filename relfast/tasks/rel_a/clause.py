@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from relfast.tasks.rel_a.said import SEVERAL, STATED, SUPPOSED, Said
@@ -11,6 +11,7 @@ from relfast.tasks.rel_a.words import Token
 
 
 def clauses(found: list[Token]) -> Iterator[Clause]:
+    """The words of a sentence cut where a clause begins; a number's text is its place among them."""
     clause: list[Token] = []
     opener = ""
     for at, token in enumerate(found):
@@ -43,7 +44,6 @@ _AS_WELL: Final = frozenset({"also", "too", "equally", "another", "alternative"}
 def read_clause(
     clause: Clause,
     number: int,
-    clauses: Sequence[Clause],
     values: dict[int, frozenset[int]],
     subject: str,
     said: list[Said],
@@ -65,7 +65,6 @@ def read_clause(
             end < len(words),
             opener,
             number,
-            clauses,
             subject,
             start == 0,
         )

@@ -157,7 +157,7 @@ def says(text: str) -> int:
         return bits | SAYS_SKIMMED
     sentence = read(text)
     bits |= sentence.plain * SAYS_PLAIN | sentence.concludes * SAYS_CONCLUDES | sentence.asks * SAYS_NO_MORE
-    said = walking.resolved(sentence, set())
+    said = walking.resolved(sentence)
     if said is not None:
         bits |= (said.force >= STATED) * SAYS_STATED | (said.force == PLACE) * SAYS_PLACE
         bits |= said.described * SAYS_DESCRIBED | said.boxed * SAYS_BOXED

@@ -59,7 +59,7 @@ def read(text: str) -> Sentence:
     previous_n = 0
     for number, clause in enumerate(clauses):
         before = len(said)
-        subject = read_clause(clause, number, clauses, values, subject, said)
+        subject = read_clause(clause, number, values, subject, said)
         if draft and not any(c.opener in "TR" and c.opener for c in clauses[: number + 1]):
             said[before:] = [s._replace(force=min(s.force, SUPPOSED)) for s in said[before:]]
         if len(said) == before and previous_n:

@@ -10,6 +10,8 @@ from relfast.tasks.rel_a.words import Token
 
 
 class Clause(NamedTuple):
+    """The kinds of the words that open it, and its words, after them a mark of where it ends."""
+
     opener: str
     tokens: list[Token]
 
@@ -53,7 +55,6 @@ def verdict_on(
     another: bool,
     opener: str,
     nth: int,
-    clauses: Sequence[Clause],
     subject: str,
     first: bool,
 ) -> tuple[int, bool, bool] | None:
@@ -88,10 +89,10 @@ def verdict_on(
         if direct or (link and ends):
             return (PLACE if number.value == 8 else SUPPOSED), False, False
         return None
-    if not direct and not link and not _stands(before, after, opener, nth, clauses):
+    if not direct and not link and not _stands(before, after, opener, nth):
         if opposed and ends and all(t.kind in "NBFQI1AC" for t in before):
             return DENIED, False, False
-        return _verdict_on_bare(before, after, ends, opener)
+        return _verdict_on_bare(before, after)
     if not direct and link and not ends and _on(after) is None:
         return None
     if any(t.kind == "n" or t.text == "number of" for t in before):
@@ -208,9 +209,7 @@ def _tie(before: Sequence[Token]) -> tuple[str, str, Sequence[Token]]:
     return direct, link, before[:at]
 
 
-def _stands(
-    before: Sequence[Token], after: Sequence[Token], opener: str, nth: int, clauses: Sequence[Clause]
-) -> bool:
+def _stands(before: Sequence[Token], after: Sequence[Token], opener: str, nth: int) -> bool:
     """Whether a number stands alone in its clause, in a place where an answer does."""
     if after and not all(token.kind in "F" for token in after):
         return False
@@ -221,9 +220,7 @@ def _stands(
     return any(kind in opener for kind in "RSTU")
 
 
-def _verdict_on_bare(
-    before: Sequence[Token], after: Sequence[Token], ends: bool, opener: str
-) -> tuple[int, bool, bool] | None:
+def _verdict_on_bare(before: Sequence[Token], after: Sequence[Token]) -> tuple[int, bool, bool] | None:
     """Of a number without a word for a choice: "4 is the answer", "4 fits best", "only 4 remains"."""
     if not after or not all(token.kind in "FQ1YSI" for token in before):
         return None

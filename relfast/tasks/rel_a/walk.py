@@ -138,7 +138,7 @@ class Walk:
         sentence = read(text)
         if unit.enumerated and not sentence.said:
             return True
-        said = resolved(sentence, self.denied)
+        said = resolved(sentence)
         if yes and (said is None or said.force < SHORT) and (sentence.asks or _EXAMINES.match(text)):
             asked = {s.value for s in sentence.said}
             if len(asked) == 1:
@@ -220,7 +220,7 @@ class Walk:
         if skim(unit.text) is not None:
             return same_line
         sentence = read(unit.text)
-        said = resolved(sentence, set())
+        said = resolved(sentence)
         if said is not None and said.force == PLACE and after.plain and final_unit.text.startswith("panel"):
             said = said._replace(force=STATED)  # two panels, one below the other
         if said is None or said.force < STATED:
@@ -271,7 +271,7 @@ def _positive(sentence: Sentence) -> bool:
     return any(token.kind == "Y" or token.kind == "Q" for token in sentence.tokens)
 
 
-def resolved(sentence: Sentence, denied: set[int]) -> Said | None:
+def resolved(sentence: Sentence) -> Said | None:
     """The choice that a sentence settles on, if it says anything of any."""
     current: Said | None = None
     for said in sentence.said:

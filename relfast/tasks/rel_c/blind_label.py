@@ -13,8 +13,8 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Final
 
 from relfast.tasks.modules import BlindStrategy
+from relfast.tasks.rel_c.measure import listed
 
-_MOLECULE: Final = re.compile(r"^\d+\. (\S+)$", re.MULTILINE)
 _HETERO: Final = re.compile(r"Cl|Br|[NOSFPI]|[nos]")
 _HEAVY: Final = re.compile(r"Cl|Br|[A-Z]|[cnos]")
 
@@ -22,7 +22,7 @@ Record = Mapping[str, Any]
 
 
 def _molecules(record: Record) -> list[str]:
-    return _MOLECULE.findall(str(record.get("question", "")))
+    return listed(record.get("question"))
 
 
 def _all_equal(of: Callable[[str], Hashable]) -> BlindStrategy:

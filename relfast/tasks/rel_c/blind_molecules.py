@@ -8,10 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from relfast.tasks.modules import BlindStrategy
-
-"""A record without its gold (``task``, ``question``) → a response."""
-
-_LISTED: Final = re.compile(r"^\d+\. (\S+)$", re.MULTILINE)
+from relfast.tasks.rel_c.measure import listed
 
 
 def _tag(smiles: str) -> str:
@@ -20,7 +17,7 @@ def _tag(smiles: str) -> str:
 
 def given(record: Mapping[str, Any]) -> list[str]:
     """The molecules that a question lists."""
-    return _LISTED.findall(str(record.get("question") or "")) or ["C"]
+    return listed(record.get("question")) or ["C"]
 
 
 def _constant(smiles: str) -> BlindStrategy:
@@ -83,5 +80,3 @@ ISOMERS: Final[dict[str, BlindStrategy]] = {
     "copies the question": lambda record, rng: str(record.get("question") or ""),
 }
 """REL-C3: name → response."""
-
-STRATEGIES_OF: Final[dict[str, dict[str, BlindStrategy]]] = {"REL-C2": MOTIF, "REL-C3": ISOMERS}

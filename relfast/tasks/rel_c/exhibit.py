@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from relfast.tasks.display import Drawing, Exhibit, Group, Mark, Shown
 from relfast.tasks.options import AllOptions
-from relfast.tasks.rel_c.extract import extract_molecule, extract_molecules
+from relfast.tasks.rel_c.extract import SMILES_TAG, extract_molecule, extract_molecules
 from relfast.tasks.rel_c.label import extract_label
+from relfast.tasks.rel_c.measure import listed
 
 MAX_DRAWN: Final = 18
 """Molecules of a group that are drawn; the others are named."""
 
 _TAG: Final = re.compile(r"<(yes|no)>", re.IGNORECASE)
-_SMILES: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
 
 
 def isomer_set(shown: Shown) -> Exhibit:
@@ -107,9 +107,7 @@ def _list(value: object) -> list[Any]:
 
 def _molecules(shown: Shown) -> list[str]:
     given = [one for one in _list(_answer(shown).get("molecules")) if isinstance(one, str)]
-    if not given and isinstance(shown.record.question, str):
-        given = re.findall(r"^\d+\. (\S+)$", shown.record.question, re.MULTILINE)
-    return given
+    return given or listed(shown.record.question)
 
 
 def _plain(
@@ -146,6 +144,6 @@ def _tags(response: object, values: Iterable[str | None]) -> tuple[Mark, ...]:
     wanted = {value for value in values if value}
     return tuple(
         Mark(tag.start(1), tag.start(1) + len(tag[1].rstrip()))
-        for tag in _SMILES.finditer(response)
+        for tag in SMILES_TAG.finditer(response)
         if tag[1].strip() in wanted
     )

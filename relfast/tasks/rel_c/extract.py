@@ -14,7 +14,7 @@ from typing import Final
 from relfast.records import Extracted, Options
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 
-_SMILES: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
+SMILES_TAG: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
 
 
 def _reference_text(response: object, options: Options) -> str | None:
@@ -35,7 +35,7 @@ def extract_molecule(response: object, options: Options) -> Extracted[str | None
         molecule, reason = final_molecule(unescaped(text))
         return Extracted(molecule, found=molecule is not None, reason=reason)
     text_or_none = _reference_text(response, options)
-    match = _SMILES.search(text_or_none) if text_or_none is not None else None
+    match = SMILES_TAG.search(text_or_none) if text_or_none is not None else None
     if match is None:
         return Extracted(None, found=False)
     smiles = match[1].strip()
@@ -54,5 +54,5 @@ def extract_molecules(response: object, options: Options) -> Extracted[list[str]
         smiles = final_molecules(unescaped(text))
         return Extracted(smiles, found=bool(smiles), reason=None if smiles else "no_answer")
     text_or_none = _reference_text(response, options)
-    smiles = [s.strip() for s in _SMILES.findall(text_or_none)] if text_or_none is not None else []
+    smiles = [s.strip() for s in SMILES_TAG.findall(text_or_none)] if text_or_none is not None else []
     return Extracted(smiles, found=bool(smiles))

@@ -10,8 +10,14 @@ from relfast.records import Record
 from relfast.tasks.display import Measures
 
 _LISTED: Final = re.compile(r"^\d+\. \S", re.MULTILINE)
+_MOLECULE: Final = re.compile(r"^\d+\. (\S+)$", re.MULTILINE)
 _IN_ID: Final = re.compile(r"_(?:n|given)(\d{1,4})_")
 """Published ids tell the number: ``q2_n25_00428``, ``q3_given35_02737``."""
+
+
+def listed(question: object) -> list[str]:
+    """The molecules that a question lists, a numbered line each with nothing else on it."""
+    return _MOLECULE.findall(question) if isinstance(question, str) else []
 
 
 def molecules(record: Record, metrics: Mapping[str, Any]) -> Measures:

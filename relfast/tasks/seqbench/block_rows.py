@@ -5,7 +5,6 @@ ordinary way has written. What it does not know for certain stays with the ordin
 
 from __future__ import annotations
 
-import ctypes
 import re
 import struct
 from array import array
@@ -21,7 +20,7 @@ from relfast.json_text import encode_json, encode_row
 from relfast.records import Record
 from relfast.tasks.block_rows import Block, Cell, Counted, Setting, Sum, Written
 from relfast.tasks.seqbench.gold import PROBLEMS, Problem
-from relfast.tasks.seqbench.machine import UNIT, Found, machine
+from relfast.tasks.seqbench.machine import UNIT, Found, address_of, machine
 from relfast.tasks.seqbench.score import constants_of, gold_of, outcome_of_nothing
 
 _REWARDS: Final = {
@@ -183,7 +182,8 @@ class PlanRows:
             found.ratios.buffer_info()[0], first_index, self._number, self._strict, self._reward,
             self._holes.buffer_info()[0], len(self._holes) // 2, self._literals, len(self._literals), texts,
             len(texts), ends.buffer_info()[0], len(self._problems), self._slots.buffer_info()[0],
-            _address(self._written), _address(self._out), len(self._out), _address(samples), len(samples),
+            address_of(self._written), address_of(self._out), len(self._out),
+            address_of(samples), len(samples),
             sums.buffer_info()[0], violations.buffer_info()[0], counts.buffer_info()[0], len(cells),
             state.buffer_info()[0],
         ) < n:  # fmt: skip
@@ -280,10 +280,6 @@ def _is_plain(value: object) -> bool:
     if isinstance(value, str):
         return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
     return value is None or (isinstance(value, int | float) and abs(value) < _LONGEST)
-
-
-def _address(space: bytearray) -> int:
-    return ctypes.addressof(ctypes.c_char.from_buffer(space))
 
 
 def _template(row: dict[str, Any]) -> tuple[array[int], bytes]:

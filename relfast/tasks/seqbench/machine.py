@@ -111,7 +111,7 @@ class Machine:
             rows = 2 * (size // SHORTEST_ITEM + 4)
             # who has not seen the new size yet gets on with the new place
             self._text, self._items = mmap.mmap(-1, 2 * size + 64), mmap.mmap(-1, 4 * ITEM_COLUMNS * rows)
-            self.desk[DESK_ITEMS], self.desk[DESK_TEXT] = _address(self._items), _address(self._text)
+            self.desk[DESK_ITEMS], self.desk[DESK_TEXT] = address_of(self._items), address_of(self._text)
             self.desk[DESK_ITEMS_SIZE], self.desk[DESK_TEXT_SIZE] = rows, 2 * size + 64
 
     def _grow(self, n: int) -> None:
@@ -119,7 +119,7 @@ class Machine:
         with self._growing:
             numbers = mmap.mmap(-1, 4 * n)
             self.desk[DESK_NUMBERS_SIZE] = min(n, self.desk[DESK_NUMBERS_SIZE])
-            self.desk[DESK_NUMBERS] = _address(numbers)
+            self.desk[DESK_NUMBERS] = address_of(numbers)
             self.desk[DESK_NUMBERS_SIZE] = n
             self._numbers = numbers
 
@@ -185,7 +185,8 @@ class Machine:
         return bytes(data), found, [last[at : at + ITEM_COLUMNS] for at in range(0, len(last), ITEM_COLUMNS)]
 
 
-def _address(space: mmap.mmap) -> int:
+def address_of(space: mmap.mmap | bytearray) -> int:
+    """Where the machine code finds some memory."""
     return ctypes.addressof(ctypes.c_char.from_buffer(space))
 
 

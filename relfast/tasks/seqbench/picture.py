@@ -97,8 +97,8 @@ def picture_of(
         keys,
         cells[maze.rooms[maze.start]],
         cells[maze.rooms[maze.goal]],
-        _path(maze, gold, cells, len(gold)),
-        _path(maze, plan or [], cells, verdict.n_legal if verdict else 0),
+        _path(gold, cells, len(gold)),
+        _path(plan or [], cells, verdict.n_legal if verdict else 0),
         verdict,
         notes,
     )
@@ -114,7 +114,7 @@ def _place(label: str) -> tuple[int, int]:
     return column - 1, int(match[2])
 
 
-def _path(maze: Maze, plan: object, cells: Mapping[str, Cell], length: int) -> list[Cell]:
+def _path(plan: object, cells: Mapping[str, Cell], length: int) -> list[Cell]:
     """Cells entered by the first ``length`` actions of a plan."""
     rooms = []
     for action in (as_plan(plan) or [])[:length]:

@@ -1,0 +1,178 @@
+"""Rows that lack what their dialect has: said to be of it by ``--input-format``, or requests that failed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mutated_corpus import JOBS, Ways
+from relfast_kernels.compiled import native
+
+import relfast
+from relfast.cli.main import main
+from relfast.formats import DIALECTS
+
+GOLD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "question": "Which of the panels is it?"}
+LACKING = {
+    "trl": "prompt",
+    "vllm": "outputs",
+    "lighteval": "doc",
+    "helm": "instance",
+    "opencompass": "origin_prompt",
+    "gemini-batch": "response",
+    "anthropic-batch": "result",
+}
+BLOCKED = {"promptFeedback": {"blockReason": "SAFETY"}}
+SAFETY = {"type": "ContentFilter", "message": "the prompt was blocked (blockReason SAFETY)"}
+BOOM = {"code": 429, "message": "Resource exhausted"}
+SAYS_BOOM = {"type": "MissingResponse", "message": "Resource exhausted"}
+
+
+def score(row: dict[str, Any], **options: Any) -> relfast.Score:
+    (score,) = relfast.score([row], workers=0, **options)
+    return score
+
+
+def test_every_dialect_that_needs_something_is_tried() -> None:
+    assert {name for name, dialect in DIALECTS.items() if dialect.needs} == set(LACKING)
+
+
+@pytest.mark.parametrize("dialect", LACKING)
+def test_what_a_row_lacks_is_said(dialect: str) -> None:
+    row = score({"id": "a", "x": 1}, input_format=dialect)
+    assert (row.status, row.id) == ("invalid_record", "a")
+    assert row.error == {
+        "type": "WrongDialect",
+        "message": f"no row of {dialect}, as --input-format has it: field {LACKING[dialect]!r} is missing; "
+        "without the option it is read as native",
+    }
+
+
+@pytest.mark.parametrize("dialect", sorted({*LACKING} - {"trl", "opencompass"}))
+def test_a_field_of_another_kind_is_said(dialect: str) -> None:
+    row = score({"custom_id": 7, **dict.fromkeys(DIALECTS[dialect].needs)}, input_format=dialect)
+    assert row.id == 7
+    assert row.error is not None
+    assert "is something else; without the option" in row.error["message"]
+
+
+@pytest.mark.parametrize("dialect", LACKING)
+def test_a_request_that_failed_says_so_all_the_same(dialect: str) -> None:
+    row = score({"key": "a", "error": BOOM}, input_format=dialect)
+    assert (row.id, row.error) == ("a", SAYS_BOOM)
+    assert score({"id": "a", "status_code": 500}, input_format=dialect).error == {
+        "type": "MissingResponse",
+        "message": "the server answered with status 500",
+    }
+
+
+def test_a_run_of_the_wrong_dialect_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text('{"id": "a", "x": 1}\n{"id": "b", "x": 1}\n')
+    with pytest.raises(SystemExit, match="2"):
+        main(["score", str(dump), "--input-format", "trl", "--workers", "0", "-q"])
+    assert capsys.readouterr().err.strip() == (
+        "relfast: 2 of 2 records unusable: 2 × no row of trl, as --input-format has it: field 'prompt' is missing"
+        " (lines 1, 2)"
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"input_format": "gemini-batch"}])
+@pytest.mark.parametrize(
+    "more", [{}, {"id": "x"}, {"error": None}, {"task": "REL-A1", "answer": {"target": 3}}]
+)
+def test_a_prompt_that_gemini_blocked_keeps_its_id(more: dict[str, Any], options: Any) -> None:
+    row = score({"key": "a", "response": BLOCKED, **more}, **options)
+    assert (row.status, row.id, row.error) == ("invalid_record", "a", SAFETY)
+
+
+def test_other_requests_of_gemini_that_failed() -> None:
+    assert score({"key": "a", "response": BLOCKED, "error": BOOM}).error == SAYS_BOOM
+    missing = score({"key": "a", "response": {"usageMetadata": {}}})
+    assert (missing.id, missing.error) == (
+        "a",
+        {"type": "MissingResponse", "message": "response.candidates is missing"},
+    )
+    for response in (None, {"error": BOOM}):
+        row = score({"key": "a", "error": BOOM, "response": response}, input_format="gemini-batch")
+        assert (row.id, row.error) == ("a", SAYS_BOOM)
+
+
+def test_where_map_finds_the_response_a_blocked_prompt_is_nobodys() -> None:
+    row = {"key": "k", "task": "REL-A1", "answer": {"target": 3}, "response": BLOCKED, "text": "Answer 4"}
+    assert score(row, map={"response": "text"}).correct is True
+
+
+def parts_and_others() -> Iterator[dict[str, Any]]:
+    """Lists of objects as a response: a message's parts, messages, samples, and what is none of these."""
+    thinking = {"type": "thinking", "thinking": "Answer 1", "signature": "s"}
+    text = {"type": "text", "text": "Answer 4"}
+    message = {"role": "assistant", "content": [text]}
+    lists: list[Any] = [
+        [thinking, text],
+        [text, text],
+        [thinking],
+        [{"type": "output_text", "text": "Answer 4"}],
+    ]
+    lists += [
+        [{"type": "refusal", "refusal": "No."}],
+        [{**text, "role": "assistant"}],
+        [{**text, "error": "m"}],
+    ]
+    lists += [
+        [{"type": "completion", "text": "Answer 4"}],
+        [text, message],
+        [message, text],
+        [None, text],
+        [text, "x"],
+    ]
+    for said in [*lists, [[thinking, text], [text]], [[message], [text]], ["Answer 4", [text]]]:
+        for more in ({}, {"error": BOOM}, {"error": ["m"]}, {"error": ["m", None]}, {"status_code": 500}):
+            yield {**GOLD, "response": said, "text": said, **more}
+            yield {
+                "input": "p",
+                "output": said,
+                "gts": '{"target": 3}',
+                "task": "REL-A1",
+                "text": said,
+                **more,
+            }
+            yield {"origin_prompt": "p", "prediction": said, "gold": '{"target": 3}', "id": "a", **more}
+
+
+def rows() -> Iterator[dict[str, Any]]:
+    gold = {"task": "REL-A1", "answer": {"target": 3}}
+    for more in ({}, gold, {"id": "a"}, {"error": BOOM}, {"error": None}, {"status_code": 429}):
+        yield {"id": "a", "x": 1, **more}
+        yield {"custom_id": "a", "result": None, **more}
+        for response in (
+            None,
+            {},
+            BLOCKED,
+            {**BLOCKED, "error": "m"},
+            {**BLOCKED, "error": []},
+            {"candidates": []},
+        ):
+            yield {"key": "a", "response": response, **more}
+        yield {"key": "a", **more}
+        yield {"key": "a", "response": BLOCKED, "text": "Answer 4", **more}
+
+
+@pytest.mark.parametrize("joined", [False, True])
+@pytest.mark.parametrize(
+    "job", [*({"dialect": name} for name in LACKING), {}, {"field_map": {"response": "text"}}]
+)
+def test_both_ways_write_the_same(
+    job: dict[str, Any], joined: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if native.load("text") is None:
+        native.build("text")
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps(GOLD) + "\n")
+    monkeypatch.setitem(JOBS, "here", {**job, "data": joined})
+    ways = Ways.of("here", str(gold))
+    lines = [json.dumps(row).encode() for row in (*rows(), *parts_and_others())]
+    assert not ways.differ(lines)
