@@ -108,6 +108,7 @@ UNITS: Final = {
         "text/questions.py",
         "text/tails.py",
         "text/responses.py",
+        "text/line_ends.py",
         "text/lines.py",
         "text/rows.py",
         "text/entries.py",
