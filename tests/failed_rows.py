@@ -176,6 +176,8 @@ def failed(row: Json, rng: random.Random) -> Json:
         )  # fmt: skip
         if rng.random() < 0.1:
             row["response"]["candidates"] = []
+        elif rng.random() < 0.2:
+            del row["response"]
     elif "result" in row and "custom_id" in row:
         row["result"] = rng.choice(
             ({"type": "errored", "error": error(rng)}, {"type": "errored", "error": ERRORS[7]}, {"type": "expired"},

@@ -1,8 +1,8 @@
 """Results of Gemini's batch mode: ``key`` and ``response.candidates``.
 
 https://ai.google.dev/gemini-api/docs/batch-api. Of a candidate's parts, text counts; thoughts do not. Gold
-comes from ``--data``, joined on ``key``. A row without a response says of itself only that a request failed:
-it has its id where the dialect is named.
+comes from ``--data``, joined on ``key``. A row without a response says of itself only that a request failed,
+and is read by `relfast.formats.native` where the dialect is not named.
 """
 
 from __future__ import annotations

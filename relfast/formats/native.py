@@ -1,4 +1,7 @@
-"""Our own records: ``{"id", "task", "question", "answer", "response", "metadata"}``."""
+"""Our own records: ``{"id", "task", "question", "answer", "response", "metadata"}``.
+
+A row that says only that a request failed is read here too, whoever's it is: Gemini's has its id in ``key``.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,9 @@ def matches(row: Mapping[str, Any]) -> bool:
 
 def read(row: Mapping[str, Any]) -> Entry:
     get = row.get
+    only_failed = "id" not in row and "response" not in row and get("error") is not None
     return Entry(
-        get("id", MISSING),
+        get("key" if only_failed else "id", MISSING),
         get("task", MISSING),
         get("question", MISSING),
         get("answer", MISSING),

@@ -101,6 +101,23 @@ def test_other_requests_of_gemini_that_failed() -> None:
         assert (row.id, row.error) == ("a", SAYS_BOOM)
 
 
+@pytest.mark.parametrize("options", [{}, {"input_format": "native"}])
+def test_a_request_of_gemini_that_failed_keeps_its_id(options: Any) -> None:
+    row = score({"key": "a", "error": BOOM}, **options)
+    assert (row.status, row.id, row.error) == ("invalid_record", "a", SAYS_BOOM)
+    assert score({"key": "a", "id": None, "error": BOOM}, **options).id is None
+    # a row that says nothing of a failure is one of ours whose id is elsewhere
+    for more in ({}, {"error": None}, {"error": BOOM, "response": "Answer 4"}):
+        assert score({"key": "a", **more}, **options).id is None
+
+
+def test_gold_gives_a_request_of_gemini_that_failed_its_task(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps(GOLD) + "\n")
+    row = score({"key": "a", "error": BOOM}, data=gold)
+    assert (row.task, row.id, row.error) == ("REL-A1", "a", SAYS_BOOM)
+
+
 def test_where_map_finds_the_response_a_blocked_prompt_is_nobodys() -> None:
     row = {"key": "k", "task": "REL-A1", "answer": {"target": 3}, "response": BLOCKED, "text": "Answer 4"}
     assert score(row, map={"response": "text"}).correct is True
@@ -157,7 +174,16 @@ def rows() -> Iterator[dict[str, Any]]:
             {"candidates": []},
         ):
             yield {"key": "a", "response": response, **more}
-        yield {"key": "a", **more}
+        for error in (
+            {},
+            {"error": BOOM},
+            {"error": None},
+            {"error": "m"},
+            {"error": ["m"]},
+            {"error": False},
+        ):
+            yield {"key": "a", **more, **error}
+        yield {"key": ["a"], "error": BOOM, **more}
         yield {"key": "a", "response": BLOCKED, "text": "Answer 4", **more}
 
 

@@ -273,6 +273,9 @@ def _read_row(
     entry[ENTRY_DIALECT] = dialect
     if dialect == NATIVE:
         entry[ENTRY_ID] = fields[FIELD_ID]
+        only_failed = fields[FIELD_ID] == 0 and fields[FIELD_RESPONSE] == 0
+        if only_failed and not is_null(data, tape, fields[FIELD_ERROR]):
+            entry[ENTRY_ID] = fields[FIELD_KEY]
         entry[ENTRY_TASK], entry[ENTRY_ANSWER] = fields[FIELD_TASK], fields[FIELD_ANSWER]
         return 0
     if dialect == SEQBENCH:
