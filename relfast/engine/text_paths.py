@@ -21,6 +21,8 @@ from relfast_kernels.layouts import (
 )
 
 _INDEX: Final = re.compile(r"-?[0-9]{1,9}", re.ASCII)
+_NAME: Final = re.compile(r'[^\x00-\x1f"/\\\x7f-\U0010ffff]*')
+"""Names that JSON has one spelling of, unless it spells letters with escapes: others may have an escape."""
 _IN_TEXT: Final = "@"
 _IN_TEXTS: Final = frozenset({"task", "answer"})
 """Fields that may stand in a text that is JSON."""
@@ -51,7 +53,7 @@ def _is_plain(steps: list[str]) -> bool:
     digits = (step.lstrip("-") for step in steps)
     return (
         len(steps) <= MAX_STEPS
-        and all(map(str.isascii, steps))
+        and all(map(_NAME.fullmatch, steps))
         and all(_INDEX.fullmatch(step) for step, rest in zip(steps, digits, strict=True) if rest.isdigit())
     )
 

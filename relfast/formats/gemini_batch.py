@@ -2,7 +2,7 @@
 
 https://ai.google.dev/gemini-api/docs/batch-api. Of a candidate's parts, text counts; thoughts do not. Gold
 comes from ``--data``, joined on ``key``. A row without a response says of itself only that a request failed,
-and is read by `relfast.formats.native` where the dialect is not named.
+and is read by `relfast.formats.native` where the dialect is not named: of Gemini's it has but the id.
 """
 
 from __future__ import annotations
@@ -33,6 +33,11 @@ def matches(row: Mapping[str, Any]) -> bool:
 def has_candidates(row: Mapping[str, Any]) -> bool:
     """Whether a row that matches does so for its candidates."""
     return isinstance(mapping_at(row, "response").get("candidates"), list)
+
+
+def has_only_failed(row: Mapping[str, Any]) -> bool:
+    """Whether a row that is in no dialect has its id where one of Gemini's has it whose request failed."""
+    return "key" in row and not row.keys() & {"id", "response"} and from_error(row.get("error")) is not None
 
 
 def read(row: Mapping[str, Any]) -> Entry:

@@ -1,6 +1,6 @@
 """Our own records: ``{"id", "task", "question", "answer", "response", "metadata"}``.
 
-A row that says only that a request failed is read here too, whoever's it is: Gemini's has its id in ``key``.
+A row that says only that a request failed is read here too, whoever's it is.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ def matches(row: Mapping[str, Any]) -> bool:
 
 def read(row: Mapping[str, Any]) -> Entry:
     get = row.get
-    only_failed = "id" not in row and "response" not in row and get("error") is not None
     return Entry(
-        get("key" if only_failed else "id", MISSING),
+        get("id", MISSING),
         get("task", MISSING),
         get("question", MISSING),
         get("answer", MISSING),

@@ -273,9 +273,6 @@ def _read_row(
     entry[ENTRY_DIALECT] = dialect
     if dialect == NATIVE:
         entry[ENTRY_ID] = fields[FIELD_ID]
-        only_failed = fields[FIELD_ID] == 0 and fields[FIELD_RESPONSE] == 0
-        if only_failed and not is_null(data, tape, fields[FIELD_ERROR]):
-            entry[ENTRY_ID] = fields[FIELD_KEY]
         entry[ENTRY_TASK], entry[ENTRY_ANSWER] = fields[FIELD_TASK], fields[FIELD_ANSWER]
         return 0
     if dialect == SEQBENCH:
@@ -362,16 +359,24 @@ def read_entry(
     found = _read_row(data, tape, dialect, chosen, has_chosen, fields, entry)
     if found < 0:
         return found
+    error, failed = fields[FIELD_ERROR], 0
+    is_mapped = len(paths) > 0 and maps_response(paths)
+    if entry[ENTRY_DIALECT] == NATIVE and not is_mapped and fields[FIELD_KEY] and not fields[FIELD_RESPONSE]:
+        # all that a row of Gemini's says of a request that failed is this
+        said = 0 if fields[FIELD_ID] else said_of_error(data, tape, error)
+        if said == UNSURE:
+            return UNSURE
+        if said != 0:
+            entry[ENTRY_ID] = fields[FIELD_KEY]
     n = 0
     # what modules of tools stumble over they do wherever responses are
-    if dialect >= VLLM or len(paths) == 0 or not maps_response(paths):
+    if dialect >= VLLM or not is_mapped:
         n = _responses(data, tape, entry[ENTRY_DIALECT], fields, samples)
     if len(paths) > 0 and n >= 0:
         n = map_fields(data, tape, paths, steps, n, entry, samples)
     if n < 0:
         return UNSURE
     # what any row may say of a failure
-    error, failed = fields[FIELD_ERROR], 0
     if dialect == OPENAI_BATCH:
         failed = failure_of_batch(data, tape, fields[FIELD_RESPONSE], error)
     elif dialect == INSPECT:

@@ -26,7 +26,7 @@ from relfast_kernels.layouts import (
     TOKEN_START,
 )
 from relfast_kernels.text.find import same_bytes
-from relfast_kernels.text.json_scan import is_digit, is_null, member
+from relfast_kernels.text.json_scan import has_escaped_name, is_digit, is_null, member
 
 UNSURE = -1
 """Instead of a text or a failure: only the exact way knows."""
@@ -142,7 +142,7 @@ def said_of_one_error(data: Any, tape: Any, error: int) -> int:
     kind = tape[error, TOKEN_KIND]
     if kind <= ESCAPED:
         return 0 if tape[error, TOKEN_START] == tape[error, TOKEN_END] else failure(AS_SAID, error)
-    if kind != OBJECT:
+    if kind != OBJECT or has_escaped_name(data, tape, error):
         return UNSURE
     if says_nothing(data, tape, error):
         return 0
@@ -150,7 +150,7 @@ def said_of_one_error(data: Any, tape: Any, error: int) -> int:
     while inner != 0 and tape[inner, TOKEN_KIND] == OBJECT:
         # as servers wrap it
         error = inner
-        if says_nothing(data, tape, error):
+        if has_escaped_name(data, tape, error) or says_nothing(data, tape, error):
             return UNSURE
         inner = member(data, tape, error, _ERROR)
     return failure(IN_OBJECT, error)

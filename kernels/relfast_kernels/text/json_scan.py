@@ -121,9 +121,10 @@ def _no_number_end(data: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _is_no_name(data: Any, start: int, end: int) -> bool:
-    r"""Whether a key with escapes, all of them valid, holds a character that is in no name we ask for: one
-    that is not written as ``\u00`` and an ASCII code. Its bytes are not those of any name either."""
+def _is_nobodys(data: Any, start: int, end: int) -> bool:
+    r"""Whether a key with escapes, all of them valid, is none that anybody asks for: it holds a character that
+    is not written as ``\u00`` and an ASCII code. Names that are asked for, those of ``--map`` too, are ASCII
+    without what has an escape of its own (``\/``, ``\"``, ``\\``, ``\n`` …)."""
     at = find_byte(data, start, end, BACKSLASH)
     while at < end:
         if data[at + 1] != 117 or data[at + 2] != 48 or data[at + 3] != 48 or data[at + 4] > 55:
@@ -159,7 +160,7 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
             if data[at] != QUOTE:
                 return -1
             close, escaped = string_end(data, at + 1, end)
-            if close < 0 or (escaped and not _is_no_name(data, at + 1, close)):
+            if close < 0 or (escaped and not _is_nobodys(data, at + 1, close)):
                 return -1
             tape[n, TOKEN_KIND], tape[n, TOKEN_START], tape[n, TOKEN_END] = STRING, at + 1, close
             tape[n, TOKEN_NEXT] = n + 1
@@ -246,6 +247,19 @@ def member(data: Any, tape: Any, token: int, name: Any) -> int:
             found = at + 1
         at = tape[at + 1, TOKEN_NEXT]
     return found
+
+
+@kernel
+def has_escaped_name(data: Any, tape: Any, token: int) -> bool:
+    """Whether a member's name is spelled with escapes: it may be the same as another's in other bytes."""
+    at = token + 1
+    stop = tape[token, TOKEN_NEXT]
+    while at < stop:
+        end = tape[at, TOKEN_END]
+        if find_byte(data, tape[at, TOKEN_START], end, BACKSLASH) < end:
+            return True
+        at = tape[at + 1, TOKEN_NEXT]
+    return False
 
 
 @kernel

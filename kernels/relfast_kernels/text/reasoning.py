@@ -1,4 +1,4 @@
-"""Text without the model's reasoning, where `relfast.tasks.reasoning` cuts it in the plainest way."""
+"""Text without the model's reasoning, as `relfast.tasks.reasoning` cuts it where each mark stands once."""
 
 from __future__ import annotations
 
@@ -57,6 +57,7 @@ _NAMES: Final = tuple(
     for name in (*(name for pair in PAIRS for name in pair), "<|channel|>", "<|start_response|>")
 )
 _CHANNEL, _START_RESPONSE = len(_NAMES) - 2, len(_NAMES) - 1
+_CHANNEL_NAME: Final = np.frombuffer(_NAMES[_CHANNEL], np.uint8)
 
 
 def _table(names: Sequence[bytes]) -> tuple[Any, Any]:
@@ -251,7 +252,7 @@ def _final_channel(text: Any, start: int, end: int) -> int:
 def _has_channel(text: Any, start: int, end: int) -> bool:
     at = find_byte(text, start, end, 60)
     while at < end:
-        if _name_at(text, at, end, _TEXT, _PLACES) == _CHANNEL:
+        if begins_with(text, at, end, _CHANNEL_NAME):
             return True
         at = find_byte(text, at + 1, end, 60)
     return False

@@ -22,7 +22,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.find import same_bytes
-from relfast_kernels.text.json_scan import is_digit
+from relfast_kernels.text.json_scan import has_escaped_name, is_digit
 
 MAX_ID_DIGITS = 18
 """Digits of a number that every JSON parser keeps exactly."""
@@ -39,7 +39,9 @@ def _is_exact(data: Any, start: int, end: int, kind: int) -> bool:
 
 @kernel
 def _has_each_once(data: Any, tape: Any, token: int) -> bool:
-    """Whether an object has no member twice; of one with many members nobody looks."""
+    """Whether an object has no member twice; of one with many members, or escapes in names, nobody looks."""
+    if has_escaped_name(data, tape, token):
+        return False
     n = 0
     at = token + 1
     stop = tape[token, TOKEN_NEXT]
