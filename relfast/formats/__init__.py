@@ -99,8 +99,8 @@ def read_row(row: Mapping[str, Any], dialect: str, *, mapped: bool = False) -> E
         entry = _of_another(row, name)
     if "error" in row:
         entry.error = row["error"]
-        if name == "native" and not mapped and gemini_batch.has_only_failed(row):
-            entry.id = row["key"]
+    if name == "native" and not mapped and gemini_batch.has_only_failed(row):
+        entry.id = row["key"]
     if "status_code" in row and entry.failure is None:
         entry.failure = from_status(row["status_code"])
     return entry

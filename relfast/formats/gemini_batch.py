@@ -37,7 +37,11 @@ def has_candidates(row: Mapping[str, Any]) -> bool:
 
 def has_only_failed(row: Mapping[str, Any]) -> bool:
     """Whether a row that is in no dialect has its id where one of Gemini's has it whose request failed."""
-    return "key" in row and not row.keys() & {"id", "response"} and from_error(row.get("error")) is not None
+    response = row.get("response")
+    inner = from_error(response.get("error")) if isinstance(response, Mapping) else None
+    if "key" not in row or "id" in row or (response is not None and inner is None):
+        return False
+    return (inner or from_error(row.get("error"))) is not None
 
 
 def read(row: Mapping[str, Any]) -> Entry:

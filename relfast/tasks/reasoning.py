@@ -32,6 +32,7 @@ MARKS: Final = (
     Mark("<|start_thinking|>", "<|end_thinking|>"),  # Command A
     Mark("<|begin_of_thought|>", "<|end_of_thought|>"),  # Sky-T1, OpenThinker
     Mark("<unused94>", "<unused95>"),  # MedGemma
+    Mark("<|channel>thought", "<channel|>"),  # Gemma 4
 )
 
 _FIRST: Final = "<[◁"
@@ -52,6 +53,8 @@ _MESSAGE: Final = "<|message|>"
 _BARE_ANALYSIS: Final = "analysis"
 _BARE_FINAL: Final = "assistantfinal"
 """gpt-oss's channels, with special tokens and without."""
+_CUT_WHILE_THINKING: Final = re.compile(_BARE_ANALYSIS + "[A-Z]")
+"""The name of a channel with its first sentence; prose goes on from the word in another way."""
 
 _RESPONSE_OPENS: Final = "<|start_response|>"
 
@@ -73,6 +76,7 @@ TURN_ENDS: Final = (
     "[eos]",
     "[|endofturn|]",  # EXAONE
     "<|user|>",  # GLM
+    "<turn|>",  # Gemma 4
 )
 
 _BEGINNING: Final = 4
@@ -222,7 +226,7 @@ def _final_message(text: str, lowered: str) -> tuple[str, str]:
     elif lowered.startswith(_BARE_ANALYSIS):
         at = lowered.rfind(_BARE_FINAL)
         if at < 0:
-            return text, lowered
+            return ("", "") if _CUT_WHILE_THINKING.match(text) else (text, lowered)
         at += len(_BARE_FINAL)
     else:
         at = lowered.rfind(_RESPONSE_OPENS)

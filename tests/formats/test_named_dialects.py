@@ -103,12 +103,14 @@ def test_other_requests_of_gemini_that_failed() -> None:
 
 @pytest.mark.parametrize("options", [{}, {"input_format": "native"}])
 def test_a_request_of_gemini_that_failed_keeps_its_id(options: Any) -> None:
-    row = score({"key": "a", "error": BOOM}, **options)
-    assert (row.status, row.id, row.error) == ("invalid_record", "a", SAYS_BOOM)
+    for failed in ({"error": BOOM}, {"response": None, "error": BOOM}, {"response": {"error": BOOM}}):
+        row = score({"key": "a", **failed}, **options)
+        assert (row.status, row.id, row.error) == ("invalid_record", "a", SAYS_BOOM)
     assert score({"key": "a", "id": None, "error": BOOM}, **options).id is None
     # a row that says nothing of a failure is one of ours whose id is elsewhere
-    for more in ({}, {"error": None}, {"error": BOOM, "response": "Answer 4"}):
+    for more in ({}, {"error": None}, {"error": ""}, {"error": BOOM, "response": "Answer 4"}):
         assert score({"key": "a", **more}, **options).id is None
+    assert score({"key": "a", "error": BOOM, "x": None}, map={"response": "x"}, **options).id is None
 
 
 def test_gold_gives_a_request_of_gemini_that_failed_its_task(tmp_path: Path) -> None:
@@ -172,6 +174,8 @@ def rows() -> Iterator[dict[str, Any]]:
             {**BLOCKED, "error": "m"},
             {**BLOCKED, "error": []},
             {"candidates": []},
+            {"error": BOOM},
+            {"error": [None, "m"]},
         ):
             yield {"key": "a", "response": response, **more}
         for error in (

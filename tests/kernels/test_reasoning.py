@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from relfast_kernels.text.reasoning import ENDS, PAIRS, UNSURE, cut_reasoning
+from relfast_kernels.text.reasoning import ENDS, MAY_FOLLOW, PAIRS, UNSURE, cut_reasoning, is_mark
 
 from relfast.tasks.reasoning import MARKS, TURN_ENDS, strip_reasoning
 
@@ -52,10 +52,20 @@ def test_the_kernel_knows_the_same_marks() -> None:
     assert [tuple(mark) for mark in MARKS if "◁" not in mark.open] == list(PAIRS)
 
 
+def test_every_mark_is_seen_by_its_beginning() -> None:
+    for name in (*(name for pair in PAIRS for name in pair), *ENDS, "<|channel|>", "<|start_response|>"):
+        for each in (name, name.upper()):
+            text = np.frombuffer(each.encode(), np.uint8)
+            assert MAY_FOLLOW[text[1]], each
+            assert is_mark(text, 0, len(text)), each
+
+
 @given(st.lists(st.sampled_from(_NAMES) | st.sampled_from(_PROSE), max_size=9).map("".join))
 @example("Analysis of [it] assistantfinal Answer 3")
 @example("Analysis of it assistantfinal Answer 3")
 @example("</s>\u3000<|im_end|> ")
+@example("analysisSo it is <think>")
+@example("AnalysisSo it is 3 [think]")
 @pytest.mark.fuzz
 def test_it_cuts_as_the_ordinary_way_does(text: str) -> None:
     for each in (text, text.upper().replace("SS", "ss")):
@@ -73,6 +83,12 @@ def test_it_cuts_as_the_ordinary_way_does(text: str) -> None:
         "<|channel|>analysis<|message|>So 3.",
         "<|channel|>final <|constrain|>json<|message|>Answer 4",
         "analysisSo it is 3.assistantfinalAnswer 4",
+        "analysisWe need the panel. Row 1 suggests Answer 4. But",
+        "analysis of it: Answer 4",
+        "analysis",
+        "<|channel>thought\nOne.\n<channel|>Answer 4<turn|>",
+        "<|channel>thought\nRow one suggests Answer 4",
+        "<|channel>thought\n<channel|>Answer 4",
         "C[S@](=O)C </answer> [1] <eos> is mentioned",
     ],
 )

@@ -89,6 +89,7 @@ from relfast_kernels.text.members import (
     FIELD_TRACES,
     N_FIELDS,
     NAME_ANSWER,
+    NAME_ERROR,
     NAME_ID,
     NAME_TASK,
     OF_SEQBENCH,
@@ -316,6 +317,16 @@ def _read_row(
 
 
 @kernel
+def _only_failed(data: Any, tape: Any, fields: Any) -> int:
+    """What a row in no dialect says of a response that failed, as one of Gemini's does that has its id in
+    ``key``; 0 where it says something else, or `UNSURE`."""
+    response = fields[FIELD_RESPONSE]
+    if is_null(data, tape, response):
+        return said_of_error(data, tape, fields[FIELD_ERROR])
+    return said_of_error(data, tape, member(data, tape, response, NAME_ERROR))
+
+
+@kernel
 def read_entry(
     data: Any, tape: Any, dialect: int, chosen: Any, has_chosen: bool, paths: Any, steps: Any, fields: Any,
     entry: Any, samples: Any,
@@ -361,9 +372,8 @@ def read_entry(
         return found
     error, failed = fields[FIELD_ERROR], 0
     is_mapped = len(paths) > 0 and maps_response(paths)
-    if entry[ENTRY_DIALECT] == NATIVE and not is_mapped and fields[FIELD_KEY] and not fields[FIELD_RESPONSE]:
-        # all that a row of Gemini's says of a request that failed is this
-        said = 0 if fields[FIELD_ID] else said_of_error(data, tape, error)
+    if dialect == NATIVE and not is_mapped and fields[FIELD_KEY] and not fields[FIELD_ID]:
+        said = _only_failed(data, tape, fields)
         if said == UNSURE:
             return UNSURE
         if said != 0:

@@ -122,9 +122,9 @@ def _no_number_end(data: Any, at: int, end: int) -> int:
 
 @kernel
 def _is_nobodys(data: Any, start: int, end: int) -> bool:
-    r"""Whether a key with escapes, all of them valid, is none that anybody asks for: it holds a character that
-    is not written as ``\u00`` and an ASCII code. Names that are asked for, those of ``--map`` too, are ASCII
-    without what has an escape of its own (``\/``, ``\"``, ``\\``, ``\n`` …)."""
+    r"""Whether a key with escapes, all of them valid, is none that anybody asks for: it holds a character
+    that is not written as ``\u00`` and an ASCII code. Names that are asked for, those of ``--map`` too, are
+    ASCII without what has an escape of its own (``\/``, ``\"``, ``\\``, ``\n`` …)."""
     at = find_byte(data, start, end, BACKSLASH)
     while at < end:
         if data[at + 1] != 117 or data[at + 2] != 48 or data[at + 3] != 48 or data[at + 4] > 55:

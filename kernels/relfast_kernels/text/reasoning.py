@@ -27,6 +27,7 @@ PAIRS: Final = (
     ("<|start_thinking|>", "<|end_thinking|>"),
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<unused94>", "<unused95>"),
+    ("<|channel>thought", "<channel|>"),
 )
 """How reasoning opens and closes, but for what stands in triangles. Extractors import no kernels, and
 kernels no extractors: a test holds these two tables against `relfast.tasks.reasoning`'s."""
@@ -49,6 +50,7 @@ ENDS: Final = (
     "[eos]",
     "[|endofturn|]",
     "<|user|>",
+    "<turn|>",
 )
 """What stands at the end of a turn where special tokens were kept."""
 
@@ -88,6 +90,8 @@ _OTHERS = (
     np.frombuffer(b"eos>", np.uint8),
     np.frombuffer(b"s>", np.uint8),
     np.frombuffer("｜".encode(), np.uint8),
+    np.frombuffer(b"channel|", np.uint8),
+    np.frombuffer(b"turn|", np.uint8),
 )
 _SQUARE = (
     np.frombuffer(b"think]", np.uint8),
@@ -119,6 +123,8 @@ def _other_angle(text: Any, at: int, end: int) -> bool:
         or begins_with(text, at, end, _OTHERS[9])
         or begins_with(text, at, end, _OTHERS[10])
         or begins_with(text, at, end, _OTHERS[11])
+        or begins_with(text, at, end, _OTHERS[12])
+        or begins_with(text, at, end, _OTHERS[13])
     )
 
 
@@ -277,12 +283,17 @@ def cut_reasoning(text: Any, start: int, end: int, out: Any, to: int) -> Any:
         return UNSURE, 0, False
     told = False
     if begins_with(text, start, end, _ANALYSIS) and not _has_channel(text, start, end):
-        if not same_as(text, start, start + len(_ANALYSIS), _ANALYSIS) and not _has_bracket(text, start, end):
+        after = start + len(_ANALYSIS)
+        in_lower_case = same_as(text, start, after, _ANALYSIS)
+        if not in_lower_case and not _has_bracket(text, start, end):
             # in capitals it is a word of prose, unless something else looks like a mark
             return start, end, False
         final = _last_of(text, start, end, _BARE_FINAL)
         if final >= 0:
             start = final + len(_BARE_FINAL)
+        elif in_lower_case and after < end and 65 <= text[after] <= 90:
+            # a word that prose goes on from has no capital behind it
+            return end, end, False
         # what begins a response counts only where there are no channels, with tokens or without
         told = True
     whole = end

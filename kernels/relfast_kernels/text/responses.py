@@ -233,7 +233,8 @@ def read_one(text: Any, n: int, task: int, is_cut: bool, tables: Any, scratch: A
     Parameters
     ----------
     is_cut
-        Whether it is without reasoning, and not all white space; else its reasoning is cut here, where the kernel knows how.
+        Whether it is without reasoning, and not all white space; else it is cut here, where the kernel knows
+        how.
     tables : Tables
         ``missed`` is filled where a text is not known, else zeros.
     scratch : uint8

@@ -12,6 +12,7 @@ from relfast.errors import InputError, MissingExtraError
 CHUNK: Final = 1 << 20
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
+ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 
 MAX_EXPANSION: Final = 1_000
 """Largest ratio of decompressed to compressed bytes, beyond the first 64 MB. JSON text reaches 30."""

@@ -15,7 +15,17 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import orjson
 
-from relfast.engine.io.codecs import CHUNK, GZIP_MAGIC, Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
+from relfast.engine.io.codecs import (
+    CHUNK,
+    GZIP_MAGIC,
+    ZSTD_MAGIC,
+    Damaged,
+    Expanding,
+    Gunzip,
+    Plain,
+    Stream,
+    Unzstd,
+)
 from relfast.errors import InputError
 from relfast.formats import inspect_log
 from relfast.formats.documents import NoRows, rows_of
@@ -100,7 +110,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def open_json(path: str) -> Stream:
-    """The rows of a JSON document, which may be gzipped.
+    """The rows of a JSON document, which may be compressed.
 
     Raises
     ------
@@ -109,9 +119,7 @@ def open_json(path: str) -> Stream:
     """
     try:
         with open(path, "rb") as file:
-            data = (
-                _unpacked(file) if file.peek(2).startswith(GZIP_MAGIC) else file.read(MAX_DOCUMENT_BYTES + 1)
-            )
+            data = _read(file)
     except Damaged as error:
         raise InputError(str(error), file=path) from None
     except OSError as error:
@@ -129,9 +137,14 @@ def open_json(path: str) -> Stream:
     return Lines(map(encode_json, rows))
 
 
-def _unpacked(file: IO[bytes]) -> bytes:
-    """What a gzipped file holds, or so much of it that it is too large. Raises `Damaged`."""
-    stream = Expanding(Plain(file), Gunzip())
+def _read(file: io.BufferedReader) -> bytes:
+    """What a file holds once it is decompressed, or so much of it that it is too large. Raises `Damaged`."""
+    magic = file.peek(4)
+    stream: Stream = Plain(file)
+    if magic.startswith(GZIP_MAGIC):
+        stream = Expanding(stream, Gunzip())
+    elif magic.startswith(ZSTD_MAGIC):
+        stream = Expanding(stream, Unzstd())
     parts, left = [], MAX_DOCUMENT_BYTES + 1
     while left > 0 and (part := stream.read(min(left, CHUNK))):
         parts.append(part)

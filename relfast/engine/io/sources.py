@@ -9,11 +9,11 @@ import stat
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Final, Literal, NamedTuple
+from typing import IO, Final, Literal, NamedTuple, cast
 
-from relfast.engine.io.codecs import GZIP_MAGIC, Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
+from relfast.engine.io.codecs import GZIP_MAGIC, ZSTD_MAGIC, Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
 from relfast.engine.io.foreign import refuse_foreign
-from relfast.errors import InputError, UsageError
+from relfast.errors import InputError, MissingExtraError, UsageError
 
 Codec = Literal["plain", "gz", "zst", "parquet", "zip", "json"]
 
@@ -22,19 +22,22 @@ STDIN: Final = "-"
 _FOLDER_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".parquet", ".eval")
 _MAGIC: Final[tuple[tuple[bytes, Codec], ...]] = (
     (GZIP_MAGIC, "gz"),
-    (b"\x28\xb5\x2f\xfd", "zst"),
+    (ZSTD_MAGIC, "zst"),
     (b"PAR1", "parquet"),
     (b"PK\x03\x04", "zip"),
 )
 _WHOLE: Final = {"parquet": "Parquet", "zip": "a ZIP"}
 """Codecs that are read from their end."""
 
-_DOCUMENT_IN_PIPE: Final = re.compile(rb"[{\[]\n  ")
+_DOCUMENT_IN_PIPE: Final = re.compile(rb"[{\[]\r?\n[ \t]")
 _LIST_IN_PIPE: Final = re.compile(rb"\[\s*\{")
 """First bytes of what has to be seen as a whole: of a list, the last line alone would be scored."""
 
 HEAD_BYTES: Final = 1 << 12
 """Bytes by which indented JSON is told from lines of it."""
+
+_FRAME_BYTES: Final = 1 << 18
+"""Bytes of a zstd file that give its first ones: a block of it is whole or nothing."""
 
 
 class Source(NamedTuple):
@@ -148,6 +151,8 @@ def _source(path: str) -> Source:
         # opened even where the name says the codec: an input that cannot be read should be known at once
         with open(path, "rb") as file:
             head = file.read(HEAD_BYTES)
+            if _by_magic(head) == "zst":
+                head += file.read(_FRAME_BYTES)
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from error
     codec = codec_of(path, head)
@@ -155,14 +160,14 @@ def _source(path: str) -> Source:
 
 
 def codec_of(path: str, head: bytes) -> Codec:
-    """The codec of a file by its name, else by its first `HEAD_BYTES`, which are believed where they say that
-    it is not gzip or zstd."""
+    """The codec of a file by its name, else by its first bytes, which are believed where they say that it is
+    not gzip or zstd."""
     by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
     seen = _by_magic(head)
     codec = by_name.get(Path(path).suffix, seen)
     if codec in ("gz", "zst") and (seen != "plain" or _is_text(head)):
         codec = seen
-    text = head if codec == "plain" else _unpacked(head) if codec == "gz" else b""
+    text = _unpacked(head, codec)
     if _is_text(text):
         from relfast.engine.io.documents import is_document
 
@@ -175,11 +180,15 @@ def _is_text(head: bytes) -> bool:
     return head.lstrip()[:1] in (b"[", b"{", b"\xef")
 
 
-def _unpacked(head: bytes) -> bytes:
-    """What the first bytes of a gzipped file stand for, as far as they go."""
+def _unpacked(head: bytes, codec: Codec) -> bytes:
+    """What the first bytes of a file stand for, as far as they go; nothing where they are no text at all."""
+    if codec == "plain":
+        return head
+    if codec not in ("gz", "zst"):
+        return b""
     try:
-        return Expanding(Plain(io.BytesIO(head)), Gunzip()).read(HEAD_BYTES)
-    except Damaged:
+        return Expanding(Plain(io.BytesIO(head)), Gunzip() if codec == "gz" else Unzstd()).read(HEAD_BYTES)
+    except (Damaged, MissingExtraError):
         return b""  # told when it is read
 
 
@@ -211,13 +220,15 @@ def _open(path: str) -> IO[bytes]:
 def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     """The first bytes of what can be read only once, and the codec they speak of."""
     head = b""
-    while len(head) < 4 and (more := file.read(4 - len(head))):
+    # no more than is there: whoever writes it may wait for what we say of the first line
+    while len(head) < 4 and (more := cast(io.BufferedReader, file).read1(HEAD_BYTES)):
         head += more
     codec = _by_magic(head)
+    text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
-    if _DOCUMENT_IN_PIPE.match(head):
+    if _DOCUMENT_IN_PIPE.match(text):
         raise InputError("indented JSON cannot be read from a pipe: name the file", file=path)
-    if _LIST_IN_PIPE.match(head):
+    if _LIST_IN_PIPE.match(text):
         raise InputError("a JSON array cannot be read from a pipe: name the file", file=path)
     return head, codec
