@@ -330,6 +330,10 @@ def test_the_fast_path_takes_plain_lines(fast_path: TextFastPath) -> None:
         (b'"status_code":500', True),
         (b'"error":7', False),
         (b'"error":{"message":7}', False),
+        (rb'"error":{"a\/b":1,"a/b":2}', False),  # a name in two spellings
+        (rb'"error":{"a\/b":1,"a/b":null}', False),
+        (rb'"error":{"error":{"\u00e9":1}}', False),
+        (rb'"error":"no","id":{"\/":1,"/":2}', False),
         (b'"status_code":1000', False),
     ],
 )
@@ -351,6 +355,8 @@ def test_failed_requests_are_read_where_their_words_are_known(
         (rb'"metrics":{"acc":[-Infinity,Infinity,NaN]}', True),
         (rb'"resp\u006fnse":"Answer 3"', False),  # a name of ours, and the last of that name
         (rb'"x":NotANumber', False),
+        (b'"x":' + b"1" * 4_300, True),
+        (b'"x":' + b"1" * 4_301, False),  # Python's parser has a limit
         (rb'"status_code":NaN', False),
         (rb'"error":Infinity', False),
     ],
@@ -410,6 +416,8 @@ def test_keys_and_samples_number_tasks_alike() -> None:
     [
         Job(field_map={"response": "x.@.y"}),
         Job(field_map={"response": "x.\u0663"}),
+        # JSON has more than one spelling of these
+        *(Job(field_map={"answer": f"gold{character}x"}) for character in '/"\\\n\x7f'),
         Job(field_map={"response": ".".join("abcdefghi")}),
         Job(field_map={"response": "x", "completion": "y"}),
         Job(field_map={"question": "x.@.y"}),

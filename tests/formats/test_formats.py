@@ -387,3 +387,24 @@ def test_unknown_task_is_a_row() -> None:
 def test_no_dict_at_all() -> None:
     (score,) = in_process([["not", "a", "dict"]])
     assert score.error == {"type": "InvalidRecord", "message": "list, not a dict"}
+
+
+def test_a_run_whose_responses_are_objects_says_so(tmp_path: Path) -> None:
+    """Tasks score what is no text as an answer that is not there; the run says where the text is."""
+    body = {"choices": [{"index": 0, "message": {"role": "assistant", "content": "<Yes>"}}]}
+    gold = {"id": "a", "task": "REL-C1", "answer": {"label": "Yes"}}
+    path = tmp_path / "run.jsonl"
+    path.write_text(json.dumps({**gold, "response": body}) + "\n")
+    for policy in ("reference", "strict"):
+        summary = relfast.score_file(path, workers=0, policy=policy, overwrite=True)
+        assert summary.notes == [
+            "nothing was read of any response: the first one is no text but an object; "
+            "try --map response=response.choices.0.message.content"
+        ]
+    where = {"response": "response.choices.0.message.content"}
+    summary = relfast.score_file(path, workers=0, map=where, overwrite=True)
+    assert summary.tasks["REL-C1"].found == 1
+    assert not summary.notes
+    for said in ("I cannot tell.", None, {"error": "timed out"}):
+        path.write_text(json.dumps({**gold, "response": said}) + "\n")
+        assert not relfast.score_file(path, workers=0, overwrite=True).notes

@@ -31,6 +31,8 @@ from relfast_kernels.text.json_strings import BACKSLASH, QUOTE, string_end
 
 _LONGEST_FLOAT = 300
 """Digits without an exponent that no parser takes for infinite."""
+_LONGEST_INTEGER = 4_300
+"""Digits that Python's parser takes: its `sys.int_info.default_max_str_digits`."""
 
 
 @kernel
@@ -69,6 +71,8 @@ def _number_end(data: Any, at: int, end: int) -> Any:
         while at < end and is_digit(data[at]):
             at += 1
     if at - start > _LONGEST_FLOAT:
+        if at - start > _LONGEST_INTEGER:
+            return -1, kind
         kind = FLOAT
     if at < end and (data[at] == 101 or data[at] == 69):
         kind = FLOAT

@@ -15,6 +15,7 @@ from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError
+from relfast.formats.failure import NoResponse
 from relfast.formats.near_miss import id_in, place_of
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Score
@@ -68,6 +69,22 @@ class FirstCauses:
         for score in scores:
             if score.status == "invalid_record":
                 self._add(score.index, score.error)
+
+    def of_no_text(self) -> str | None:
+        """What to say of a run in which nothing could be read of any response: that the first one is no text
+        (tasks score that as an answer that is not there), and where the text may be. None if it is text."""
+        try:
+            row = self._row(0, 0)
+            samples = entry_of(row, self._job).samples()
+        except (RelfastError, OSError, Undecodable):
+            return None
+        said = next((each for each in samples if not isinstance(each, NoResponse)), "")
+        if isinstance(said, str):
+            return None
+        what = "an object" if isinstance(said, Mapping) else f"of type {type(said).__name__}"
+        place = None if "response" in self._job.field_map else place_of("response", row)
+        advice = "--map response=PATH says where it is" if place is None else f"try --map response={place}"
+        return f"nothing was read of any response: the first one is no text but {what}; {advice}"
 
     def _add(self, index: int, error: Mapping[str, Any] | None) -> None:
         source = max((at for at, start in self._starts.items() if start <= index), default=0)
