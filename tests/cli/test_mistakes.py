@@ -56,10 +56,14 @@ FILES: dict[str, list[Any] | bytes] = {
     "number_gold.jsonl": [without("answer", answer=7)],
     "bad_task.jsonl": [without("task", task="REL-A11")],
     "unknown_task.jsonl": [without("task", task="gsm8k")],
+    "unknown_tasks.jsonl": [without("task", task=name) for name in ("gsm8k", "math", "gsm8k")],
+    "same_unknown_task.jsonl": [without("task", task="gsm8k")] * 2,
     "no_task.jsonl": [without("task", "answer", answer={"unheard": 3})],
     "empty_list.jsonl": [without("response", response=[])],
     "null.jsonl": [without("response", response=None)],
     "other_ids.jsonl": [{"id": "x", "response": "3"}],
+    "more_other_ids.jsonl": [*({"id": f"x{n}", "response": "3"} for n in range(3)), {"response": "3"}],
+    "same_other_id.jsonl": [{"id": "x", "response": "3"}] * 2,
     "gold.jsonl": [without("response", id="g")],
     # other tools' files
     "evaluated.json": json.dumps(
@@ -175,6 +179,8 @@ TYPED = [
     ("score number_gold.jsonl", 2, "field 'answer' must be an object, got int"),
     ("score bad_task.jsonl", 2, "field 'task' is 'REL-A11' (line 1; did you mean REL-A1?)"),
     ("score unknown_task.jsonl", 2, "known tasks: REL-A1, "),
+    ("score unknown_tasks.jsonl", 2, "3 × field 'task' is unknown, such as 'gsm8k' (lines 1, 2, 3; known tasks: "),
+    ("score same_unknown_task.jsonl", 2, "2 × field 'task' is 'gsm8k' (lines 1, 2; known tasks: "),
     ("score no_task.jsonl", 2, "field 'task' is missing and cannot be inferred"),
     ("score empty_list.jsonl", 2, "field 'response' is an empty list (line 1)"),
     ("score null.jsonl", 2, "the response is null (line 1)"),
@@ -188,6 +194,8 @@ TYPED = [
     ("score escapes.jsonl", 2, "line 1 has: id, task, answer, \N{REPLACEMENT CHARACTER}[31mred"),
     # gold, fields, tasks
     ("score other_ids.jsonl --data gold.jsonl", 2, "no gold record with id 'x' in --data (line 1; --data has 'g', …)"),
+    ("score more_other_ids.jsonl --data gold.jsonl", 2, "\n  3 × no gold record with ids such as 'x0' in --data (lines 1, 2, 3; --data has 'g', …)\n  1 × field 'id' is missing"),
+    ("score same_other_id.jsonl --data gold.jsonl", 2, "2 × no gold record with id 'x' in --data (lines 1, 2; "),
     ("score other_ids.jsonl --data nowhere.jsonl", 2, "nowhere.jsonl: no such file"),
     ("score other_ids.jsonl --data table.csv", 2, "table.csv: this is a table (CSV)"),
     ("score nested.jsonl --map response=choices.0.text", 2, "field 'response' is not at 'choices.0.text', as --map has it"),
