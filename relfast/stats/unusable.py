@@ -137,7 +137,9 @@ class Unusable:
         kind = str((error or {}).get("type", ""))
         message = str((error or {}).get("message", ""))
         named = _ONE_CAUSE.get(kind)
-        key = self._key((kind, _NUMBER.sub("#", message) if named is None else message.partition(named[0])[0]))
+        key = self._key(
+            (kind, _NUMBER.sub("#", message) if named is None else message.partition(named[0])[0])
+        )
         cause = self.causes.get(key)
         new = cause is None
         if cause is None:

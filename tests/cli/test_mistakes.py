@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+import zstandard
 from click.testing import CliRunner
 
 import relfast
@@ -27,6 +29,15 @@ RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Ans
 def without(*fields: str, **more: Any) -> dict[str, Any]:
     return {**{key: value for key, value in RECORD.items() if key not in fields}, **more}
 
+
+def looking_far_back(text: str) -> bytes:
+    """A zstd stream as ``zstd --long=30`` makes it of a pipe."""
+    wide = zstandard.ZstdCompressionParameters(window_log=30)
+    compressing = zstandard.ZstdCompressor(compression_params=wide).compressobj()
+    return compressing.compress(text.encode()) + compressing.flush()
+
+
+TABLE = pyarrow.table({"id": ["a"], "task": ["REL-A1"], "response": ["3"]})
 
 FILES: dict[str, list[Any] | bytes] = {
     "good.jsonl": [RECORD],
@@ -130,6 +141,10 @@ FILES: dict[str, list[Any] | bytes] = {
     "packed.jsonl.xz": b"\xfd7zXZ\x00\x00\x04",
     "packed.jsonl.bz2": b"BZh91AY&SY",
     "wide.jsonl": '{"id": 1}\n'.encode("utf-16"),
+    "wider.jsonl": '{"id": 1}\n'.encode("utf-32"),
+    "widest.jsonl": b"\0\0\xfe\xff" + '{"id": 1}\n'.encode("utf-32-be"),
+    "framed.arrow": b"ARROW1\0\0 and so on",
+    "far_back.jsonl.zst": looking_far_back(json.dumps(RECORD) + "\n"),
     "pickled.pkl": b"\x80\x04\x95\x00",
     "base.sqlite": b"SQLite format 3\x00 and so on",
 }
@@ -143,6 +158,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             content = "".join(json.dumps(row) + "\n" for row in content).encode()
         Path(name).write_bytes(content)
     Path("folder").mkdir()
+    with pyarrow.ipc.new_stream("streamed.arrow", TABLE.schema) as stream:
+        stream.write_table(TABLE)
+    for folder in ("of_hub", "arrows"):
+        Path(folder).mkdir()
+        shutil.copy("streamed.arrow", f"{folder}/data-00000-of-00001.arrow")
+    Path("of_hub/state.json").write_text(json.dumps({"_data_files": [], "_split": None}))
     pyarrow.parquet.write_table(pyarrow.table({"id": ["a"], "task": ["REL-A1"], "n": [1]}), "bare.parquet")
     return tmp_path
 
@@ -225,6 +246,14 @@ TYPED = [
     ("score packed.jsonl.xz", 2, "xz -dk packed.jsonl.xz"),
     ("score packed.jsonl.bz2", 2, "bzip2 -dk packed.jsonl.bz2"),
     ("score wide.jsonl", 2, "iconv -f UTF-16 -t UTF-8 wide.jsonl > wide.jsonl.jsonl"),
+    ("score wider.jsonl", 2, "text in UTF-32; this makes what is read of it: iconv -f UTF-32 -t UTF-8 wider.jsonl"),
+    ("score widest.jsonl", 2, "iconv -f UTF-32 -t UTF-8 widest.jsonl"),
+    ("score framed.arrow", 2, "pandas.read_feather('framed.arrow').to_json('framed.jsonl', "),
+    ("score streamed.arrow", 2, "pyarrow.ipc.open_stream('streamed.arrow').read_pandas().to_json('streamed.jsonl', "),
+    ("score of_hub/", 2, "this makes what is read of it: python -c \"import datasets; datasets.load_from_disk('of_hub').to_json('of_hub.jsonl')\""),
+    ("score arrows", 2, ", .eval); of an Arrow file it is said what converts it when it is named itself"),
+    ("score far_back.jsonl.zst", 2, "looks back more than 128 MiB (zstd --long): `zstd -d --long=31 FILE` makes a plain file of it"),
+    ("score good.jsonl --data far_back.jsonl.zst", 2, "`zstd -d --long=31 FILE` makes a plain file of it"),
     ("score pickled.pkl", 2, "pickled.pkl: this is a Python pickle; JSON lines"),
     ("score base.sqlite", 2, "an SQLite database"),
     ("score good.jsonl -o out.csv", 2, "out.csv: rows are written as .jsonl, .jsonl.gz, .jsonl.zst, .parquet, not .csv"),
@@ -287,11 +316,27 @@ def test_what_was_unusable_is_known_after_a_resume(here: Path) -> None:
     assert first == again
 
 
-def test_the_command_that_converts_a_table_does(here: Path) -> None:
-    """The line that a CSV is refused with, typed as it stands."""
-    command = typed("score table.csv")[1].split("read of it: ")[1]
+@pytest.mark.parametrize("name", ["table.csv", "streamed.arrow"])
+def test_the_command_that_converts_a_table_does(name: str, here: Path) -> None:
+    """The line that a table is refused with, typed as it stands."""
+    command = typed(f"score {name}")[1].split("read of it: ")[1]
     subprocess.run(command.replace("python ", f"{sys.executable} ", 1), shell=True, check=True, cwd=here)
-    assert json.loads(Path("table.jsonl").read_bytes()) == {"id": "a", "task": "REL-A1", "response": "3"}
+    made = Path(name).with_suffix(".jsonl").read_bytes()
+    assert json.loads(made) == {"id": "a", "task": "REL-A1", "response": "3"}
+
+
+def test_the_command_that_converts_a_data_set_does(here: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    datasets.Dataset.from_list([RECORD] * 2).save_to_disk("saved")
+    command = typed("score saved")[1].split("read of it: ")[1]
+    subprocess.run(command.replace("python ", f"{sys.executable} ", 1), shell=True, check=True, cwd=here)
+    assert [json.loads(line) for line in Path("saved.jsonl").read_bytes().splitlines()] == [RECORD] * 2
+
+
+@pytest.mark.skipif(shutil.which("zstd") is None, reason="needs zstd")
+def test_the_command_that_reads_what_looks_far_back_does(here: Path) -> None:
+    subprocess.run("zstd -q -d --long=31 far_back.jsonl.zst", shell=True, check=True, cwd=here)
+    assert typed("score far_back.jsonl")[0] == 0
 
 
 class Frame:

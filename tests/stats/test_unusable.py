@@ -19,11 +19,7 @@ def test_parts_together_are_the_whole(n_causes: int) -> None:
             return {"type": "MissingGold", "message": f"no gold record with id {rng.randrange(3)}"}
         return {"type": rng.choice("AB"), "message": f"{rng.choice(names)} {rng.random()}"}
 
-    rows = [
-        (error(), line)
-        for line in range(1, 5_000)
-        for _ in range(rng.choice([1, 1, 1, 2]))
-    ]
+    rows = [(error(), line) for line in range(1, 5_000) for _ in range(rng.choice([1, 1, 1, 2]))]
     whole, parts = Unusable(), [Unusable(10 * n_causes)]
     for each, line in rows:
         whole.add(each, f"a:{line}")
