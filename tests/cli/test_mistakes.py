@@ -76,6 +76,32 @@ FILES: dict[str, list[Any] | bytes] = {
     "more_other_ids.jsonl": [*({"id": f"x{n}", "response": "3"} for n in range(3)), {"response": "3"}],
     "same_other_id.jsonl": [{"id": "x", "response": "3"}] * 2,
     "gold.jsonl": [without("response", id="g")],
+    # other tools' files, with gold in a column of one's own
+    "several_and_gold.jsonl": [
+        {"request_id": "7", "prompt": "?", "outputs": [{"text": "3"}, {"text": "4"}], "gold": {"target": 3}}
+    ],
+    "sampled_and_gold.jsonl": [
+        {
+            "doc_id": 0,
+            "doc": {"q": "?", "gold": {"target": 3}},
+            "resps": [["3"]],
+            "filtered_resps": ["3"],
+            "filter": "none",
+        }
+    ],
+    "messages_and_gold.jsonl": [
+        {
+            "custom_id": "a",
+            "result": {"type": "succeeded", "message": {"content": [{"type": "text", "text": "3"}]}},
+            "gold": {"target": 3},
+        }
+    ],
+    "called_and_gold.jsonl": [
+        {"id": "a", "response": {"choices": [{"message": {"content": "3"}}] * 3}, "gold": {"target": 3}}
+    ],
+    "model_role.jsonl": [
+        without("response", response=[{"role": "user", "content": "?"}, {"role": "model", "content": "3"}])
+    ],
     # other tools' files
     "evaluated.json": json.dumps(
         {"evalId": "e", "results": {"version": 3, "results": [{"id": "r0"}]}}, indent=2
@@ -188,7 +214,7 @@ TYPED = [
     # what is in the file
     ("score renamed.jsonl", 2, "4 of 4 records unusable: 4 × field 'response' is missing (lines 1, 2, 3, …; line 1 has: id, task, answer, completion_text; try --map response=completion_text)"),
     ("score renamed.jsonl -q", 2, "try --map response=completion_text"),
-    ("score nested.jsonl", 2, "try --map response=choices.0.message.content"),
+    ("score nested.jsonl", 2, "try --map 'response=choices.*.message.content')"),
     ("score chats.jsonl", 2, "try --map response=messages)"),
     ("score misspelt.jsonl", 2, "try --map response=respones"),
     ("score nothing_like_it.jsonl", 2, "line 1 has: id, task, answer, n)"),
@@ -230,7 +256,7 @@ TYPED = [
     ("score evaluated.jsonl --data golds.jsonl", 2, "no gold record with id 'r0' in --data (line 1; try --map id=vars.id --map response=response.output)"),
     ("score evaluated.jsonl --data golds.jsonl --map id=vars.id", 2, "try --map response=response.output"),
     ("score evaluated.jsonl --data golds.jsonl --map id=vars.id --map response=response.output", 0, "1 rows in"),
-    ("score traced.jsonl --data golds.jsonl", 2, "try --map id=reference_example_id --map response=outputs.generations.0.0.text)"),
+    ("score traced.jsonl --data golds.jsonl", 2, "try --map id=reference_example_id --map 'response=outputs.generations.*.*.text')"),
     ("score logged.table.json --data golds.jsonl", 2, "try --map response=model_response"),
     ("score logged.table.json --data golds.jsonl --map response=model_response", 0, "1 rows in"),
     ("score sheet.jsonl --data golds.jsonl", 2, "field 'id' is missing, by which --data finds its gold record (line 1; try --map 'id=record id' --map 'response=Model answer')"),
@@ -238,6 +264,14 @@ TYPED = [
     ("score responses_api.jsonl --map response=response.output.-1.content", 0, "1 rows in"),
     ("score asked.jsonl --data numbered.jsonl", 2, "(line 1; that of --data with id '7' asks another question)"),
     ("score labelled.jsonl --data golds.jsonl", 2, "and none with id 'x' (line 1; try --map id=uid)"),
+    ("score several_and_gold.jsonl", 2, "try --map answer=gold)"),
+    ("score several_and_gold.jsonl --map answer=gold", 0, "2 rows in"),
+    ("score sampled_and_gold.jsonl", 2, "try --map answer=doc.gold)"),
+    ("score messages_and_gold.jsonl", 2, "try --map answer=gold)"),
+    ("score called_and_gold.jsonl", 2, "try --map answer=gold --map 'response=response.choices.*.message.content')"),
+    ("score called_and_gold.jsonl --map answer=gold --map response=response.choices.*.message.content", 0, "3 rows in"),
+    ("score model_role.jsonl", 2, "try --map response=response.-1.content)"),
+    ("score model_role.jsonl --map response=response.-1.content", 0, "1 rows in"),
     ("score labelled.jsonl --data golds.jsonl --map id=uid", 0, "1 rows in"),
     # formats
     ("score table.csv", 2, "csv.DictReader(sys.stdin)]\" < table.csv > table.jsonl"),
