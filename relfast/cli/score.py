@@ -135,7 +135,8 @@ def score(
                     inputs, output, job, limit=limit, shard=_shard(shard), lengths=lengths, **how
                 )
     except signals.Interrupted as signal:
-        say(f"relfast: {signal} {_how_far(latest, resume=resume)}")
+        goes_on = resume and _has_rows(inputs, output, engine)
+        say(f"relfast: {signal} {_how_far(latest, goes_on=goes_on)}")
         return signal.exit_code
     except ConsumerGone:
         return 0
@@ -202,10 +203,33 @@ def _on_ray(
         raise
 
 
-def _how_far(latest: Progress | None, *, resume: bool) -> str:
+def _has_rows(inputs: tuple[str, ...], output: str | None, engine: str) -> bool:
+    """Whether an output has rows of an earlier run; one that is far away is believed to have some."""
+    from relfast.engine.io.file_writer import PARQUET_ROWS_SUFFIX
+
+    if output is None:
+        output = _default_output(inputs, engine)
+    if "://" in output:
+        return True
+    files = [*Path(output).glob("part-*"), Path(output), Path(output + PARQUET_ROWS_SUFFIX)]
+    return any(file.is_file() and file.stat().st_size > 0 for file in files)
+
+
+def _default_output(inputs: tuple[str, ...], engine: str) -> str:
+    if engine == "ray":
+        from relfast.distributed.run import default_output as of_a_cluster
+
+        return of_a_cluster(inputs)
+    from relfast.engine.file_run.files import default_output
+    from relfast.engine.io.sources import find_sources
+
+    return default_output(inputs, find_sources(inputs))
+
+
+def _how_far(latest: Progress | None, *, goes_on: bool) -> str:
     """Where an interrupted run stands, and how it goes on."""
     if latest is None or not latest.rows:
-        if resume:  # an earlier run's rows are there, and nobody has counted them yet
+        if goes_on:  # an earlier run's rows are there, and nobody has counted them yet
             return "before any new rows; the same command goes on from those that are there"
         return "before the first rows; the same command with --resume starts again"
     return f"after {latest.rows:,} rows; the same command with --resume goes on from there"

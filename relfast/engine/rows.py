@@ -119,14 +119,14 @@ def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
         known = _known(gold, entry.id) if _hashable(entry.id) else None
         if known is not None and entry.numbered and asks_another(entry, known):
             known = None
+        if isinstance(entry.answer, str):
+            # text that is no gold is what a tool took out of the response
+            own = decode_text(entry.answer)
+            entry.answer = own if isinstance(own, Mapping) else MISSING
         if known is not None:
             for field in ("task", "question", "answer"):
                 if getattr(entry, field) in (MISSING, None):
                     setattr(entry, field, getattr(known, field))
-            if isinstance(entry.answer, str):
-                # text that is no gold is what a tool took out of the response
-                own = decode_text(entry.answer)
-                entry.answer = own if isinstance(own, Mapping) else known.answer
         elif entry.answer in (MISSING, None):
             return "MissingGold", _no_gold(entry)
     if isinstance(entry.answer, str):

@@ -73,6 +73,7 @@ class Entry(Plain):
 
 
 NULL: Final = NoResponse(MISSING_RESPONSE, "the response is null")
+NO_ASSISTANT: Final = "there is no message of the assistant"
 NO_CONTENT: Final = NoResponse(MISSING_RESPONSE, "the message has no content")
 
 _TEXT_PARTS: Final = (None, "text", "output_text")
@@ -140,7 +141,7 @@ def last_said(messages: list[Mapping[str, Any]]) -> Any:
     for message in reversed(messages):
         if message["role"] == "assistant":
             return said_in(message)
-    return NoResponse(MISSING_RESPONSE, "there is no message of the assistant")
+    return NoResponse(MISSING_RESPONSE, NO_ASSISTANT)
 
 
 def said_in(message: Mapping[str, Any]) -> Any:

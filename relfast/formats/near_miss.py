@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from relfast.formats.said_places import is_response, is_said, may_be_said, said_places, words_of
 from relfast.json_text import decode_text
 
 _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -22,11 +23,7 @@ _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """Keys under which other tools write our fields, the likeliest first."""
 
-_GIVEN: Final = frozenset({"input", "prompt", "request", "question", "message", "var", "testcase", "doc"})
-"""Keys, less a plural's s, of what goes into a model."""
-
-_SPEAKERS: Final = frozenset({"gpt", "assistant", "model"})
-"""Who says what counts in conversations of ``from`` and ``value``."""
+_ANY_TEXT: Final = frozenset({"text", "content"})
 _IN_TEXT: Final = "@"
 _DEPTH: Final = 6
 _NEAR: Final = 0.75
@@ -42,30 +39,38 @@ def place_of(field: str, row: Mapping[str, Any]) -> str | None:
     """
     import difflib  # most commands have nothing misspelt
 
-    fits = _is_gold if field == "answer" else _is_text
-    top = [key for key in row if isinstance(key, str) and key != field and fits(row[key])]
+    top = [key for key in row if isinstance(key, str) and key != field and _fits(field, key, row)]
     near = difflib.get_close_matches(field, [key.lower() for key in top], 1, _NEAR)
     for key in top:
         if key.lower() in near:
             return key
-    plain = {key: key.lower().replace("-", "_").replace(" ", "_") for key in top}
+    plain = {key: _plain(key) for key in top}
     names = _OTHER_NAMES[field]
     for name in names:
         found = next((key for key in top if plain[key] == name), None)
         if found is not None:
-            return found
+            # what may be any text, the prompt too, comes after what the model says in messages
+            return next(said_places(row, ()), found) if found in _ANY_TEXT else found
     # keys made of several words, such as raw_completion or completion_str
     for key in top:
-        if set(plain[key].split("_")) & {field, *names[:4]}:
+        if set(words_of(key)) & {field, *names[:4]}:
             return key
     if field == "answer":
         return next(_golds(row, _DEPTH), None)
+    return next(said_places(row, (field, *names)), None) if field == "response" else None
+
+
+def _fits(field: str, key: str, row: Mapping[str, Any]) -> bool:
+    """Whether what stands under a key of a row may be a field."""
+    if field == "answer":
+        return _is_gold(row[key])
     if field != "response":
-        return None
-    said = next(_conversations(row, _DEPTH), None)
-    if said is not None:
-        return said
-    return next((path for name in names for path in _inside(row, name, _DEPTH)), None)
+        return _is_text(row[key])
+    return is_response(row[key]) and is_said(row) and (_plain(key) in _OTHER_NAMES[field] or may_be_said(key))
+
+
+def _plain(key: str) -> str:
+    return key.lower().replace("-", "_").replace(" ", "_")
 
 
 def id_in(row: Mapping[str, Any], ids: Collection[str]) -> str | None:
@@ -104,27 +109,6 @@ def _is_gold(value: Any) -> bool:
     return isinstance(value, Mapping) or (isinstance(value, str) and value.lstrip().startswith("{"))
 
 
-def _conversations(row: Mapping[str, Any], depth: int, path: str = "") -> Iterator[str]:
-    """Paths to chats in which the assistant has said something, the outermost first."""
-    named = {key: item for key, item in row.items() if isinstance(key, str) and "." not in key}
-    prefix = f"{path}." if path else ""
-    for key, item in named.items():
-        messages = (
-            [message for message in item if isinstance(message, Mapping)] if isinstance(item, list) else []
-        )
-        said = [at for at, message in enumerate(messages) if message.get("role") == "assistant"]
-        if said and all("role" in message for message in messages):
-            yield prefix + key
-        elif said and len(messages) == len(item):
-            # reasoning and calls of tools stand among messages (OpenAI's responses): no chat as a whole
-            yield f"{prefix}{key}.{said[-1] - len(item)}.content"
-        elif messages and messages[-1].get("from") in _SPEAKERS and "value" in messages[-1]:
-            yield f"{prefix}{key}.-1.value"
-    for key, item in named.items():
-        if isinstance(item, Mapping) and depth > 1:
-            yield from _conversations(item, depth - 1, prefix + key)
-
-
 def _golds(value: Any, depth: int, path: str = "") -> Iterator[str]:
     """Paths to gold in objects of a row, the outermost first, also of such as are written as text."""
     if not depth or not isinstance(value, Mapping):
@@ -144,20 +128,3 @@ def _golds(value: Any, depth: int, path: str = "") -> Iterator[str]:
                 yield f"{here}.{name}"
     for here, item in objects.items():
         yield from _golds(item, depth - 1, here)
-
-
-def _inside(value: Any, name: str, depth: int, path: str = "") -> Iterator[str]:
-    """Paths to texts under a key, however deep."""
-    if not depth:
-        return
-    pairs: list[tuple[str, Any]] = []
-    if isinstance(value, Mapping):
-        pairs = [(key, item) for key, item in value.items() if isinstance(key, str) and "." not in key]
-    elif isinstance(value, list) and value:
-        pairs = [("0", value[0])]
-    # what a model was given holds texts too
-    for key, item in sorted(pairs, key=lambda pair: pair[0].lower().rstrip("s") in _GIVEN):
-        here = f"{path}.{key}" if path else key
-        if key == name and _is_text(item):
-            yield here
-        yield from _inside(item, name, depth - 1, here)

@@ -24,10 +24,13 @@ def why_unreachable() -> str | None:
     proxies = urllib.request.getproxies()
     if not hub.hostname or hub.scheme in proxies or "all" in proxies:
         return None
-    error = _lookup(hub.hostname)
-    if error is not None and error.errno == socket.EAI_AGAIN:
-        time.sleep(_PAUSE)
+    try:
         error = _lookup(hub.hostname)
+        if error is not None and error.errno == socket.EAI_AGAIN:
+            time.sleep(_PAUSE)
+            error = _lookup(hub.hostname)
+    except UnicodeError as wrong:  # a label that is empty or too long: no name server is asked
+        return f"{hub.hostname}: no host's name ({wrong.__cause__ or wrong})"
     return None if error is None else f"{hub.hostname}: {error.strerror}"
 
 

@@ -24,8 +24,12 @@ FIRST: Final = 3
 _SHOWN_CAUSES: Final = 5
 _FURTHER: Final = "…"
 _NUMBER: Final = re.compile(r"[0-9]+")
-_ONE_CAUSE: Final = frozenset({"MissingGold", "UnknownTask"})
-"""Kinds whose message names the record: one cause, whatever it names."""
+_ONE_CAUSE: Final[Mapping[str, tuple[str, str]]] = {
+    "MissingGold": (" id ", " ids such as "),
+    "UnknownTask": ("'task' is ", "'task' is unknown, such as "),
+}
+"""Kinds whose message names the record: after what it does, and how that is said of several. They are one
+cause, whatever is named."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -44,6 +48,8 @@ class Cause(Plain):
         Keys of the first record, where the cause is that one is missing.
     advice
         What to do: option and values, such as ``("map", "response", "completion")``, or more pairs of these.
+    varied
+        Whether messages of the others say something else, such as another id.
     """
 
     kind: str
@@ -52,10 +58,13 @@ class Cause(Plain):
     first: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     advice: tuple[str, ...] = ()
+    varied: bool = False
 
     def describe(self, side: Side) -> str:
         """``4 × field 'response' is missing (line 1 has: id, text; try --map response=text)``."""
         what = self.message.partition("; ")[0].strip()
+        if self.varied and self.kind in _ONE_CAUSE:
+            what = what.replace(*_ONE_CAUSE[self.kind], 1)
         if _is_exception(self.kind):
             what = f"the scorer fails on the response: {self.kind}: {what}"
         details = []
@@ -127,12 +136,16 @@ class Unusable:
         self.n += 1
         kind = str((error or {}).get("type", ""))
         message = str((error or {}).get("message", ""))
-        key = self._key((kind, "" if kind in _ONE_CAUSE else _NUMBER.sub("#", message)))
+        named = _ONE_CAUSE.get(kind)
+        key = self._key(
+            (kind, _NUMBER.sub("#", message) if named is None else message.partition(named[0])[0])
+        )
         cause = self.causes.get(key)
         new = cause is None
         if cause is None:
             cause = self.causes[key] = Cause(kind, message)
         cause.n += 1
+        cause.varied |= message != cause.message
         if len(cause.first) < FIRST:
             cause.first.append(place)
         return cause if new else None
@@ -154,6 +167,7 @@ class Unusable:
                 self.causes[key] = replace(cause, first=[])
             else:
                 mine.n += cause.n
+                mine.varied |= cause.varied or cause.message != mine.message
             places.setdefault(key, []).extend(cause.first)
         for key, lines in places.items():
             first = self.causes[key].first

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+import pyarrow.ipc
 import pyarrow.parquet
 import pytest
+import zstandard
 from click.testing import CliRunner
 
 import relfast
@@ -27,6 +29,15 @@ RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Ans
 def without(*fields: str, **more: Any) -> dict[str, Any]:
     return {**{key: value for key, value in RECORD.items() if key not in fields}, **more}
 
+
+def looking_far_back(text: str) -> bytes:
+    """A zstd stream as ``zstd --long=30`` makes it of a pipe."""
+    wide = zstandard.ZstdCompressionParameters(window_log=30)
+    compressing = zstandard.ZstdCompressor(compression_params=wide).compressobj()
+    return compressing.compress(text.encode()) + compressing.flush()
+
+
+TABLE = pyarrow.table({"id": ["a"], "task": ["REL-A1"], "response": ["3"]})
 
 FILES: dict[str, list[Any] | bytes] = {
     "good.jsonl": [RECORD],
@@ -56,11 +67,41 @@ FILES: dict[str, list[Any] | bytes] = {
     "number_gold.jsonl": [without("answer", answer=7)],
     "bad_task.jsonl": [without("task", task="REL-A11")],
     "unknown_task.jsonl": [without("task", task="gsm8k")],
+    "unknown_tasks.jsonl": [without("task", task=name) for name in ("gsm8k", "math", "gsm8k")],
+    "same_unknown_task.jsonl": [without("task", task="gsm8k")] * 2,
     "no_task.jsonl": [without("task", "answer", answer={"unheard": 3})],
     "empty_list.jsonl": [without("response", response=[])],
     "null.jsonl": [without("response", response=None)],
     "other_ids.jsonl": [{"id": "x", "response": "3"}],
+    "more_other_ids.jsonl": [*({"id": f"x{n}", "response": "3"} for n in range(3)), {"response": "3"}],
+    "same_other_id.jsonl": [{"id": "x", "response": "3"}] * 2,
     "gold.jsonl": [without("response", id="g")],
+    # other tools' files, with gold in a column of one's own
+    "several_and_gold.jsonl": [
+        {"request_id": "7", "prompt": "?", "outputs": [{"text": "3"}, {"text": "4"}], "gold": {"target": 3}}
+    ],
+    "sampled_and_gold.jsonl": [
+        {
+            "doc_id": 0,
+            "doc": {"q": "?", "gold": {"target": 3}},
+            "resps": [["3"]],
+            "filtered_resps": ["3"],
+            "filter": "none",
+        }
+    ],
+    "messages_and_gold.jsonl": [
+        {
+            "custom_id": "a",
+            "result": {"type": "succeeded", "message": {"content": [{"type": "text", "text": "3"}]}},
+            "gold": {"target": 3},
+        }
+    ],
+    "called_and_gold.jsonl": [
+        {"id": "a", "response": {"choices": [{"message": {"content": "3"}}] * 3}, "gold": {"target": 3}}
+    ],
+    "model_role.jsonl": [
+        without("response", response=[{"role": "user", "content": "?"}, {"role": "model", "content": "3"}])
+    ],
     # other tools' files
     "evaluated.json": json.dumps(
         {"evalId": "e", "results": {"version": 3, "results": [{"id": "r0"}]}}, indent=2
@@ -126,6 +167,10 @@ FILES: dict[str, list[Any] | bytes] = {
     "packed.jsonl.xz": b"\xfd7zXZ\x00\x00\x04",
     "packed.jsonl.bz2": b"BZh91AY&SY",
     "wide.jsonl": '{"id": 1}\n'.encode("utf-16"),
+    "wider.jsonl": '{"id": 1}\n'.encode("utf-32"),
+    "widest.jsonl": b"\0\0\xfe\xff" + '{"id": 1}\n'.encode("utf-32-be"),
+    "framed.arrow": b"ARROW1\0\0 and so on",
+    "far_back.jsonl.zst": looking_far_back(json.dumps(RECORD) + "\n"),
     "pickled.pkl": b"\x80\x04\x95\x00",
     "base.sqlite": b"SQLite format 3\x00 and so on",
 }
@@ -139,6 +184,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             content = "".join(json.dumps(row) + "\n" for row in content).encode()
         Path(name).write_bytes(content)
     Path("folder").mkdir()
+    with pyarrow.ipc.new_stream("streamed.arrow", TABLE.schema) as stream:
+        stream.write_table(TABLE)
+    for folder in ("of_hub", "arrows"):
+        Path(folder).mkdir()
+        shutil.copy("streamed.arrow", f"{folder}/data-00000-of-00001.arrow")
+    Path("of_hub/state.json").write_text(json.dumps({"_data_files": [], "_split": None}))
     pyarrow.parquet.write_table(pyarrow.table({"id": ["a"], "task": ["REL-A1"], "n": [1]}), "bare.parquet")
     return tmp_path
 
@@ -163,7 +214,7 @@ TYPED = [
     # what is in the file
     ("score renamed.jsonl", 2, "4 of 4 records unusable: 4 × field 'response' is missing (lines 1, 2, 3, …; line 1 has: id, task, answer, completion_text; try --map response=completion_text)"),
     ("score renamed.jsonl -q", 2, "try --map response=completion_text"),
-    ("score nested.jsonl", 2, "try --map response=choices.0.message.content"),
+    ("score nested.jsonl", 2, "try --map 'response=choices.*.message.content')"),
     ("score chats.jsonl", 2, "try --map response=messages)"),
     ("score misspelt.jsonl", 2, "try --map response=respones"),
     ("score nothing_like_it.jsonl", 2, "line 1 has: id, task, answer, n)"),
@@ -175,6 +226,8 @@ TYPED = [
     ("score number_gold.jsonl", 2, "field 'answer' must be an object, got int"),
     ("score bad_task.jsonl", 2, "field 'task' is 'REL-A11' (line 1; did you mean REL-A1?)"),
     ("score unknown_task.jsonl", 2, "known tasks: REL-A1, "),
+    ("score unknown_tasks.jsonl", 2, "3 × field 'task' is unknown, such as 'gsm8k' (lines 1, 2, 3; known tasks: "),
+    ("score same_unknown_task.jsonl", 2, "2 × field 'task' is 'gsm8k' (lines 1, 2; known tasks: "),
     ("score no_task.jsonl", 2, "field 'task' is missing and cannot be inferred"),
     ("score empty_list.jsonl", 2, "field 'response' is an empty list (line 1)"),
     ("score null.jsonl", 2, "the response is null (line 1)"),
@@ -188,6 +241,8 @@ TYPED = [
     ("score escapes.jsonl", 2, "line 1 has: id, task, answer, \N{REPLACEMENT CHARACTER}[31mred"),
     # gold, fields, tasks
     ("score other_ids.jsonl --data gold.jsonl", 2, "no gold record with id 'x' in --data (line 1; --data has 'g', …)"),
+    ("score more_other_ids.jsonl --data gold.jsonl", 2, "\n  3 × no gold record with ids such as 'x0' in --data (lines 1, 2, 3; --data has 'g', …)\n  1 × field 'id' is missing"),
+    ("score same_other_id.jsonl --data gold.jsonl", 2, "2 × no gold record with id 'x' in --data (lines 1, 2; "),
     ("score other_ids.jsonl --data nowhere.jsonl", 2, "nowhere.jsonl: no such file"),
     ("score other_ids.jsonl --data table.csv", 2, "table.csv: this is a table (CSV)"),
     ("score nested.jsonl --map response=choices.0.text", 2, "field 'response' is not at 'choices.0.text', as --map has it"),
@@ -201,7 +256,7 @@ TYPED = [
     ("score evaluated.jsonl --data golds.jsonl", 2, "no gold record with id 'r0' in --data (line 1; try --map id=vars.id --map response=response.output)"),
     ("score evaluated.jsonl --data golds.jsonl --map id=vars.id", 2, "try --map response=response.output"),
     ("score evaluated.jsonl --data golds.jsonl --map id=vars.id --map response=response.output", 0, "1 rows in"),
-    ("score traced.jsonl --data golds.jsonl", 2, "try --map id=reference_example_id --map response=outputs.generations.0.0.text)"),
+    ("score traced.jsonl --data golds.jsonl", 2, "try --map id=reference_example_id --map 'response=outputs.generations.*.*.text')"),
     ("score logged.table.json --data golds.jsonl", 2, "try --map response=model_response"),
     ("score logged.table.json --data golds.jsonl --map response=model_response", 0, "1 rows in"),
     ("score sheet.jsonl --data golds.jsonl", 2, "field 'id' is missing, by which --data finds its gold record (line 1; try --map 'id=record id' --map 'response=Model answer')"),
@@ -209,6 +264,14 @@ TYPED = [
     ("score responses_api.jsonl --map response=response.output.-1.content", 0, "1 rows in"),
     ("score asked.jsonl --data numbered.jsonl", 2, "(line 1; that of --data with id '7' asks another question)"),
     ("score labelled.jsonl --data golds.jsonl", 2, "and none with id 'x' (line 1; try --map id=uid)"),
+    ("score several_and_gold.jsonl", 2, "try --map answer=gold)"),
+    ("score several_and_gold.jsonl --map answer=gold", 0, "2 rows in"),
+    ("score sampled_and_gold.jsonl", 2, "try --map answer=doc.gold)"),
+    ("score messages_and_gold.jsonl", 2, "try --map answer=gold)"),
+    ("score called_and_gold.jsonl", 2, "try --map answer=gold --map 'response=response.choices.*.message.content')"),
+    ("score called_and_gold.jsonl --map answer=gold --map response=response.choices.*.message.content", 0, "3 rows in"),
+    ("score model_role.jsonl", 2, "try --map response=response.-1.content)"),
+    ("score model_role.jsonl --map response=response.-1.content", 0, "1 rows in"),
     ("score labelled.jsonl --data golds.jsonl --map id=uid", 0, "1 rows in"),
     # formats
     ("score table.csv", 2, "csv.DictReader(sys.stdin)]\" < table.csv > table.jsonl"),
@@ -217,6 +280,14 @@ TYPED = [
     ("score packed.jsonl.xz", 2, "xz -dk packed.jsonl.xz"),
     ("score packed.jsonl.bz2", 2, "bzip2 -dk packed.jsonl.bz2"),
     ("score wide.jsonl", 2, "iconv -f UTF-16 -t UTF-8 wide.jsonl > wide.jsonl.jsonl"),
+    ("score wider.jsonl", 2, "text in UTF-32; this makes what is read of it: iconv -f UTF-32 -t UTF-8 wider.jsonl"),
+    ("score widest.jsonl", 2, "iconv -f UTF-32 -t UTF-8 widest.jsonl"),
+    ("score framed.arrow", 2, "pandas.read_feather('framed.arrow').to_json('framed.jsonl', "),
+    ("score streamed.arrow", 2, "pyarrow.ipc.open_stream('streamed.arrow').read_pandas().to_json('streamed.jsonl', "),
+    ("score of_hub/", 2, "this makes what is read of it: python -c \"import datasets; datasets.load_from_disk('of_hub').to_json('of_hub.jsonl')\""),
+    ("score arrows", 2, ", .eval); of an Arrow file it is said what converts it when it is named itself"),
+    ("score far_back.jsonl.zst", 2, "looks back more than 128 MiB (zstd --long): `zstd -d --long=31 FILE` makes a plain file of it"),
+    ("score good.jsonl --data far_back.jsonl.zst", 2, "`zstd -d --long=31 FILE` makes a plain file of it"),
     ("score pickled.pkl", 2, "pickled.pkl: this is a Python pickle; JSON lines"),
     ("score base.sqlite", 2, "an SQLite database"),
     ("score good.jsonl -o out.csv", 2, "out.csv: rows are written as .jsonl, .jsonl.gz, .jsonl.zst, .parquet, not .csv"),
@@ -279,11 +350,27 @@ def test_what_was_unusable_is_known_after_a_resume(here: Path) -> None:
     assert first == again
 
 
-def test_the_command_that_converts_a_table_does(here: Path) -> None:
-    """The line that a CSV is refused with, typed as it stands."""
-    command = typed("score table.csv")[1].split("read of it: ")[1]
+@pytest.mark.parametrize("name", ["table.csv", "streamed.arrow"])
+def test_the_command_that_converts_a_table_does(name: str, here: Path) -> None:
+    """The line that a table is refused with, typed as it stands."""
+    command = typed(f"score {name}")[1].split("read of it: ")[1]
     subprocess.run(command.replace("python ", f"{sys.executable} ", 1), shell=True, check=True, cwd=here)
-    assert json.loads(Path("table.jsonl").read_bytes()) == {"id": "a", "task": "REL-A1", "response": "3"}
+    made = Path(name).with_suffix(".jsonl").read_bytes()
+    assert json.loads(made) == {"id": "a", "task": "REL-A1", "response": "3"}
+
+
+def test_the_command_that_converts_a_data_set_does(here: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    datasets.Dataset.from_list([RECORD] * 2).save_to_disk("saved")
+    command = typed("score saved")[1].split("read of it: ")[1]
+    subprocess.run(command.replace("python ", f"{sys.executable} ", 1), shell=True, check=True, cwd=here)
+    assert [json.loads(line) for line in Path("saved.jsonl").read_bytes().splitlines()] == [RECORD] * 2
+
+
+@pytest.mark.skipif(shutil.which("zstd") is None, reason="needs zstd")
+def test_the_command_that_reads_what_looks_far_back_does(here: Path) -> None:
+    subprocess.run("zstd -q -d --long=31 far_back.jsonl.zst", shell=True, check=True, cwd=here)
+    assert typed("score far_back.jsonl")[0] == 0
 
 
 class Frame:

@@ -412,20 +412,32 @@ def test_a_run_without_one_record_that_could_be_used(lines: list[Any], code: int
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "earlier", "said"),
     [
-        ((), "before the first rows; the same command with --resume starts again"),
-        (("--resume",), "before any new rows; the same command goes on from those that are there"),
+        ((), False, "before the first rows; the same command with --resume starts again"),
+        (("--resume",), True, "before any new rows; the same command goes on from those that are there"),
+        (("--resume",), False, "before the first rows; the same command with --resume starts again"),
+        (
+            ("--resume", "-o", "{dump}.parquet"),
+            True,
+            "before any new rows; the same command goes on from those that are there",
+        ),
+        (
+            ("--resume", "-o", "{dump}.gz"),
+            False,
+            "before the first rows; the same command with --resume starts again",
+        ),
     ],
 )
 def test_interrupted_before_the_first_block(
-    options: tuple[str, ...], said: str, dump: Path, monkeypatch: pytest.MonkeyPatch
+    options: tuple[str, ...], earlier: bool, said: str, dump: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise signals.Interrupted(signal.SIGINT)
 
-    if options:
-        assert run_in_process(["score", str(dump), "--workers", "0", "-q"]).exit_code == 0
+    options = tuple(option.format(dump=dump) for option in options)
+    if earlier:
+        assert run_in_process(["score", str(dump), "--workers", "0", "-q", *options]).exit_code == 0
     monkeypatch.setattr("relfast.engine.file_run.files.run", interrupted)
     result = run_in_process(["score", str(dump), "--workers", "0", *options])
     assert result.exit_code == 130

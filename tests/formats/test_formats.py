@@ -399,9 +399,9 @@ def test_a_run_whose_responses_are_objects_says_so(tmp_path: Path) -> None:
         summary = relfast.score_file(path, workers=0, policy=policy, overwrite=True)
         assert summary.notes == [
             "nothing was read of any response: the first one is no text but an object; "
-            "try --map response=response.choices.0.message.content"
+            "try --map response=response.choices.*.message.content"
         ]
-    where = {"response": "response.choices.0.message.content"}
+    where = {"response": "response.choices.*.message.content"}
     summary = relfast.score_file(path, workers=0, map=where, overwrite=True)
     assert summary.tasks["REL-C1"].found == 1
     assert not summary.notes

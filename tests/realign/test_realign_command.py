@@ -332,6 +332,13 @@ def test_a_hub_without_an_address_is_found_out_at_once(
     assert hub.why_unreachable() == (None if reachable else "hub.test: no such name")
 
 
+@pytest.mark.parametrize("host", ["a..b", f"{'a' * 64}.test", ".test"])
+def test_a_hub_whose_name_is_none_is_unreachable(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("urllib.request.getproxies", dict)
+    monkeypatch.setenv("HF_ENDPOINT", f"https://{host}")
+    assert str(hub.why_unreachable()).startswith(f"{host}: no host's name (")
+
+
 def test_without_a_network_only_what_was_fetched_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

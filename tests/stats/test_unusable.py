@@ -13,17 +13,19 @@ from relfast.stats.unusable import MAX_CAUSES, Unusable
 def test_parts_together_are_the_whole(n_causes: int) -> None:
     rng = random.Random(n_causes)
     names = [f"cause {chr(0x4E00 + number)}" for number in range(n_causes)]
-    rows = [
-        ({"type": rng.choice("AB"), "message": f"{rng.choice(names)} {rng.random()}"}, line)
-        for line in range(1, 5_000)
-        for _ in range(rng.choice([1, 1, 1, 2]))
-    ]
+
+    def error() -> dict[str, str]:
+        if not rng.randrange(9):  # one cause, whatever is named
+            return {"type": "MissingGold", "message": f"no gold record with id {rng.randrange(3)}"}
+        return {"type": rng.choice("AB"), "message": f"{rng.choice(names)} {rng.random()}"}
+
+    rows = [(error(), line) for line in range(1, 5_000) for _ in range(rng.choice([1, 1, 1, 2]))]
     whole, parts = Unusable(), [Unusable(10 * n_causes)]
-    for error, line in rows:
-        whole.add(error, f"a:{line}")
+    for each, line in rows:
+        whole.add(each, f"a:{line}")
         if rng.random() < 0.01:
             parts.append(Unusable(10 * n_causes))
-        parts[-1].add(error, str(line))
+        parts[-1].add(each, str(line))
     merged = Unusable()
     for part in parts:
         merged.merge(part, "a:{}".format)

@@ -15,6 +15,7 @@ from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError
+from relfast.formats.entry import NO_ASSISTANT
 from relfast.formats.failure import NoResponse
 from relfast.formats.near_miss import id_in, place_of
 from relfast.json_text import Undecodable, decode_object
@@ -140,13 +141,11 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
             cause.message = f"field {missing!r} is not at {job.field_map[missing]!r}, as --map has it"
         place = place_of(missing, row)
         if place is not None:
-            # where the response is too, which saves a run
-            lacks = missing == "answer" and "response" not in row and "response" not in job.field_map
-            response = place_of("response", row) if lacks else None
+            response = _place_of_response(row, job) if missing == "answer" else None
             cause.advice = ("map", missing, place, *(("response", response) if response else ()))
         elif missing == "answer" and not job.data:
             cause.advice = ("data",)
-    elif cause.message.startswith("response is "):
+    elif cause.message.startswith("response is ") or cause.message == NO_ASSISTANT:
         row = read_row()
         cause.keys = _keys(row)
         place = place_of("response", row)
@@ -170,15 +169,22 @@ def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
         return
     place = None if "id" in job.field_map else id_in(row, frozenset(ids))
     if place is not None:
-        # where the response is too, which saves a run; an object under its name holds it, and is none
-        said = None if entry is None else entry.response
-        known = isinstance(said, str | list) or "response" in job.field_map
-        response = None if known else place_of("response", row)
+        response = _place_of_response(row, job)
         cause.advice = ("map", "id", place, *(("response", response) if response else ()))
     elif ids:
         cause.advice = ("say", f"--data has {', '.join(f'{each!r:.60}' for each in ids[:_GOLD_IDS])}, …")
     else:
         cause.advice = ("say", "--data holds no record")
+
+
+def _place_of_response(row: Mapping[str, Any], job: Job) -> str | None:
+    """Where the response is too, which saves a run, unless it is read already; an object under its name holds
+    it, and is none."""
+    if "response" in job.field_map:
+        return None
+    samples = entry_of(row, job).samples()
+    read = any(isinstance(sample, str | NoResponse) for sample in samples)
+    return None if read else place_of("response", row)
 
 
 def _keys(row: Mapping[str, Any]) -> list[str]:

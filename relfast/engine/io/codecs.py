@@ -17,6 +17,9 @@ ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 MAX_EXPANSION: Final = 1_000
 """Largest ratio of decompressed to compressed bytes, beyond the first 64 MB. JSON text reaches 30."""
 
+MAX_WINDOW: Final = 2**27
+"""Bytes of a zstd stream that its decoder looks back on, and holds: as many as zstd itself takes unasked."""
+
 _EXPANSION_GRACE: Final = 64 * 2**20
 _READ: Final = 1 << 17
 
@@ -73,7 +76,10 @@ class _Codec(Protocol):
     """Most compressed bytes to feed at once."""
 
     def feed(self, data: bytes, limit: int) -> tuple[bytes, bytes]:
-        """Decompressed bytes, at most about ``limit``, and what of ``data`` is left. Raises `zlib.error`."""
+        """Decompressed bytes, at most about ``limit``, and what of ``data`` is left.
+
+        Raises `zlib.error`, or `Damaged` where it knows what to do about it.
+        """
 
     @property
     def complete(self) -> bool:
@@ -127,6 +133,12 @@ class Gunzip:
         return self._fresh
 
 
+_FAR_BACK: Final = (
+    f"compressed input looks back more than {MAX_WINDOW >> 20} MiB (zstd --long):"
+    " `zstd -d --long=31 FILE` makes a plain file of it"
+)
+
+
 class Unzstd:
     """Frames of a zstd stream, one after the other."""
 
@@ -143,10 +155,12 @@ class Unzstd:
 
     def feed(self, data: bytes, limit: int) -> tuple[bytes, bytes]:
         if self._frame is None:
-            self._frame = self._module.ZstdDecompressor(max_window_size=2**27).decompressobj()
+            self._frame = self._module.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
         try:
             out: bytes = self._frame.decompress(data)
         except self._module.ZstdError as error:
+            if "too much memory" in str(error):
+                raise Damaged(_FAR_BACK) from None
             raise zlib.error(str(error)) from error
         rest = b""
         if self._frame.eof:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,12 @@ _CSV: Final = (
 _PANDAS: Final = (
     "python -c \"import pandas; pandas.{reader}({path!r}).to_json({target!r}, orient='records', lines=True)\""
 )
+_STREAM: Final = (
+    'python -c "import pyarrow; pyarrow.ipc.open_stream({path!r}).read_pandas()'
+    ".to_json({target!r}, orient='records', lines=True)\""
+)
+_DATA_SET: Final = 'python -c "import datasets; datasets.load_from_disk({path!r}).to_json({target!r})"'
+_ICONV: Final = "iconv -f {encoding} -t UTF-8 {path} > {target}"
 
 _BY_NAME: Final = {
     ".csv": ("a table (CSV)", _CSV.replace("{more}", "")),
@@ -23,7 +30,8 @@ _BY_NAME: Final = {
     ".xlsx": ("a spreadsheet (Excel)", _PANDAS.replace("{reader}", "read_excel")),
     ".xls": ("a spreadsheet (Excel)", _PANDAS.replace("{reader}", "read_excel")),
     ".feather": ("an Arrow file", _PANDAS.replace("{reader}", "read_feather")),
-    ".arrow": ("an Arrow file", _PANDAS.replace("{reader}", "read_feather")),
+    # data sets of Hugging Face; files that can be read anywhere say what they are (ARROW1)
+    ".arrow": ("an Arrow stream", _STREAM),
     ".pkl": ("a Python pickle", None),
     ".pickle": ("a Python pickle", None),
     ".bz2": ("compressed by bzip2", "bzip2 -dk {path}"),
@@ -33,11 +41,15 @@ _BY_NAME: Final = {
 }  # fmt: skip
 
 _BY_MAGIC: Final = (
-    (b"\xff\xfe", ("text in UTF-16", "iconv -f UTF-16 -t UTF-8 {path} > {target}")),
-    (b"\xfe\xff", ("text in UTF-16", "iconv -f UTF-16 -t UTF-8 {path} > {target}")),
+    # before UTF-16, whose mark it begins with
+    (b"\xff\xfe\0\0", ("text in UTF-32", _ICONV.replace("{encoding}", "UTF-32"))),
+    (b"\0\0\xfe\xff", ("text in UTF-32", _ICONV.replace("{encoding}", "UTF-32"))),
+    (b"\xff\xfe", ("text in UTF-16", _ICONV.replace("{encoding}", "UTF-16"))),
+    (b"\xfe\xff", ("text in UTF-16", _ICONV.replace("{encoding}", "UTF-16"))),
     (b"BZh", _BY_NAME[".bz2"]),
     (b"\xfd7zXZ", _BY_NAME[".xz"]),
-    (b"ARROW1", _BY_NAME[".arrow"]),
+    (b"ARROW1", _BY_NAME[".feather"]),
+    (b"\xff\xff\xff\xff", _BY_NAME[".arrow"]),
     (b"SQLite format 3", ("an SQLite database", None)),
     (b"\x93NUMPY", ("a NumPy array", None)),
     (b"\x89PNG", ("a picture", None)),
@@ -73,11 +85,27 @@ def refuse_foreign(path: str) -> None:
         raise InputError(f"this is {what}; {_READ}", file=path)
     target = os.path.splitext(path)[0] + ".jsonl"
     target = path + ".jsonl" if target == path else target
+    raise InputError(
+        f"this is {what}; this makes what is read of it: {_typed(command, path, target)}", file=path
+    )
+
+
+def _typed(command: str, path: str, target: str) -> str:
     plain = "{path!r}" in command  # in Python's quotes, not the shell's
-    typed = command.format(
+    return command.format(
         path=path if plain else shlex.quote(path), target=target if plain else shlex.quote(target)
     )
-    raise InputError(f"this is {what}; this makes what is read of it: {typed}", file=path)
+
+
+def advice_on_folder(names: Collection[str], path: str) -> str:
+    """What to do about a folder of these files, of which none is read: nothing, or what follows a colon."""
+    if not any(name.endswith(".arrow") for name in names):
+        return ""
+    if "state.json" not in names:
+        return "; of an Arrow file it is said what converts it when it is named itself"
+    path = path.rstrip("/")
+    made = _typed(_DATA_SET, path, f"{path}.jsonl")
+    return f"; it is a data set of Hugging Face, and this makes what is read of it: {made}"
 
 
 _OUTPUTS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")

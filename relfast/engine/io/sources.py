@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Final, Literal, NamedTuple, cast
 
 from relfast.engine.io.codecs import GZIP_MAGIC, ZSTD_MAGIC, Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
-from relfast.engine.io.foreign import refuse_foreign
+from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
 from relfast.errors import InputError, MissingExtraError, UsageError
 
 Codec = Literal["plain", "gz", "zst", "parquet", "zip", "json"]
@@ -115,10 +115,12 @@ def paths_of(name: str, output: str | None = None) -> list[str]:
         return [name]
     path = Path(name)
     if path.is_dir():
-        found = inputs_among(str(child) for child in path.iterdir())
-        found = _without(output, found)
+        children = list(path.iterdir())
+        found = _without(output, inputs_among(map(str, children)))
         if not found:
-            raise InputError(f"no input in this folder (looked for {', '.join(_FOLDER_SUFFIXES)})", file=name)
+            looked = f"looked for {', '.join(_FOLDER_SUFFIXES)}"
+            advice = advice_on_folder([child.name for child in children], name)
+            raise InputError(f"no input in this folder ({looked}){advice}", file=name)
         return found
     if path.exists():
         return [name]
