@@ -24,6 +24,7 @@ TASK = TASKS["REL-A1"]
 FINALS = [
     "**Answer: {}**", "Answer {}", "The missing panel is Answer {}.", "The answer is {}.", "Final answer: {}", "\\boxed{{{}}}",
     "Therefore, the missing panel is **Answer {}**.", "So the answer is {}.", "{}", "**Final answer**\n\n{}",
+    "The answer is ({}).", "**Answer: ({})**", "I pick ({}).",
 ]  # fmt: skip
 LINES = [
     "", " ", "---", "or", "Or:", "and", "Wait, no.", "Yes.", "That is wrong.", "Hmm.", "Not 4.", "It's 3.", "13", "0", "9", "$\\boxed{12}$",
@@ -33,6 +34,7 @@ LINES = [
     "e.g. 5", "I lied.", "psychology", "every thing but 5", "not foo sure", "Answer 5: the one with rows", "either 5", "answer 5 or 6", "5?", "Is it 5?",
     "Answer:\u00a05", "It is\u202f5.", "\u00a05", "5\u00a0", "5²", "x₂ = 5", "² 5", "½ of 5", "a: 6, b: 8", "- **Graph B:**", "This does not match.",
     "The rest is correct.", "The volume is constant.", "not 5 but", "if 5", "only 5", "the fifth one", "Five", "the answer is five", "phone", "weight 5", "…", "5; 6", "5. 6", "5! 6?", "5 ... 6",
+    "Not (5).", "(3) or (5)", "Answer (5) does not fit.", "Options: (5) - a, (6) - b", "（5）",
 ]  # fmt: skip
 
 

@@ -54,7 +54,7 @@ SOURCES: Final = {
     'A_PHRASE_28': ('(?:(?:second|third|next)[ -]best)(?!\\w)', 0),
     'A_PHRASE_29': ('(?:number of)(?!\\w)', 0),
     'A_PHRASE_30': ('(?:a(?=\\s?:))(?!\\w)', 0),
-    'A_PLAIN': ('[\\s>*_`#$\\[({\\"\'\u2705]*+(?:\\\\[(\\[]\\s*+)?(?:(?:so|therefore|thus|hence),?\\s++)?(?:(?:the\\s)?(?:final\\s|correct\\s|right\\s|best\\s)?(?:answer|missing\\spanel(?:\\sindex)?|option|choice)(?:\\sis|\\smust\\sbe|\\s?:)[\\s*_`:$]*+)?(?:\\\\boxed\\{)?(?:(?:answer|option|choice)[\\s*_#:]*+)?(?:\\\\boxed\\{)?([1-8])[\\s*_`$\\])}\\"\'.!\u2705\\\\]*+', 0),
+    'A_PLAIN': ('[\\s>*_`#$\\[({\\"\'\u2705]*+(?:\\\\[(\\[]\\s*+)?(?:(?:so|therefore|thus|hence),?\\s++)?(?:(?:the\\s)?(?:final\\s|correct\\s|right\\s|best\\s)?(?:answer|missing\\spanel(?:\\sindex)?|option|choice)(?:\\sis|\\smust\\sbe|\\s?:)[\\s*_`:$(]*+)?(?:\\\\boxed\\{\\(?)?(?:(?:answer|option|choice)[\\s*_#:(]*+)?(?:\\\\boxed\\{\\(?)?([1-8])[\\s*_`$\\])}\\"\'.!\u2705\\\\]*+', 0),
     'A_REOPENS': ("wait|oops|actually|hold on|scratch|never|kidding|joking|mistake|wrong\\.|error|lie|ignore|disregard|forget|back|hmm|sorry|psych|no,|no\\.|isn't|wasn't|s not|m not|t doesn't|s doesn't|can't be|not\\.|not right|not correct|not be|t does|s does|t can|s can|correction|\\?|false|incorrect\\.|jk", 0),
     'A_SWAP_00': ('<(?:final[ _-]?)?(?:answer|solution|result|response|choice|output)>', 0),
     'A_SWAP_01': ('</(?:(?:final[ _-]?)?(?:answer|solution|result|response|choice|output)|p|div|li|td)>|<br ?/?>', 0),
