@@ -13,7 +13,7 @@ _STATEMENTS: Final = (
     "Panel 8 is Answer «right»", "I choose Answer «right»", "Answer «right» is correct", "Answer «right» completes the matrix", "That is Answer «right»",
     "The answer is option «right»", "Only Answer «right» fits", "So the answer is «right»", "The correct choice is the «ordinal» option",
     "<answer>«right»</answer>", '{"answer": «right»}', "#### «right»", "答案是«right»", "The answer is «circled»",
-    "The answer is («right»)", "Answer: («right»)", "Answer («right»)",
+    "The answer is («right»)", "Answer: («right»)", "Answer («right»)", "正确答案是第«right»个选项", "选项«right»是正确的",
 )  # fmt: skip
 _MARKS: Final = ("{}", "{}.", "**{}**", "**{}.**", "{}!", "*{}*", "> {}", "✅ {}", "{} ✅", "- {}", "`{}`")
 _BEFORE: Final = (

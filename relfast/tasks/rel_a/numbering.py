@@ -58,6 +58,7 @@ def grouped_numbers(found: list[Token]) -> tuple[list[Token], dict[int, frozense
     return result, values
 
 
+_GIVES_REASON: Final = frozenset({"for", "by", "as"})
 _THROUGH: Final = frozenset({"to", "through", "thru"})
 
 
@@ -147,12 +148,16 @@ def _without_brackets(found: list[Token]) -> list[Token]:
         token = found[at]
         noun = result[-1].kind == "A" if result else False
         if token.kind == "(" and _kind_at(found, at + 1) == "G":
-            behind = _kind_at(found, at + 3)
+            behind, before = _kind_at(found, at + 3), _kind_at(result, len(result) - 1)
             if _kind_at(found, at + 2) == ")" and (
                 noun
                 or tied
-                or (not items and behind in _BEHIND_BRACKETS and _ties(result))
-                or (behind in _JUDGES and _kind_at(result, len(result) - 1) in _BEFORE_SUBJECT)
+                or (not items and _goes_on(found, at + 3) and _ties(result))
+                or (behind in _JUDGES and before in _BEFORE_SUBJECT)
+                or (
+                    before == ","
+                    and (behind in _WRONG or (behind == "C" and _kind_at(found, at + 4) in _JUDGED))
+                )
             ):
                 result.append(found[at + 1])
                 tied = True
@@ -169,15 +174,24 @@ def _without_brackets(found: list[Token]) -> list[Token]:
 
 _BEHIND_BRACKETS: Final = frozenset(["", *"JTSRUK,()-?+CDNnYB"])
 """What may follow a number in brackets that a verb ties; a word makes it an item: "are: (1) a circle"."""
-_BEFORE_BRACKETS: Final = frozenset("CLmNnE")
-_JUDGES: Final = frozenset("CBNYE")
+_BEFORE_BRACKETS: Final = frozenset("ACLmNnE")
+_JUDGES: Final = frozenset("CBNYEm")
 """What follows the subject of a clause: "because (2) breaks the rule"."""
+_WRONG: Final = frozenset("BN")
+_JUDGED: Final = frozenset("QBN")
 _BEFORE_SUBJECT: Final = frozenset("WJKTSRUFXQYPIMDNnBEO1")
 _BETWEEN_BRACKETS: Final = frozenset(",+UKA")
 
 
 def _kind_at(found: Sequence[Token], at: int) -> str:
     return found[at].kind if 0 <= at < len(found) else ""
+
+
+def _goes_on(found: Sequence[Token], at: int) -> bool:
+    """Whether what stands behind a number in brackets does not make it the number of an item."""
+    while _kind_at(found, at) == "F":
+        at += 1
+    return _kind_at(found, at) in _BEHIND_BRACKETS or found[at].text in _GIVES_REASON
 
 
 def _ties(before: Sequence[Token]) -> bool:

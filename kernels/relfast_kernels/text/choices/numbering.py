@@ -8,6 +8,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.choices.data import (
+    SET_GIVES_REASON,
     SET_MINE,
     SET_NOR,
     SET_NUMBER,
@@ -59,10 +60,12 @@ _ALONE: Final = kinds("F,()")
 _GOES_ON: Final = kinds("CYBN")
 _AFTER_ONE: Final = kinds(",UK+")
 _BEHIND_BRACKETS: Final = kinds("JTSRUK,()-?+CDNnYB")
-_BEFORE_BRACKETS: Final = kinds("CLmNnE")
-_JUDGES: Final = kinds("CBNYE")
+_BEFORE_BRACKETS: Final = kinds("ACLmNnE")
+_JUDGES: Final = kinds("CBNYEm")
 _BEFORE_SUBJECT: Final = kinds("WJKTSRUFXQYPIMDNnBEO1")
 _TOLD: Final = kinds("C-YB")
+_WRONG: Final = kinds("BN")
+_JUDGED: Final = kinds("QBN")
 _BETWEEN_BRACKETS: Final = kinds(",+UKA")
 
 
@@ -186,6 +189,17 @@ def _ties(n: int, work: Any) -> bool:
 
 
 @kernel
+def _goes_on(base: Any, at: Any, n: Any, work: Any) -> bool:
+    """Whether what stands behind a number in brackets does not make it the number of an item."""
+    while kind_at(base, at, n, work) == F:
+        at += 1
+    kind = kind_at(base, at, n, work)
+    return bool(
+        kind == 0 or _BEHIND_BRACKETS[kind] != 0 or sets_at(base, at, n, work) & SET_GIVES_REASON != 0
+    )
+
+
+@kernel
 def _is_bracketed(base: Any, at: Any, n: Any, work: Any) -> bool:
     """Whether brackets that hold nothing but a number begin there."""
     return bool(
@@ -199,7 +213,7 @@ def _is_bracketed(base: Any, at: Any, n: Any, work: Any) -> bool:
 def _without_brackets(n: int, work: Any) -> int:
     """Drop brackets that hold nothing but a tied number, from the other list to the first."""
     base = OTHER_TOKENS
-    told = 0
+    told: Any = np.int64(0)
     for at in range(n):
         if _is_bracketed(base, at, n, work):
             told += np.int64(_TOLD[kind_at(base, at + 3, n, work)])
@@ -214,10 +228,15 @@ def _without_brackets(n: int, work: Any) -> int:
             if _is_bracketed(base, at, n, work):
                 behind = kind_at(base, at + 3, n, work)
                 drops = noun or tied
-                if not drops and told < 2 and (behind == 0 or _BEHIND_BRACKETS[behind] != 0):
+                if not drops and to > 0:
+                    before = kind_at(TOKENS, to - 1, to, work)
+                    if before == COMMA:
+                        judged = _JUDGED[kind_at(base, at + 4, n, work)] != 0
+                        drops = _WRONG[behind] != 0 or (behind == C and judged)
+                    elif _JUDGES[behind] != 0:
+                        drops = _BEFORE_SUBJECT[before] != 0
+                if not drops and told < 2 and _goes_on(base, at + 3, n, work):
                     drops = _ties(to, work)
-                if not drops and to > 0 and _JUDGES[behind] != 0:
-                    drops = _BEFORE_SUBJECT[kind_at(TOKENS, to - 1, to, work)] != 0
             if drops:
                 _copy(base, at + 1, TOKENS, to, work)
                 to += 1
