@@ -76,6 +76,13 @@ MARKS = "<\\[&*_!>(~n#"
 """What kernels know to be in a sentence; `#` stands for signs of comparison."""
 
 
+_ITEM = (
+    "第 ?(?:[1-9][0-9]{0,8}+|[一二三四五六七八九]) ?(?:[个個项項](?: ?(?:选项|選項|答案))?+|[号號]?(?:选项|選項|答案))"
+    f"(?![\u4e00-\u9fff](?<![{vocabulary.BEHIND_ITEM}]))"
+)
+"""What `relfast_kernels.text.choices.tokens` reads without a pattern."""
+
+
 def _of_choices() -> dict[str, tuple[str, int]]:
     """Those of REL-A's sentences."""
     lone = numbers._LONE_DIGIT.pattern.replace(_CIRCLED, "").replace("(?<=[①-➓])|", "")
@@ -83,6 +90,8 @@ def _of_choices() -> dict[str, tuple[str, int]]:
     if any(c in lone for c in _CIRCLED):
         raise ValueError("_LONE_DIGIT is written otherwise")
     value = "|".join(vocabulary._VALUE.split("|")[:3])
+    if vocabulary._ITEM != _ITEM:
+        raise ValueError("_ITEM is written otherwise")
     dash = next(pattern for kind, pattern in vocabulary.SIGNS if kind == "-")
     patterns = {
         "PLAIN": skim.PLAIN.pattern,
@@ -143,6 +152,8 @@ _WORD_SETS: dict[str, frozenset[str]] = {
     "ANY_OTHER": sentence._ANY_OTHER,
     "FINAL": frozenset({"final"}),
     "ONE": frozenset({"one"}),
+    "LISTS": rel_a_verdict._LISTS,
+    "GIVES_REASON": numbering._GIVES_REASON,
 }
 """Words that the rules of clauses and numbers ask for by name."""
 
@@ -211,6 +222,10 @@ def choices_text() -> str:
         f"SCRIPTS: Final = {[(kind, part) for kind, source in vocabulary.CJK for part in source.split('|')]!a}\n"
     )
     lines.append(f"AFTER_NUMBER: Final = {vocabulary.AFTER_NUMBER.split('|')!a}\n")
+    lines.append(f"NUMERALS: Final = {numbers.NUMERALS!a}\n")
+    for name in ("HAN", "COUNTERS", "BEHIND_ITEM"):
+        lines.append(f"{name}: Final = {''.join(vars(vocabulary)[name])!a}\n")
+    lines.append(f"ITEMS: Final = {vocabulary.ITEMS.split('|')!a}\n")
     lines.append(f"UNSURE: Final = {sorted(set(skim._UNSURE.pattern.strip('[]')))!a}\n")
     lines.append(
         '"""Tokens of signs and of other scripts, what may follow a number, and signs of doubt."""\n'

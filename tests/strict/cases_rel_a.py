@@ -30,6 +30,7 @@ def case(record: dict[str, Any], rng: random.Random) -> Case:
         "nth": _NTH[right],
         "word": _WORD[right],
         "wrong word": _WORD[wrong],
+        "numeral": "一二三四五六七八"[right],
         "circled": "①②③④⑤⑥⑦⑧"[right],
         "keycap": f"{right + 1}\ufe0f\u20e3",
         "matrix": str(choices[right]),

@@ -13,6 +13,7 @@ _STATEMENTS: Final = (
     "Panel 8 is Answer «right»", "I choose Answer «right»", "Answer «right» is correct", "Answer «right» completes the matrix", "That is Answer «right»",
     "The answer is option «right»", "Only Answer «right» fits", "So the answer is «right»", "The correct choice is the «ordinal» option",
     "<answer>«right»</answer>", '{"answer": «right»}', "#### «right»", "答案是«right»", "The answer is «circled»",
+    "The answer is («right»)", "Answer: («right»)", "Answer («right»)", "正确答案是第«right»个选项", "选项«right»是正确的",
 )  # fmt: skip
 _MARKS: Final = ("{}", "{}.", "**{}**", "**{}.**", "{}!", "*{}*", "> {}", "✅ {}", "{} ✅", "- {}", "`{}`")
 _BEFORE: Final = (
@@ -34,10 +35,12 @@ _RIVALS: Final = (
 _DENIALS: Final = (
     "It is not {0}.", "{0} is wrong.", "{0} does not fit.", "The answer is not «right».", "I rule out {0}.", "Anything but {0}.", "It can't be {0}.",
     "{0} is not correct.", "Neither {0} nor {1}.", "{0} is close, but not correct.", "Is it {0}?", "Suppose it is {0}.", "{0} can be excluded.", "Not {0}.",
+    "The answer is not («right»).", "Answer («right») does not fit.",
 )  # fmt: skip
 _PARTS: Final = (
     "Answer «right»+«right»", "Answer «right».5", "Answer «right»/1", "Answer -«right»", "The step is «right».", "There are «right» rows.", "\\boxed{«right»+0}",
     "«right» of 8", "Answer «right»0", "The answer has «right» rows.", "Answer «right»%",
+    "The step is («right»).", "The answer is («right») or («wrong»).", "The rules are: («right») a row, («wrong») a column",
 )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ TASK = TASKS["REL-A1"]
 FINALS = [
     "**Answer: {}**", "Answer {}", "The missing panel is Answer {}.", "The answer is {}.", "Final answer: {}", "\\boxed{{{}}}",
     "Therefore, the missing panel is **Answer {}**.", "So the answer is {}.", "{}", "**Final answer**\n\n{}",
+    "The answer is ({}).", "**Answer: ({})**", "I pick ({}).",
 ]  # fmt: skip
 LINES = [
     "", " ", "---", "or", "Or:", "and", "Wait, no.", "Yes.", "That is wrong.", "Hmm.", "Not 4.", "It's 3.", "13", "0", "9", "$\\boxed{12}$",
@@ -33,6 +34,8 @@ LINES = [
     "e.g. 5", "I lied.", "psychology", "every thing but 5", "not foo sure", "Answer 5: the one with rows", "either 5", "answer 5 or 6", "5?", "Is it 5?",
     "Answer:\u00a05", "It is\u202f5.", "\u00a05", "5\u00a0", "5²", "x₂ = 5", "² 5", "½ of 5", "a: 6, b: 8", "- **Graph B:**", "This does not match.",
     "The rest is correct.", "The volume is constant.", "not 5 but", "if 5", "only 5", "the fifth one", "Five", "the answer is five", "phone", "weight 5", "…", "5; 6", "5. 6", "5! 6?", "5 ... 6",
+    "Not (5).", "(3) or (5)", "Answer (5) does not fit.", "Options: (5) - a, (6) - b", "（5）",
+    "第5个选项是正确的。", "答案是第五个。", "第五行是常数。", "每行有 5 个。", "每行的和是15。", "选项5不对", "是选项5吗", "The answer is 5: [[1, 2], [3, 4]]",
 ]  # fmt: skip
 
 
@@ -96,7 +99,7 @@ FRESH = [
     "Hence {} {}: Option {k} ({}).", "- The missing panel: Answer {k}, with {} {}", "Only option {k} has {} {}.", "That leaves $\\boxed{{{k}}}$, as {} {}.",
     "Comparing {} with the choices, \"Answer {k}\" is the best fit for {}.", "It has to be {k}, since {} {}.", "Not Answer {k}, but {} {}.",
     "Answer {k}: {} {}.", "Answer {k}, I think, or {}.", "1: no. 2: no. {k}: yes, {} {}.", "Panel {k} shows {} {}.", "{} {} 3 {} {k}.",
-    "Da {} {}, ist die Antwort {k}.", "Comme {} {}, la réponse est l'option {k}.", "بما أن {} {}، فإن الإجابة هي {k}.", "因为{}，所以答案是 {k}。",
+    "Da {} {}, ist die Antwort {k}.", "Comme {} {}, la réponse est l'option {k}.", "بما أن {} {}، فإن الإجابة هي {k}.", "因为{}，所以答案是 {k}。", "因为{}，所以第{k}个选项是正确的。", "每行的{}都相同，选项{k}符合{}。", "Since {} is {}, the answer is ({k}).",
     "{}ので、答えは {k} です。", "{} 때문에 정답은 {k}번입니다.", "Поскольку {} {}, ответ: {k}.", "क्योंकि {} {}, इसलिए उत्तर {k} है।", "Wait, {} {}. Is it {k}?",
 ]  # fmt: skip
 OPENINGS = [

@@ -28,6 +28,8 @@ _ENDINGS: Final = np.array([int.from_bytes(word, "little") for word in _NUMBER_W
 _SIZES: Final = np.array([len(word) for word in _NUMBER_WORDS], np.uint64)
 _EIGHT: Final = np.uint64(8)
 
+_NTH_IN_CHINESE: Final = 0x7B2C
+"""第, behind which numbers may be Chinese ones."""
 _FIRST_SIGN, _LAST_SIGN = 0x2000, 0x2BFF
 """Among these are signs that `re` takes for letters: numbers in circles."""
 
@@ -201,6 +203,8 @@ def look(text: Any, start: int, end: int, words: Any, question: int) -> int:
                     # no pattern has it but as what is no word of its own
                     proved = proved & ~PLAIN_WORDS | NOT_OR
                     n_near += 1
+                    if point == _NTH_IN_CHINESE:
+                        proved &= ~NAMELESS
                 elif kind != SYMBOL:
                     proved &= ~(NAMELESS | QUIET)
                     n_near += 1

@@ -11,7 +11,7 @@ from relfast.tasks.rel_a.words import Token
 
 def plain_numbers(found: list[Token]) -> list[Token]:
     """The tokens, with what only looks like a number or a denial of one read for what it is."""
-    return _dashes_tie(_sizes(_nos(found)))
+    return _dashes_tie(_without_brackets(_sizes(_nos(found))))
 
 
 def grouped_numbers(found: list[Token]) -> tuple[list[Token], dict[int, frozenset[int]]]:
@@ -58,6 +58,7 @@ def grouped_numbers(found: list[Token]) -> tuple[list[Token], dict[int, frozense
     return result, values
 
 
+_GIVES_REASON: Final = frozenset({"for", "by", "as"})
 _THROUGH: Final = frozenset({"to", "through", "thru"})
 
 
@@ -135,20 +136,95 @@ def _sizes(found: list[Token]) -> list[Token]:
     return result
 
 
+def _without_brackets(found: list[Token]) -> list[Token]:
+    """Brackets that hold nothing but a tied number go: "the answer is (4)", "Answer (4)", "(3) or (4)"."""
+    result: list[Token] = []
+    tied = (
+        False  # the last number stood in such brackets, and nothing but what lists it with others came since
+    )
+    items = _bracketed_items(found)
+    at = 0
+    while at < len(found):
+        token = found[at]
+        noun = result[-1].kind == "A" if result else False
+        if token.kind == "(" and _kind_at(found, at + 1) == "G":
+            behind, before = _kind_at(found, at + 3), _kind_at(result, len(result) - 1)
+            if _kind_at(found, at + 2) == ")" and (
+                noun
+                or tied
+                or (not items and _goes_on(found, at + 3) and _ties(result))
+                or (behind in _JUDGES and before in _BEFORE_SUBJECT)
+                or (
+                    before == ","
+                    and (behind in _WRONG or (behind == "C" and _kind_at(found, at + 4) in _JUDGED))
+                )
+            ):
+                result.append(found[at + 1])
+                tied = True
+                at += 3
+                continue
+            if noun:
+                at += 1
+                continue
+        tied = tied and token.kind in _BETWEEN_BRACKETS
+        result.append(token)
+        at += 1
+    return result
+
+
+_BEHIND_BRACKETS: Final = frozenset(["", *"JTSRUK,()-?+CDNnYB"])
+"""What may follow a number in brackets that a verb ties; a word makes it an item: "are: (1) a circle"."""
+_BEFORE_BRACKETS: Final = frozenset("ACLmNnE")
+_JUDGES: Final = frozenset("CBNYEm")
+"""What follows the subject of a clause: "because (2) breaks the rule"."""
+_WRONG: Final = frozenset("BN")
+_JUDGED: Final = frozenset("QBN")
+_BEFORE_SUBJECT: Final = frozenset("WJKTSRUFXQYPIMDNnBEO1")
+_BETWEEN_BRACKETS: Final = frozenset(",+UKA")
+
+
+def _kind_at(found: Sequence[Token], at: int) -> str:
+    return found[at].kind if 0 <= at < len(found) else ""
+
+
+def _goes_on(found: Sequence[Token], at: int) -> bool:
+    """Whether what stands behind a number in brackets does not make it the number of an item."""
+    while _kind_at(found, at) == "F":
+        at += 1
+    return _kind_at(found, at) in _BEHIND_BRACKETS or found[at].text in _GIVES_REASON
+
+
+def _ties(before: Sequence[Token]) -> bool:
+    """Whether what stands before a bracket ties what is in it: "is", ":", "I choose", "not", "Answer -"."""
+    at = len(before)
+    while at and before[at - 1].kind == "F":
+        at -= 1
+    if not at:
+        return False
+    if before[at - 1].kind == "-":
+        return at == len(before) and at > 1 and before[at - 2].kind in ("A", "P")
+    return before[at - 1].kind in _BEFORE_BRACKETS
+
+
+_TOLD: Final = frozenset("C-YB")
+
+
+def _bracketed_items(found: Sequence[Token]) -> bool:
+    """Whether several numbers in brackets are told about: "(1): a circle, (2): a square"."""
+    told = [
+        at
+        for at, token in enumerate(found)
+        if token.kind == "("
+        and [t.kind for t in found[at + 1 : at + 3]] == ["G", ")"]
+        and _kind_at(found, at + 3) in _TOLD
+    ]
+    return len(told) > 1
+
+
 def _dashes_tie(found: list[Token]) -> list[Token]:
-    """The dash of "Answer - 4" is a colon, and the comma of "Answer, 4"; brackets around a tied number go."""
+    """The dash of "Answer - 4" is a colon, and the comma of "Answer, 4"."""
     if len(found) == 3 and found[0].kind == "A" and found[1].kind == "," and found[2].kind == "G":
         return [found[0], Token("C", text=":"), found[2]]
-    found = [
-        token
-        for at, token in enumerate(found)
-        if not (
-            token.kind == "("
-            and 0 < at < len(found) - 1
-            and found[at - 1].kind == "A"
-            and found[at + 1].kind == "G"
-        )
-    ]
     return [
         Token("C", text="-")
         if token.kind == "-"

@@ -16,6 +16,7 @@ DIGITS: Final = {
 }
 NUMBER_WORDS: Final = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 NTH_WORDS: Final = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"]
+NUMERALS: Final = "一二三四五六七八九"
 
 _LONE_DIGIT: Final = re.compile(
     rf"[0-9{''.join(DIGITS)}](?:(?<=[①-➓])|"
@@ -23,14 +24,15 @@ _LONE_DIGIT: Final = re.compile(
     r"\ufe0f?\u20e3|(?<=answer[0-9])|(?<=option[0-9])|(?<=choice[0-9])|(?<=panel[0-9])|(?:st|nd|rd|th)\b)"
 )
 _ANY_NTH: Final = "|".join(NTH_WORDS)
+_CHINESE: Final = f"第 ?[{NUMERALS}]"
 _ANY_WORD: Final = "|".join(NUMBER_WORDS)
 _WORDY: Final = re.compile(
     rf"(?:{_ANY_NTH})\W{{1,4}}(?:answer|option|choice|panel|candidate|one)s?|\bthe (?:{_ANY_NTH})\b|"
     rf"(?:answer|option|choice|number|panel|is|or|,|:)\W{{1,6}}(?:{_ANY_WORD})\b|"
-    rf"^[\W_]*+(?:{_ANY_WORD})\b"
+    rf"^[\W_]*+(?:{_ANY_WORD})\b|{_CHINESE}"
 )
 _HAS_WORD: Final = re.compile(
-    "[efnostw](?:ne|wo|hree|our|ive|ix|even|ight|ine|irst|econd|hird|ifth|inth)"
+    rf"[efnostw](?:ne|wo|hree|our|ive|ix|even|ight|ine|irst|econd|hird|ifth|inth)|{_CHINESE}"
 ).search
 
 

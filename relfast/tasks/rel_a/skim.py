@@ -15,8 +15,8 @@ from relfast.tasks.rel_a.words import kind_of
 PLAIN: Final = re.compile(
     r"[\s>*_`#$\[({\"'✅]*+(?:\\[(\[]\s*+)?(?:(?:so|therefore|thus|hence),?\s++)?"
     r"(?:(?:the\s)?(?:final\s|correct\s|right\s|best\s)?(?:answer|missing\spanel(?:\sindex)?|option|"
-    r"choice)(?:\sis|\smust\sbe|\s?:)[\s*_`:$]*+)?"
-    r"(?:\\boxed\{)?(?:(?:answer|option|choice)[\s*_#:]*+)?(?:\\boxed\{)?([1-8])[\s*_`$\])}\"'.!✅\\]*+"
+    r"choice)(?:\sis|\smust\sbe|\s?:)[\s*_`:$(]*+)?"
+    r"(?:\\boxed\{\(?)?(?:(?:answer|option|choice)[\s*_#:(]*+)?(?:\\boxed\{\(?)?([1-8])[\s*_`$\])}\"'.!✅\\]*+"
 )
 """A line that is nothing but an answer, in the forms of most responses."""
 

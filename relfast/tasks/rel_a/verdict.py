@@ -44,6 +44,9 @@ def subject_of(words: Sequence[Token]) -> str:
 _PREPOSITIONS: Final = frozenset({"with", "in", "by", "for"})
 
 
+_LISTS: Final = frozenset({"answers", "options", "choices", "candidates", "solutions"})
+"""Words for choices that are listed with a colon each."""
+
 _BEGINS: Final = frozenset({"start", "begin"})
 """Examinations that are words for a beginning too."""
 
@@ -67,6 +70,7 @@ def verdict_on(
         not after
         or after_kinds[0] in ("D", "n")
         or after[0].text in ("for", "by")
+        or (after[0].text == "as" and not another)
         or after_kinds == ["F"]
         or all(k == "F" for k in after_kinds)
     )
@@ -93,7 +97,9 @@ def verdict_on(
         if opposed and ends and all(t.kind in "NBFQI1AC" for t in before):
             return DENIED, False, False
         return _verdict_on_bare(before, after)
-    if not direct and link and not ends and _on(after) is None:
+    lists = another or any(t.text in _LISTS for t in rest)
+    shown = about == "A" and bool(after) and after[0].text == ":" and not lists  # "the answer is 4: [[…]]"
+    if not direct and link and not ends and not shown and _on(after) is None:
         return None
     if any(t.kind == "n" or t.text == "number of" for t in before):
         return SUPPOSED, False, False

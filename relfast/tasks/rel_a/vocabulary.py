@@ -8,19 +8,32 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast.tasks.rel_a.numbers import DIGITS
+from relfast.tasks.rel_a.numbers import DIGITS, NUMERALS
 
 _EXPRESSION: Final = (
     r"[0-9]++(?:[.,][0-9]++)*+(?:\s?(?:[-–+/^=<>%·−×÷~]|\.{2,3}|…)\s?[-+−]?[0-9]++(?:[.,][0-9]++)*+|"
     r"\s(?:to|through|thru|plus|minus|times|mod|of|out\sof|divided\sby)\s(?:the\s)?[0-9]++)++"
 )
-AFTER_NUMBER: Final = "です|だ|で|입|번|이|は|が|の|号|个"
+AFTER_NUMBER: Final = "です|だ|で|입|번|이|가|を|と|は|が|の"
+"""What may stand right behind a number beside Chinese characters, which are words of their own."""
+HAN: Final = ("\u4e00", "\u9fff")
+"""The first and last of them."""
+COUNTERS: Final = "个個项項"
+ITEMS: Final = "选项|選項|答案"
+BEHIND_ITEM: Final = "是为為不正符最才就都也的和或与及面满完"
+"""Chinese characters that may follow 第4个, "the fourth", where it stands for a choice."""
+_ITEM: Final = (
+    rf"第 ?(?:[1-9][0-9]{{0,8}}+|[{NUMERALS}]) ?(?:[{COUNTERS}](?: ?(?:{ITEMS}))?+|[号號]?(?:{ITEMS}))"
+    rf"(?![{HAN[0]}-{HAN[1]}](?<![{BEHIND_ITEM}]))"
+)
 _VALUE: Final = (
     r"[0-9]++(?:[.,:][0-9]++)++|(?<![\w)])[-+−.,±√][0-9]++\w*+|[0-9]++(?=\s?[%°×÷^])|"
-    rf"[0-9]++(?!st\b|nd\b|rd\b|th\b|{AFTER_NUMBER})[^\W0-9]\w*+"
+    rf"[0-9]++(?!st\b|nd\b|rd\b|th\b|[{HAN[0]}-{HAN[1]}]|{AFTER_NUMBER})"
+    r"[^\W0-9]\w*+"
 )
 
 SIGNS: Final[list[tuple[str, str]]] = [
+    ("ITEM", _ITEM),
     ("W", _EXPRESSION),
     ("KEYCAP", r"[1-9]\ufe0f?\u20e3"),
     ("NTH", r"(?<![\w.,])[0-9]{1,9}+(?:st|nd|rd|th)\b"),
@@ -99,17 +112,43 @@ ENDS_PHRASE: Final = frozenset(
 """Last words of them."""
 
 CJK: Final[list[tuple[str, str]]] = [
-    ("N", "并不是|不是|并非|不|ではありません|ではない|じゃない|아니"),
-    ("T", "而是|但是|但"),
-    ("S", "因此|所以|故"),
-    ("U", "或者|或"),
-    ("K", "和|と"),
-    ("A", "答案|选项|選項|答え|正解|정답|답"),
+    ("W", "不变|不断|不仅|不但|非常|因子|下列|如下|不足"),
+    ("R", "其实|实际上|等等|等一下"),
+    ("?", "吗|嗎"),
+    ("D", "以为|如果|假设|假如|假定|倘若|若|是否|是不是|能否"),
+    ("n", "除了|而非|而不是"),
+    ("T", "而是|但是|然而|不过|但|ではなく|아니라"),
+    (
+        "B",
+        "错误|錯誤|错的|不符|不对|不對|不可能|有误|有誤|违反|违背|矛盾|ではありません|ではない|じゃない|くありません|くない|"
+        "아니|아닙",
+    ),
+    ("N", "并不是|不是|并非|不能|不会|没有|无法|不|非|没"),
+    ("J", "因为|因為|由于|由於|既然|鉴于"),
+    ("S", "因此|所以|故|综上所述|综上|总之|最后|于是"),
+    ("U", "或者|或|也许"),
+    ("X", "之和|总和|的和|和为|和是|个数"),
+    ("K", "以及|并且|和|与|及|と"),
+    (
+        "A",
+        "候选答案|候选项|候选|答案|选项|選項|選択肢|回答|解答|正答|结论|結論|结果|結果|答え|正解|索引|编号|序号|선택지|정답|답",
+    ),
     ("P", "面板|パネル"),
-    ("Q", "正确|正確|最终|缺失"),
-    ("F", "的|은|는|입니다|です|번|号"),
-    ("C", "是|为|為|は"),
+    ("Q", "正确|正確|最终|最終|最佳|缺失|缺少"),
+    ("1", "只有|唯有|唯一|仅有|仅"),
+    ("Y", "符合|满足|滿足|匹配|一致|吻合|完成|相符|相同|对的|合适|适合|遵循"),
+    ("E", "排除|淘汰|剔除|去掉"),
+    ("M", "检查|验证|比较|对比|考虑|观察"),
+    ("L", "选择|選擇|选定|选出|挑选|选|選|填"),
+    ("m", "对应|對應|等于|得到|得出"),
+    ("F", "应该|應該|应当|大概|应|就|都|也|了|即|那么|显然|一定|必然|必须|可能|很"),
+    ("I", "我们|我們|我|它们|它|这|這|那|此|该"),
+    ("C", "번이|번은|番が|番は"),
+    ("F", "的|은|는|입니다|です|번|号|號|番"),
+    ("C", "是|为|為|は|が"),
+    ("X", "行|列|步|差|值|数|个|個|项|項|倍|次"),
 ]
+"""Words of languages without spaces; any other Chinese character is a ``W``."""
 STEMS: Final = {
     "elimin": "E", "crosse": "E", "exclud": "E", "reject": "E", "discar": "E", "dismis": "E", "violat": "B",
     "contra": "B", "mismat": "B", "satisf": "Y",
@@ -152,13 +191,14 @@ _KINDS: Final = {
     "return output say guess",
     "m": "require requires demands implies suggests match matches matched equals equal gives yields "
     "leaves leaving gets get indicates need needs reads",
-    "C": "is are be being was were es est ist sei è é jest",
+    "C": "is are be being was were es est ist sei lautet è é jest adalah là är هو هي",
     "A": "answer answers ans opt response lösung вариант option options choice choices candidate candidates "
     "solution result boxed selection prediction possibility alternativa chosen "
-    "respuesta réponse antwort risposta resposta yanıt cevap الإجابة الجواب उत्तर opción выбор вариант",
+    "respuesta réponse antwort risposta resposta yanıt cevap jawaban jawabannya antwoord svar svaret án "
+    "l'option l'opzione opção الإجابة الجواب उत्तर opción выбор вариант",
     "P": "panel panels panneau tafel index position",
     "Q": "final correct right missing best fehlende falta manquant correta proper true correcta correcto "
-    "correcte richtige richtig",
+    "correcte bonne richtige richtig doğru đúng",
     "X": "there step steps row rows column columns value values difference differences sum sums cell cells "
     "entry entries element elements total "
     "product increment delta size count score confidence probability length grid level figure example "

@@ -9,8 +9,17 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from relfast.tasks.rel_a.numbers import DIGITS, NTH_WORDS, NUMBER_WORDS
-from relfast.tasks.rel_a.vocabulary import CJK, ENDS_PHRASE, KIND_OF, OPENS_PHRASE, PHRASES, SIGNS, STEMS
+from relfast.tasks.rel_a.numbers import DIGITS, NTH_WORDS, NUMBER_WORDS, NUMERALS
+from relfast.tasks.rel_a.vocabulary import (
+    CJK,
+    ENDS_PHRASE,
+    HAN,
+    KIND_OF,
+    OPENS_PHRASE,
+    PHRASES,
+    SIGNS,
+    STEMS,
+)
 
 _LETTER: Final = r"[^\W0-9_\u2460-\u2468\u2776-\u2792\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
 _TABLE: Final = [
@@ -20,10 +29,12 @@ _TABLE: Final = [
     ("C", r"'s\b"),
     *SIGNS,
     *CJK,
+    ("HAN", f"[{HAN[0]}-{HAN[1]}]"),
 ]
 _TOKEN: Final = re.compile("|".join(f"({pattern})" for _, pattern in _TABLE))
 _IS_WORD: Final = 3
-"""Number of the group of words in `_TOKEN`."""
+_IS_HAN: Final = len(_TABLE)
+"""Numbers of the groups of words, and of other Chinese characters, in `_TOKEN`."""
 
 _PHRASE: Final = re.compile("|".join(f"((?:{pattern})(?!\\w))" for _, pattern in PHRASES))
 
@@ -64,7 +75,7 @@ TOKEN_OF: Final[dict[str, Token]] = {
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a sentence in lower case, `clean`ed."""
-    found = []
+    found: list[Token] = []
     match = _TOKEN.search(text)
     while match is not None:
         said, end = match[0], match.end()
@@ -81,7 +92,8 @@ def tokens(text: str) -> list[Token]:
                 token = _W if kind == "W" else Token(kind, text=said)
         else:
             token = _sign(_TABLE[number - 1][0], said)
-        found.append(token)
+        if number != _IS_HAN or not found or found[-1].kind != "W":
+            found.append(token)
         match = _TOKEN.search(text, end)
     return found
 
@@ -93,6 +105,9 @@ def kind_of(word: str) -> str:
         return ""
     token = TOKEN_OF.get(word)
     return token.kind if token is not None else STEMS.get(word[:6], "W")
+
+
+_DIGITS: Final = re.compile("[0-9]+")
 
 
 def _sign(kind: str, said: str) -> Token:
@@ -107,6 +122,12 @@ def _sign(kind: str, said: str) -> Token:
             return Token("G", DIGITS[said])
         case "NTH":
             return Token("#", int(said[:-2]), True, said)
+        case "ITEM":
+            number = said[1:].lstrip()
+            digits = _DIGITS.match(number)
+            return Token("G", int(digits[0]) if digits else NUMERALS.index(number[0]) + 1)
+        case "HAN":
+            return _W
         case "JOINED":
             return Token("P" if said == "panel" else "A", text=said)
         case _:

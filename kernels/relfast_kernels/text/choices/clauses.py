@@ -16,6 +16,7 @@ from relfast_kernels.text.choices.data import (
     SET_FOR_BY,
     SET_INDEX,
     SET_IT,
+    SET_LISTS,
     SET_NUMBER_OF,
     SET_PREPOSITION,
     SET_RIGHT,
@@ -329,6 +330,7 @@ def verdict_on(
     after = kind_in(at + 1, work) if has_after else np.int64(0)
     after_sets = sets_in(at + 1, work) if has_after else np.int64(0)
     ends = not has_after or after == D or after == n_ or after_sets & SET_FOR_BY != 0
+    ends = ends or (after_sets & SET_AS != 0 and not another)
     if not ends:
         ends = True
         for k in range(at + 1, stop):
@@ -364,7 +366,9 @@ def verdict_on(
             return DENIED, False, False
         return _on_bare(start, at, stop, work), False, False
     verdict = _on(at + 1, stop, work)
-    if direct == 0 and link != 0 and not ends and verdict == NO_VERDICT:
+    lists = another or any_in(start, rest, SET_LISTS, work)
+    is_shown = about == A and after_sets & SET_TWO_DOTS != 0 and not lists
+    if direct == 0 and link != 0 and not ends and not is_shown and verdict == NO_VERDICT:
         return NOTHING, False, False
     if has_kind(start, at, n_, work) or any_in(start, at, SET_NUMBER_OF, work):
         return SUPPOSED, False, False

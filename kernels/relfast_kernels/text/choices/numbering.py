@@ -8,6 +8,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.choices.data import (
+    SET_GIVES_REASON,
     SET_MINE,
     SET_NOR,
     SET_NUMBER,
@@ -58,6 +59,14 @@ _TIES: Final = kinds("APCUN,L+")
 _ALONE: Final = kinds("F,()")
 _GOES_ON: Final = kinds("CYBN")
 _AFTER_ONE: Final = kinds(",UK+")
+_BEHIND_BRACKETS: Final = kinds("JTSRUK,()-?+CDNnYB")
+_BEFORE_BRACKETS: Final = kinds("ACLmNnE")
+_JUDGES: Final = kinds("CBNYEm")
+_BEFORE_SUBJECT: Final = kinds("WJKTSRUFXQYPIMDNnBEO1")
+_TOLD: Final = kinds("C-YB")
+_WRONG: Final = kinds("BN")
+_JUDGED: Final = kinds("QBN")
+_BETWEEN_BRACKETS: Final = kinds(",+UKA")
 
 
 @kernel
@@ -165,27 +174,92 @@ def _sizes(n: int, work: Any) -> int:
 
 
 @kernel
-def _dashes_tie(n: int, work: Any) -> int:
-    """Dashes and commas behind a noun as colons, from the other list to the first."""
+def _ties(n: int, work: Any) -> bool:
+    """Whether what stands before a bracket, the first list's ``n`` tokens, ties what is in it."""
+    at = n
+    while at > 0 and kind_at(TOKENS, at - 1, n, work) == F:
+        at -= 1
+    if at == 0:
+        return False
+    kind = kind_at(TOKENS, at - 1, n, work)
+    if kind == DASH:
+        noun = kind_at(TOKENS, at - 2, n, work)
+        return bool(at == n and (noun == A or noun == P))
+    return bool(_BEFORE_BRACKETS[kind] != 0)
+
+
+@kernel
+def _goes_on(base: Any, at: Any, n: Any, work: Any) -> bool:
+    """Whether what stands behind a number in brackets does not make it the number of an item."""
+    while kind_at(base, at, n, work) == F:
+        at += 1
+    kind = kind_at(base, at, n, work)
+    return bool(
+        kind == 0 or _BEHIND_BRACKETS[kind] != 0 or sets_at(base, at, n, work) & SET_GIVES_REASON != 0
+    )
+
+
+@kernel
+def _is_bracketed(base: Any, at: Any, n: Any, work: Any) -> bool:
+    """Whether brackets that hold nothing but a number begin there."""
+    return bool(
+        kind_at(base, at, n, work) == OPENING
+        and kind_at(base, at + 1, n, work) == G
+        and kind_at(base, at + 2, n, work) == CLOSING
+    )
+
+
+@kernel
+def _without_brackets(n: int, work: Any) -> int:
+    """Drop brackets that hold nothing but a tied number, from the other list to the first."""
     base = OTHER_TOKENS
-    first, second, third = kind_at(base, 0, n, work), kind_at(base, 1, n, work), kind_at(base, 2, n, work)
-    if n == 3 and first == A and second == COMMA and third == G:
-        _copy(base, 0, TOKENS, 0, work)
-        _write(TOKENS, 1, C, 0, SET_COLON | SET_TWO_DOTS, work)
-        _copy(base, 2, TOKENS, 2, work)
-        return n
-    to = 0
+    told: Any = np.int64(0)
     for at in range(n):
-        if (
-            kind_at(base, at, n, work) == OPENING
-            and 0 < at < n - 1
-            and kind_at(base, at - 1, n, work) == A
-            and kind_at(base, at + 1, n, work) == G
-        ):
-            continue
+        if _is_bracketed(base, at, n, work):
+            told += np.int64(_TOLD[kind_at(base, at + 3, n, work)])
+    to = 0
+    tied = False
+    at = 0
+    while at < n:
+        kind = kind_at(base, at, n, work)
+        if kind == OPENING and kind_at(base, at + 1, n, work) == G:
+            noun = to > 0 and kind_at(TOKENS, to - 1, to, work) == A
+            drops = False
+            if _is_bracketed(base, at, n, work):
+                behind = kind_at(base, at + 3, n, work)
+                drops = noun or tied
+                if not drops and to > 0:
+                    before = kind_at(TOKENS, to - 1, to, work)
+                    if before == COMMA:
+                        judged = _JUDGED[kind_at(base, at + 4, n, work)] != 0
+                        drops = _WRONG[behind] != 0 or (behind == C and judged)
+                    elif _JUDGES[behind] != 0:
+                        drops = _BEFORE_SUBJECT[before] != 0
+                if not drops and told < 2 and _goes_on(base, at + 3, n, work):
+                    drops = _ties(to, work)
+            if drops:
+                _copy(base, at + 1, TOKENS, to, work)
+                to += 1
+                tied = True
+                at += 3
+                continue
+            if noun:
+                at += 1
+                continue
+        tied = tied and _BETWEEN_BRACKETS[kind] != 0
         _copy(base, at, TOKENS, to, work)
         to += 1
-    n = to
+        at += 1
+    return to
+
+
+@kernel
+def _dashes_tie(n: int, work: Any) -> int:
+    """Dashes and commas behind a noun as colons."""
+    first, second = kind_at(TOKENS, 0, n, work), kind_at(TOKENS, 1, n, work)
+    if n == 3 and first == A and second == COMMA and kind_at(TOKENS, 2, n, work) == G:
+        _write(TOKENS, 1, C, 0, SET_COLON | SET_TWO_DOTS, work)
+        return n
     before = np.int64(0)
     for at in range(n):
         kind = kind_at(TOKENS, at, n, work)
@@ -201,7 +275,7 @@ def _dashes_tie(n: int, work: Any) -> int:
 def plain_numbers(n: int, work: Any) -> int:
     """Read what only looks like a number, or the denial of one, for what it is; how many tokens then."""
     _nos(n, work)
-    return _dashes_tie(_sizes(n, work), work)
+    return _dashes_tie(_without_brackets(_sizes(n, work), work), work)
 
 
 @kernel

@@ -10,6 +10,11 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import WORD_FACTOR
 from relfast_kernels.text.choices.data import (
     AFTER_NUMBER,
+    BEHIND_ITEM,
+    COUNTERS,
+    HAN,
+    ITEMS,
+    NUMERALS,
     PHRASES,
     SCRIPTS,
     SIGNS,
@@ -78,6 +83,13 @@ _SCRIPT_ENDS: Final = np.cumsum([0] + [len(part) for _, part in SCRIPTS])
 _SCRIPT_KINDS: Final = np.array([ord(kind) for kind, _ in SCRIPTS], np.int64)
 _AFTER: Final = np.array([ord(c) for part in AFTER_NUMBER for c in part], np.int64)
 _AFTER_ENDS: Final = np.cumsum([0] + [len(part) for part in AFTER_NUMBER])
+_FIRST_HAN, _LAST_HAN = map(constant, map(ord, HAN))
+_NTH_IN_CHINESE: Final = constant(ord("第"))
+_NUMERALS, _COUNTERS, _BEHIND_ITEM, _NUMBER_MARKS = (
+    np.array([ord(c) for c in some], np.int64) for some in (NUMERALS, COUNTERS, BEHIND_ITEM, "号號")
+)
+_ITEMS: Final = np.array([ord(c) for part in ITEMS for c in part], np.int64)
+_ITEM_ENDS: Final = np.cumsum([0] + [len(part) for part in ITEMS])
 _ANSWER_IN_HINDI: Final = np.array([ord(c) for c in "उत्तर"], np.int64)
 _JOINED: Final = np.array([ord(c) for c in "answeroptionchoicepanel"], np.int64)
 _JOINED_ENDS: Final = np.array([0, 6, 12, 18, 23], np.int64)
@@ -174,6 +186,74 @@ def _same_points(points: Any, first: int, last: int, low: int, at: int, end: int
 
 
 @kernel
+def _point(low: int, at: int, end: int, work: Any) -> Any:
+    """The code point of a place; 0 beyond the end."""
+    return work[POINTS + at - low] if at < end else np.int64(0)
+
+
+@kernel
+def _is_han(point: Any) -> bool:
+    return bool(_FIRST_HAN <= point <= _LAST_HAN)
+
+
+@kernel
+def _place_in(point: Any, points: Any) -> int:
+    """Where a code point is among some, or -1."""
+    for k in range(len(points)):
+        if points[k] == point:
+            return k
+    return -1
+
+
+@kernel
+def _item_end(low: int, at: int, end: int, work: Any) -> int:
+    """Where a noun for a choice ends that begins there, or -1."""
+    for n in range(len(_ITEM_ENDS) - 1):
+        if _same_points(_ITEMS, _ITEM_ENDS[n], _ITEM_ENDS[n + 1], low, at, end, work):
+            return at + int(_ITEM_ENDS[n + 1] - _ITEM_ENDS[n])
+    return -1
+
+
+@kernel
+def _nth_in_chinese(text: Any, low: int, at: int, end: int, work: Any) -> Any:
+    """The choice that 第4个 or 第四个选项 names, and where that ends; (0, -1): none."""
+    k = at + 1
+    if k < end and text[k] == 32:
+        k += 1
+    value: Any = np.int64(0)
+    if k < end and is_digit(text[k]):
+        first = k
+        while k < end and k < first + 9 and is_digit(text[k]):
+            k += 1
+        if text[first] == 48:
+            return value, -1
+        value = _value_of(text, first, k)
+    else:
+        numeral = _place_in(_point(low, k, end, work), _NUMERALS)
+        if numeral < 0:
+            return value, -1
+        value += numeral + 1
+        k += 1
+    if k < end and text[k] == 32:
+        k += 1
+    if _place_in(_point(low, k, end, work), _COUNTERS) >= 0:
+        k += 1
+        noun = _item_end(low, k + 1 if k < end and text[k] == 32 else k, end, work)
+        if noun >= 0:
+            k = noun
+    else:
+        if _place_in(_point(low, k, end, work), _NUMBER_MARKS) >= 0:
+            k += 1
+        k = _item_end(low, k, end, work)
+        if k < 0:
+            return value, -1
+    behind = _point(low, k, end, work)
+    if _is_han(behind) and _place_in(behind, _BEHIND_ITEM) < 0:
+        return value, -1
+    return value, k
+
+
+@kernel
 def _is_letter(symbol: Any, point: int) -> bool:
     """Whether a word can begin with a character."""
     if point < 0x80:
@@ -231,7 +311,7 @@ def _attached_end(text: Any, low: int, at: int, end: int, work: Any) -> int:
         k += 1
     if k >= end or not _is_word(text, k, end):
         return -1
-    if _is_ordinal(text, k, end):
+    if _is_ordinal(text, k, end) or _is_han(_point(low, k, end, work)):
         return -1
     for n in range(len(_AFTER_ENDS) - 1):
         if _same_points(_AFTER, _AFTER_ENDS[n], _AFTER_ENDS[n + 1], low, k, end, work):
@@ -386,6 +466,12 @@ def tokens(text: Any, low: int, end: int, work: Any) -> int:
                 at = stop
                 continue
         if point >= 0x3000:
+            if point == _NTH_IN_CHINESE:
+                value, stop = _nth_in_chinese(text, low, at, end, work)
+                if stop >= 0:
+                    n = _put(n, _G, value, 0, 0, work)
+                    at = stop
+                    continue
             found = -1
             for k in range(len(_SCRIPT_KINDS)):
                 if _same_points(_SCRIPT, _SCRIPT_ENDS[k], _SCRIPT_ENDS[k + 1], low, at, end, work):
@@ -395,5 +481,7 @@ def tokens(text: Any, low: int, end: int, work: Any) -> int:
                 n = _put(n, _SCRIPT_KINDS[found], 0, 0, 0, work)
                 at += _SCRIPT_ENDS[found + 1] - _SCRIPT_ENDS[found]
                 continue
+            if _is_han(point) and (n == 0 or work[TOKENS + (n - 1) * COLUMNS + KIND_OF] != _W):
+                n = _put(n, _W, 0, 0, 0, work)
         at += 1
     return n
