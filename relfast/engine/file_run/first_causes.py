@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Final
 
@@ -112,7 +112,8 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
 
     Raises what reading the row, or the gold, raises.
     """
-    if cause.kind in _OF_DOCUMENTS and _is_document(cause, read_row):
+    read_row = cache(read_row)
+    if cause.kind in _OF_DOCUMENTS and _is_document(cause, read_row()):
         return
     if cause.kind == "MissingGold":
         _explain_gold(cause, job, read_row())
@@ -145,9 +146,8 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
         cause.advice = ("data",)
 
 
-def _is_document(cause: Cause, read_row: Callable[[], Mapping[str, Any]]) -> bool:
+def _is_document(cause: Cause, row: Mapping[str, Any]) -> bool:
     """Whether the row is a whole document, with what to do about it added."""
-    row = read_row()
     advice = advice_on_row(row)
     if advice is None:
         return False
