@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from relfast.formats import helm, inspect_log, opencompass
+from relfast.formats import helm, inspect_log, opencompass, recognise
+from relfast.formats.near_miss import place_of
 
 
 def _is_table(document: Any) -> bool:
@@ -68,26 +69,78 @@ def rows_of(document: Any) -> Iterator[Any]:
                     "the log holds no samples (a header only, or a run that failed before the first)"
                 )
             return iter(found)
-    if isinstance(document, Mapping) and "response" in document:
+    if isinstance(document, Mapping) and "response" in document and not _is_columns(document):
         return iter((document,))
     if not isinstance(document, Mapping):
         raise NoRows("a JSON document that is neither an object nor a list")
     keys = ", ".join(map(repr, list(document)[:_SHOWN_KEYS])) + (", …" if len(document) > _SHOWN_KEYS else "")
-    place = next(_lists_of_objects(document, _DEPTH), None)
-    advice = f": jq -c '{place}[]' makes lines of what is in it" if place else ""
+    place = next((place for place, _ in _lists_of_objects(document, _DEPTH)), None)
+    command = _cut_otherwise(document) or (f"{place}[]" if place else None)
+    advice = f": {_CUT.format(command)}" if command else ""
     raise NoRows(
         f"one JSON object with the keys {keys}, of no tool that is known (Inspect, HELM, OpenCompass); "
         f"one record a line is wanted{advice}"
     )
 
 
-def _lists_of_objects(document: Mapping[str, Any], depth: int) -> Iterator[str]:
-    """Where rows may be, as jq writes it: the lists of objects in a document, the outermost first."""
+_CUT: Final = "jq -c '{}' makes lines of what is in it"
+_OWN: Final = frozenset({"id", "task", "question", "answer", "response"})
+
+
+def advice_on_row(row: Mapping[str, Any]) -> str | None:
+    """What to do about a row that is a whole document on one line; None where it seems to be none."""
+    if any(knows(row) for knows, _ in KNOWN):
+        return "a document on one line; `jq . FILE > NEW.json` indents it, and it is read then"
+    command = _cut_otherwise(row)
+    if command is None and not _is_somebodys_row(row):
+        places = _lists_of_objects(row, _DEPTH)
+        command = next((f"{place}[]" for place, item in places if "role" not in item and _is_row(item)), None)
+    return f"a document on one line: {_CUT.format(command)}" if command else None
+
+
+def _cut_otherwise(document: Mapping[str, Any]) -> str | None:
+    """What makes lines, as jq writes it, of columns and of rows under their ids."""
+    if _is_columns(document):
+        return "(first(.[]) | keys_unsorted[]) as $i | map_values(.[$i])"
+    rows = list(document.values())
+    by_id = len(rows) > 1 and _OWN.isdisjoint(document) and all(map(_is_row_without_id, rows))
+    return "to_entries[] | {id: .key} + .value" if by_id else None
+
+
+def _is_columns(document: Mapping[str, Any]) -> bool:
+    """Whether a document's fields are lists of equal length, or objects with equal keys, as pandas writes."""
+    if not isinstance(document.get("id"), list | Mapping) and not isinstance(document.get("answer"), list):
+        return False
+    columns = list(document.values())
+    if all(isinstance(column, list) for column in columns):
+        return len({len(column) for column in columns}) == 1
+    return all(isinstance(column, Mapping) and column.keys() == columns[0].keys() for column in columns)
+
+
+def _is_row(value: Mapping[str, Any]) -> bool:
+    has_id = "id" in value or place_of("id", value) is not None
+    return recognise(value) is not None or (has_id and _is_row_without_id(value))
+
+
+def _is_somebodys_row(row: Mapping[str, Any]) -> bool:
+    """Whether a row has what samples of one record share."""
+    if not _OWN.isdisjoint(row) or recognise(row) is not None:
+        return True
+    return any(place_of(field, row) is not None for field in ("id", "question"))
+
+
+def _is_row_without_id(value: Any) -> bool:
+    return isinstance(value, Mapping) and ("response" in value or place_of("response", value) is not None)
+
+
+def _lists_of_objects(document: Mapping[str, Any], depth: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Where rows may be, as jq writes it: the lists of objects in a document, the outermost first, with the
+    first object of each."""
     named = {key: value for key, value in document.items() if _JQ_NAME.fullmatch(str(key))}
     for key, value in named.items():
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
-            yield f".{key}"
+            yield f".{key}", value[0]
     if depth > 1:
         for key, value in named.items():
             if isinstance(value, Mapping):
-                yield from (f".{key}{path}" for path in _lists_of_objects(value, depth - 1))
+                yield from ((f".{key}{path}", item) for path, item in _lists_of_objects(value, depth - 1))

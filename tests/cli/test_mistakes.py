@@ -30,6 +30,9 @@ def without(*fields: str, **more: Any) -> dict[str, Any]:
     return {**{key: value for key, value in RECORD.items() if key not in fields}, **more}
 
 
+SAID = {"choices": [{"message": {"role": "assistant", "content": "Answer: 4"}}]}
+
+
 def looking_far_back(text: str) -> bytes:
     """A zstd stream as ``zstd --long=30`` makes it of a pipe."""
     wide = zstandard.ZstdCompressionParameters(window_log=30)
@@ -145,6 +148,25 @@ FILES: dict[str, list[Any] | bytes] = {
     ],
     "asked.jsonl": [{"request_id": "7", "prompt": "Which?", "outputs": [{"text": "3"}, {"text": "4"}]}],
     "labelled.jsonl": [{"request_id": "x", "uid": "a", "prompt": "?", "outputs": [{"text": "3"}]}],
+    # documents that stand on one line
+    "one_line/list.json": [{"config": {"n": 1}, "run": {"results": [{"id": "a", "response": "3"}]}}],
+    "one_line/renamed.json": [{"model": "m", "rows": [{"id": "a", "output": "3"}]}],
+    "one_line/by_id.json": [{"a": {"response": "3"}, "b": {"response": "4"}}],
+    "one_line/columns.json": [{"id": ["a", "b"], "response": ["3", "4"]}],
+    "one_line/frame.json": [{"id": {"0": "a", "1": "b"}, "response": {"0": "3", "1": "4"}}],
+    "one_line/records.json": [
+        {"id": ["a"], "task": ["REL-A1"], "answer": [{"target": 3}], "response": ["Answer: 4"]}
+    ],
+    "one_line/log.json": [
+        {
+            "version": 2,
+            "status": "success",
+            "eval": {"task": "t"},
+            "plan": {},
+            "samples": [{"id": "a", "epoch": 1, "input": "?", "target": "", "metadata": {}, "output": SAID}],
+        }
+    ],
+    "samples_of_one.jsonl": [{"prompt": "?", "gens": [{"id": "c1", "text": "3"}, {"id": "c2", "text": "4"}]}],
     "golds.jsonl": [without("response")],
     "numbered.jsonl": [without("response", id="7", question="How many panels are there?")],
     "listed.json": json.dumps([RECORD]).encode(),
@@ -179,6 +201,7 @@ FILES: dict[str, list[Any] | bytes] = {
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    Path("one_line").mkdir()
     for name, content in FILES.items():
         if not isinstance(content, bytes):
             content = "".join(json.dumps(row) + "\n" for row in content).encode()
@@ -262,6 +285,10 @@ TYPED = [
     ("score sheet.jsonl --data golds.jsonl", 2, "field 'id' is missing, by which --data finds its gold record (line 1; try --map 'id=record id' --map 'response=Model answer')"),
     ("score responses_api.jsonl", 2, "try --map response=response.output.-1.content)"),
     ("score responses_api.jsonl --map response=response.output.-1.content", 0, "1 rows in"),
+    ("score one_line/list.json --data golds.jsonl", 2, "(line 1 has: config, run; a document on one line: jq -c '.run.results[]' makes lines of what is in it)"),
+    ("score one_line/list.json", 2, "a document on one line: jq -c '.run.results[]' makes"),
+    ("score one_line/by_id.json", 2, "a document on one line: jq -c 'to_entries[] | {id: .key} + .value' makes"),
+    ("score one_line/log.json --data golds.jsonl", 2, "a document on one line; `jq . FILE > NEW.json` indents it"),
     ("score asked.jsonl --data numbered.jsonl", 2, "(line 1; that of --data with id '7' asks another question)"),
     ("score labelled.jsonl --data golds.jsonl", 2, "and none with id 'x' (line 1; try --map id=uid)"),
     ("score several_and_gold.jsonl", 2, "try --map answer=gold)"),
@@ -365,6 +392,33 @@ def test_the_command_that_converts_a_data_set_does(here: Path) -> None:
     command = typed("score saved")[1].split("read of it: ")[1]
     subprocess.run(command.replace("python ", f"{sys.executable} ", 1), shell=True, check=True, cwd=here)
     assert [json.loads(line) for line in Path("saved.jsonl").read_bytes().splitlines()] == [RECORD] * 2
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
+@pytest.mark.parametrize("name", ["list", "renamed", "by_id", "columns", "frame", "records", "log"])
+def test_the_command_that_makes_lines_of_a_document_does(name: str, here: Path) -> None:
+    """Whether it stands on one line, and is a row, or is indented, and refused as a whole (the log is read)."""
+    wanted = {"by_id": 2, "columns": 2, "frame": 2}.get(name, 1)
+    subprocess.run(f"jq . one_line/{name}.json > {name}.json", shell=True, check=True)
+    options = "--data golds.jsonl" + (" --map response=output" if name == "renamed" else "")
+    if name == "log":
+        assert f"{wanted} rows in" in typed(f"score {name}.json {options}")[1]
+        return
+    for path in (f"one_line/{name}.json", f"{name}.json"):
+        code, said = typed(f"score {path} {options}")
+        command = said.rpartition("jq -c '")[2].partition("'")[0]
+        subprocess.run(f"jq -c '{command}' {path} > lines.jsonl", shell=True, check=True)
+        assert code == 2
+        assert f"{wanted} rows in" in typed(f"score lines.jsonl {options} --overwrite")[1]
+        rows = [json.loads(line) for line in Path("lines.jsonl.scored.jsonl").read_bytes().splitlines()]
+        assert [row["id"] for row in rows] == ["a", "b"][:wanted]
+        assert rows[0]["status"] == "ok"
+
+
+def test_samples_of_one_record_are_no_document(here: Path) -> None:
+    said = typed("score samples_of_one.jsonl --data golds.jsonl")[1]
+    assert "field 'id' is missing" in said
+    assert "document" not in said
 
 
 @pytest.mark.skipif(shutil.which("zstd") is None, reason="needs zstd")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError
+from relfast.formats.documents import advice_on_row
 from relfast.formats.entry import NO_ASSISTANT
 from relfast.formats.failure import NoResponse
 from relfast.formats.near_miss import id_in, place_of
@@ -30,6 +31,8 @@ FAR: Final = 10_000
 
 _SHOWN_KEYS: Final = 10
 _GOLD_IDS: Final = 3
+_OF_DOCUMENTS: Final = frozenset({"MissingGold", "MissingField", "InvalidField"})
+"""Kinds that a JSON document comes to which stands on one line, and so is taken for a row."""
 
 
 class FirstCauses:
@@ -125,6 +128,9 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
 
     Raises what reading the row, or the gold, raises.
     """
+    read_row = cache(read_row)
+    if cause.kind in _OF_DOCUMENTS and _is_document(cause, read_row()):
+        return
     if cause.kind == "MissingGold":
         _explain_gold(cause, job, read_row())
     elif cause.kind == "UnknownTask":
@@ -154,6 +160,16 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
     elif cause.kind == "InvalidField" and "'answer'" in cause.message and not job.data:
         cause.keys = _keys(read_row())
         cause.advice = ("data",)
+
+
+def _is_document(cause: Cause, row: Mapping[str, Any]) -> bool:
+    """Whether the row is a whole document, with what to do about it added."""
+    advice = advice_on_row(row)
+    if advice is None:
+        return False
+    cause.keys = _keys(row)
+    cause.advice = ("say", advice)
+    return True
 
 
 def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
