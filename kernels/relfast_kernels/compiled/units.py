@@ -81,6 +81,7 @@ UNITS: Final = {
         "text/patterns/plain.py",
         "text/choices/data.py",
         "text/choices/sentences.py",
+        "text/choices/chinese.py",
         "text/choices/tokens.py",
         "text/choices/numbering.py",
         "text/choices/clauses.py",

@@ -139,9 +139,7 @@ def _sizes(found: list[Token]) -> list[Token]:
 def _without_brackets(found: list[Token]) -> list[Token]:
     """Brackets that hold nothing but a tied number go: "the answer is (4)", "Answer (4)", "(3) or (4)"."""
     result: list[Token] = []
-    tied = (
-        False  # the last number stood in such brackets, and nothing but what lists it with others came since
-    )
+    tied = False  # such brackets came last, with nothing behind them but what lists their number with others
     items = _bracketed_items(found)
     at = 0
     while at < len(found):

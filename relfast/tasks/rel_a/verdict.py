@@ -235,7 +235,8 @@ def _verdict_on_bare(before: Sequence[Token], after: Sequence[Token]) -> tuple[i
         return DENIED, False, False
     if (verdict == "right" and after[0].kind in "CY") or (verdict == "right" and after[0].text == "as"):
         return STATED, False, False
-    if verdict == "fits" and after[0].kind in "YC1":
+    matches = after[0].kind == "m" and any(token.kind == "1" for token in before)
+    if verdict == "fits" and (after[0].kind in "YC1" or matches):
         return STATED if any(t.text in ("better", "best") for t in after) else FITS, False, False
     return None
 

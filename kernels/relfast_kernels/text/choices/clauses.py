@@ -258,7 +258,7 @@ def _on_bare(start: Any, at: Any, stop: Any, work: Any) -> Any:
         return DENIED
     if verdict == RIGHT and (first == C or first == Y or sets & SET_AS != 0):
         return STATED
-    if verdict == FITTING and _YC1[first] != 0:
+    if verdict == FITTING and (_YC1[first] != 0 or (first == NEAR and has_kind(start, at, ONLY, work))):
         return STATED if any_in(at + 1, stop, SET_BEST, work) else FITS
     return NOTHING
 

@@ -8,13 +8,16 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import WORD_FACTOR
+from relfast_kernels.text.choices.chinese import (
+    ORDINAL,
+    is_han,
+    nth_in_chinese,
+    point_at,
+    same_points,
+    value_of,
+)
 from relfast_kernels.text.choices.data import (
     AFTER_NUMBER,
-    BEHIND_ITEM,
-    COUNTERS,
-    HAN,
-    ITEMS,
-    NUMERALS,
     PHRASES,
     SCRIPTS,
     SIGNS,
@@ -42,7 +45,6 @@ SET_COLON, SET_TWO_DOTS = 1 << 30, 1 << 31
 """Signs that rules ask for: `=` and colons; the colon alone."""
 
 _A, _P, _C, _W, _G, _NTH = (constant(ord(kind)) for kind in "APCWG#")
-_HUGE: Final = constant(10**9)
 _SLOTS: Final = 1 << 11
 _NUMBER_SHIFT, _NAME_SHIFT, _OPENS_SHIFT, _ENDS_SHIFT, _SETS_SHIFT = 8, 12, 13, 14, 16
 _KNOWN: Final = 1 << 15
@@ -83,13 +85,6 @@ _SCRIPT_ENDS: Final = np.cumsum([0] + [len(part) for _, part in SCRIPTS])
 _SCRIPT_KINDS: Final = np.array([ord(kind) for kind, _ in SCRIPTS], np.int64)
 _AFTER: Final = np.array([ord(c) for part in AFTER_NUMBER for c in part], np.int64)
 _AFTER_ENDS: Final = np.cumsum([0] + [len(part) for part in AFTER_NUMBER])
-_FIRST_HAN, _LAST_HAN = map(constant, map(ord, HAN))
-_NTH_IN_CHINESE: Final = constant(ord("第"))
-_NUMERALS, _COUNTERS, _BEHIND_ITEM, _NUMBER_MARKS = (
-    np.array([ord(c) for c in some], np.int64) for some in (NUMERALS, COUNTERS, BEHIND_ITEM, "号號")
-)
-_ITEMS: Final = np.array([ord(c) for part in ITEMS for c in part], np.int64)
-_ITEM_ENDS: Final = np.cumsum([0] + [len(part) for part in ITEMS])
 _ANSWER_IN_HINDI: Final = np.array([ord(c) for c in "उत्तर"], np.int64)
 _JOINED: Final = np.array([ord(c) for c in "answeroptionchoicepanel"], np.int64)
 _JOINED_ENDS: Final = np.array([0, 6, 12, 18, 23], np.int64)
@@ -176,84 +171,6 @@ def kind_alone(text: Any, low: int, start: int, end: int, work: Any) -> Any:
 
 
 @kernel
-def _same_points(points: Any, first: int, last: int, low: int, at: int, end: int, work: Any) -> bool:
-    if at + last - first > end:
-        return False
-    for k in range(last - first):
-        if work[POINTS + at - low + k] != points[first + k]:
-            return False
-    return True
-
-
-@kernel
-def _point(low: int, at: int, end: int, work: Any) -> Any:
-    """The code point of a place; 0 beyond the end."""
-    return work[POINTS + at - low] if at < end else np.int64(0)
-
-
-@kernel
-def _is_han(point: Any) -> bool:
-    return bool(_FIRST_HAN <= point <= _LAST_HAN)
-
-
-@kernel
-def _place_in(point: Any, points: Any) -> int:
-    """Where a code point is among some, or -1."""
-    for k in range(len(points)):
-        if points[k] == point:
-            return k
-    return -1
-
-
-@kernel
-def _item_end(low: int, at: int, end: int, work: Any) -> int:
-    """Where a noun for a choice ends that begins there, or -1."""
-    for n in range(len(_ITEM_ENDS) - 1):
-        if _same_points(_ITEMS, _ITEM_ENDS[n], _ITEM_ENDS[n + 1], low, at, end, work):
-            return at + int(_ITEM_ENDS[n + 1] - _ITEM_ENDS[n])
-    return -1
-
-
-@kernel
-def _nth_in_chinese(text: Any, low: int, at: int, end: int, work: Any) -> Any:
-    """The choice that 第4个 or 第四个选项 names, and where that ends; (0, -1): none."""
-    k = at + 1
-    if k < end and text[k] == 32:
-        k += 1
-    value: Any = np.int64(0)
-    if k < end and is_digit(text[k]):
-        first = k
-        while k < end and k < first + 9 and is_digit(text[k]):
-            k += 1
-        if text[first] == 48:
-            return value, -1
-        value = _value_of(text, first, k)
-    else:
-        numeral = _place_in(_point(low, k, end, work), _NUMERALS)
-        if numeral < 0:
-            return value, -1
-        value += numeral + 1
-        k += 1
-    if k < end and text[k] == 32:
-        k += 1
-    if _place_in(_point(low, k, end, work), _COUNTERS) >= 0:
-        k += 1
-        noun = _item_end(low, k + 1 if k < end and text[k] == 32 else k, end, work)
-        if noun >= 0:
-            k = noun
-    else:
-        if _place_in(_point(low, k, end, work), _NUMBER_MARKS) >= 0:
-            k += 1
-        k = _item_end(low, k, end, work)
-        if k < 0:
-            return value, -1
-    behind = _point(low, k, end, work)
-    if _is_han(behind) and _place_in(behind, _BEHIND_ITEM) < 0:
-        return value, -1
-    return value, k
-
-
-@kernel
 def _is_letter(symbol: Any, point: int) -> bool:
     """Whether a word can begin with a character."""
     if point < 0x80:
@@ -311,24 +228,14 @@ def _attached_end(text: Any, low: int, at: int, end: int, work: Any) -> int:
         k += 1
     if k >= end or not _is_word(text, k, end):
         return -1
-    if _is_ordinal(text, k, end) or _is_han(_point(low, k, end, work)):
+    if _is_ordinal(text, k, end) or is_han(point_at(low, k, end, work)):
         return -1
     for n in range(len(_AFTER_ENDS) - 1):
-        if _same_points(_AFTER, _AFTER_ENDS[n], _AFTER_ENDS[n + 1], low, k, end, work):
+        if same_points(_AFTER, _AFTER_ENDS[n], _AFTER_ENDS[n + 1], low, k, end, work):
             return -1
     while _is_word(text, k, end):
         k += 1
     return k
-
-
-@kernel
-def _value_of(text: Any, start: int, end: int) -> Any:
-    if end - start >= 10:
-        return _HUGE
-    value = np.int64(0)
-    for at in range(start, end):
-        value = 10 * value + np.int64(text[at]) - 48
-    return value
 
 
 @kernel
@@ -339,7 +246,7 @@ def _number(text: Any, low: int, at: int, end: int, n: int, work: Any) -> Any:
         return _put(n, _W, 0, 0, 0, work), stop
     stop = _ordinal_end(text, low, at, end)
     if stop >= 0:
-        return _put(n, _NTH, _value_of(text, at, stop - 2), 0, 1, work), stop
+        return _put(n, _NTH, value_of(text, at, stop - 2), 0, 1, work), stop
     stop = match(_VALUE, text, low, at, end, work)
     if stop < 0:
         stop = _attached_end(text, low, at, end, work)
@@ -352,7 +259,7 @@ def _number(text: Any, low: int, at: int, end: int, n: int, work: Any) -> Any:
         stop += 1
     if text[at] == 48 and stop - at > 1:
         return _put(n, _W, 0, 0, 0, work), stop
-    return _put(n, _G, _value_of(text, at, stop), 0, 0, work), stop
+    return _put(n, _G, value_of(text, at, stop), 0, 0, work), stop
 
 
 @kernel
@@ -412,7 +319,7 @@ def tokens(text: Any, low: int, end: int, work: Any) -> int:
             at += 1
             continue
         if _is_letter(symbol, point):
-            if point > 0x900 and _same_points(_ANSWER_IN_HINDI, 0, 5, low, at, end, work):
+            if point > 0x900 and same_points(_ANSWER_IN_HINDI, 0, 5, low, at, end, work):
                 n = _put(n, _A, 0, 0, 0, work)
                 at += 5
                 continue
@@ -423,7 +330,7 @@ def tokens(text: Any, low: int, end: int, work: Any) -> int:
                     if (
                         stop < end
                         and is_digit(text[stop])
-                        and _same_points(_JOINED, _JOINED_ENDS[k], _JOINED_ENDS[k + 1], low, at, end, work)
+                        and same_points(_JOINED, _JOINED_ENDS[k], _JOINED_ENDS[k + 1], low, at, end, work)
                     ):
                         joined = k
                         n = _put(n, _P if k == 3 else _A, 0, 0, 0, work)
@@ -466,22 +373,22 @@ def tokens(text: Any, low: int, end: int, work: Any) -> int:
                 at = stop
                 continue
         if point >= 0x3000:
-            if point == _NTH_IN_CHINESE:
-                value, stop = _nth_in_chinese(text, low, at, end, work)
+            if point == ORDINAL:
+                value, stop = nth_in_chinese(text, low, at, end, work)
                 if stop >= 0:
                     n = _put(n, _G, value, 0, 0, work)
                     at = stop
                     continue
             found = -1
             for k in range(len(_SCRIPT_KINDS)):
-                if _same_points(_SCRIPT, _SCRIPT_ENDS[k], _SCRIPT_ENDS[k + 1], low, at, end, work):
+                if same_points(_SCRIPT, _SCRIPT_ENDS[k], _SCRIPT_ENDS[k + 1], low, at, end, work):
                     found = k
                     break
             if found >= 0:
                 n = _put(n, _SCRIPT_KINDS[found], 0, 0, 0, work)
                 at += _SCRIPT_ENDS[found + 1] - _SCRIPT_ENDS[found]
                 continue
-            if _is_han(point) and (n == 0 or work[TOKENS + (n - 1) * COLUMNS + KIND_OF] != _W):
+            if is_han(point) and (n == 0 or work[TOKENS + (n - 1) * COLUMNS + KIND_OF] != _W):
                 n = _put(n, _W, 0, 0, 0, work)
         at += 1
     return n
