@@ -35,10 +35,10 @@ KNOWN: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any], Iterator[Any]]],
 """What recognises a document, and what makes rows of it."""
 
 _SHOWN_KEYS: Final = 8
-
-
 _DEPTH: Final = 3
 _JQ_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CUT: Final = "jq -c '{}' makes lines of what is in it"
+_OWN: Final = frozenset({"id", "task", "question", "answer", "response"})
 
 
 class NoRows(ValueError):
@@ -81,10 +81,6 @@ def rows_of(document: Any) -> Iterator[Any]:
         f"one JSON object with the keys {keys}, of no tool that is known (Inspect, HELM, OpenCompass); "
         f"one record a line is wanted{advice}"
     )
-
-
-_CUT: Final = "jq -c '{}' makes lines of what is in it"
-_OWN: Final = frozenset({"id", "task", "question", "answer", "response"})
 
 
 def advice_on_row(row: Mapping[str, Any]) -> str | None:

@@ -405,6 +405,11 @@ def test_a_run_whose_responses_are_objects_says_so(tmp_path: Path) -> None:
     summary = relfast.score_file(path, workers=0, map=where, overwrite=True)
     assert summary.tasks["REL-C1"].found == 1
     assert not summary.notes
+    # what a dialect stumbles over is told by the row, and ends no run
+    path.write_text('{"instance": {}, "request": {}, "result": {"completions": 5}}\n')
+    summary = relfast.score_file(path, workers=0, overwrite=True)
+    assert [cause.kind for cause in summary.unusable] == ["TypeError"]
+    assert not summary.notes
     for said in ("I cannot tell.", None, {"error": "timed out"}):
         path.write_text(json.dumps({**gold, "response": said}) + "\n")
         assert not relfast.score_file(path, workers=0, overwrite=True).notes

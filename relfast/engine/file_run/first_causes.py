@@ -80,8 +80,8 @@ class FirstCauses:
         try:
             row = self._row(0, 0)
             samples = entry_of(row, self._job).samples()
-        except (RelfastError, OSError, Undecodable):
-            return None
+        except (RelfastError, OSError, Undecodable, LookupError, TypeError, AttributeError):
+            return None  # the last three: what a dialect stumbled over, which the row says itself
         said = next((each for each in samples if not isinstance(each, NoResponse)), "")
         if isinstance(said, str):
             return None
