@@ -25,7 +25,7 @@ def command(
 ) -> None:
     """Draw a maze of SeqBench: doors, keys, the gold plan, and the model's where there is a response."""
     from relfast.formats import read_row
-    from relfast.formats.entry import MISSING
+    from relfast.formats.paths import MISSING
     from relfast.tasks import find_task, infer_task
     from relfast.tasks.seqbench.picture import draw_text, picture_of
 

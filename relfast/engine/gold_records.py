@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from relfast_kernels.layouts import SHORTEST_QUESTION
 
-from relfast.formats.entry import MISSING, Entry
+from relfast.formats.entry import Entry
+from relfast.formats.paths import MISSING
 from relfast.json_text import decode_text
 from relfast.tasks import find_task, infer_task
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final
 
 from relfast.engine.gold_records import GoldRecords, asks_another, id_by_question
 from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
-from relfast.formats.entry import MISSING
 from relfast.formats.failure import NoResponse
+from relfast.formats.paths import MISSING, follow
 from relfast.json_text import Undecodable, decode_object, decode_text, shallow
 from relfast.records import Record, Score, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
@@ -171,37 +170,3 @@ def _known(gold: Gold, record_id: Any) -> Entry | None:
     elif found is None and type(record_id) is int:
         return gold.get(str(record_id))
     return found
-
-
-def follow(row: Any, path: str) -> Any:
-    """The value at a dotted path, or MISSING.
-
-    Numbers index lists; ``*`` stands for each item of a list, and gives the list of what is found there;
-    ``@`` decodes text that is JSON. A key of that name comes before.
-    """
-    return _follow(row, path.split("."))
-
-
-def _follow(value: Any, steps: Sequence[str]) -> Any:
-    for at, step in enumerate(steps):
-        if isinstance(value, Mapping) and step in value:
-            value = value[step]
-        elif step == "*" and isinstance(value, list):
-            found = [_follow(item, steps[at + 1 :]) for item in value]
-            if all(each is MISSING for each in found):
-                return MISSING
-            # an item without it is a sample without a response; lists of lists become one list
-            found = [None if each is MISSING else each for each in found]
-            return list(chain.from_iterable(found)) if "*" in steps[at + 1 :] and _lists(found) else found
-        elif step == "@" and isinstance(value, str):
-            decoded = decode_text(value)
-            value = MISSING if decoded is value else decoded
-        elif isinstance(value, list) and step.lstrip("-").isdigit() and -len(value) <= int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return MISSING
-    return value
-
-
-def _lists(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, list) for value in values)

@@ -23,7 +23,7 @@ from relfast.engine.gold_records import GoldRecords
 from relfast.engine.job import Job
 from relfast.engine.rows import Gold
 from relfast.engine.text_work import NUMBERS, TASK_BY_NUMBER
-from relfast.formats.entry import MISSING
+from relfast.formats.paths import MISSING
 from relfast.json_text import decode_text
 from relfast.tasks import find_task, infer_task
 from relfast.tasks.base import resolve

@@ -1,7 +1,7 @@
 """Files that are one document, not lines: which tool wrote a JSON document, and its rows.
 
-A dialect whose tool writes such files has ``rows``. What no dialect knows is refused as a whole, with what
-was seen: each of its lines would otherwise be a record that cannot be read.
+What no dialect knows is refused as a whole, with what was seen: each of its lines would otherwise be a record
+that cannot be read.
 """
 
 from __future__ import annotations
@@ -10,8 +10,43 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from relfast.formats import helm, inspect_log, opencompass, recognise
 from relfast.formats.near_miss import place_of
+from relfast.formats.reading import meets, recognise
+from relfast.formats.table import DIALECTS
+
+MEMBER: Final = re.compile(r"samples/.+_epoch_\d+\.json")
+"""Members of Inspect's ``.eval`` that are samples."""
+
+_KEPT: Final = ("id", "epoch", "input", "target", "metadata", "output", "error", "limit", "attachments")
+"""Fields of Inspect's samples that are read; a transcript (``events``) can have megabytes."""
+
+
+def kept(sample: Any) -> Any:
+    """What of a sample of Inspect's is read."""
+    return {key: sample[key] for key in _KEPT if key in sample} if isinstance(sample, Mapping) else sample
+
+
+def _is_log(document: Any) -> bool:
+    return isinstance(document, Mapping) and "eval" in document and "plan" in document
+
+
+def _is_state(document: Any) -> bool:
+    """Whether a document is HELM's ``scenario_state.json``."""
+    return isinstance(document, Mapping) and "request_states" in document
+
+
+def _is_statistics(row: Any) -> bool:
+    """Whether a row is one of HELM's ``per_instance_stats.json``, which says nothing that could be scored."""
+    fields = {"instance_id", "train_trial_index", "stats"}
+    return isinstance(row, Mapping) and fields == {*row} - {"perturbation"}
+
+
+def _is_predictions(document: Any) -> bool:
+    """Whether a document holds OpenCompass' predictions by number."""
+    if not isinstance(document, Mapping) or not document:
+        return False
+    needs = DIALECTS["opencompass"].forms[0].needs
+    return all(isinstance(row, Mapping) and meets(row, needs) for row in document.values())
 
 
 def _is_table(document: Any) -> bool:
@@ -27,9 +62,9 @@ def _rows_of_table(document: Any) -> Iterator[Any]:
 
 
 KNOWN: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any], Iterator[Any]]], ...]] = (
-    (inspect_log.is_log, inspect_log.rows),
-    (helm.is_state, helm.rows),
-    (opencompass.is_predictions, opencompass.rows),
+    (_is_log, lambda log: map(kept, log.get("samples") or ())),
+    (_is_state, lambda state: iter(state["request_states"] or ())),
+    (_is_predictions, lambda document: ({"idx": key, **row} for key, row in document.items())),
     (_is_table, _rows_of_table),
 )
 """What recognises a document, and what makes rows of it."""
@@ -56,7 +91,7 @@ def rows_of(document: Any) -> Iterator[Any]:
         It is no document that is known, or there is nothing to score in it.
     """
     if isinstance(document, list):
-        if document and helm.is_statistics(document[0]):
+        if document and _is_statistics(document[0]):
             raise NoRows(
                 "per-instance statistics of HELM hold no responses; scenario_state.json beside them does"
             )

@@ -7,17 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error, refusal_in
+from relfast.formats.paths import MISSING
 from relfast.plain import Plain
-
-
-class _Missing:
-    """A field that is not there, as distinct from one that is null."""
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING: Final = _Missing()
 
 
 @dataclass(slots=True, repr=False, eq=False)

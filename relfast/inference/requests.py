@@ -14,7 +14,7 @@ from relfast.engine.io.lines import lines_of
 from relfast.engine.io.sources import find_sources
 from relfast.errors import InputError, UsageError
 from relfast.formats import read_row
-from relfast.formats.entry import MISSING
+from relfast.formats.paths import MISSING
 from relfast.inference.client import Prompt
 from relfast.json_text import Undecodable, decode_object, decode_text
 from relfast.tasks import EXACT_FIELDS, TASKS, Task, find_task, infer_task

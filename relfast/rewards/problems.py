@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from relfast.engine.io.lines import iterate_lines
 from relfast.errors import UsageError
 from relfast.formats import read_row
-from relfast.formats.entry import MISSING
+from relfast.formats.paths import MISSING
 from relfast.json_text import decode_text
 from relfast.tasks import find_task, get_task, infer_task
 

@@ -17,7 +17,7 @@ from relfast_kernels.compiled import native
 from benchmarks.workloads_dumps import DUMPS, typographic
 from relfast.engine.gold_records import GoldRecords
 from relfast.formats import Entry
-from relfast.formats.entry import MISSING
+from relfast.formats.paths import MISSING
 
 Json = dict[str, Any]
 

@@ -10,8 +10,9 @@ import pytest
 
 import relfast
 from relfast.formats import DIALECTS, detect, read_row
-from relfast.formats.entry import MISSING, NO_CONTENT, NULL, content_of, samples_of, text_of
+from relfast.formats.entry import NO_CONTENT, NULL, content_of, samples_of, text_of
 from relfast.formats.failure import NoResponse
+from relfast.formats.paths import MISSING
 
 A1 = {"id": "a", "task": "REL-A1", "question": "Which?", "answer": {"target": 3}}
 C2 = {"id": "c", "task": "REL-C2", "question": "Motif?", "answer": {"smiles": "CCO"}}
@@ -405,10 +406,10 @@ def test_a_run_whose_responses_are_objects_says_so(tmp_path: Path) -> None:
     summary = relfast.score_file(path, workers=0, map=where, overwrite=True)
     assert summary.tasks["REL-C1"].found == 1
     assert not summary.notes
-    # what a dialect stumbles over is told by the row, and ends no run
+    # what is not where its dialect has it is told by the row, and ends no run
     path.write_text('{"instance": {}, "request": {}, "result": {"completions": 5}}\n')
     summary = relfast.score_file(path, workers=0, overwrite=True)
-    assert [cause.kind for cause in summary.unusable] == ["TypeError"]
+    assert [cause.message for cause in summary.unusable] == ["result.completions is empty"]
     assert not summary.notes
     for said in ("I cannot tell.", None, {"error": "timed out"}):
         path.write_text(json.dumps({**gold, "response": said}) + "\n")

@@ -12,7 +12,7 @@ import pytest
 
 import relfast
 from relfast.formats import read_row
-from relfast.formats.entry import MISSING
+from relfast.formats.paths import MISSING
 
 N_PROMPTS = 12
 ROLLOUTS = 4

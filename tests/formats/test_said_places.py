@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import relfast
-from relfast.engine.rows import follow
 from relfast.formats.near_miss import place_of
+from relfast.formats.paths import follow
 from relfast.formats.said_places import words_of
 
 Q = "Which of the panels completes it? Return exactly Answer 1 or Answer 2."

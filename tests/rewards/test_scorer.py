@@ -16,7 +16,7 @@ from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, wait_for_no_workers,
 import relfast
 from relfast.engine.online.incoming import plain
 from relfast.errors import UnscoredError, UsageError
-from relfast.formats.verl import prompt_id
+from relfast.formats.reading import prompt_id
 from relfast.records import STATUSES, Record
 from relfast.tasks import TASKS
 

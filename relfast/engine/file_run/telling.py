@@ -15,10 +15,9 @@ from relfast.engine.detours import Detours
 from relfast.engine.io.lines import lines_of
 from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
-from relfast.engine.rows import follow
 from relfast.errors import RelfastError
 from relfast.formats import detect
-from relfast.formats.entry import MISSING
+from relfast.formats.paths import MISSING, follow
 from relfast.json_text import Undecodable, decode_object
 
 if TYPE_CHECKING:

@@ -27,8 +27,7 @@ from relfast.engine.io.codecs import (
     Unzstd,
 )
 from relfast.errors import InputError
-from relfast.formats import inspect_log
-from relfast.formats.documents import NoRows, rows_of
+from relfast.formats.documents import MEMBER, NoRows, kept, rows_of
 from relfast.json_text import encode_json
 
 if TYPE_CHECKING:
@@ -172,7 +171,7 @@ def open_zip(path: str) -> Stream:
         file.close()
         raise InputError(f"not a readable ZIP: {error}", file=path) from None
     members = {info.filename: info for info in archive.infolist()}
-    samples = [info for name, info in members.items() if inspect_log.MEMBER.fullmatch(name)]
+    samples = [info for name, info in members.items() if MEMBER.fullmatch(name)]
     if not samples:
         archive.close()
         file.close()
@@ -192,7 +191,7 @@ def _sample(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
             sample = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise Damaged(f"member {info.filename} is no JSON: {error}") from None
-    return encode_json(inspect_log.kept(sample) if isinstance(sample, dict) else sample)
+    return encode_json(kept(sample))
 
 
 def _member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:

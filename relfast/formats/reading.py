@@ -1,0 +1,400 @@
+"""Rows to entries, by the table of dialects: which form a row has, and what it says in it.
+
+The form is chosen row by row from the row's own keys, so that it depends on nothing read before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from relfast.formats.entry import NO_CONTENT, Entry, last_user_said, said_in
+from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error, from_status
+from relfast.formats.paths import MISSING, Walk, as_object, first, found, steps_of, walk
+from relfast.formats.table import (
+    ABSENT,
+    DIALECTS,
+    FINE,
+    LIST,
+    MESSAGE,
+    NULL,
+    OBJECT,
+    TEXT,
+    TEXTS,
+    Form,
+    Said,
+)
+from relfast.json_text import encode_json
+from relfast.tasks import find_task
+
+FILTERED: Final = NoResponse("ContentFilter", "the content filter left nothing of the response")
+_FAILED_KEY: Final = "key"
+"""Where a row that is nobody's has its id if it says only that a request failed: Gemini's have it there."""
+
+_Row = Mapping[str, Any]
+_Test = Callable[[_Row], bool]
+
+_KINDS: Final[Mapping[str, Callable[[Sequence[Any]], bool]]] = {
+    "": bool,
+    OBJECT: lambda values: bool(values) and isinstance(values[0], Mapping),
+    LIST: lambda values: bool(values) and isinstance(values[0], list),
+    NULL: lambda values: bool(values) and values[0] is None,
+    ABSENT: lambda values: not values,
+    FINE: lambda values: not values or from_error(values[0]) is None,
+}
+
+
+@lru_cache(1 << 8)
+def _test(condition: str) -> _Test:
+    """What asks for a condition of the table. With ``*`` every item of a list must have the rest."""
+    path, _, kind = condition.partition(":")
+    asks = _KINDS[kind]
+    if not kind and steps_of(path)[0].name == path:
+        return lambda row: path in row
+    listed, _, rest = path.partition(".*.")
+    if not rest:
+        return lambda row: asks(found(row, path))
+
+    def each_has_it(row: _Row) -> bool:
+        values = found(row, listed)
+        return bool(values) and isinstance(values[0], list) and all(found(item, rest) for item in values[0])
+
+    return each_has_it
+
+
+def meets(row: _Row, conditions: str) -> bool:
+    """Whether a row meets conditions of the table."""
+    return all(_test(condition)(row) for condition in conditions.split())
+
+
+class _Known(NamedTuple):
+    """One of the ways to know a form: where its dialect and it stand in the table, and what is asked for."""
+
+    place: int
+    name: str
+    reader: _Reader
+    tests: tuple[_Test, ...]
+
+
+@lru_cache(1)
+def _known_by() -> Mapping[str, list[_Known]]:
+    """How forms are known, by the member of the row that is looked for first."""
+    known: dict[str, list[_Known]] = {}
+    forms = [(name, reader) for name, readers in _readers().items() for reader in readers]
+    for place, (name, reader) in enumerate(forms):
+        for tells in reader.form.tells:
+            conditions = f"{tells} {reader.form.when}".split()
+            key = conditions[0].partition(":")[0].partition(".")[0]
+            known.setdefault(key, []).append(_Known(place, name, reader, tuple(map(_test, conditions))))
+    return known
+
+
+def _recognised(row: _Row, mapped: bool = False) -> _Known | None:
+    known_by = _known_by()
+    best: _Known | None = None
+    for key in row:
+        for known in known_by.get(key, ()):
+            # what a row without responses lacks is elsewhere in it where that is mapped: it is nobody's then
+            better = best is None or known.place < best.place
+            if better and not (mapped and known.reader.tells_nothing) and all(t(row) for t in known.tests):
+                best = known
+    return best
+
+
+def recognise(row: _Row) -> str | None:
+    """The name of the dialect that a row's keys speak of, or None."""
+    known = _recognised(row)
+    return None if known is None else known.name
+
+
+def detect(row: _Row) -> str:
+    """The name of the dialect a row is written in (``native`` if no other fits)."""
+    return recognise(row) or "native"
+
+
+def _reader_of(row: _Row, name: str) -> _Reader:
+    """The form of a row that is in a dialect: the first whose further conditions hold, else the last."""
+    *others, last = _readers()[name]
+    return next((reader for reader in others if reader.form.when and meets(row, reader.form.when)), last)
+
+
+def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
+    """An `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``. With ``mapped`` somebody else says
+    where the response is.
+
+    That a response failed may be said by any row, so it is read here: ``error`` and ``status_code``.
+    """
+    if dialect == "auto":
+        known = _recognised(row, mapped)
+        name, reader = ("native", _readers()["native"][0]) if known is None else (known.name, known.reader)
+    else:
+        name, reader = dialect, _reader_of(row, dialect)
+    is_another = dialect != "auto" and not meets(row, reader.form.needs)
+    entry = _of_another(row, name) if is_another else reader.read(row)
+    if "error" in row:
+        entry.error = row["error"]
+    if name == "native" and not mapped and _has_only_failed(row):
+        entry.id = row[_FAILED_KEY]
+    if "status_code" in row and entry.failure is None:
+        entry.failure = from_status(row["status_code"])
+    return entry
+
+
+def _has_only_failed(row: _Row) -> bool:
+    """Whether a row that is in no dialect has its id where one of Gemini's has it whose request failed."""
+    if _FAILED_KEY not in row or "id" in row:
+        return False
+    response = row.get("response")
+    inner = from_error(response.get("error")) if isinstance(response, Mapping) else None
+    return (response is None or inner is not None) and (inner or from_error(row.get("error"))) is not None
+
+
+def _of_another(row: _Row, dialect: str) -> Entry:
+    """What there is of a row that is not in the dialect it was said to be in: that its request failed, or
+    else what it lacks."""
+    needs = DIALECTS[dialect].needs
+    missing = next((field for field in needs if field not in row), None)
+    kinds = f"{' or '.join(map(repr, needs))} is something else"
+    lacks = kinds if missing is None else f"field {missing!r} is missing"
+    message = f"no row of {dialect}, as --input-format has it: {lacks}"
+    wrong = NoResponse("WrongDialect", f"{message}; without the option it is read as {detect(row)}")
+    return Entry(
+        id=first(row, [walk(name) for name in ("id", "custom_id", "key")]),
+        task=_task_among([row.get("task")]),
+        failure=from_error(row.get("error")) or from_status(row.get("status_code")) or wrong,
+    )
+
+
+def filter_of(row: _Row, dialect: str) -> str | None:
+    """The filter that a row of lm-evaluation-harness is about; None for other rows, and for those of older
+    versions, which name none."""
+    if "filter" not in row:
+        return None
+    return _reader_of(row, detect(row) if dialect == "auto" else dialect).filter_of(row)
+
+
+# ---- a row of a form
+
+
+@lru_cache(1)
+def _readers() -> Mapping[str, tuple[_Reader, ...]]:
+    """What reads the forms of each dialect."""
+    return {name: tuple(map(_Reader, dialect.forms)) for name, dialect in DIALECTS.items()}
+
+
+class _Reader:
+    """Reads rows of a form: its paths, ready to be followed."""
+
+    def __init__(self, form: Form) -> None:
+        self.form = form
+        self.tells_nothing = not form.response and not form.said
+        own = [path for path in form.id.split() if not path.startswith("#")]
+        self._id, self._number = _walks(" ".join(own)), _walks(form.number or "")
+        self._prompt = _walks(" ".join(path[1:] for path in form.id.split() if path not in own))
+        self._name = form.task.removeprefix("=") if form.task.startswith("=") else None
+        self._task, self._source = _walks(form.task if self._name is None else ""), _walks(form.source)
+        self._suffix, self._row, self._attached = _walks(form.suffix), _walks(form.row), _walks(form.attached)
+        self._answer, self._question = _walks(form.answer), _walks(form.question)
+        self._response = _walks(form.response)
+        self._errors, self._status = _walks(form.errors), _walks(form.status)
+        # an empty path is that to the row
+        self._samples = [(said, _walks(said.items) or (walk(""),)) for said in form.said]
+
+    def read(self, row: _Row) -> Entry:
+        """The entry of a row."""
+        form, attached = self.form, None
+        answer, question = self._answer_of(row), first(row, self._question)
+        if not form.plain:
+            question = _question(question)
+        own = self._id_of(row, answer)
+        numbered = form.number is not None and (own is MISSING or own is None)
+        if numbered and form.number:
+            own = first(row, self._number)
+        if self._suffix and own is not MISSING and own is not None:
+            other = first(row, self._suffix)
+            own = f"{own} {other}" if other and other is not MISSING else own
+        response = first(row, self._response, as_it_is=True) if self._response else self._said(row)
+        if form.none and self._response and (response is MISSING or not response):
+            response = self._none(row)
+        if self._attached:
+            attached = first(row, self._attached)
+            question, response = (
+                _attached(attached, question),
+                [_attached(attached, text) for text in response],
+            )
+        inner = first(row, self._row) if self._row else row
+        entry = Entry(own, self._task_of(row), question, answer, response)
+        entry.row = inner if inner is row or isinstance(inner, Mapping) else {}
+        if self._errors:
+            entry.failure = self._failure(row)
+        if form.filter:
+            entry.filter = self.filter_of(row)
+        entry.numbered = numbered
+        return entry
+
+    def filter_of(self, row: _Row) -> str | None:
+        """The filter that a row is about."""
+        name = row.get(self.form.filter) if self.form.filter else None
+        return name if isinstance(name, str) else None
+
+    def _task_of(self, row: _Row) -> Any:
+        if self._name is not None:
+            return self._name
+        if not self.form.plain:
+            return _task_among(value for each in self._task for value in each(row))
+        task = first(row, self._task, as_it_is=True)
+        return _task_among(self._source[0](row)) if task is MISSING and self._source else task
+
+    def _answer_of(self, row: _Row) -> Any:
+        if self.form.members:
+            return {key: row[key] for key in self.form.members if key in row}
+        if self.form.plain:
+            return first(row, self._answer, as_it_is=True)
+        for each in self._answer:
+            for value in each(row):
+                if self._attached:
+                    value = value[0] if isinstance(value, list) and value else value
+                    value = _attached(first(row, self._attached), value)
+                gold = as_object(value)
+                if gold is not None:
+                    return gold
+        return MISSING
+
+    def _id_of(self, row: _Row, answer: Any) -> Any:
+        own = first(row, self._id, as_it_is=self.form.plain)
+        # a digest comes before the id of a single rollout, and after one of ours
+        if self._prompt and (self.form.plain or own is MISSING or own is None):
+            prompt = first(row, self._prompt)
+            if not (prompt is MISSING or prompt is None or answer is MISSING or answer is None):
+                return prompt_id(prompt, answer)
+        return own
+
+    def _failure(self, row: _Row) -> NoResponse | None:
+        """Why a request failed as a whole."""
+        errors = (from_error(value) for each in self._errors for value in each(row))
+        failure = next((error for error in errors if error is not None), None)
+        return failure or (from_status(first(row, self._status)) if self._status else None)
+
+    def _said(self, row: _Row) -> list[Any]:
+        """The samples of a row, each a text or a `NoResponse`."""
+        for said, paths in self._samples:
+            for each in paths:
+                items = each(row)
+                if items:
+                    return [_sample(item, said, row) for item in (items[-1:] if said.last else items)]
+        return [self._none(row)]
+
+    def _none(self, row: _Row) -> NoResponse:
+        """Why a row has no samples."""
+        for path, words, *kind in self.form.none:
+            value = _at(row, path) if path else None
+            failure = from_error(value) if not words else None
+            if words and (value or not path):
+                failure = NoResponse(kind[0] if kind else MISSING_RESPONSE, words.format(value))
+            if failure is not None:
+                return failure
+        return NO_CONTENT
+
+
+def _walks(paths: str) -> tuple[Walk, ...]:
+    return tuple(map(walk, paths.split()))
+
+
+def _at(row: Any, path: str) -> Any:
+    """The value that a path leads to; null where there is none."""
+    value = first(row, (walk(path),))
+    return None if value is MISSING else value
+
+
+def _task_among(names: Iterable[Any]) -> Any:
+    """The first of several values that names a task, also as ``community|rel-a1|0``; a name of the tool's own
+    says nothing."""
+    for name in names:
+        if isinstance(name, str):
+            parts = name.split("|")
+            named = parts[1] if len(parts) > 1 else name
+            if find_task(named) is not None:
+                return named
+    return MISSING
+
+
+def _question(prompt: Any) -> Any:
+    """The text a prompt asks: itself, or the last message of the user; MISSING where there is none."""
+    text = last_user_said(prompt) if isinstance(prompt, list) else prompt
+    return text if isinstance(text, str) else MISSING
+
+
+def prompt_id(prompt: Any, gold: Any) -> str:
+    """The id of the rollouts of a prompt: ``prompt-`` and 16 hex digits, a BLAKE2b digest of the JSON of
+    ``[prompt, gold]``."""
+    from hashlib import blake2b  # loads OpenSSL, which other dialects do without
+
+    return f"prompt-{blake2b(encode_json([prompt, gold]), digest_size=8).hexdigest()}"
+
+
+def _attached(texts: Any, text: Any) -> Any:
+    """A text, which a log may keep apart from where it is said."""
+    if not (isinstance(text, str) and text.startswith(_ATTACHED)):
+        return text
+    return texts.get(text.removeprefix(_ATTACHED), text) if isinstance(texts, Mapping) else text
+
+
+_ATTACHED: Final = "attachment://"
+
+
+# ---- what was said
+
+
+def _sample(item: Any, said: Said, row: _Row) -> Any:
+    if said.no_object and not isinstance(item, Mapping):
+        return NoResponse(MISSING_RESPONSE, said.no_object)
+    if said.error:
+        failed = from_error(_of_sample(item, said.error, row))
+        if failed is not None:
+            return failed
+    text = next(_texts(item, said), NO_CONTENT)
+    if text is None and said.ended:
+        text = NO_CONTENT
+    if not text or text is NO_CONTENT:
+        text = _settled(text, said, _of_sample(item, said.reason, row) if said.reason else None)
+    if said.instead and not isinstance(text, NoResponse):
+        again = _at(row, said.instead)
+        return again if isinstance(again, str) else text
+    return text
+
+
+def _of_sample(item: Any, path: str, row: _Row) -> Any:
+    """What is said of a sample, by itself or by the row."""
+    value = _at(item, path)
+    return _at(row, path) if value is None else value
+
+
+def _settled(text: Any, said: Said, reason: Any) -> Any:
+    """What a sample says that has no words; it ended for a reason."""
+    if text is NO_CONTENT and said.nothing:
+        return NoResponse(MISSING_RESPONSE, said.nothing.format(reason))
+    if text is not None and reason in said.filtered.split():
+        return FILTERED
+    if reason in said.aborted.split():
+        return NoResponse(MISSING_RESPONSE, f"no text (finish_reason {reason})")
+    if text is NO_CONTENT and said.ended and reason:
+        return NoResponse(MISSING_RESPONSE, f"{NO_CONTENT.message} (finish_reason {reason})")
+    return text
+
+
+def _texts(item: Any, said: Said) -> Iterator[Any]:
+    """What a sample says, the first of several ways to say it first."""
+    for how, path in said.says:
+        values = found(item, path)
+        if how == TEXTS:
+            texts = [value for value in values if isinstance(value, str)]
+            if texts:
+                yield "".join(texts)
+        elif how == MESSAGE:
+            if values and isinstance(values[-1], Mapping):
+                yield said_in(values[-1])
+        elif how == TEXT:
+            yield from (value for value in values if isinstance(value, str))
+        else:
+            yield values[-1] if values else None
