@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from relfast.json_text import encode_json
 from relfast.records import SCORED, Score
-from relfast.stats.samples import id_text
+from relfast.stats.samples import group_of, id_text
 from relfast.tasks import TASKS
 
 _ROW: Final = Struct("<H8sIdbqIIB")
@@ -67,7 +67,7 @@ def columns_of(scores: Iterable[Score], metric: str) -> Columns:
     metrics: set[str] = set()
     readers: list[_Reader] = []
     for score in scores:
-        name = score.task or ""
+        name = group_of(score.task)
         number = numbers.get(name)
         if number is None:
             number = numbers[name] = len(numbers)

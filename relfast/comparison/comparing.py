@@ -22,6 +22,7 @@ from relfast.comparison.runs import Loaded, RunLike, load, rows_at
 from relfast.errors import UsageError
 from relfast.stats.intervals import LEVEL, Interval, mean_interval, share_interval
 from relfast.stats.paired import Differences, holm
+from relfast.stats.samples import group_of
 from relfast.tasks import TASKS
 
 
@@ -51,7 +52,7 @@ class Comparing:
             for score, index_b in zip(rows_at(a, rows_a[order].tolist()), indices, strict=True):
                 right = a.run.name if score.correct else b.run.name
                 yield Flip(
-                    score.task or "",
+                    group_of(score.task),
                     score.id,
                     score.sample,
                     a.run.name,

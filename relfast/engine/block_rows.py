@@ -29,8 +29,8 @@ from relfast.engine.segments import Segment
 from relfast.engine.text_work import kinds_of
 from relfast.json_text import encode_row
 from relfast.records import Outcome, Place, Record, Score
-from relfast.stats.samples import SAMPLE, TASK_NUMBERS
-from relfast.stats.tally import UNKNOWN_TASK, Tally, sample_of
+from relfast.stats.samples import SAMPLE, TASK_NUMBERS, group_of
+from relfast.stats.tally import Tally, sample_of
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task, resolve
 from relfast.tasks.block_rows import MAX_AT_ONCE, Block, BlockRows, OutcomeJudge, Setting, Written
@@ -314,7 +314,7 @@ def _joined(
             for name in each.tally.tasks:
                 first_of[name] = min(first_of.get(name, each.line), each.line)
         for score in reversed(scores):
-            name, line = score.task or UNKNOWN_TASK, score.index - first_index
+            name, line = group_of(score.task), score.index - first_index
             first_of[name] = min(first_of.get(name, line), line)
         # in the order in which they come
         tally.tasks = {name: tally.tasks[name] for name in sorted(tally.tasks, key=first_of.__getitem__)}

@@ -13,7 +13,7 @@ from relfast.records import STATUSES, Record, Score
 from relfast.report.base import OnStep, ignore_step
 from relfast.report.page import Link, Records
 from relfast.report.scored_rows import Kept, Scored
-from relfast.stats.summary import UNKNOWN_TASK
+from relfast.stats.samples import group_of
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 from relfast.tasks.display import Display, Exhibit, Mark, Shown
@@ -39,7 +39,7 @@ def text_of(value: object) -> str:
 def name_of(run: str, score: Score) -> str:
     """A record's address in the page."""
     shown = score.index if score.id is None else score.id
-    parts = (run, score.task or UNKNOWN_TASK, shown, score.sample)
+    parts = (run, group_of(score.task), shown, score.sample)
     return "/".join(quote(text_of(part), safe=_SAFE) for part in parts)
 
 
@@ -48,7 +48,7 @@ def examples(runs: Sequence[Scored]) -> dict[tuple[str, str, str], list[Link]]:
     found: dict[tuple[str, str, str], list[Link]] = {}
     for run in runs:
         for kept in run.sample:
-            links = found.setdefault((run.name, kept.score.task or UNKNOWN_TASK, kept.kind), [])
+            links = found.setdefault((run.name, group_of(kept.score.task), kept.kind), [])
             if len(links) < 3:
                 shown = kept.score.index if kept.score.id is None else kept.score.id
                 links.append(Link(text_of(shown)[:40] or "(empty)", name_of(run.name, kept.score)))
@@ -149,7 +149,7 @@ class _Packer:
         score = kept.score
         values = {
             "run": self._number("runs", text_of(run.name)),
-            "task": self._number("tasks", text_of(score.task or UNKNOWN_TASK)),
+            "task": self._number("tasks", text_of(group_of(score.task))),
             "id": text_of(score.index if score.id is None else score.id)[:2_000],
             "sample": score.sample,
             "line": score.index,

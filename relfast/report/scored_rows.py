@@ -21,8 +21,8 @@ from relfast.report.dumps import Dump, dump_beside
 from relfast.report.inputs import Input, SharedRows, check_summaries, find_inputs, is_summary_of
 from relfast.report.sampling import Sample
 from relfast.report.sizes import SizeCounter
-from relfast.stats.samples import id_text
-from relfast.stats.summary import UNKNOWN_TASK, Summary, Tally, add_majorities, summarize
+from relfast.stats.samples import group_of, id_text
+from relfast.stats.summary import Summary, Tally, add_majorities, summarize
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
@@ -198,7 +198,7 @@ class _Counter:
         self._serial = 0
 
     def add(self, score: Score) -> None:
-        counted, task = self._part.counted, score.task if score.task is not None else UNKNOWN_TASK
+        counted, task = self._part.counted, group_of(score.task)
         record = self._part.dump.record_of(score) if self._part.dump is not None else None
         counted.joined += record is not None
         gold = None

@@ -30,14 +30,24 @@ prompt's id, vote (0 = none), 0 or 1 for wrong or right."""
 
 FURTHER: Final = SAMPLE_FURTHER
 
+UNKNOWN_TASK: Final = "(unknown)"
+"""Under which rows are counted and shown whose task nobody knows."""
+
+
+def group_of(task: object) -> str:
+    """The task a row counts under. Names that no task has are one group: hostile rows could have a new one
+    each."""
+    return task if isinstance(task, str) and task in TASKS else UNKNOWN_TASK
+
+
 _FIELDS: Final = [("task", "u1"), ("prompt", "<u8"), ("vote", "<u4"), ("correct", "u1")]
 
 
 def _task_numbers() -> dict[str, int]:
-    """A number for each task: the kernel's where it writes samples of the task, else one that is free."""
+    """A number for each group of rows: the kernel's where it writes samples of a task, else a free one."""
     numbers = {name: task.text_kernel.number for name, task in TASKS.items() if task.text_kernel is not None}
     free = (number for number in range(FURTHER) if number not in numbers.values())
-    return {name: numbers[name] if name in numbers else next(free) for name in TASKS}
+    return {name: numbers[name] if name in numbers else next(free) for name in (*TASKS, UNKNOWN_TASK)}
 
 
 TASK_NUMBERS: Final = _task_numbers()

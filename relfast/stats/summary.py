@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from relfast.plain import Plain
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.intervals import Interval
-from relfast.stats.samples import collapse
-from relfast.stats.tally import UNKNOWN_TASK, Tally
+from relfast.stats.samples import collapse, group_of
+from relfast.stats.tally import Tally
 from relfast.stats.task_summary import TaskSummary, add_majorities
 from relfast.stats.unusable import Cause, describe
 from relfast.tables.frames import to_arrow, to_pandas
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from relfast.comparison.model import Comparison
     from relfast.stats.sample_store import SampleStore
 
-__all__ = ["LABELS", "UNKNOWN_TASK", "Summary", "Tally", "TaskSummary", "add_majorities", "summarize"]
+__all__ = ["LABELS", "Summary", "Tally", "TaskSummary", "add_majorities", "summarize"]
 
 _ORDER: Final = {name: place for place, name in enumerate(TASKS)}
 
@@ -130,23 +130,25 @@ class Summary(Plain):
         KeyError, TypeError, ValueError, AttributeError, IndexError
             It is no summary.
         """
-        return cls(
-            {name: TaskSummary.from_dict(name, task) for name, task in data["tasks"].items()},
-            data["signature"],
-            data.get("output"),
-            data.get("seconds"),
-            list(data.get("notes", ())),
+        summary = cls(
+            {}, data["signature"], data.get("output"), data.get("seconds"), list(data.get("notes", ()))
         )
+        for name, task in data["tasks"].items():
+            summary._add(TaskSummary.from_dict(group_of(name), task))
+        return summary
 
     def merge(self, other: Summary) -> None:
         """Add the summary of another shard. Different signatures are noted, not hidden."""
         if other.signature != self.signature:
             self.notes.append(f"merged with a summary signed {other.signature}")
-        for name, task in other.tasks.items():
-            if name in self.tasks:
-                self.tasks[name].merge(task)
-            else:
-                self.tasks[name] = task
+        for task in other.tasks.values():
+            self._add(task)
+
+    def _add(self, task: TaskSummary) -> None:
+        if task.name in self.tasks:
+            self.tasks[task.name].merge(task)
+        else:
+            self.tasks[task.name] = task
 
 
 def summarize(tally: Tally, signature: str, store: SampleStore | None = None) -> Summary:

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from relfast.plain import Plain
 from relfast.records import SCORED, Score
-from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, hash_id, hash_vote, id_text
+from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, group_of, hash_id, hash_vote, id_text
 from relfast.stats.task_tally import METRICS, Firsts, TaskTally, tally_of_written
 
 if TYPE_CHECKING:
     from relfast.tasks.block_rows import Counted
 
-UNKNOWN_TASK: Final = "(unknown)"
-
 
 @dataclass(slots=True, repr=False, eq=False)
 class Tally(Plain):
-    """Counts of a run so far, per task; rows whose task is unknown count under ``(unknown)``.
+    """Counts of a run so far, per group of rows (`relfast.stats.samples.group_of`).
 
     ``samples`` holds the scored rows in order, as `SAMPLE` records one after the other.
     """
@@ -39,7 +37,7 @@ class Tally(Plain):
         groups: dict[str, list[Score]] = {}
         samples = []
         for score in scores:
-            groups.setdefault(score.task or UNKNOWN_TASK, []).append(score)
+            groups.setdefault(group_of(score.task), []).append(score)
             samples.append(sample_of(score))
         for name, group in groups.items():
             tally.tasks[name] = TaskTally()
@@ -53,7 +51,7 @@ class Tally(Plain):
 
     def add(self, score: Score, times: int = 1) -> None:
         """Count a row, or as many rows like it, but for their samples."""
-        name = score.task or UNKNOWN_TASK
+        name = group_of(score.task)
         task = self.tasks.get(name)
         if task is None:
             task = self.tasks[name] = TaskTally()
@@ -117,5 +115,5 @@ def sample_of(score: Score) -> bytes:
     if score.status not in SCORED:
         return b""
     key = orjson.dumps(score.index) if score.id is None else id_text(score.id)
-    number = TASK_NUMBERS[score.task or UNKNOWN_TASK] + (FURTHER if score.sample else 0)
+    number = TASK_NUMBERS[group_of(score.task)] + (FURTHER if score.sample else 0)
     return SAMPLE.pack(number, hash_id(key), hash_vote(score.vote), bool(score.correct))

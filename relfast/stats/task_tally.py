@@ -67,11 +67,9 @@ class TaskTally(Plain):
         if not rows:
             return
         name = scored[0].task or ""
-        names: dict[str, Any] = {}
-        for metrics in rows:
-            names.update(metrics)
-        columns = {name: [metrics.get(name) for metrics in rows] for name in names}
-        self._add_columns(METRICS.get(name, {}), columns)
+        known = METRICS.get(name, {})
+        names = dict.fromkeys(metric for metrics in rows for metric in metrics if metric in known)
+        self._add_columns(known, {metric: [metrics.get(metric) for metrics in rows] for metric in names})
         breakdown = BREAKDOWNS.get(name)
         if breakdown is not None:
             cells: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
@@ -88,9 +86,7 @@ class TaskTally(Plain):
         numbers: list[tuple[int, str, int, int]] = []
         labels: list[tuple[int, str, Counter[str]]] = []
         for name, column in columns.items():
-            metric = known.get(name)
-            if metric is None:
-                continue
+            metric = known[name]
             if metric.kind != "label":
                 n, units, first = _added(column, metric.undefined)
                 if n:

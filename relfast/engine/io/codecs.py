@@ -20,7 +20,7 @@ MAX_EXPANSION: Final = 1_000
 MAX_WINDOW: Final = 2**27
 """Bytes of a zstd stream that its decoder looks back on, and holds: as many as zstd itself takes unasked."""
 
-_EXPANSION_GRACE: Final = 64 * 2**20
+EXPANSION_GRACE: Final = 64 * 2**20
 _READ: Final = 1 << 17
 
 
@@ -219,7 +219,7 @@ class Expanding(Stream):
         except zlib.error as error:
             raise Damaged(f"compressed input is damaged: {error}") from None
         self._given += len(out)
-        if self._given > _EXPANSION_GRACE and self._given > MAX_EXPANSION * self._taken:
+        if self._given > EXPANSION_GRACE and self._given > MAX_EXPANSION * self._taken:
             raise Damaged(f"compressed input expands more than {MAX_EXPANSION} times")
         return out
 

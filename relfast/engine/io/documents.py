@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -17,7 +18,9 @@ import orjson
 
 from relfast.engine.io.codecs import (
     CHUNK,
+    EXPANSION_GRACE,
     GZIP_MAGIC,
+    MAX_EXPANSION,
     ZSTD_MAGIC,
     Damaged,
     Expanding,
@@ -167,7 +170,7 @@ def open_zip(path: str) -> Stream:
         raise InputError(error.strerror or str(error), file=path) from error
     try:
         archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, OSError) as error:
+    except Exception as error:  # of a damaged directory, whatever zipfile stumbles over
         file.close()
         raise InputError(f"not a readable ZIP: {error}", file=path) from None
     members = {info.filename: info for info in archive.infolist()}
@@ -196,14 +199,18 @@ def _sample(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
 
 def _member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
     """The bytes of a member. Raises `Damaged` where they are not what was written."""
-    file.seek(info.header_offset)
+    size = os.fstat(file.fileno()).st_size
+    # a damaged directory says anything: negative offsets, lengths of 2⁶³ bytes
+    file.seek(min(max(0, info.header_offset), size))
     header = file.read(_LOCAL_HEADER)
     if len(header) < _LOCAL_HEADER or not header.startswith(ZIP_MAGIC):
         raise Damaged(f"member {info.filename} is not where the ZIP says it is")
     # lengths of name and extra field may differ from those in the directory
     name, extra = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
     file.seek(name + extra, io.SEEK_CUR)
-    packed = file.read(info.compress_size)
+    packed = file.read(min(info.compress_size, size))
+    if info.file_size > max(EXPANSION_GRACE, MAX_EXPANSION * len(packed)):
+        raise Damaged(f"member {info.filename} expands more than {MAX_EXPANSION} times")
     if info.compress_type == _STORED:
         data = packed
     elif info.compress_type == _DEFLATED:

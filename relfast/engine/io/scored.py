@@ -12,6 +12,7 @@ from relfast.engine.io.sources import Source
 from relfast.errors import InputError
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import STATUSES, Score
+from relfast.stats.samples import group_of
 
 
 def is_row(row: dict[str, Any] | None) -> bool:
@@ -20,7 +21,7 @@ def is_row(row: dict[str, Any] | None) -> bool:
 
 
 def read_scores(source: Source) -> Iterator[Score]:
-    """The rows of a file, in order.
+    """The rows of a file, in order, each under the task that it counts under.
 
     Raises
     ------
@@ -44,7 +45,7 @@ def read_scores(source: Source) -> Iterator[Score]:
         yield Score(
             row.get("index", number - 1),
             row.get("id"),
-            row.get("task"),
+            group_of(row.get("task")),
             row.get("sample", 0),
             row["status"],
             row.get("correct"),
