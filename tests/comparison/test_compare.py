@@ -407,24 +407,20 @@ def test_one_clear_line(
 def test_nothing_runs_in_a_terminal_or_a_spreadsheet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    nasty = "=cmd|'/c calc'!A1 \x1b[2J \u202e & 50% $x_1$ \\input{x} [red]"
-    a, b = ([score("@SUM(1)", right, task=nasty)] for right in (True, False))
+    nasty = "@cmd|'c calc'!A1 \x1b[2J \u202e & 50% $x_1$ \\input{x} [red]"
+    a, b = ([score("@SUM(1)", right)] for right in (True, False))
     paths = [str(write(tmp_path / name, rows)) for name, rows in (("a.jsonl", a), ("b.jsonl", b))]
-    assert run_main(*paths) == 0
+    assert run_main(f"{nasty}={paths[0]}", f"b={paths[1]}") == 0
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "\u202e" not in out
     assert "[red]" in "".join(out.split("\n"))
-    comparison = relfast.compare(*paths)
-    row = next(iter(csv.DictReader(io.StringIO(comparison.to_csv()))))
-    assert row["task"] == f"'{nasty}"
+    comparison = relfast.compare(*paths, names=[nasty, "<script>"])
+    assert next(csv.DictReader(io.StringIO(comparison.to_csv())))["a"] == f"'{nasty}"
     tex = comparison.to_latex()
     assert r"\textbackslash{}input\{x\}" in tex
     assert "\u202e" not in tex
-    assert (
-        "<script"
-        not in relfast.compare(*([score("p", True, task="<script>")] for _ in range(2)))._repr_html_()
-    )
+    assert "<script" not in comparison._repr_html_()
     assert run_main(*paths, "--flips", str(tmp_path / "flips.csv")) == 0
     (flip,) = csv.DictReader(io.StringIO((tmp_path / "flips.csv").read_text()))
     assert flip["id"] == "'@SUM(1)"
