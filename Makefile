@@ -7,10 +7,11 @@ PIP     := $(BIN)/python -m pip --disable-pip-version-check
 JOBS    ?= $(shell nproc)
 PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
+QUICK   := -m 'not slow and not trainers and not browser and not ray and not lines'
 MINUTES ?= 20
 LINES   ?= 100000
 
-.PHONY: chromium demo test test-quick test-trainers test-lines test-ray test-ray-quick fuzz fuzz-chemistry fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
+.PHONY: chromium demo test test-all test-quick test-trainers test-lines test-ray test-ray-quick fuzz fuzz-chemistry fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -57,15 +58,20 @@ chromium:
 	    $$as apt-get update -qq && $$as apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
 	  echo "no browser: install Chromium, or say where one is with RELFAST_CHROMIUM"
 
-## all tests but those with torch; the kernels compile on one core while the linters run on the other
-test: $(VENV)/.test chromium
+## linters, and the tests that take no more than three seconds each; the kernels compile meanwhile
+test: $(VENV)/.test
+	$(BIN)/relfast warmup & $(MAKE) check; checked=$$?; wait; exit $$checked
+	$(PYTEST) $(SPREAD) $(QUICK)
+
+## all tests but those with torch or a cluster, of the page in a browser too
+test-all: $(VENV)/.test chromium
 	$(BIN)/relfast warmup & $(MAKE) check; checked=$$?; wait; exit $$checked
 	$(PYTEST) $(SPREAD)
 
-## what takes no more than a second each
+## the tests of it alone
 test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
-	$(PYTEST) $(SPREAD) -m 'not slow and not trainers and not browser and not ray and not lines'
+	$(PYTEST) $(SPREAD) $(QUICK)
 
 ## trainers and harnesses: TRL, verifiers, reasoning-gym, inspect, lm-evaluation-harness, SkyRL-Gym, and what else
 ## is installed in $(VENV) (docs/training.md); sentence-transformers, which ours is held against
