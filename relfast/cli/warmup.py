@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import os
 import pkgutil
-import subprocess
 import sys
 import time
-from collections.abc import Sequence
 
 import click
+from relfast_kernels.compiled.making import Progress
 
 from relfast import __version__
 from relfast.cores import usable_cores
@@ -31,8 +29,8 @@ _EXTRAS = {
     "ray": ("ray", "fsspec"),
 }
 
-_SECONDS = {"text": 80, "smiles": 45, "mcs": 30, "maze": 30}
-"""What native units take to compile, about."""
+_CLEAR = "\r\x1b[K"
+_EVERY_SECONDS = 0.2
 
 
 @click.command(name="warmup")
@@ -50,7 +48,7 @@ def command() -> None:
 
 
 def compile_kernels() -> int:
-    """Call every kernel module's ``warm_up``; the number of modules that have one.
+    """Build the native units that are missing, and call every module's ``warm_up``; how many there are.
 
     Raises
     ------
@@ -59,43 +57,55 @@ def compile_kernels() -> int:
     """
     import relfast_kernels
     from relfast_kernels.compiled import native
+    from relfast_kernels.compiled.making import make
 
     try:
         native.cache().check(make=True)
     except OSError as error:
         raise OutputError(native.cache().path, error.strerror or str(error)) from None
-    # native units take a minute each, the other kernels as long as one of them: side by side on all cores
-    beside = [_build_native(units) for units in _shares(usable_cores())]
-    n = 0
+    missing = [unit for unit in native.UNITS if native.load(unit) is None]
+    for unit in missing:
+        native.remove(unit)  # what cannot be loaded is damaged
+    if missing:
+        with _Shown() as shown:
+            try:
+                make(missing, usable_cores(), environment=environment(), tell=shown)
+            except OSError as error:
+                raise OutputError(native.cache().path, str(error)) from None
+    n = len(native.UNITS)
     for module in pkgutil.walk_packages(relfast_kernels.__path__, "relfast_kernels."):
+        if module.name.endswith("__main__"):
+            continue
         loaded = importlib.import_module(module.name)
         if hasattr(loaded, "warm_up"):
             loaded.warm_up()
             n += 1
-    for process in beside:
-        process.wait()
-    for unit in native.UNITS:
-        if native.load(unit) is None:
-            native.build(unit)
     return n
 
 
-def _shares(processes: int) -> list[list[str]]:
-    """The native units that are missing, dealt out to processes: each to the one that has least to do."""
-    from relfast_kernels.compiled import native
+class _Shown:
+    """Tells on standard error how far compiling is: a line that is rewritten on a terminal, else one a unit."""
 
-    shares: list[list[str]] = [[] for _ in range(processes)]
-    for unit in sorted(native.UNITS, key=_weight, reverse=True):
-        if not native.is_built(unit):
-            min(shares, key=lambda share: sum(map(_weight, share))).append(unit)
-    return [share for share in shares if share]
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._said = 0.0
 
+    def __enter__(self) -> _Shown:
+        return self
 
-def _weight(unit: str) -> int:
-    return _SECONDS.get(unit, 10)
+    def __exit__(self, *_: object) -> None:
+        if self._live:
+            click.echo(_CLEAR, nl=False, err=True)
 
-
-def _build_native(units: Sequence[str]) -> subprocess.Popen[bytes]:
-    """A process that builds native units; it ends with this one."""
-    command = [sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid()), *units]
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment())
+    def __call__(self, made: Progress) -> None:
+        left = f", about {made.left:.0f} s left" if made.left >= 1 else ""
+        share = f"{made.share:.0%} of all kernels{left}"
+        if not made.functions:
+            click.echo(f"{_CLEAR * self._live}  {made.unit} compiled; {share}", err=True)
+        elif self._live and (made.done == made.functions or time.monotonic() - self._said > _EVERY_SECONDS):
+            self._said = time.monotonic()
+            click.echo(
+                f"{_CLEAR}  {made.unit}: {made.done} of {made.functions} functions; {share}",
+                nl=False,
+                err=True,
+            )

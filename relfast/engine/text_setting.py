@@ -30,7 +30,7 @@ def compile_in_background() -> None:
     import subprocess  # loads a dozen modules, and kernels are there as a rule
 
     subprocess.Popen(
-        ["nice", sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid())],
+        ["nice", sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid()), "all"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

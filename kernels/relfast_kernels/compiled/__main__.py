@@ -1,5 +1,9 @@
-"""``python -m relfast_kernels.compiled [PARENT [UNIT...]]``: build what is missing of the units, of all if
-none is named, and end with the process PARENT."""
+"""``python -m relfast_kernels.compiled PARENT UNIT``: build a unit, end with the process PARENT (0: nobody),
+and tell on standard output, a line at a time, how many functions of how many have been lowered.
+
+With a third argument numba's own way is taken, as it is where `builder.lowered_once` fails. The unit ``all``
+stands for all that are missing, unless another process has been told so: at most one a machine and user.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,40 @@ def _end_with(parent: int) -> None:
         sys.exit()
 
 
+def _tell(done: int, functions: int) -> None:
+    sys.stdout.write(f"{done} {functions}\n")
+    sys.stdout.flush()
+
+
+def _build(unit: str, own_way: bool) -> None:
+    with native.alone(unit):
+        if native.is_built(unit):
+            return
+        from relfast_kernels.compiled import builder
+
+        try:
+            made = builder.module_of(native.entries_of(unit), own_way=own_way, tell=_tell)
+        except Exception:
+            if own_way:
+                raise
+            # in a new process: this one has numba's functions half made
+            again = ["-P", "-m", "relfast_kernels.compiled", *sys.argv[1:], "own"]
+            os.execv(sys.executable, [sys.executable, *again])
+        native.keep(unit, *made, builder.emitted)
+
+
+def _build_all() -> None:
+    from relfast_kernels.compiled.making import make
+
+    with native.alone("all", wait=False):
+        missing = [unit for unit in native.UNITS if not native.is_built(unit)]
+        make(missing, len(os.sched_getaffinity(0)))
+
+
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if sys.argv[1] != "0":
         _end_with(int(sys.argv[1]))
-    for unit in sys.argv[2:] or native.UNITS:
-        if not native.is_built(unit):
-            native.build(unit)
+    if sys.argv[2] == "all":
+        _build_all()
+    else:
+        _build(sys.argv[2], own_way=len(sys.argv) > 3)

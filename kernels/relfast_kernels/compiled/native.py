@@ -14,17 +14,18 @@ that a stale or torn file is never run. One that somebody else could have writte
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from relfast_kernels.compiled.cache import Cache, user_cache
 from relfast_kernels.compiled.trust import UntrustedError
-from relfast_kernels.compiled.units import UNITS as UNITS
 
 try:
     # hashlib's own; hashlib itself loads OpenSSL, which takes longer than all that is done here
@@ -33,9 +34,12 @@ except ImportError:
     from hashlib import blake2b
 
 _ROOT: Final = Path(__file__).parent.parent
-_OF_ALL: Final = tuple(
-    f"compiled/{name}.py" for name in ("jit", "native", "units", "machine_code", "pointers")
-)
+
+UNITS: Final = ("text", "maze", "smiles", "mcs", "motif", "tags", "prompts")
+"""What is built on its own, the longest first; `entries_of` has its entries."""
+
+_FORM: Final = "1"
+"""To be raised when files are written in another way."""
 
 SHORT: Final = frozenset(
     {"smiles", "maze", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part", "text.read", "text.read_many"}
@@ -63,15 +67,32 @@ def object_file(unit: str) -> Path:
     return shared_library(unit).with_suffix(".o")
 
 
+def sources(unit: str) -> dict[str, bytes]:
+    """The sources that a unit's code comes from: its entries and all that is imported from there, the builder
+    and the decorator. Found by the beginnings of lines, which takes 1 ms for the largest."""
+    found: dict[str, bytes] = {}
+    waiting = [f"{unit}/entries.py", "compiled/builder.py"]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            with open(f"{_ROOT}/{name}", "rb", buffering=0) as file:
+                found[name] = file.read()
+            for following in found[name].split(_IMPORT)[1:]:
+                waiting.append(following.partition(b" ")[0].decode().replace(".", "/") + ".py")
+    return found
+
+
+_IMPORT: Final = b"\nfrom relfast_kernels."
+
+
 @lru_cache
 def _digest(unit: str) -> str:
     import llvmlite  # without its binding, which takes 40 ms
 
     digest = blake2b(digest_size=12)
-    for name in (*_OF_ALL, *UNITS[unit]):
-        with open(f"{_ROOT}/{name}", "rb", buffering=0) as file:
-            digest.update(file.read())
-    digest.update(f"{llvmlite.__version__} {sys.implementation.cache_tag} {_processor()}".encode())
+    for _, content in sorted(sources(unit).items()):
+        digest.update(content)
+    digest.update(f"{_FORM} {llvmlite.__version__} {sys.implementation.cache_tag} {_processor()}".encode())
     return digest.hexdigest()
 
 
@@ -104,6 +125,13 @@ def is_built(unit: str) -> bool:
         except OSError:
             continue
     return False
+
+
+def remove(unit: str) -> None:
+    """Remove a unit's files, where there are any."""
+    for path in (shared_library(unit), object_file(unit)):
+        with suppress(OSError):
+            path.unlink()
 
 
 def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
@@ -218,7 +246,7 @@ def is_short(unit: str, name: str) -> bool:
 
 def entries_of(unit: str) -> str:
     """The module that declares a unit's entries."""
-    return "relfast_kernels." + UNITS[unit][-1].removesuffix(".py").replace("/", ".")
+    return f"relfast_kernels.{unit}.entries"
 
 
 def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..., int]:
@@ -246,8 +274,25 @@ def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..
     return call
 
 
-def build(unit: str) -> Path:
-    """Compile a unit and write its file, whole or not at all; where that is.
+@contextmanager
+def alone(unit: str, *, wait: bool = True) -> Iterator[None]:
+    """Build a unit once a machine: wait as long as another process is at it.
+
+    Its lock ends with that process, however it ends. Raises `OSError` as `keep`, and without ``wait``
+    `BlockingIOError`.
+    """
+    cache().check(make=True)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    lock = os.open(cache().path / f".{unit}.lock", flags, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(lock)
+
+
+def keep(unit: str, module: Any, entries: Mapping[str, Any], emitted: Callable[..., bytes]) -> Path:
+    """Write a unit's file, whole or not at all; where that is. ``emitted`` makes object code of ``module``.
 
     Raises
     ------
@@ -257,37 +302,22 @@ def build(unit: str) -> Path:
         It cannot be written.
     """
     cache().check(make=True)
-    import importlib
-
-    import numba
-    from numba import types
-
-    from relfast_kernels.compiled.machine_code import compiled, module_of
-
-    module = importlib.import_module(entries_of(unit))
-    kinds = {"p": types.voidptr, "i": types.int64}
-    entries = {}
-    texts = []
-    made: dict[Any, str] = {}
-    for name, (function, arguments) in module.ENTRIES.items():
-        if function in made:  # another name for what is called with the lock held, or without
-            entries[name] = {"symbol": made[function], "arguments": arguments}
-            continue
-        signature = types.int64(*(kinds[letter] for letter in arguments))
-        made_here = numba.njit(
-            signature, nogil=True, fastmath=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
-        )(function)
-        overload = made_here.overloads[signature.args]
-        made[function] = overload.fndesc.llvm_func_name
-        entries[name] = {"symbol": made[function], "arguments": arguments}
-        texts.append(made_here.inspect_llvm(signature.args))
-    linked = module_of(texts, [entry["symbol"] for entry in entries.values()])
-    library = _link(compiled(linked, reloc="pic", codemodel="default"))
+    library = _link(emitted(module, reloc="pic", codemodel="default"))
     if library is not None:
         return cache().write(shared_library(unit).name, _with_trailer(library, entries))
     # the code will land anywhere in the address space, far from the C library
-    code = compiled(linked, reloc="static", codemodel="large")
+    code = emitted(module, reloc="static", codemodel="large")
     return cache().write(object_file(unit).name, _with_trailer(code, entries))
+
+
+def build(unit: str) -> Path:
+    """Build a unit in a process of its own; where its file is. Raises as `keep`."""
+    from relfast_kernels.compiled.making import make
+
+    cache().check(make=True)
+    make([unit], 1)
+    path = shared_library(unit)
+    return path if path.exists() else object_file(unit)
 
 
 def _link(code: bytes) -> bytes | None:

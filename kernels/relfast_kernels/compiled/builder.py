@@ -1,0 +1,166 @@
+"""From kernel source to the machine code of a unit: each function lowered once, linked once, optimised once.
+
+Numba compiles function by function: it links all callees into each and optimises the whole again, three times
+the work (431 against 145 CPU s for the seven units of 2026). It also counts references to every array that it
+hands on, nine calls in ten of its code; the arrays of kernels are views of memory that others own, so there
+is nothing to count. `lowered_once` reaches into numba for this and is the only place that does; a test holds
+that it works with the numba that is installed. Where it does not, `python -m relfast_kernels.compiled` builds
+in numba's own way, with the same result.
+
+For a process of its own: kernel modules must not have been imported before.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, Final
+from unittest import mock
+
+import llvmlite.binding as llvm
+import numba
+from numba import types
+from numba.core import codegen, cpu, registry
+
+import relfast_kernels.compiled.jit as jit
+
+FLAGS: Final = {"nogil": True, "fastmath": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_KINDS: Final = {"p": types.voidptr, "i": types.int64}
+_COUNTING: Final = re.compile(r"^\s*(?:tail )?call void @NRT_(?:incref|decref)\(.*\n", re.MULTILINE)
+_FREE: Final = re.compile(r"^declare void @NRT_MemInfo_call_dtor\(([\w*]+).*$", re.MULTILINE)
+_NEVER: Final = r"""declare void @abort()
+
+define linkonce_odr void @NRT_MemInfo_call_dtor(\1) {
+  call void @abort()
+  unreachable
+}"""
+
+Tell = Callable[[int, int], None]
+"""Told how many functions of how many are lowered."""
+
+
+@contextmanager
+def lowered_once(count: Callable[[], None]) -> Iterator[None]:
+    """Have numba hand out functions as it has lowered them, neither linked, optimised nor compiled.
+
+    ``count`` is called for each.
+    """
+
+    def finalize(self: Any) -> None:
+        self._finalized = True
+        count()
+
+    def optimize(self: Any, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def executable(_: Any, library: Any, description: Any, environment: Any) -> Any:
+        name = description.qualname.split(".")[-1]
+        return cpu._dynfunc.make_function(description.lookup_module(), name, "", 1, environment, (library,))
+
+    with ExitStack() as patches:
+        for owner, name, ours in (
+            (codegen.CPUCodeLibrary, "finalize", finalize),
+            (codegen.CPUCodeLibrary, "_optimize_functions", optimize),
+            (codegen.CPUCodegen, "_check_llvm_bugs", lambda _: None),
+            (cpu.CPUContext, "get_executable", executable),
+        ):
+            patches.enter_context(mock.patch.object(owner, name, ours))
+        yield
+
+
+def module_of(
+    entries_module: str, *, own_way: bool = False, tell: Tell | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """An LLVM module of all that the entries of a Python module call, and what is to be known of the entries.
+
+    ``own_way``: lowered, linked and optimised by numba itself.
+    """
+    decorated = lowered = 0
+
+    def kernel(function: Any) -> Any:
+        nonlocal decorated
+        decorated += 1
+        return numba.njit(cache=False, **FLAGS)(function)
+
+    def count() -> None:
+        nonlocal lowered
+        lowered += 1
+        if tell is not None:
+            tell(lowered, max(lowered, decorated))
+
+    def call(self: Any, *values: Any, **named: Any) -> Any:
+        return self.py_func(*values, **named)
+
+    with ExitStack() as patches:
+        patches.enter_context(mock.patch.object(jit, "kernel", kernel))
+        # kernels that are called meanwhile, for tables made at import, run as plain Python
+        patches.enter_context(mock.patch.object(registry.CPUDispatcher, "__call__", call))
+        if not own_way:
+            patches.enter_context(lowered_once(count))
+        declared = importlib.import_module(entries_module).ENTRIES
+        entries, roots = _lowered(declared)
+        libraries = roots if own_way else _with_callees(roots)
+        linked = llvm.parse_assembly(str(libraries[0]._final_module))
+        for library in libraries[1:]:
+            linked.link_in(library._final_module, preserve=True)
+    # the kernels need the C library only. Numba declares a function of its own runtime to free memory; they
+    # allocate none, so it is never called, and nobody counts references
+    linked = llvm.parse_assembly(_COUNTING.sub("", _FREE.sub(_NEVER, str(linked), count=1)))
+    symbols = {entry["symbol"] for entry in entries.values()}
+    for value in (*linked.functions, *linked.global_variables):
+        if not value.is_declaration and value.name not in symbols:
+            value.linkage = "internal"
+    if hasattr(llvm, "create_pass_builder"):  # llvmlite before 0.44 leaves it as numba has made it
+        options = llvm.create_pipeline_tuning_options(3)
+        options.loop_vectorization = True
+        options.slp_vectorization = False  # as numba has it
+        passes = llvm.create_pass_builder(_target(reloc="pic", codemodel="default"), options)
+        passes.getModulePassManager().run(linked, passes)
+    return linked, entries
+
+
+def _lowered(declared: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+    """What is to be known of entries, and numba's libraries of them."""
+    entries: dict[str, Any] = {}
+    symbols: dict[Any, str] = {}
+    libraries = []
+    for name, (function, arguments) in declared.items():
+        if function not in symbols:  # else another name for what is called with the lock held, or without
+            signature = types.int64(*(_KINDS[letter] for letter in arguments))
+            overload = numba.njit(signature, **FLAGS)(function).overloads[signature.args]
+            symbols[function] = overload.fndesc.llvm_func_name
+            libraries.append(overload.library)
+        entries[name] = {"symbol": symbols[function], "arguments": arguments}
+    return entries, libraries
+
+
+def _with_callees(libraries: list[Any]) -> list[Any]:
+    """Numba's libraries, and those of all functions that are called there, each once."""
+    found: dict[Any, None] = {}
+    waiting = list(libraries)
+    while waiting:
+        library = waiting.pop()
+        if library not in found:
+            found[library] = None
+            waiting.extend(library._linking_libraries)
+    return list(found)
+
+
+def emitted(module: Any, **options: Any) -> bytes:
+    """The object code of an LLVM module for this processor."""
+    code: bytes = _target(**options).emit_object(module)
+    return code
+
+
+def _target(**options: Any) -> Any:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(),
+        features=llvm.get_host_cpu_features().flatten(),
+        opt=3,
+        jit=options["reloc"] == "static",
+        **options,
+    )
