@@ -69,7 +69,7 @@ class Source(NamedTuple):
         Raises
         ------
         InputError
-            It cannot be opened, or is a document that nobody knows.
+            It cannot be opened, or not read at all, or is a document that nobody knows.
         MissingExtraError
             It is zst and zstandard is not installed.
         """
@@ -80,8 +80,10 @@ class Source(NamedTuple):
         file = _open(self.path)
         try:
             head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
-        except InputError:
+        except (InputError, OSError) as error:
             Plain(file).close()
+            if isinstance(error, OSError):
+                raise InputError(error.strerror or str(error), file=self.path) from error
             raise
         stream = Plain(file, head)
         if codec == "plain":
