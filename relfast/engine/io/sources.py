@@ -52,11 +52,14 @@ class Source(NamedTuple):
         ``json`` are whole files of samples (`relfast.engine.io.documents`).
     seekable
         A plain regular file, of which workers read byte ranges themselves.
+    size
+        Bytes of a regular file when it was found.
     """
 
     path: str
     codec: Codec
     seekable: bool = False
+    size: int = 0
 
     @property
     def regular(self) -> bool:
@@ -157,10 +160,11 @@ def _source(path: str) -> Source:
             head = file.read(HEAD_BYTES)
             if _by_magic(head) == "zst":
                 head += file.read(_FRAME_BYTES)
+            size = os.fstat(file.fileno()).st_size
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from error
     codec = codec_of(path, head)
-    return Source(path, codec, seekable=codec == "plain")
+    return Source(path, codec, seekable=codec == "plain", size=size)
 
 
 def codec_of(path: str, head: bytes) -> Codec:
