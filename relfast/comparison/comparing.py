@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from relfast.stats.intervals import LEVEL, Interval, mean_interval, share_interv
 from relfast.stats.paired import Differences, holm
 from relfast.stats.samples import group_of
 from relfast.tasks import TASKS
+
+_SHOWN_METRICS: Final = 50
 
 
 @dataclass
@@ -121,8 +124,9 @@ def comparing(
 def _check_metric(runs: Sequence[Loaded], metric: str) -> None:
     known = {name for run in runs for name in run.columns.metrics}
     if metric not in ("correct", "reward") and metric not in known:
-        there = ", ".join(["correct", "reward", *sorted(known)])
-        raise UsageError(f"no row has a number for metric {metric!r}; there are: {there}")
+        there = ", ".join(f"{name:.60}" for name in ["correct", "reward", *sorted(known)][:_SHOWN_METRICS])
+        more = ", …" if len(known) + 2 > _SHOWN_METRICS else ""
+        raise UsageError(f"no row has a number for metric {metric!r:.60}; there are: {there}{more}")
 
 
 def _compare(

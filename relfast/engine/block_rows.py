@@ -25,7 +25,7 @@ from relfast_kernels.layouts import (
 from relfast.engine.outcome_rows import OutcomeRows
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import LOAD_SECONDS, Scoring
-from relfast.engine.segments import Segment
+from relfast.engine.segments import Segment, rows_of
 from relfast.engine.text_work import kinds_of
 from relfast.json_text import encode_row
 from relfast.records import Outcome, Place, Record, Score
@@ -216,10 +216,13 @@ class LineJudge:
         taken = self._gold.take(block, records, scratch, numbers, first_index, chosen)
         left = self._reader.n_left
         scores = self._scoring.read_by(self._reader, taken.entries, verdicts)
-        parts: list[_Part] = []
-        if lines.judged is not None and len(numbers) < lines.stop - lines.start:
-            parts = lines.judged.parts(lines.start, lines.stop)
-        rows, tally = _joined(parts, scores, first_index, lines.between)
+        if lines.judged is not None:
+            parts: list[_Part] = []
+            if len(numbers) < lines.stop - lines.start:
+                parts = lines.judged.parts(lines.start, lines.stop)
+            rows, tally = _joined(parts, list(scores), first_index, lines.between)
+        else:
+            rows, tally = rows_of(scores)
         segment = Segment(lines.stop, rows, tally.rows, tally)
         segment.n_exact = taken.n_exact
         segment.n_fast = lines.stop - lines.start - taken.n_exact
@@ -284,7 +287,7 @@ class LineJudge:
         setting = Setting(
             scoring.options, scoring.job.details, scoring.reward_metric(task), TASK_NUMBERS[task.name], row_of
         )
-        scoring.guard.enter(None, scoring.job.timeout and LOAD_SECONDS)
+        scoring.guard.enter(None, scoring.job.timeout and LOAD_SECONDS, limited=False)
         try:
             opened = resolve(opener)(setting)
         finally:
@@ -298,9 +301,9 @@ def _joined(
     parts: Sequence[_Part], scores: Sequence[Score], first_index: int, between: Sequence[Between] = ()
 ) -> tuple[bytes, Tally]:
     """Rows and tally of lines that were judged and of such as were not."""
-    tally = Tally.of(scores)
     if not parts and not between:
-        return b"".join([encode_row(score.to_row()) for score in scores]), tally
+        return rows_of(scores)
+    tally = Tally.of(scores)
     for part in parts:
         of_task = [score for score in scores if score.task == part.task]
         line_of = [line for line, size in zip(part.lines, part.sizes, strict=True) for _ in range(size)]

@@ -18,6 +18,7 @@ from relfast.engine.detours import Detours
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict, timed_out_verdict
 from relfast.engine.rows import Gold, records_of
+from relfast.engine.segments import pieces
 from relfast.errors import RelfastError
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Extracted, Outcome, Place, Record, Score, Status, unscored
@@ -42,8 +43,9 @@ stops by itself, and keeps the worker and its model."""
 class Guard(Protocol):
     """Told before and after whatever may never come back."""
 
-    def enter(self, place: Place | None, seconds: float) -> None:
-        """One record starts or goes on (or, with None, several), and has so many seconds; 0 = no limit."""
+    def enter(self, place: Place | None, seconds: float, *, limited: bool = True) -> None:
+        """One record starts or goes on (or, with None, several), and has so many seconds; 0 = no limit. What
+        loads or runs a model is not ``limited`` in memory."""
 
     def leave(self) -> None: ...
 
@@ -61,7 +63,7 @@ class Reader(Protocol):
 class NoGuard:
     """In-process: nothing can be done about a hang, so nothing is."""
 
-    def enter(self, place: Place | None, seconds: float) -> None:
+    def enter(self, place: Place | None, seconds: float, *, limited: bool = True) -> None:
         pass
 
     def leave(self) -> None:
@@ -110,10 +112,11 @@ class Scoring:
 
         ``chosen`` is the filter of lm-evaluation-harness whose rows are scored.
         """
-        entries: list[Record | Score] = []
-        for index, line in enumerate(lines, first_index):
-            entries += self.line(line, index, chosen)
-        return self.entries(entries, verdicts, one_by_one=one_by_one)
+        entries = (
+            entry for index, line in enumerate(lines, first_index) for entry in self.line(line, index, chosen)
+        )
+        for piece in pieces(entries):
+            yield from self.entries(piece, verdicts, one_by_one=one_by_one)
 
     def line(self, line: bytes, index: int, chosen: str | None = None) -> list[Record | Score]:
         """The records of one line, none where it is blank."""
@@ -164,13 +167,15 @@ class Scoring:
         reader: Reader,
         entries: Sequence[Record | Score],
         verdicts: Mapping[Place, Verdict] | None = None,
-    ) -> list[Score]:
-        """`entries` with a reader that is asked before extractors."""
-        before, self.reader = self.reader, reader
-        try:
-            return list(self.entries(entries, verdicts))
-        finally:
-            self.reader = before
+    ) -> Iterator[Score]:
+        """`entries`, a piece at a time, with a reader that is asked before extractors."""
+        for piece in pieces(entries):
+            before, self.reader = self.reader, reader
+            try:
+                scores = list(self.entries(piece, verdicts))
+            finally:
+                self.reader = before
+            yield from scores
 
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
         self._make_ready(task)
@@ -207,13 +212,13 @@ class Scoring:
         def before_step() -> None:
             if len(records) == 1:
                 place = records[0].index, records[0].sample
-                self.guard.enter(place, timeout and deadlines.left(0) + STEP_SECONDS)
+                self.guard.enter(place, timeout and deadlines.left(0) + STEP_SECONDS, limited=False)
             else:
                 # a step that takes longer than a record may ends the worker, and each is tried alone
-                self.guard.enter(None, timeout and timeout + STEP_SECONDS)
+                self.guard.enter(None, timeout and timeout + STEP_SECONDS, limited=False)
 
         def before_loading() -> None:
-            self.guard.enter(None, timeout and LOAD_SECONDS)
+            self.guard.enter(None, timeout and LOAD_SECONDS, limited=False)
 
         deadlines = Deadlines(
             len(records), timeout, before_step=before_step, before_loading=before_loading, clock=self.clock
@@ -290,7 +295,7 @@ class Scoring:
         only the others need (RDKit) is never loaded."""
         if task.name + part in self._ready:
             return
-        self.guard.enter(None, self.job.timeout and LOAD_SECONDS)
+        self.guard.enter(None, self.job.timeout and LOAD_SECONDS, limited=False)
         try:
             load()
         finally:

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pickle import PickleBuffer
-from typing import Any, SupportsIndex
+from typing import Any, Final, SupportsIndex, TypeVar
 
 from relfast.engine.detours import Found
+from relfast.json_text import encode_row
 from relfast.plain import Plain
+from relfast.records import Score
 from relfast.stats.tally import Tally
+
+PIECE: Final = 4_096
+"""Most records scored at a time: one takes 4 kB until its row is written, and a line can have millions."""
+
+_T = TypeVar("_T")
+
+
+def pieces(items: Iterable[_T]) -> Iterator[list[_T]]:
+    """Items `PIECE` at a time."""
+    left = iter(items)
+    while piece := list(islice(left, PIECE)):
+        yield piece
+
+
+def rows_of(scores: Iterable[Score]) -> tuple[bytes, Tally]:
+    """Rows and tally of scores, of which a piece at a time is held."""
+    rows, tally = [], Tally()
+    for piece in pieces(scores):
+        rows.append(b"".join([encode_row(score.to_row()) for score in piece]))
+        tally.merge(Tally.of(piece))
+    return b"".join(rows), tally
 
 
 @dataclass(slots=True, repr=False, eq=False)

@@ -53,7 +53,7 @@ class Watch(NoGuard):
     def __init__(self) -> None:
         self.entered: list[tuple[Place | None, float]] = []
 
-    def enter(self, place: Place | None, seconds: float) -> None:
+    def enter(self, place: Place | None, seconds: float, *, limited: bool = True) -> None:
         self.entered.append((place, seconds))
 
 

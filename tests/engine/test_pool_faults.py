@@ -251,7 +251,6 @@ def test_whom_a_death_is_blamed_on(signum: signal.Signals, monkeypatch: pytest.M
 def test_a_stopped_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody stops a worker (SIGSTOP): no kernel timer ends it, the parent does."""
     monkeypatch.setattr(pool, "GRACE_SECONDS", 1.0)
-    monkeypatch.setattr(pool, "_CHECK_SECONDS", 0.2)
     with _closing(Pool(Job(timeout=0.5), 1)) as workers:
         easy = _Wait(_record(**EASY))
         workers.submit(easy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -13,9 +13,8 @@ from relfast.engine.io.codecs import Damaged
 from relfast.engine.io.line_counts import Before, LineCounts, place
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import EMBEDDED, Scoring
-from relfast.engine.segments import Segment
+from relfast.engine.segments import Segment, rows_of
 from relfast.errors import ReadError
-from relfast.json_text import encode_row
 from relfast.records import Place, Score, unscored
 from relfast.stats.summary import Tally
 
@@ -43,17 +42,22 @@ _ROUND: Final = 1 << 16
 """Blocks of a file differ in size by less: the first one's room does for all."""
 
 
-class _Loader:
+class Loader:
     """Reads blocks into one buffer: fresh memory for each costs as much as reading it."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def load(self, block: Block) -> bytes | memoryview:
-        """The bytes of a block of lines, good until the next call. Raises `ReadError`."""
+        """The bytes of a block's lines, good until the next call; a row of Parquet is a line of JSON. Raises
+        `ReadError`, `Damaged`."""
         if block.data is not None:
             return block.data
         assert block.path is not None
+        if block.parquet:
+            from relfast.engine.io.parquet import read_group
+
+            return b"\n".join([*read_group(block.path, block.group), b""])
         if len(self._buffer) < block.size:
             self._buffer = bytearray()  # so that there are not two of them
             self._buffer = bytearray(-(-block.size // _ROUND) * _ROUND)
@@ -102,7 +106,7 @@ class BlockScoring:
         self._soon = soon
         self._fast_path: TextFastPath | None = None
         self._bytes_without_fast_path = FAST_PATH_FROM_BYTES if large else 0
-        self._loader = _Loader()
+        self._loader = Loader()
 
     def segments(
         self,
@@ -148,7 +152,7 @@ class BlockScoring:
             yield _faulty(stop, block.faults)
             return
         try:
-            data = self._read(block)
+            data = self._loader.load(block)
         except Damaged as error:
             from relfast.engine.io.parquet import damaged_rows
 
@@ -172,15 +176,6 @@ class BlockScoring:
                 self._tell(block, stop)
                 self._place(block, before)
             yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
-
-    def _read(self, block: Block) -> bytes | memoryview:
-        """The bytes of a block's lines; a row of Parquet is a line of JSON. Raises `ReadError`, `Damaged`."""
-        if not block.parquet:
-            return self._loader.load(block)
-        from relfast.engine.io.parquet import read_group
-
-        assert block.path is not None
-        return b"\n".join([*read_group(block.path, block.group), b""])
 
     def _tell(self, block: Block, n_lines: int) -> None:
         """Tell all other workers how many lines a block has."""
@@ -221,14 +216,12 @@ class BlockScoring:
         at = start
         while at < stop:
             end = min(at + pace.step, stop)
-            scores = list(
-                self._scoring.lines(
-                    lines[at:end],
-                    block.first_index + at,
-                    verdicts,
-                    one_by_one=one_by_one,
-                    chosen=block.filter,
-                )
+            scores = self._scoring.lines(
+                lines[at:end],
+                block.first_index + at,
+                verdicts,
+                one_by_one=one_by_one,
+                chosen=block.filter,
             )
             segment = segment_of(end, scores)
             segment.ends = end == stop
@@ -321,7 +314,7 @@ def _faulty(stop: int, faults: Mapping[int, Fault]) -> Segment:
     )
 
 
-def segment_of(stop: int, scores: Sequence[Score]) -> Segment:
+def segment_of(stop: int, scores: Iterable[Score]) -> Segment:
     """The segment of some rows."""
-    rows = b"".join([encode_row(score.to_row()) for score in scores])
-    return Segment(stop, rows, len(scores), Tally.of(scores))
+    rows, tally = rows_of(scores)
+    return Segment(stop, rows, tally.rows, tally)

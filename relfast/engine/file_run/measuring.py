@@ -7,10 +7,12 @@ same numbers come out whatever was resumed, and however many workers there were.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
+from relfast.engine.file_run.block_scoring import Loader, split_lines
 from relfast.engine.io.blocks import Block
+from relfast.engine.io.codecs import Damaged
 from relfast.engine.io.filters import Filters
-from relfast.engine.io.lines import lines_of
 from relfast.engine.io.reader import blocks
 from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
@@ -44,37 +46,24 @@ def measure(
     Responses that a dump's row has no text of are not among them. Raises what reading raises.
     """
     scoring = Scoring(job, read_gold(job.data))
-    kept = _ranges(sources, job, filters, keep)
     found: dict[str, Lengths] = {}
-    index = 0
-    for number, source in enumerate(sources):
-        for line in lines_of(source):
-            if (limit is None or index < limit) and (kept is None or _in(kept, index)):
-                _measure_line(line, index, scoring, filters[number], found)
-            index += 1
+    loader = Loader()
+    for block in blocks(sources, job.max_line_bytes, filters):
+        if limit is not None and block.first_index >= limit:
+            break
+        if block.faults or (keep is not None and not keep(block)):
+            continue
+        with suppress(Damaged):  # its rows say so
+            lines = split_lines(bytes(loader.load(block)))
+            for index, line in enumerate(lines[: limit and limit - block.first_index], block.first_index):
+                _measure_line(line, index, scoring, block.filter, found)
     return found
-
-
-def _ranges(
-    sources: Sequence[Source], job: Job, filters: Filters, keep: Callable[[Block], bool] | None
-) -> list[range] | None:
-    """The lines of a shard; None: all."""
-    if keep is None:
-        return None
-    chosen = (block for block in blocks(sources, job.max_line_bytes, filters) if keep(block))
-    return [range(block.first_index, block.first_index + block.n_lines) for block in chosen]
-
-
-def _in(ranges: list[range], index: int) -> bool:
-    while ranges and index >= ranges[0].stop:
-        ranges.pop(0)
-    return bool(ranges) and index in ranges[0]
 
 
 def _measure_line(
     line: bytes, index: int, scoring: Scoring, chosen: str | None, found: dict[str, Lengths]
 ) -> None:
-    if line.isspace() or not line or len(line) > scoring.job.max_line_bytes:
+    if line.isspace() or not line:
         return
     try:
         row = decode_object(line, EXACT_FIELDS)

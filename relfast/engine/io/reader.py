@@ -63,6 +63,17 @@ def blocks(
             yield block
             seq += 1
             index = index + block.n_lines if min(index, block.n_lines) >= 0 else -1
+        _see_that_it_is_whole(source)
+
+
+def _see_that_it_is_whole(source: Source) -> None:
+    """Raise `ReadError` where a source was larger when it was found: its last lines were not seen."""
+    try:
+        size = os.stat(source.path).st_size if source.size else 0
+    except OSError:
+        return  # it was read to its end, and then moved
+    if size < source.size:
+        raise ReadError(f"it shrank from {source.size} to {size} bytes while it was read", file=source.path)
 
 
 def cut_file(

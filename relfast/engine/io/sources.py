@@ -52,11 +52,14 @@ class Source(NamedTuple):
         ``json`` are whole files of samples (`relfast.engine.io.documents`).
     seekable
         A plain regular file, of which workers read byte ranges themselves.
+    size
+        Bytes of a regular file when it was found.
     """
 
     path: str
     codec: Codec
     seekable: bool = False
+    size: int = 0
 
     @property
     def regular(self) -> bool:
@@ -69,7 +72,7 @@ class Source(NamedTuple):
         Raises
         ------
         InputError
-            It cannot be opened, or is a document that nobody knows.
+            It cannot be opened, or not read at all, or is a document that nobody knows.
         MissingExtraError
             It is zst and zstandard is not installed.
         """
@@ -80,8 +83,10 @@ class Source(NamedTuple):
         file = _open(self.path)
         try:
             head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
-        except InputError:
+        except (InputError, OSError) as error:
             Plain(file).close()
+            if isinstance(error, OSError):
+                raise InputError(error.strerror or str(error), file=self.path) from error
             raise
         stream = Plain(file, head)
         if codec == "plain":
@@ -155,10 +160,11 @@ def _source(path: str) -> Source:
             head = file.read(HEAD_BYTES)
             if _by_magic(head) == "zst":
                 head += file.read(_FRAME_BYTES)
+            size = os.fstat(file.fileno()).st_size
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from error
     codec = codec_of(path, head)
-    return Source(path, codec, seekable=codec == "plain")
+    return Source(path, codec, seekable=codec == "plain", size=size)
 
 
 def codec_of(path: str, head: bytes) -> Codec:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import stat
 import sys
+import time
 from collections.abc import Iterator
-from typing import IO, Any, Protocol
+from typing import IO, Any, Final, Protocol
 
 from relfast.engine.io.blocks import Position
 from relfast.engine.io.commit_log import Commit
 from relfast.errors import OutputError
+
+READER_SECONDS: Final = 10.0
+"""How long a named pipe's reader is waited for: a shell starts both at once, in any order."""
+
+_LOOK_AGAIN_SECONDS: Final = 0.05
 
 
 class ConsumerGone(Exception):
@@ -61,10 +68,20 @@ class StreamWriter:
 
     @classmethod
     def of_device(cls, path: str) -> StreamWriter:
-        try:
-            return cls(path, open(path, "wb", buffering=0))
-        except OSError as error:
-            raise OutputError(path, error.strerror or str(error)) from error
+        # a pipe that nobody reads would have an ordinary open wait for ever
+        until = time.monotonic() + READER_SECONDS
+        while True:
+            try:
+                descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+                os.set_blocking(descriptor, True)
+                return cls(path, open(descriptor, "wb", buffering=0))
+            except OSError as error:
+                if error.errno != errno.ENXIO:
+                    raise OutputError(path, error.strerror or str(error)) from error
+                if time.monotonic() > until:
+                    said = f"nobody reads this pipe (waited {READER_SECONDS:g} s): start its reader first"
+                    raise OutputError(path, said) from error
+            time.sleep(_LOOK_AGAIN_SECONDS)
 
     def write(
         self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""

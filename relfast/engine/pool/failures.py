@@ -88,6 +88,8 @@ class Death:
         This process was stopped meanwhile (Ctrl-Z): the deadline says nothing.
     starved
         The worker was hardly given the processor.
+    too_large
+        It held more memory than it may, and was ended for that.
     """
 
     def __init__(
@@ -99,7 +101,9 @@ class Death:
         late: bool = False,
         frozen: bool = False,
         starved: bool = False,
+        too_large: bool = False,
     ) -> None:
+        self.too_large = too_large
         self.status, self.place, self.silent, self.frozen = status, place, silent, frozen
         self.timed_out = silent or late or status == -signal.SIGALRM
         self.starved = starved and self.timed_out
@@ -113,11 +117,11 @@ class Death:
     @property
     def by_own_work(self) -> bool:
         """Whether the worker's own work ended it, for all one can tell; not so for what others do to it."""
-        return self.status != LOST and -self.status not in FROM_OUTSIDE
+        return self.too_large or (self.status != LOST and -self.status not in FROM_OUTSIDE)
 
     def describe(self) -> str:
         """The cause, for the row's error: ``killed by SIGSEGV``."""
-        if self.status == OUT_OF_MEMORY:
+        if self.too_large or self.status == OUT_OF_MEMORY:
             return "ran out of memory"
         if self.status == LOST:
             return "ended with its fork server"
@@ -195,7 +199,8 @@ def blamed(death: Death, find: Callable[[Place], _T | None], alone: _T | None) -
 
 
 class Died(Exception):
-    """A worker ended before it had answered; ``silent`` if it had to be ended for its silence."""
+    """A worker ended before it had answered; ``silent`` if it had to be ended for its silence, ``too_large``
+    for the memory that it held."""
 
-    def __init__(self, *, silent: bool = False) -> None:
-        self.silent = silent
+    def __init__(self, *, silent: bool = False, too_large: bool = False) -> None:
+        self.silent, self.too_large = silent, too_large

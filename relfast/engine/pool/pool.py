@@ -40,7 +40,13 @@ STACK_BYTES: Final = 64 * 2**20
 """Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
 
 MEMORY_BYTES: Final = 4 * 2**30
-"""Address space of a worker; a ring of 20,000 atoms would take 11 GB."""
+"""Address space of a worker: what keeps it from filling the machine between two looks at what it holds."""
+
+GROWTH_BYTES: Final = 2**30
+"""What a worker may hold beyond what it needs to begin with; a ring of 20,000 atoms would take 11 GB."""
+
+GROWTH_OF_LINE: Final = 64
+"""The same for each byte of the longest line, where that is more: empty objects take 24 decoded."""
 
 GRACE_SECONDS: Final = 10.0
 """How long past its deadline a worker may stay silent before the parent kills it itself. The kernel's
@@ -70,6 +76,9 @@ _SERVER_EVERY: Final = 2.0
 """Least time between two starts of a fork server, which somebody may keep killing."""
 
 _CHECK_SECONDS: Final = 1.0
+
+_LOOK_SECONDS: Final = 0.1
+"""How often it is seen what a worker holds that is at work: molecules grow by up to 100 MB meanwhile."""
 
 SLOW_SECONDS: Final = 0.5
 """A record that takes longer is told of; nearly all take less than 10 ms."""
@@ -115,7 +124,8 @@ class Pool:
         self._counts = create_counts()
         places = path_of(self._memo), path_of(self._counts)
         self.line_counts = open_shared(places[1])
-        self._setup = wire.Setup(self.job, memory, STACK_BYTES, large, *places, cores)
+        growth = max(GROWTH_BYTES, GROWTH_OF_LINE * job.max_line_bytes) if memory else 0
+        self._setup = wire.Setup(self.job, memory, growth, STACK_BYTES, large, *places, cores)
         self._queue: deque[WorkItem] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -291,7 +301,7 @@ class Pool:
             item.finished()
             return True
         except Died as died:
-            death = self._death(slot, worker, silent=died.silent)
+            death = self._death(slot, worker, died)
             if self._closing:
                 return False
             self.replaced += 1
@@ -322,8 +332,11 @@ class Pool:
         slow: Place | None = None
         while True:
             waited = 0.0
-            while not worker.wait_answer(_CHECK_SECONDS):
-                waited += _CHECK_SECONDS
+            while not worker.wait_answer(_LOOK_SECONDS):
+                waited += _LOOK_SECONDS
+                if 0 < worker.in_flight.memory_limit() < wire.own_memory(worker.pid):
+                    worker.kill()
+                    raise Died(too_large=True)
                 slow = self._tell_slow(worker, slow)
                 if self._is_stuck(worker, waited):
                     worker.kill()
@@ -360,16 +373,26 @@ class Pool:
         overdue = worker.in_flight.overdue()
         return waited > SILENT_SECONDS if overdue is None else overdue > GRACE_SECONDS
 
-    def _death(self, slot: int, worker: Worker, *, silent: bool) -> Death:
+    def _death(self, slot: int, worker: Worker, died: Died) -> Death:
+        silent = died.silent
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds() or 0.0
         overdue, worked_before = worker.in_flight.overdue(), worker.in_flight.worked_before()
         status = self._end(slot, worker)
-        if status == LOST or (-status in FROM_OUTSIDE and not silent and seconds < BLAME_SECONDS):
+        ours = silent or died.too_large
+        if status == LOST or (-status in FROM_OUTSIDE and not ours and seconds < BLAME_SECONDS):
             place = None
         # where the caller ignores SIGCHLD nobody learns a status; the clock says it too
         late = status == 0 and overdue is not None and overdue >= 0
         starved = worker.worked is not None and worker.worked - worked_before < LEAST_WORK * seconds
-        return Death(status, place, silent=silent, late=late, frozen=worker.frozen, starved=starved)
+        return Death(
+            status,
+            place,
+            silent=silent,
+            late=late,
+            frozen=worker.frozen,
+            starved=starved,
+            too_large=died.too_large,
+        )
 
     def _ensure_server(self) -> None:
         try:

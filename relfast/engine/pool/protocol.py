@@ -23,6 +23,7 @@ from relfast.records import Place, Record, Score
 
 _HEAD: Final = struct.Struct("<QQ")
 _IN_FLIGHT: Final = struct.Struct("<qqqqq")
+_MEMORY: Final = struct.Struct("<q")
 _NOTHING: Final = (-1, -1)
 _BATCH: Final = (-2, -2)
 
@@ -30,12 +31,14 @@ PAGE: Final = mmap.PAGESIZE
 
 
 class Setup(NamedTuple):
-    """The first frame a worker gets: what to score with, its limits (bytes; 0 = none), whether a large
+    """The first frame a worker gets: what to score with, its limits (bytes; 0 = none: address space, what it
+    may hold beyond what it needs to begin with, stack), whether a large
     input is coming, where the memory is that the workers remember answers in and that in which they tell how
     many lines blocks have, and how many of the cores are its own."""
 
     job: Job
     memory: int
+    growth: int
     stack: int
     large: bool
     memo: str
@@ -145,6 +148,16 @@ def _exactly(descriptor: int, length: int) -> bytes:
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
+def own_memory(pid: int) -> int:
+    """Bytes in memory that a process shares with no file; 0 where it is no more."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            _, resident, shared, *_ = map(int, file.read().split())
+    except (OSError, ValueError):
+        return 0
+    return (resident - shared) * mmap.PAGESIZE
+
+
 class InFlight:
     """The record that a worker is scoring, and since when, in memory that outlives the worker.
 
@@ -167,6 +180,13 @@ class InFlight:
         if tuple(before) != what:
             since, worked = now, time.process_time_ns()
         _IN_FLIGHT.pack_into(self._page, 0, *what, since, due, worked)
+
+    def limit_memory(self, size: int) -> None:
+        """How many bytes of its own (`own_memory`) the worker may hold from now on; 0 = no limit."""
+        _MEMORY.pack_into(self._page, _IN_FLIGHT.size, size)
+
+    def memory_limit(self) -> int:
+        return int(_MEMORY.unpack_from(self._page, _IN_FLIGHT.size)[0])
 
     def nothing(self) -> None:
         _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING, 0, 0, 0)

@@ -33,6 +33,7 @@ from relfast.engine.pool.protocol import (
     Ready,
     Setup,
     Soon,
+    own_memory,
     receive,
     send,
 )
@@ -53,18 +54,31 @@ def keep_gold(paths: tuple[str, ...]) -> GoldRecords:
 
 
 class KernelGuard:
-    """Arms the kernel's timer around a record; at its default action SIGALRM ends the process."""
+    """Arms the kernel's timer around a record; at its default action SIGALRM ends the process. Says how much
+    memory the process may hold, which the pool looks after."""
 
-    def __init__(self, in_flight: InFlight) -> None:
-        self._in_flight = in_flight
+    def __init__(self, in_flight: InFlight, growth: int) -> None:
+        self._in_flight, self._growth = in_flight, growth
+        self._limited = False
+        self._limit_memory(True)
 
-    def enter(self, place: Place | None, seconds: float) -> None:
+    def enter(self, place: Place | None, seconds: float, *, limited: bool = True) -> None:
+        if limited != self._limited:
+            self._limit_memory(limited)
         self._in_flight.enter(place, seconds)
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
     def leave(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._in_flight.nothing()
+        if not self._limited:
+            self._limit_memory(True)
+
+    def _limit_memory(self, limited: bool) -> None:
+        """From what is held now: what was loaded is no record's."""
+        self._limited = limited
+        size = own_memory(os.getpid()) + self._growth if limited and self._growth else 0
+        self._in_flight.limit_memory(size)
 
 
 class RunningClock:
@@ -165,11 +179,11 @@ def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -
     # an embedding model would else start a thread per core in every worker
     os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
     try:
-        guard = KernelGuard(InFlight(page))
         paths = setup.job.data
         gold = _gold_at_hand.get(paths)
         if gold is None:
             gold = read_gold(paths)
+        guard = KernelGuard(InFlight(page), setup.growth)
         scoring = Scoring(setup.job, gold, guard, clock=RunningClock())
     except Exception as error:
         send(answers, Failure.of(error))
