@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import orjson
-
 from relfast.bench.sets import Part
 from relfast.engine.file_run.files import score_files
 from relfast.engine.file_run.run import Progress
@@ -24,6 +22,7 @@ from relfast.inference.header import read_header
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Plan, complete_records
+from relfast.json_text import encode_indented
 from relfast.report.base import check_packages
 from relfast.report.scored import generate_report
 from relfast.stats.summary import Summary
@@ -129,8 +128,7 @@ class Bench:
         if len(self.models) > 1:
             watch.step("writing the report of all models")
             generate_report(self._named(), self.folder / REPORT_DIR)
-        data = orjson.dumps([result.to_dict() for result in self.results], option=orjson.OPT_INDENT_2)
-        _write(self.folder / RESULTS_FILE, data + b"\n")
+        _write(self.folder / RESULTS_FILE, [result.to_dict() for result in self.results])
         return self.results
 
     def _named(self) -> list[str]:
@@ -186,8 +184,7 @@ class Bench:
                 TASKS[name].load()
         watch_rows = watch.scoring(f"{model.name} {part.name}: scoring")
         summary = self._score(responses, _scored(folder, part), watch_rows, resume=resume)
-        shown = orjson.dumps(summary.to_dict() | {"seconds": None}, option=orjson.OPT_INDENT_2)
-        _write(folder / f"{part.name}.summary.json", shown + b"\n")
+        _write(folder / f"{part.name}.summary.json", summary.to_dict() | {"seconds": None})
         return Result(model.name, part, counts, summary, read_header(responses))
 
     def _score(
@@ -206,8 +203,8 @@ def _scored(folder: Path, part: Part) -> Path:
     return folder / f"{part.name}.scored.jsonl"
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, value: Any) -> None:
     try:
-        path.write_bytes(data)
+        path.write_bytes(encode_indented(value) + b"\n")
     except OSError as error:
         raise OutputError(path, error.strerror or str(error)) from error

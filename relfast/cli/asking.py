@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from relfast.cli.main import say
 from relfast.cli.progress import ProgressReporter, Status
 from relfast.errors import UsageError
 
@@ -120,7 +121,12 @@ def tell_result(counts: RequestCounts, output: str | Path, quiet: bool) -> None:
         if counts.cut_off:
             parts.append(f"{counts.cut_off:,} responses ran into --max-tokens")
         click.echo(", ".join(parts), err=True)
+    tell_failures(counts)
+
+
+def tell_failures(counts: RequestCounts, of: str = "") -> None:
+    """How many records have no response, and why, on stderr; ``of``: of what run."""
     if counts.failed:
-        click.echo(
-            f"relfast: {counts.failed:,} records have no response; --resume asks for them again", err=True
-        )
+        say(f"relfast: {of}{counts.failed:,} records have no response; --resume asks for them again")
+        for cause in counts.causes_shown():
+            say(f"  {cause}")

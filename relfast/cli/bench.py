@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relfast.cli.asking import Asking, asking_options, settings_of
+from relfast.cli.asking import Asking, asking_options, settings_of, tell_failures
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
 from relfast.cli.parameters import options_of
 from relfast.errors import UsageError
@@ -123,11 +123,7 @@ def command(
         click.echo(f"all models: report in {bench.folder / REPORT_DIR / 'index.html'}", err=True)
     failed = [result for result in results if result.counts.failed]
     for result in failed:
-        click.echo(
-            f"relfast: {result.model}, {result.part.name}: {result.counts.failed:,} records have no response;"
-            " --resume asks for them again",
-            err=True,
-        )
+        tell_failures(result.counts, f"{result.model}, {result.part.name}: ")
     if any(result.counts.failed == result.counts.done for result in failed):
         return EXIT_FAILED
     unscored = any(result.summary.count("invalid_record", "timeout", "crashed") for result in results)

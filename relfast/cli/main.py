@@ -11,7 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TextIO
 
 import click
 
@@ -155,15 +155,21 @@ def main(arguments: list[str] | None = None) -> None:
             sys.stdout.flush()
     except BrokenPipeError:
         # the reader of our stdout went away (`| head`): nobody is left to tell
-        _discard_stdout()
+        _discard(sys.stdout)
         code = 0
     except OSError as error:
         # a full disk under a redirected stdout; files that are named say so themselves
         if error.errno not in _NO_ROOM:
             raise
         say(f"relfast: {error.filename or 'the output'} cannot be written: {error.strerror}")
-        _discard_stdout()
+        _discard(sys.stdout)
         code = EXIT_FAILED
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except OSError:
+        # what could not be told is no failure
+        _discard(sys.stderr)
     sys.exit(code)
 
 
@@ -212,9 +218,9 @@ def say(text: str) -> None:
         click.echo("\n".join(map(printable, text.split("\n"))), err=True)
 
 
-def _discard_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _discard(stream: TextIO) -> None:
+    """Point a stream at nothing, so that the interpreter's last flush does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from relfast.cli.asking import tell_failures
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
 from relfast.errors import UsageError
 from relfast.realign.defaults import DEFAULT_LLM_API_ENDPOINT
@@ -125,10 +126,7 @@ def command(
             )
         click.echo(f"report in {report.directory / 'index.html'}", err=True)
     if counts.failed:
-        click.echo(
-            f"{counts.failed:,} without a score; --resume asks for them again (the report names the errors)",
-            err=True,
-        )
+        tell_failures(counts)
         if counts.failed == counts.done:
             return EXIT_FAILED
     return EXIT_ROWS_FAILED if fail_on_error and counts.failed else 0

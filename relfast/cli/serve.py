@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import os
 from pathlib import Path
 from typing import Any
 
 import click
 
 from relfast.cli.checks import check_timeout
+from relfast.cli.main import say
 from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT
 from relfast.engine.online.worth import checked_on_error
@@ -32,6 +34,9 @@ from relfast.tasks.options import AllOptions
 @click.option("--timeout", type=float, callback=check_timeout, default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
 @click.option("--max-body-bytes", type=click.IntRange(1), metavar="N", help="Longest request.  [default: 67108864]")  # fmt: skip
 @click.option("--max-records", type=click.IntRange(1), metavar="N", help="Most records a request.  [default: 10000]")  # fmt: skip
+@click.option("--body-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Longest time for a request's body to come.  [default: 30]")  # fmt: skip
+@click.option("--stop-timeout", type=click.FloatRange(0), metavar="SECONDS", help="Longest time to answer what is in flight when told to stop; the rest gets 503.  [default: 10]")  # fmt: skip
+@click.option("--access-log", is_flag=True, help="A line on stderr for each request: when, who, what, status, bytes, time.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Only warnings on stderr.")
 def command(
     host: str,
@@ -45,16 +50,19 @@ def command(
     timeout: float,
     max_body_bytes: int | None,
     max_records: int | None,
+    body_timeout: float | None,
+    stop_timeout: float | None,
+    access_log: bool,
     quiet: bool,
     **scoring: Any,
 ) -> int:
     """Serve rewards over HTTP: /score, /get_reward (OpenRLHF, slime), /health, /metrics, /docs.
 
-    SIGINT or SIGTERM stops it when all requests are answered.
+    SIGINT or SIGTERM stops it when all requests are answered, or --stop-timeout is over; a second one at once.
     """
     try:
         from relfast.serve.access import read_token
-        from relfast.serve.app import MAX_BODY_BYTES, MAX_RECORDS, Settings
+        from relfast.serve.app import BODY_SECONDS, MAX_BODY_BYTES, MAX_RECORDS, STOP_SECONDS, Settings
         from relfast.serve.server import serve
     except ImportError:
         raise MissingExtraError("relfast serve", "serve") from None
@@ -66,16 +74,21 @@ def command(
         on_error=_on_error(on_error),
         max_body_bytes=max_body_bytes or MAX_BODY_BYTES,
         max_records=max_records or MAX_RECORDS,
+        body_seconds=body_timeout or BODY_SECONDS,
+        stop_seconds=STOP_SECONDS if stop_timeout is None else stop_timeout,
         options=options,
         hosts=tuple(map(_host, hosts)),
         token=None if token_file is None else read_token(token_file),
+        log=say if access_log else None,
     )
-    serve(host, port, settings, announce=_announce, quiet=quiet)
+    if not serve(host, port, settings, announce=_announce, quiet=quiet):
+        # threads are scoring what nobody waits for any more, and Python would wait for them
+        os._exit(0)
     return 0
 
 
 def _announce(url: str) -> None:
-    click.echo(f"relfast: serving on {url} (docs: {url}/docs)", err=True)
+    say(f"relfast: serving on {url} (docs: {url}/docs)")
 
 
 def _host(text: str) -> str:

@@ -11,10 +11,11 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Generic, TypeVar
+from urllib.parse import urlsplit
 
 from relfast.errors import MissingExtraError
 from relfast.inference.pace import Pace, seconds_asked
-from relfast.inference.replies import Completion, GarbageError, read_reply, short
+from relfast.inference.replies import Completion, GarbageError, cause_of, limit, read_reply, short
 from relfast.inference.settings import Endpoint, Settings
 
 Prompt = str | Sequence[Mapping[str, Any]]
@@ -63,6 +64,9 @@ class Client(Generic[Key]):
             api_key=self._key or "none",
             max_retries=0,
             timeout=settings.timeout,
+            # a compressed reply would tell its length only when it fills the memory
+            default_headers={"Accept-Encoding": "identity"},
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [limit]}),
         )
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._pace = Pace(settings.requests_per_minute)
@@ -177,9 +181,13 @@ class Client(Generic[Key]):
 
     def _describe(self, error: Exception, attempts: int) -> dict[str, str]:
         kind = type(error).__name__
-        # the library's timeout comes without the number; asyncio's without any text at all
-        late = f"no reply in {self.settings.timeout:g} s"
-        message = late if "Timeout" in kind else short(self._clean(str(error)))
+        if "Timeout" in kind:
+            # the library's comes without the number; asyncio's without any text at all
+            message = f"no reply in {self.settings.timeout:g} s"
+        elif isinstance(error, self._openai.APIConnectionError):
+            message = f"{cause_of(error)}: {urlsplit(self.endpoint.base_url).netloc}"
+        else:
+            message = short(self._clean(str(error)))
         tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
         return {"type": kind, "message": f"{message} ({tries})"}
 

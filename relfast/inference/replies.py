@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+import os
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
+
+MAX_REPLY_BYTES: Final = 64 * 2**20
+"""Longest reply that is read: some ten million tokens."""
+
+MAX_TOKENS: Final = 2**40
+"""Highest count of tokens that is believed: no reply has more, and files of JSON hold sums of it."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +74,13 @@ def read_reply(reply: Any) -> Completion:
         text = message.content if message is not None else choice.text
     except (AttributeError, IndexError, KeyError, TypeError):
         raise GarbageError(f"the reply has no choices: {_line(reply)}") from None
-    reason = _text(getattr(choice, "finish_reason", None))
+    reason = _name(getattr(choice, "finish_reason", None))
     reasoning = next(filter(None, (_text(getattr(message, name, None)) for name in _REASONING)), None)
     about: dict[str, Any] = {
         "reasoning": reasoning,
         "finish_reason": reason,
         "usage": _usage(getattr(reply, "usage", None)),
-        "model": _text(getattr(reply, "model", None)),
+        "model": _name(getattr(reply, "model", None)),
     }
     refusal = getattr(message, "refusal", None)
     if refusal:
@@ -94,6 +102,12 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def _name(value: object) -> str | None:
+    """A text that is counted by its value."""
+    text = _text(value)
+    return None if text is None else short(text)
+
+
 def _usage(usage: Any) -> dict[str, int] | None:
     details = getattr(usage, "completion_tokens_details", None)
     found = {
@@ -101,7 +115,7 @@ def _usage(usage: Any) -> dict[str, int] | None:
         "completion_tokens": getattr(usage, "completion_tokens", None),
         "reasoning_tokens": getattr(details, "reasoning_tokens", None),
     }
-    counts = {name: count for name, count in found.items() if type(count) is int and count >= 0}
+    counts = {name: count for name, count in found.items() if type(count) is int and 0 <= count <= MAX_TOKENS}
     return counts or None
 
 
@@ -115,6 +129,43 @@ def _line(value: object) -> str:
 
 
 def short(text: str) -> str:
-    """A text in one line of 200 characters at most."""
-    text = " ".join(text.split())
+    """A text in one line of 200 characters at most, without halves of characters."""
+    text = " ".join(text[:_LONGEST].encode("utf-8", "replace").decode("utf-8").split())
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def cause_of(error: BaseException) -> str:
+    """What lies behind an error of a connection, in the system's words where it has some."""
+    text = str(error)
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
+        if isinstance(at, OSError) and at.errno is not None:
+            # the system's own numbers are above 0; asyncio puts words of its own beside them
+            return os.strerror(at.errno) if at.errno > 0 else str(at.strerror)
+        text = str(at) or text
+        at = at.__cause__ or at.__context__
+    return short(text.rstrip("."))
+
+
+async def limit(response: Any) -> None:
+    """Have no more of a reply be read than `MAX_REPLY_BYTES`: a hook of the library's HTTP client."""
+    http: Any = importlib.import_module(type(response).__module__.partition(".")[0])
+    if response.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
+        raise http.DecodingError("the reply is compressed, which was not asked for")
+    whole = response.stream
+
+    class Limited(http.AsyncByteStream):  # type: ignore[misc]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            length = 0
+            async for part in whole:
+                length += len(part)
+                if length > MAX_REPLY_BYTES:
+                    raise http.DecodingError(f"the reply has more than {MAX_REPLY_BYTES} bytes")
+                yield part
+
+        async def aclose(self) -> None:
+            await whole.aclose()
+
+    response.stream = Limited()

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -21,7 +23,7 @@ from typing import Any, Final
 import orjson
 
 from relfast.errors import OutputError, ResumeMismatchError, UsageError
-from relfast.json_text import Undecodable, decode_object, encode_row
+from relfast.json_text import Undecodable, decode_object, encode_indented, encode_row
 from relfast.outputs import refuse_existing
 
 Row = dict[str, Any]
@@ -43,7 +45,8 @@ class RequestCounts:
     """How far a run is: rows in all, had before it, made by it, and those of them that failed.
 
     ``prompt_tokens`` and ``completion_tokens`` are those of this run, as far as the server says;
-    ``retries`` its requests beside the first one of each, ``cut_off`` responses that ran out of tokens.
+    ``retries`` its requests beside the first one of each, ``cut_off`` responses that ran out of tokens,
+    ``causes`` its requests that failed, by kind.
     """
 
     total: int
@@ -54,6 +57,22 @@ class RequestCounts:
     completion_tokens: int = 0
     retries: int = 0
     cut_off: int = 0
+    causes: Counter[str] = field(default_factory=Counter)
+    _shown: dict[str, str] = field(default_factory=dict)
+
+    def add_cause(self, error: Mapping[str, str]) -> None:
+        """Count why a request failed. Messages that begin alike are of one kind: the rest may be a number."""
+        message = re.sub(r" \(\d+ attempts?\)$", "", error["message"])
+        beginning = re.match(r"Error code: \d+|[^:]*", message)
+        kind = f"{error['type']}: {beginning[0] if beginning else ''}"
+        self.causes[kind] += 1
+        self._shown.setdefault(kind, f"{message} ({error['type']})")
+
+    def causes_shown(self, at_most: int = 5) -> list[str]:
+        """The most frequent causes, each with its count and the first message of its kind."""
+        shown = [f"{n:,} × {self._shown[kind]}" for kind, n in self.causes.most_common(at_most)]
+        others = self.causes.total() - sum(n for _, n in self.causes.most_common(at_most))
+        return shown + ([f"{others:,} × other causes"] if others else [])
 
 
 class RequestLog:
@@ -206,7 +225,7 @@ class RequestLog:
     def _write_settings(self) -> None:
         """In one step: a torn file would keep its run from being resumed."""
         new = self._settings_path.with_name(self._settings_path.name + ".new")
-        new.write_bytes(orjson.dumps(self._settings, option=orjson.OPT_INDENT_2) + b"\n")
+        new.write_bytes(encode_indented(self._settings) + b"\n")
         os.replace(new, self._settings_path)
 
     def _all_places(self) -> list[_Place]:

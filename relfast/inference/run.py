@@ -200,6 +200,9 @@ class _Sending:
         self._made.add(row, GENERATION)
         self._counts.done += 1
         self._counts.failed += row["error"] is not None
+        for completion in completions:
+            if completion.error is not None:
+                self._counts.add_cause(completion.error)
 
 
 def _completions_in(row: Mapping[str, Any]) -> list[Completion | None]:

@@ -127,7 +127,10 @@ async def _run(
             await asyncio.gather(*(judge.grade(entry) for entry in entries))
             log.append(entries)
             counts.done += len(entries)
-            counts.failed += sum(is_failed(entry) for entry in entries)
+            for entry in entries:
+                if is_failed(entry):
+                    counts.failed += 1
+                    counts.add_cause(entry["error"])
             if report is not None:
                 report(counts)
     finally:

@@ -7,7 +7,7 @@ What cannot be told apart is not scored. A question that is read as part of a re
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from relfast.engine.online.needs import level_of_caller
@@ -52,6 +52,15 @@ def score_queries(
     UsageError
         There is neither a prompt nor a question for a query.
     """
+    samples = samples_of(queries, prompts, labels)
+    whole = [sample for sample in samples if sample is not None]
+    return with_unreadable(samples, score_all(*map(list, zip(*whole, strict=True))) if whole else ())
+
+
+def samples_of(
+    queries: Sequence[object], prompts: Sequence[object] | None, labels: Sequence[object] | None
+) -> list[Row | None]:
+    """`sample_of` each query."""
     n = len(queries)
     columns = zip(
         queries,
@@ -59,10 +68,13 @@ def score_queries(
         [None] * n if labels is None else labels,
         strict=True,
     )
-    samples = [sample_of(*row) for row in columns]
-    whole = [sample for sample in samples if sample is not None]
-    scores = iter(score_all(*map(list, zip(*whole, strict=True))) if whole else ())
-    return [unreadable(at) if sample is None else next(scores) for at, sample in enumerate(samples)]
+    return [sample_of(*row) for row in columns]
+
+
+def with_unreadable(samples: Sequence[Row | None], scores: Iterable[Score]) -> list[Score]:
+    """The scores of the samples that are some, and `unreadable` in the places of the others."""
+    given = iter(scores)
+    return [unreadable(at) if sample is None else next(given) for at, sample in enumerate(samples)]
 
 
 def sample_of(query: object, prompt: object, label: object) -> Row | None:

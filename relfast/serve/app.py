@@ -1,11 +1,12 @@
 """The application: ``/score``, ``/get_reward``, ``/health``, ``/metrics``, NeMo-Gym's routes and the
 OpenAPI pages.
 
-Scoring runs in threads, which the scorer gathers into batches; the event loop only reads and writes.
+Scoring runs in threads and workers; the event loop only reads, waits and writes.
 """
 # no `from __future__ import annotations`: FastAPI reads the annotations of functions made in a function
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final, Literal
@@ -14,10 +15,12 @@ import orjson
 from fastapi import Body, FastAPI, HTTPException, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from pydantic import BaseModel, Field
 
 from relfast import __version__
+from relfast.embed import resolve
+from relfast.engine.online.begun import Begun
 from relfast.engine.online.needs import Needs
 from relfast.engine.online.scorer import Scorer
 from relfast.errors import UsageError
@@ -25,19 +28,26 @@ from relfast.json_text import encode_row
 from relfast.keywords import OnError
 from relfast.records import STATUSES, Score
 from relfast.rewards.openrlhf import correct_of
-from relfast.rewards.queries import score_queries
+from relfast.rewards.queries import samples_of, with_unreadable
+from relfast.rewards.shared import Row as Sample
 from relfast.rewards.shared import gold_of, question_of, read_label, response_of, tallies
-from relfast.serve.access import Access
+from relfast.serve.access import OPEN_PATHS, Access
 from relfast.serve.docs import docs_page
 from relfast.serve.limits import Gate
 from relfast.serve.metrics import Metrics
-from relfast.serve.nemo_gym import nemo_gym_routes
+from relfast.serve.nemo_gym import example, nemo_gym_routes
 
 MAX_BODY_BYTES: Final = 64 * 2**20
 """Longest body; 1,000 responses of 20 kB with their questions."""
 
 MAX_RECORDS: Final = 10_000
 """Most records a request: at 10 ms each they take a minute on two workers."""
+
+BODY_SECONDS: Final = 30.0
+"""Longest time for a body to come: the longest one at 2 MB/s."""
+
+STOP_SECONDS: Final = 10.0
+"""Longest time to answer what is in flight when the server is told to stop."""
 
 JSON: Final = "application/json"
 LABEL: Final = 'Gold, or {"task": …, "answer": gold}; may be JSON text.'
@@ -48,25 +58,31 @@ class Settings:
     """How the server scores, and what it accepts.
 
     ``options`` are those of `relfast.Scorer`; ``policy`` is the one of requests that do not say. ``hosts``
-    are names it answers to beside the loopback's, ``token`` is what requests have to come with.
+    are names it answers to beside the loopback's, ``token`` is what requests have to come with, ``log`` is
+    told each request in a line.
     """
 
     policy: Literal["reference", "strict"] = "strict"
     on_error: OnError = None
     max_body_bytes: int = MAX_BODY_BYTES
     max_records: int = MAX_RECORDS
+    body_seconds: float = BODY_SECONDS
+    stop_seconds: float = STOP_SECONDS
     options: Mapping[str, Any] = field(default_factory=dict)
     hosts: Sequence[str] = ()
     token: str | None = field(default=None, repr=False)
+    log: Callable[[str], None] | None = None
+
+
+_LABEL: Final = {"task": "REL-C1", "answer": {"label": "Yes"}}
 
 
 class ScoreRequest(BaseModel):
     """Records to score."""
 
-    records: list[Any] = Field(
-        description="Records as `relfast score` reads them, in any of its dialects.",
-        examples=[[{"id": "1", "task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>"}]],
-    )
+    model_config = example(records=[{"id": "1", **_LABEL, "response": "<Yes>"}])
+
+    records: list[Any] = Field(description="Records as `relfast score` reads them, in any of its dialects.")
     policy: Literal["reference", "strict"] | None = Field(
         None, description="Default: the policy the server was started with."
     )
@@ -105,6 +121,8 @@ class OpenRLHFRequest(BaseModel):
     A token is the URL's password: ``http://relfast:TOKEN@HOST:PORT/get_reward``.
     """
 
+    model_config = example(query=["Isomers? <Yes>"], prompts=["Isomers?"], labels=[_LABEL])
+
     query: list[str] = Field(description="Prompt and response in one.")
     prompts: list[str] | None = Field(
         None, description="What each query begins with; needed unless the labels hold the questions."
@@ -128,9 +146,18 @@ class SlimeRequest(BaseModel):
     A token is the URL's password, as OpenRLHF's.
     """
 
+    model_config = example(prompt="Isomers?", response="<Yes>", label=_LABEL)
+
     prompt: Any = Field(None, description="The question, as text or chat messages; strict looks at it.")
     response: Any
     label: Any = Field(None, description=LABEL)
+
+
+class Index(BaseModel):
+    """Where things are."""
+
+    version: str
+    paths: dict[str, str] = Field(description="What each path is for.")
 
 
 class Health(BaseModel):
@@ -149,7 +176,9 @@ class Refusal(BaseModel):
 
 _DENIALS: Final[dict[int | str, dict[str, Any]]] = {
     401: {"model": Refusal, "description": "The server was started with a token, and this is not it."},
+    408: {"model": Refusal, "description": "The body did not come in time."},
     421: {"model": Refusal, "description": "The server does not answer to this Host."},
+    503: {"model": Refusal, "description": "The server was told to stop, and its time for that is up."},
 }
 _REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Refusal, "description": "The body cannot be read."},
@@ -164,6 +193,9 @@ class Desk:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        embedder = settings.options.get("embedder", "auto")
+        if embedder != "auto":
+            resolve(embedder)
         self._scorers = {
             policy: Scorer(policy=policy, on_error=settings.on_error, **settings.options)
             for policy in ("reference", "strict")
@@ -173,21 +205,22 @@ class Desk:
     def scorer(self, policy: str | None = None) -> Scorer:
         return self._scorers[policy or self.settings.policy]
 
-    def slime(self, request: "SlimeRequest") -> float | None:
+    async def slime(self, request: "SlimeRequest") -> float | None:
         """The reward that slime asks for."""
         task, answer, question = read_label(request.label)
         if question is None:
             question = question_of(request.prompt)
-        return self.judge(task, answer, response_of(request.response), question)[1]
+        return (await self.judge(task, answer, response_of(request.response), question))[1]
 
-    def judge(self, task: Any, answer: Any, response: Any, question: Any) -> tuple[Score, float | None]:
+    async def judge(self, task: Any, answer: Any, response: Any, question: Any) -> tuple[Score, float | None]:
         """The score and the reward of one response."""
-        (score,) = self._score_all([task], [answer], [response], [question])
+        (score,) = await self._score_all([(task, answer, response, question)])
         return score, self.scorer().value_of(score)
 
-    def openrlhf(self, request: "OpenRLHFRequest") -> dict[str, Any]:
+    async def openrlhf(self, request: "OpenRLHFRequest") -> dict[str, Any]:
         """The rewards that OpenRLHF asks for. Raises `UsageError` where queries have no prompts."""
-        scores = score_queries(self._score_all, request.query, request.prompts, request.labels)
+        samples = samples_of(request.query, request.prompts, request.labels)
+        scores = with_unreadable(samples, await self._score_all(filter(None, samples)))
         rewards = [self.scorer().value_of(score) for score in scores]
         logs = tallies(scores)
         return {
@@ -196,14 +229,24 @@ class Desk:
             "extra_logs": {name: value for name, value in logs.items() if name in ("answered", "unscored")},
         }
 
-    def _score_all(
-        self, tasks: Sequence[Any], answers: Sequence[Any], responses: Sequence[Any], questions: Sequence[Any]
-    ) -> Sequence[Score]:
-        gold = [gold_of(answer) for answer in answers]
-        scores = self.scorer().scores(tasks, gold, responses, questions=questions)
-        for score, answer, question in zip(scores, gold, questions, strict=True):
-            self._needs.look(score.task, answer, question)
+    async def score(self, records: Sequence[Any], policy: str | None) -> list[Score]:
+        """The rows of records."""
+        return await self._ended(self.scorer(policy).begin, records) if records else []
+
+    async def _score_all(self, rows: Iterable[Sample]) -> list[Score]:
+        asked = [(task, gold_of(answer), *more) for task, answer, *more in rows]
+        if not asked:
+            return []
+        scores = await self._ended(self.scorer().begin_rows, asked)
+        for score, (_, gold, _, question) in zip(scores, asked, strict=True):
+            self._needs.look(score.task, gold, question)
         return scores
+
+    async def _ended(self, begin: Callable[[Any], Begun], asked: Any) -> list[Score]:
+        """Scores: threads compute, and nobody in them waits for workers: others would wait for the thread."""
+        begun = await run_in_threadpool(begin, asked)
+        await begun.ended()
+        return begun.scores()
 
     def stats(self) -> dict[str, int]:
         every = [scorer.stats() for scorer in self._scorers.values()]
@@ -229,7 +272,7 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         desk.scorer().start()
         yield
-        await run_in_threadpool(desk.close)
+        await asyncio.to_thread(desk.close)  # the others' threads may all be busy
 
     app = FastAPI(
         title="relfast",
@@ -241,14 +284,13 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         docs_url=None,
         redoc_url=None,
     )
-    gate = Gate(app, metrics, Access(settings.hosts, settings.token), settings.max_body_bytes)
     app.add_exception_handler(RequestValidationError, _refuse)
 
     @app.post("/score", response_model=ScoreAnswer, responses=_REFUSALS)
     async def score(request: ScoreRequest) -> Response:
         """Score a batch: one row per record and sample, in order, whatever is in them."""
         _check_length(len(request.records), settings.max_records)
-        scores = await run_in_threadpool(desk.scorer(request.policy).score, request.records)
+        scores = await desk.score(request.records, request.policy)
         rows = b",".join(encode_row(score.to_row()).rstrip(b"\n") for score in scores)
         return Response(b'{"rows":[' + rows + b"]}", media_type=JSON)
 
@@ -258,7 +300,7 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
     ) -> Response:
         """Rewards as OpenRLHF asks for them (lists), or slime (one response, one number)."""
         if isinstance(request, SlimeRequest):
-            answer: Any = await run_in_threadpool(desk.slime, request)
+            answer: Any = await desk.slime(request)
         else:
             n = len(request.query)
             _check_length(n, settings.max_records)
@@ -267,14 +309,16 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
                 if given is not None and len(given) != n:
                     raise HTTPException(422, f"{name} has {len(given)} items, query has {n}")
             try:
-                answer = await run_in_threadpool(desk.openrlhf, request)
+                answer = await desk.openrlhf(request)
             except UsageError as error:
                 raise HTTPException(422, str(error)) from None
         return Response(orjson.dumps(answer), media_type=JSON)
 
     app.include_router(nemo_gym_routes(desk.judge, _REFUSALS))
 
-    @app.get("/health", response_model=Health, responses={503: {"model": Health}})
+    @app.get(
+        "/health", response_model=Health, responses={503: {"model": Health}}, openapi_extra={"security": []}
+    )
     async def health() -> Response:
         """Whether the server takes requests; 503 while it stops."""
         stopping = gate.draining
@@ -289,11 +333,47 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         text = metrics.text(desk.stats(), STATUSES)
         return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
+    @app.get("/", response_model=Index)
+    async def index(request: Request) -> Response:
+        """Where things are; a browser gets `/docs`."""
+        if "text/html" in request.headers.get("accept", ""):
+            return RedirectResponse("docs")
+        paths = {
+            path: operation["description"].partition("\n")[0]
+            for path, methods in app.openapi()["paths"].items()
+            for operation in methods.values()
+        }
+        more = {"/docs": "All of this on a page, to be tried.", "/openapi.json": "The same for programs."}
+        return Response(orjson.dumps({"version": __version__, "paths": paths | more}), media_type=JSON)
+
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
         return HTMLResponse(docs_page(app.openapi()))
 
+    _describe_token(app, settings.token is not None)
+    gate = Gate(
+        app,
+        {path for route in app.routes if (path := getattr(route, "path", None)) is not None},
+        metrics,
+        Access(settings.hosts, settings.token),
+        settings.max_body_bytes,
+        settings.body_seconds,
+        settings.log,
+    )
     return app, gate
+
+
+def _describe_token(app: FastAPI, is_wanted: bool) -> None:
+    """Have the description of the interface say what wants the token."""
+    described = app.openapi()
+    if is_wanted:
+        schemes = {scheme: {"type": "http", "scheme": scheme} for scheme in ("bearer", "basic")}
+        described["components"]["securitySchemes"] = schemes
+        described["security"] = [{scheme: []} for scheme in schemes]
+    for path, methods in described["paths"].items():
+        for operation in methods.values():
+            if not is_wanted or path in OPEN_PATHS:
+                del operation["responses"]["401"]
 
 
 async def _refuse(_: Request, error: Exception) -> Response:

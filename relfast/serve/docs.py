@@ -1,6 +1,6 @@
-"""``/docs``: the server's interface on one page, made of its OpenAPI description.
+"""``/docs``: the server's interface on one page, made of its OpenAPI description. Each call can be tried.
 
-No script and nothing to load: the machine that serves rewards has no way to a CDN.
+Nothing to load: the machine that serves rewards has no way to a CDN.
 """
 
 from __future__ import annotations
@@ -17,7 +17,29 @@ pre { padding: .7rem; overflow-x: auto; } code { padding: .1rem .25rem; }
 table { border-collapse: collapse; width: 100%; } td, th { text-align: left; vertical-align: top;
 padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #8884; }
 h2 { margin-top: 2.5rem; } .method { text-transform: uppercase; } :root { color-scheme: light dark; }
+textarea { width: 100%; box-sizing: border-box; font: 14px/1.4 ui-monospace, monospace; }
 """
+
+_SCRIPT: Final = """
+for (const form of document.querySelectorAll("form[data-path]")) form.onsubmit = async (event) => {
+  event.preventDefault();
+  const body = form.querySelector("textarea"), shown = form.querySelector("output");
+  const token = document.getElementById("token"), headers = {};
+  if (body) headers["Content-Type"] = "application/json";
+  if (token && token.value) headers.Authorization = "Bearer " + token.value;
+  shown.textContent = "…";
+  try {
+    const asked = {method: form.dataset.method, headers, body: body ? body.value : undefined};
+    const answer = await fetch(form.dataset.path, asked), text = await answer.text();
+    shown.textContent = answer.status + " " + answer.statusText + "\\n" + text;
+  } catch (error) { shown.textContent = error; }
+};
+"""
+
+_TOKEN: Final = (
+    '<p><label>Token, for the calls on this page: <input id="token" type="password" autocomplete="off">'
+    "</label></p>"
+)
 
 
 def docs_page(openapi: Mapping[str, Any]) -> str:
@@ -29,7 +51,9 @@ def docs_page(openapi: Mapping[str, Any]) -> str:
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>'
         f"<h1>{escape(title)}</h1><p>{escape(info.get('summary', ''))}"
         ' The same for programs: <a href="openapi.json">openapi.json</a>.</p>'
-        f"{''.join(_operations(openapi))}<h2>Objects</h2>{''.join(_schemas(openapi))}</body></html>"
+        f"{_TOKEN if openapi.get('security') else ''}"
+        f"{''.join(_operations(openapi))}<h2>Objects</h2>{''.join(_schemas(openapi))}"
+        f"<script>{_SCRIPT}</script></body></html>"
     )
 
 
@@ -37,10 +61,14 @@ def _operations(openapi: Mapping[str, Any]) -> Iterator[str]:
     for path, methods in openapi["paths"].items():
         for method, operation in methods.items():
             yield f'<h2><span class="method">{escape(method)}</span> <code>{escape(path)}</code></h2>'
-            yield f"<p>{escape(operation.get('description', ''))}</p>"
+            is_open = operation.get("security") == []
+            note = " Open: it wants no token." if is_open else ""
+            yield f"<p>{escape(operation.get('description', ''))}{note}</p>"
             body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             if body:
                 yield f"<p>Body: {_type(body['schema'])}</p>"
+            for example in _examples(body["schema"], openapi) if body else (None,):
+                yield _form(path, method, example)
             yield "<table><tr><th>Status</th><th>Meaning</th><th>Body</th></tr>"
             for status, response in operation.get("responses", {}).items():
                 schema = response.get("content", {}).get("application/json", {}).get("schema")
@@ -48,6 +76,25 @@ def _operations(openapi: Mapping[str, Any]) -> Iterator[str]:
                 what = escape(response.get("description", ""))
                 yield f"<tr><td>{escape(status)}</td><td>{what}</td><td>{shown}</td></tr>"
             yield "</table>"
+
+
+def _examples(schema: Mapping[str, Any], openapi: Mapping[str, Any]) -> Iterator[Any]:
+    """A body of each kind that an operation takes."""
+    for kind in schema.get("anyOf", [schema]):
+        name = kind["$ref"].rpartition("/")[2]
+        yield from openapi["components"]["schemas"][name].get("examples", ())
+
+
+def _form(path: str, method: str, example: object) -> str:
+    """What sends a call: a body that can be changed, and a button. The answer stands below it."""
+    text = "" if example is None else json.dumps(example, indent=1, ensure_ascii=False)
+    label = f"Body of {escape(path)}"
+    rows = min(16, text.count("\n") + 1)
+    body = f'<textarea rows="{rows}" aria-label="{label}" spellcheck="false">{escape(text)}</textarea>'
+    return (
+        f'<form data-path="{escape(path.lstrip("/") or ".")}" data-method="{escape(method.upper())}">'
+        f"{body if text else ''}<button>Try it</button><pre><output></output></pre></form>"
+    )
 
 
 def _schemas(openapi: Mapping[str, Any]) -> Iterator[str]:
@@ -63,9 +110,6 @@ def _schemas(openapi: Mapping[str, Any]) -> Iterator[str]:
                 notes.append(f"Default: {json.dumps(kind['default'])}.")
             text = escape(" ".join(note for note in notes if note))
             yield f"<tr><td><code>{escape(field)}</code></td><td>{_type(kind)}</td><td>{text}</td></tr>"
-            for example in kind.get("examples", ()):
-                shown = escape(json.dumps({field: example}, indent=1, ensure_ascii=False))
-                yield f'<tr><td></td><td colspan="2"><pre>{shown}</pre></td></tr>'
         yield "</table>"
 
 

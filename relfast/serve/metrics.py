@@ -13,6 +13,7 @@ import threading
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import Final
 
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -20,13 +21,12 @@ BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 
 
 class Metrics:
-    """Requests by path and status code, and how long they took. Thread-safe."""
+    """Requests by path and status code, and how long they took by path. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._requests: Counter[tuple[str, int]] = Counter()
-        self._buckets = [0] * (len(BUCKETS) + 1)
-        self._seconds = 0.0
+        self._latencies: dict[str, list[float]] = {}
         self.in_flight = 0
 
     def began(self) -> None:
@@ -37,14 +37,15 @@ class Metrics:
         with self._lock:
             self.in_flight -= 1
             self._requests[path, code] += 1
-            self._buckets[bisect_left(BUCKETS, seconds)] += 1
-            self._seconds += seconds
+            latencies = self._latencies.setdefault(path, [0] * (len(BUCKETS) + 1) + [0.0])
+            latencies[bisect_left(BUCKETS, seconds)] += 1
+            latencies[-1] += seconds
 
     def text(self, stats: Mapping[str, int], statuses: Iterable[str]) -> str:
         """The page: the server's counters and a scorer's ``stats``."""
         with self._lock:
-            requests = dict(self._requests)
-            buckets, seconds, in_flight = list(self._buckets), self._seconds, self.in_flight
+            requests, in_flight = dict(self._requests), self.in_flight
+            latencies = {path: list(some) for path, some in sorted(self._latencies.items())}
         lines: list[str] = []
 
         def family(name: str, kind: str, meaning: str, samples: Iterable[tuple[str, float]]) -> None:
@@ -64,13 +65,15 @@ class Metrics:
             "HTTP requests, by path and status code.",
             [(f'{{path="{path}",code="{code}"}}', n) for (path, code), n in sorted(requests.items())],
         )
-        reached = 0
         samples: list[tuple[str, float]] = []
-        for bound, n in zip((*map(str, BUCKETS), "+Inf"), buckets, strict=True):
-            reached += n
-            samples.append((f'_bucket{{le="{bound}"}}', reached))
-        samples += [("_sum", round(seconds, 6)), ("_count", reached)]
-        family("relfast_http_request_seconds", "histogram", "Time to answer a request.", samples)
+        for path, (*buckets, seconds) in latencies.items():
+            for bound, n in zip((*map(str, BUCKETS), "+Inf"), accumulate(buckets), strict=True):
+                samples.append((f'_bucket{{path="{path}",le="{bound}"}}', n))
+            samples += [
+                (f'_sum{{path="{path}"}}', round(seconds, 6)),
+                (f'_count{{path="{path}"}}', sum(buckets)),
+            ]
+        family("relfast_http_request_seconds", "histogram", "Time to answer a request, by path.", samples)
         family(
             "relfast_http_requests_in_flight", "gauge", "Requests being answered.", [("", float(in_flight))]
         )

@@ -6,12 +6,11 @@ A row of its data sets has ``responses_create_params`` (what is asked) and, besi
 # no `from __future__ import annotations`: FastAPI reads the annotations of functions made in a function
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
 from fastapi import APIRouter
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,16 +20,31 @@ from relfast.rewards.shared import field, gold_of, question_of
 _JSON: Final = "application/json"
 
 
+def example(**fields: Any) -> ConfigDict:
+    """The configuration of a request that is described with an example; `/docs` offers it to be sent."""
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
+_ASKED: Final = {"input": [{"role": "user", "content": "Isomers?"}]}
+
+
 class SeedRequest(BaseModel):
     """A row; nothing of it is kept."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="allow", **example(responses_create_params=_ASKED))
 
 
 class VerifyRequest(BaseModel):
     """A row with the response to it."""
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(
+        extra="allow",
+        **example(
+            responses_create_params=_ASKED,
+            response={"output": [{"type": "message", "content": "<Yes>"}]},
+            verifier_metadata={"task": "REL-C1", "answer": {"label": "Yes"}},
+        ),
+    )
 
     responses_create_params: dict[str, Any] = Field(
         description="What was asked, as the Responses API has it."
@@ -48,7 +62,7 @@ class VerifyAnswer(VerifyRequest):
     extracted_answer: str | None
 
 
-Judge = Callable[[Any, Any, Any, Any], tuple[Score, float | None]]
+Judge = Callable[[Any, Any, Any, Any], Awaitable[tuple[Score, float | None]]]
 """Task, gold, response and question to score and reward."""
 
 
@@ -65,7 +79,7 @@ def nemo_gym_routes(judge: Judge, refusals: Mapping[int | str, dict[str, Any]]) 
     async def verify(request: VerifyRequest) -> Response:
         """The reward of a response."""
         row = request.model_dump()
-        score, reward = await run_in_threadpool(judge, *record_of(row))
+        score, reward = await judge(*record_of(row))
         told = {
             "reward": 0.0 if reward is None else reward,
             "mask_sample": reward is None,

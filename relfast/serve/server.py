@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from dataclasses import replace
+from types import FrameType
 from typing import Final
 
 import uvicorn
@@ -26,15 +28,21 @@ _EVERYWHERE: Final = ("", "0.0.0.0", "::")
 
 
 class GracefulServer(uvicorn.Server):
-    """A server that answers all it was asked before it ends.
+    """A server that answers all it was asked before it ends, as far as its time to stop goes.
 
     Told to stop it closes its port, goes on reading the connections it has for a moment (a request may be
-    in the socket, not yet read), and waits for all that is being answered. A second Ctrl-C ends it at once.
+    in the socket, not yet read), and waits for all that is being answered. What is not by then gets status
+    503. A second signal ends it at once.
     """
 
-    def __init__(self, config: uvicorn.Config, gate: Gate) -> None:
+    def __init__(self, config: uvicorn.Config, gate: Gate, stop_seconds: float) -> None:
         super().__init__(config)
-        self._gate = gate
+        self._gate, self._stop_seconds = gate, stop_seconds
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Without uvicorn's note of the signal, which it would raise again: stopping when told is success."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # no await between the two: closing resets the connections that wait at the port
@@ -42,14 +50,20 @@ class GracefulServer(uvicorn.Server):
         for server in self.servers:
             server.close()
         # from here on answers say that their connection ends, and who comes back is refused
-        self._gate.draining = True
+        linger = min(LINGER_SECONDS, self._stop_seconds)
+        self._gate.drain(linger)
         for connection in taken:
             await self._serve_on(connection)
-        lingered = 0.0
-        while self.server_state.connections and lingered < LINGER_SECONDS and not self.force_exit:
-            await asyncio.sleep(_LOOK_EVERY)
-            lingered += _LOOK_EVERY
+        started = time.monotonic()
+        await self._quiet(lambda: self.server_state.connections, started + linger)
+        await self._quiet(lambda: self.server_state.tasks, started + self._stop_seconds)
+        self._gate.cut()
         await super().shutdown(sockets)
+
+    async def _quiet(self, busy: Callable[[], object], until: float) -> None:
+        """Wait until nothing is busy any more, or the time is up."""
+        while busy() and time.monotonic() < until and not self.force_exit:
+            await asyncio.sleep(_LOOK_EVERY)
 
     async def _serve_on(self, connection: socket.socket) -> None:
         loop = asyncio.get_running_loop()
@@ -61,13 +75,6 @@ class GracefulServer(uvicorn.Server):
                 ),
                 connection,
             )
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """As uvicorn's, but a stop that was asked for is a success: the signal is not raised again."""
-        with super().capture_signals():
-            yield
-            self._captured_signals.clear()
 
 
 def _waiting_at(listener: socket.socket) -> list[socket.socket]:
@@ -88,8 +95,13 @@ def serve(
     *,
     announce: Callable[[str], None] = lambda url: None,
     quiet: bool = False,
-) -> None:
+) -> bool:
     """Serve until SIGINT or SIGTERM. ``announce`` is told the address once connections are taken.
+
+    Returns
+    -------
+    bool
+        Whether all that was asked has been answered: where not, threads may be scoring it still.
 
     Raises
     ------
@@ -111,8 +123,10 @@ def serve(
         server_header=False,
         ws="none",
         lifespan="on",
+        # all is answered by then; this is for clients that do not take their answers
+        timeout_graceful_shutdown=1,
     )
-    server = GracefulServer(config, gate)
+    server = GracefulServer(config, gate, settings.stop_seconds)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # TCP by name: asyncio turns off Nagle's delay (40 ms a request) only where it knows the protocol
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
@@ -132,3 +146,4 @@ def serve(
             f"http://[{name}]:{bound_port}" if family == socket.AF_INET6 else f"http://{name}:{bound_port}"
         )
         server.run(sockets=[listener])
+    return not (gate.was_cut or server.force_exit)

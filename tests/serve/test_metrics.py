@@ -41,10 +41,15 @@ def test_prometheus_reads_the_page() -> None:
     assert [values["relfast_responses_total", ("status", status)] for status in STATUSES] == [0, 1, 2, 3, 4]
     assert values["relfast_http_requests_total", ("code", "413"), ("path", "/score")] == 1
     reached = [
-        values["relfast_http_request_seconds_bucket", ("le", bound)] for bound in (*map(str, BUCKETS), "+Inf")
+        [
+            values["relfast_http_request_seconds_bucket", ("le", bound), ("path", path)]
+            for bound in (*map(str, BUCKETS), "+Inf")
+        ]
+        for path in ("/score", "other")
     ]
-    assert reached == [1, 1, *[2] * (len(BUCKETS) - 2), 3]
-    assert values["relfast_http_request_seconds_sum",] == pytest.approx(99.0031)
+    assert reached == [[1, 1, *[2] * (len(BUCKETS) - 1)], [*[0] * len(BUCKETS), 1]]
+    assert values["relfast_http_request_seconds_sum", ("path", "/score")] == pytest.approx(0.0031)
+    assert values["relfast_http_request_seconds_count", ("path", "other")] == 1
     assert values["relfast_http_requests_in_flight",] == 1
     assert (values["relfast_shared_total",], values["relfast_workers",]) == (8, 2)
 
@@ -66,5 +71,5 @@ def test_requests_of_many_threads_are_all_counted() -> None:
         thread.join()
     page = metrics.text(STATS, STATUSES).splitlines()
     assert 'relfast_http_requests_total{path="/score",code="200"} 16000' in page
-    assert "relfast_http_request_seconds_count 16000" in page
+    assert 'relfast_http_request_seconds_count{path="/score"} 16000' in page
     assert "relfast_http_requests_in_flight 0.0" in page

@@ -13,8 +13,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import chromium
 import psutil
 import pytest
 from live_server import ROOT, Live, ask_on, live_server
@@ -28,6 +30,8 @@ RECORDS = [
     for at, (task, answer, response, _) in enumerate(MIXED)
 ]
 
+
+TOKEN = "a-secret"
 
 Seen = dict[str, list[Any]]
 
@@ -142,12 +146,20 @@ def test_health_docs_and_metrics(live: Live) -> None:
     samples = dict(line.rsplit(" ", 1) for line in page.splitlines() if not line.startswith("#"))
     assert float(samples['relfast_responses_total{status="ok"}']) > 0
     assert float(samples["relfast_workers"]) >= 2
-    assert float(samples["relfast_http_request_seconds_count"]) == sum(
-        float(value) for name, value in samples.items() if name.startswith("relfast_http_requests_total")
-    )
+    for path in ("/score", "/health"):
+        assert float(samples[f'relfast_http_request_seconds_count{{path="{path}"}}']) == sum(
+            float(value)
+            for name, value in samples.items()
+            if name.startswith(f'relfast_http_requests_total{{path="{path}"')
+        )
     schema = live.ask("/openapi.json")[1]
-    routes = {"/score", "/get_reward", "/health", "/metrics", "/seed_session", "/verify"}
+    routes = {"/", "/score", "/get_reward", "/health", "/metrics", "/seed_session", "/verify"}
     assert routes == set(schema["paths"])
+    status, index = live.ask("/")
+    assert (status, set(index["paths"])) == (200, routes | {"/docs", "/openapi.json"})
+    for path in routes - {"/"}:
+        if "get" in schema["paths"][path]:
+            assert live.ask(path)[0] == 200
     assert live.ask("/docs")[0] == 200
     assert live.ask("/nothing")[0] == 404
 
@@ -290,8 +302,36 @@ def test_the_docs_page_needs_nothing_from_elsewhere() -> None:
     links = set(re.findall(r"""(?:src|href|url|@import)\s*[=(]?\s*["']([^"']+)""", page))
     assert links
     assert {link for link in links if not link.startswith("#")} == {"openapi.json"}
-    assert "<script" not in page
+    assert "src=" not in page
     for path in described["paths"]:
         assert f"<code>{path}</code>" in page
     for name in described["components"]["schemas"]:
         assert f'id="{name}"' in page
+
+
+@pytest.mark.skipif(chromium.executable() is None, reason="no browser")
+def test_the_docs_page_tries_calls(token_file: Path) -> None:
+    """Each example on the page is a call that succeeds: with the token by which the browser got the page, or with
+    the one that the page was given."""
+    with live_server("--token-file", str(token_file)) as server, chromium.launched() as browser:
+        page = browser.new_page(http_credentials={"username": "any", "password": TOKEN})
+        page.goto(f"{server.url}/docs")
+        forms = page.query_selector_all("form")
+        assert len(forms) == 8  # seven paths, one with two kinds of body
+        for token in ("", TOKEN):
+            page.fill("#token", token)
+            for form in forms:
+                output = form.query_selector("output")
+                output.evaluate("shown => { shown.textContent = '' }")
+                form.query_selector("button").click()
+                page.wait_for_function("shown => shown.textContent.length > 2", arg=output)
+                assert output.text_content().startswith("200 OK\n")
+        assert "Open: it wants no token" in page.content()
+
+
+@pytest.fixture
+def token_file(tmp_path: Path) -> Path:
+    path = tmp_path / "token"
+    path.write_text(TOKEN)
+    path.chmod(0o600)
+    return path

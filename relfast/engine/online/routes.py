@@ -16,16 +16,17 @@ from contextlib import nullcontext
 from typing import Any, Final, overload
 
 from relfast.cores import usable_cores
+from relfast.engine.online.begun import Begun, delivered
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import Columns, flaw_of, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.judged_route import JudgedRoute
 from relfast.engine.online.micro_batching import MicroBatcher
 from relfast.engine.online.pending_score import PendingScore
-from relfast.engine.online.score_cache import for_record
 from relfast.engine.online.text_route import TextRoute, own
 from relfast.engine.scoring import Scoring, failed
 from relfast.engine.strict_reader import FEW
+from relfast.errors import RelfastError
 from relfast.json_text import once_decoded
 from relfast.records import Record, Score, unscored
 from relfast.results import ScoreBatch
@@ -75,7 +76,7 @@ class Routes:
         self._scoring, self._workers, self._counts, self._isolated = scoring, workers, counts, isolated
         self._ticks = counts.ticks
         # an embedding model is fastest on many texts, and one call fills all cores
-        self._embedding = MicroBatcher(lambda records: list(scoring.entries(records)), turn)
+        self._embedding = MicroBatcher(self._here, turn)
         self._texts: dict[str, TextRoute] = {}
         self._judged: dict[str, JudgedRoute] = {}
         self._looked: dict[str, float] = {}
@@ -271,14 +272,14 @@ class Routes:
                 others.append(at)
         return texts, others
 
-    def score_all(self, entries: Sequence[Record | Score]) -> list[Score]:
-        """Scores of records, in order; entries that are scores already pass through."""
-        return self._counted([delivered(*pair) for pair in zip(self._begun(entries), entries, strict=True)])
+    def begin_all(self, entries: Sequence[Record | Score]) -> Begun:
+        """Score records as far as that needs no worker; entries that are scores already pass through."""
+        return Begun(self._begun(entries), entries, self._counted)
 
-    def _begun(self, entries: Sequence[Record | Score]) -> list[Score | PendingScore | None]:
+    def _begun(self, entries: Sequence[Record | Score]) -> list[Score | PendingScore]:
         """The score of each entry, or where it will be."""
         begun: list[Score | PendingScore | None] = [None] * len(entries)
-        here: list[int] = []
+        here: dict[str, list[int]] = {}
         isolated: dict[str, list[int]] = {}
         with self._isolated.pending_batch() as new:
             for at, entry in enumerate(entries):
@@ -287,7 +288,7 @@ class Routes:
                 elif not self._goes_to_workers(entry):
                     begun[at] = flaw = flaw_of(entry) if TASKS[entry.task].can_hang else None
                     if flaw is None:
-                        here.append(at)
+                        here.setdefault(entry.task, []).append(at)
                 elif _is_long(entry):
                     begun[at] = self._isolated.begin_alone(entry, new)
                 else:
@@ -302,16 +303,27 @@ class Routes:
                         begun[at] = each
                     self._isolated.submit(new)
                     new.clear()
-        tasks = {entries[at].task or "" for at in here}
         if self._scoring.reader is None:
-            self._make_reader(TASKS[name] for name in tasks)
-        embeds = any(TASKS[name].embeds for name in tasks)
-        with self._embedding.lock if embeds else nullcontext():
-            for at, score in zip(here, self._scoring.entries([entries[at] for at in here]), strict=True):
-                begun[at] = score
-        return begun
+            self._make_reader(TASKS[name] for name in here)
+        for name, places in here.items():
+            records = [entry for entry in (entries[at] for at in places) if isinstance(entry, Record)]
+            with self._embedding.lock if TASKS[name].embeds else nullcontext():
+                for at, score in zip(places, self._here(records), strict=True):
+                    begun[at] = score
+        return [each for each in begun if each is not None]
 
     # inside
+
+    def _here(self, records: Sequence[Record]) -> list[Score]:
+        """The scores of records of one task, in order; unscored where that task cannot be scored here."""
+        try:
+            return list(self._scoring.entries(records))
+        except RelfastError as error:
+            # no embedding model, a package that is not installed: no record's fault, and no other task's
+            why = type(error).__name__, str(error)
+            return [
+                unscored(each.index, each.id, each.task, each.sample, "crashed", *why) for each in records
+            ]
 
     def _counted(self, scores: list[Score]) -> list[Score]:
         self._counts.add_all([score.status for score in scores])
@@ -336,12 +348,3 @@ class Routes:
 
 def _is_long(record: Record) -> bool:
     return type(record.response) is str and len(record.response) > HOST_CHARS
-
-
-def delivered(begun: Score | PendingScore | None, entry: Record | Score | None) -> Score:
-    """The row of an entry, waited for if need be."""
-    if isinstance(begun, PendingScore):
-        assert isinstance(entry, Record)
-        return for_record(begun.score(), entry)
-    assert begun is not None
-    return begun

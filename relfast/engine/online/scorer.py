@@ -17,12 +17,13 @@ from concurrent.futures import Future
 from typing import Any, Unpack
 
 from relfast.engine.job import Job, make_job
+from relfast.engine.online.begun import Begun, delivered
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import check_records, columns_of
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.needs import level_of_caller
 from relfast.engine.online.pending_score import PendingScore
-from relfast.engine.online.routes import Routes, delivered
+from relfast.engine.online.routes import Routes
 from relfast.engine.online.text_route import own
 from relfast.engine.online.working_clock import WorkingClock
 from relfast.engine.online.worth import checked_on_error, value_of
@@ -223,6 +224,10 @@ class Scorer:
         UsageError
             ``records`` is no iterable of records, but a path, a data frame, or one record.
         """
+        return self.begin(records).scores()
+
+    def begin(self, records: Iterable[Mapping[str, Any]]) -> Begun:
+        """`score`, but what needs workers is only given to them: see `Begun.ended`."""
         check_records(records)
         entries: list[Record | Score] = []
         chosen = self.job.filter
@@ -235,12 +240,18 @@ class Scorer:
                 entries.append(
                     unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
                 )
-        return self._routes.score_all(entries)
+        return self._routes.begin_all(entries)
+
+    def begin_rows(self, rows: Iterable[tuple[Any, Any, Any, Any]]) -> Begun:
+        """`begin` of task, gold, response and question of each response."""
+        return self._routes.begin_all([self._routes.record(at, *row) for at, row in enumerate(rows)])
 
     async def ascore(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
-        """`score` for an event loop, which goes on meanwhile: it is run in a thread of its own."""
+        """`score` for an event loop, which goes on meanwhile; no thread waits for workers."""
         check_records(records)
-        return await asyncio.to_thread(self.score, records)
+        begun = await asyncio.to_thread(self.begin, records)
+        await begun.ended()
+        return begun.scores()
 
     def score_batch(
         self,
