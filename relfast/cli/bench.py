@@ -105,7 +105,7 @@ def command(
         asking["prompt"],
         limit,
         workers,
-        may_leave_out=not sets,
+        may_leave_out=not sets and options["embedder"] == "auto",
     )
     with ProgressReporter(quiet=quiet) as reporter:
 

@@ -74,6 +74,8 @@ class Reward(Adapter):
             questions = [question_of(prompts[0])] if is_one else [*map(question_of, prompts)]
         if tasks is None:
             tasks = [None] * n
+        if not n:
+            return []
         if answers is None:
             raise UsageError(
                 f"the data set has no column {answer_column!r}, where gold is looked for; it has"
