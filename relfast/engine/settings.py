@@ -64,8 +64,8 @@ def texts_of(name: str, value: object) -> dict[str, str]:
 
 
 def field_map_of(value: object) -> dict[str, str]:
-    """A mapping of fields to dotted paths; ``choices[0]`` is ``choices.0``. Raises `UsageError`, also for a name
-    that is nearly a field of ours."""
+    """A mapping of fields to dotted paths; ``choices[0]`` is ``choices.0``. Raises `UsageError`, also for a
+    name that is nearly a field of ours."""
     field_map = texts_of("map", value)
     for name in field_map:
         if field := misspelt(name):
