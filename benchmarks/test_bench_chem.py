@@ -22,6 +22,7 @@ def dump_of(task: str, n: int, path: Path) -> int:
     return workloads_chem.write_dump(path, records)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("task", "quick", "full"), [("REL-C3", 6_000, 20_000), ("REL-C2", 4_000, 16_000)])
 def test_against_rdkit_floor(
     task: str, quick: int, full: int, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
@@ -43,6 +44,7 @@ def test_against_rdkit_floor(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "policy", "limit"),
     [
@@ -81,6 +83,7 @@ def test_distinct_spellings(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answers", "limit"), [("distinct spellings", 100.0), ("repeated answers", 300.0)])
 def test_against_published_loop(
     answers: str, limit: float, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]

@@ -106,6 +106,7 @@ def test_embedding_against_the_runtimes_floor(minilm: Model, tmp_path: Path, ben
     }
 
 
+@pytest.mark.slow
 def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
     """Batches of 32 as they come, padded to their longest text, through the same graph."""
     texts = [
@@ -184,6 +185,7 @@ def test_memory_over_the_loaded_model(minilm: Model, benchmark: Any) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_warm_disk_cache_against_a_cold_one(
     minilm: Model, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:

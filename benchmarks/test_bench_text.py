@@ -81,6 +81,7 @@ def test_ten_records(tmp_path: Path, benchmark: Any, relfast_command: Callable[.
     )
 
 
+@pytest.mark.slow
 def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile time, on its own: an empty cache, numba and LLVM to the object file. As a smoke test, this
     process compiles, which has numba loaded."""

@@ -284,6 +284,7 @@ def _hang(workers: Pool, *, stopped: bool) -> tuple[Death, bool]:
     return task.deaths[-1], not stopped and worked - before >= 2 * LEAST_WORK * elapsed
 
 
+@pytest.mark.slow
 def test_whether_a_record_was_at_work_when_its_time_was_up() -> None:
     """A worker that was stopped until after the deadline has done next to nothing."""
     with _closing(Pool(Job(timeout=1.0), 1)) as workers:

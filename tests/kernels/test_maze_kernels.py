@@ -198,6 +198,7 @@ def test_a_search_without_room_says_so() -> None:
     assert problem.tolist() == found.tolist()
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.data())
 def test_judging_texts(data: st.DataObject) -> None:

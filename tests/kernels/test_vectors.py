@@ -95,6 +95,7 @@ def test_brackets_that_a_mark_may_begin_with() -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.compiled
 @pytest.mark.skipif(not PACKS or INTERPRETED, reason="the tests above have compiled for such a processor")
 def test_processors_without_packing() -> None:

@@ -98,6 +98,7 @@ def test_numbers() -> None:
     assert spearman[1] == pytest.approx(np.corrcoef(ranks, [4, 4, 1.5, 1.5, 4])[0, 1])
 
 
+@pytest.mark.slow
 def test_all_files_with_the_seeds_names(tmp_path: Path) -> None:
     heatmaps, folder, page = report(tmp_path, ROWS)
     assert heatmaps == {f"heatmap_example_{name}.png" for name in ("best", "worst", "hallucination")}
@@ -110,6 +111,7 @@ def test_all_files_with_the_seeds_names(tmp_path: Path) -> None:
     assert page.count("<figure") == page.count("<svg") == 7
 
 
+@pytest.mark.slow
 def test_a_hallucination_that_is_gone_leaves_no_old_picture(tmp_path: Path) -> None:
     report(tmp_path, ROWS)
     heatmaps, _, page = report(tmp_path, [*ROWS[:2], *ROWS[3:]])
@@ -117,6 +119,7 @@ def test_a_hallucination_that_is_gone_leaves_no_old_picture(tmp_path: Path) -> N
     assert "there is no hallucination case" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
@@ -138,6 +141,7 @@ def test_what_is_undefined_is_said(tmp_path: Path, rows: list[Any], said: str) -
     assert said in page or "No solution was scored" in page
 
 
+@pytest.mark.slow
 def test_hostile_texts_are_shown_and_not_run(tmp_path: Path) -> None:
     nasty = "<script>alert(1)</script> $\\frac{$ \ud800 \u4e2d\u6587 \x00 {{ 7 * 7 }}"
     rows = [

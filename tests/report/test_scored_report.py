@@ -60,6 +60,7 @@ def write(path: Path, rows: Sequence[Any]) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
     one, two = write(tmp_path / "a.scored.jsonl", ROWS[:90]), write(tmp_path / "b.scored.jsonl.gz", ROWS[90:])
     made = generate_report([str(one), str(two)], tmp_path / "report")
@@ -183,6 +184,7 @@ def test_two_models_are_no_samples_of_one_prompt(tmp_path: Path, capsys: pytest.
         assert not (tmp_path / "report").exists()
 
 
+@pytest.mark.slow
 def test_models_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (one, _), (other, _) = (scored(tmp_path / n, sampled(6)) for n in ("a", "b"))
     # of the same prompts, in files of the same name

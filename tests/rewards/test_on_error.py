@@ -185,6 +185,7 @@ def test_a_molecule_that_hangs() -> None:
     assert given == [0.0]
 
 
+@pytest.mark.slow
 def test_over_http() -> None:
     # long enough for a busy machine to give the worker its tenth of a processor: less is the machine's fault
     label = {"task": "REL-C2", "answer": HANG[0]}

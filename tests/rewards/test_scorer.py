@@ -42,6 +42,7 @@ def test_one_by_one_gives_the_same_rows_as_a_batch(scorer: relfast.Scorer) -> No
         assert future.to_row() == one
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 def test_workers_give_the_same_rows_as_this_process(policy: str) -> None:
     """Also for hostile texts, and again when the answers have been seen before."""
@@ -84,6 +85,7 @@ def test_at_once_is_what_needs_no_worker(scorer: relfast.Scorer) -> None:
     assert scorer.score_at_once("REL-C2", {"smiles": "CC[Te]CN"}, "<smiles>CC[Te]C</smiles>") is None
 
 
+@pytest.mark.slow
 def test_length_and_order_are_kept_whatever_comes(scorer: relfast.Scorer) -> None:
     odd = [None, 5, b"bytes", object(), ["a", "b"], {"role": "assistant"}, float("nan"), *HOSTILE_TEXTS]
     golds = [object(), {"smiles": object()}, {1: 2}, {"smiles": 2**70}, {"smiles": "\ud800"}, set(), 1.5]

@@ -70,6 +70,7 @@ def test_one_call_is_not_held_up_by_a_neighbour_that_hangs() -> None:
         assert not hang.done()
 
 
+@pytest.mark.slow
 def test_more_hangs_than_workers_end_too(scorer: relfast.Scorer) -> None:
     answers, responses = _answers([HANG, *distinct_c2(30)])
     # distinct answers: a name after the molecule is no part of it under the reference policy

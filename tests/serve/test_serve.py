@@ -259,6 +259,7 @@ def test_under_load_no_request_fails(live: Live) -> None:
     assert len(seen["ok"]) == 320
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stop_under_load_loses_no_request(number: signal.Signals) -> None:
     """Every request whose connection was taken is answered; later ones are refused at the door."""
@@ -275,6 +276,7 @@ def test_a_stop_under_load_loses_no_request(number: signal.Signals) -> None:
     assert not any(psutil.pid_exists(pid) for pid in pids)
 
 
+@pytest.mark.slow
 def test_a_stop_waits_for_what_is_being_scored() -> None:
     """Also for a record that hangs: its row is its timeout."""
     gold, response = HANG

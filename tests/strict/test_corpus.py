@@ -42,6 +42,7 @@ def corpus(table: str) -> list[Sample]:
     return list(samples(table, cases(), random.Random(table if SEED is None else f"{SEED}-{table}"), EACH))
 
 
+@pytest.mark.slow
 @pytest.mark.fuzz
 @pytest.mark.parametrize("table", NAMES)
 def test_attacks_pay_nothing_and_honest_forms_everything(table: str) -> None:

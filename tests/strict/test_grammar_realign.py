@@ -12,6 +12,7 @@ import relfast
 pytestmark = pytest.mark.fuzz
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["honest", "attack"])
 def test_a_random_text_earns_what_its_answer_proves(kind: str) -> None:
     rng = fresh(1212)

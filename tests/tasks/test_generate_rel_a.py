@@ -54,6 +54,7 @@ def naive_fitting(record: Rec, maxval: int = 1000) -> list[int]:
     return [i for i, choice in enumerate(choices) if naive_fits(record["task"], panels, choice, maxval)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("distractors", ["random", "hard"])
 def test_a_thousand_records(task: str, distractors: str) -> None:
@@ -160,6 +161,7 @@ def _near_chance(rate: float, n: int) -> bool:
     return rate <= CHANCE + 4 * math.sqrt(CHANCE * (1 - CHANCE) / n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("gridsize", [3, 4])
 def test_ranges_of_values_do_not_tell_among_hard_distractors(task: str, gridsize: int) -> None:
@@ -269,6 +271,7 @@ def test_no_room_for_hard_distractors_is_said() -> None:
         generate("REL-A2", 1, 0, distractors="hard", maxval=15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_blind_strategies_are_at_chance(task: str) -> None:
     """What is asked of `relfast generate` as it is; no more than four standard errors above one in eight."""

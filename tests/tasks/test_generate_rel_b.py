@@ -166,6 +166,7 @@ def test_listing_everything_does_not_pay() -> None:
     assert not outcome(record, everything, "strict").correct
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parameters", [{}, {"n_convergent_taxa": 20}, {"num_leaves": 20, "n_convergent_taxa": 3}]
 )

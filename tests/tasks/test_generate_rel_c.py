@@ -68,6 +68,7 @@ def layout(record: Rec) -> str:
 # C1
 
 
+@pytest.mark.slow
 def test_a_thousand_c1_records() -> None:
     records = check_run(generate("REL-C1", 1000, 42), 1000)
     counts = Counter((len(r["answer"]["molecules"]), r["answer"]["label"]) for r in records)

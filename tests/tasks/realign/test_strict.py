@@ -56,6 +56,7 @@ def minilm() -> AllOptions:
     return AllOptions(policy="strict", embedder="minilm")
 
 
+@pytest.mark.slow
 def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(minilm: AllOptions) -> None:
     rows = [row for row in ROWS if right(row)][::41]
     honest = rewards(rows, [row["llm_solution"] for row in rows], minilm)
@@ -159,6 +160,7 @@ def test_copies_and_repeats_are_no_working() -> None:
     assert twice.idle > 2 * len(own)
 
 
+@pytest.mark.slow
 def test_copying_beside_working_only_costs(minilm: AllOptions) -> None:
     rows = [row for row in ROWS if right(row)][::97]
     plain = rewards(rows, [row["llm_solution"] for row in rows], minilm)
