@@ -119,6 +119,6 @@ def kernel(function: F) -> F:
         compiled: Any = numba.njit(cache=CACHED, nogil=True, fastmath=False)(function)
     finally:
         numba.config.CACHE_DIR = before
-    if CACHED:
+    if CACHED and not numba.config.DISABLE_JIT:
         compiled._cache = _Forgiving(compiled._cache)
     return cast(F, compiled)
