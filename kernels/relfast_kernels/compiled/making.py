@@ -58,7 +58,8 @@ def make(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment,
+            # who runs kernels as plain Python may want them built all the same
+            env={**(os.environ if environment is None else environment), "NUMBA_DISABLE_JIT": "0"},
             text=True,
         )
         assert process.stdout is not None
