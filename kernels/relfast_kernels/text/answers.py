@@ -237,14 +237,14 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
 def read_choice(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> int:
     """REL-A's choice, 1 to 8, `NOTHING` or `SEVERAL`; see `find_value`."""
     value, _, _, _ = find_value(text, start, end, CHOICE, work, to, numbers)
-    return value
+    return value  # type: ignore[no-any-return]
 
 
 @source
 def read_label(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> int:
     """REL-C1's label: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`; see `find_value`."""
     value, _, _, _ = find_value(text, start, end, VERDICT, work, to, numbers)
-    return value
+    return value  # type: ignore[no-any-return]
 
 
 @source

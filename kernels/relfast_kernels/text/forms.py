@@ -644,7 +644,7 @@ def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
                 if other == 0 or other == value:
                     return False
                 form, _, seen = look_left(text, low, first, False)
-                return form != NO_FORM or seen & AT_LINE != 0
+                return form != NO_FORM or seen & AT_LINE != 0  # type: ignore[no-any-return]
             if flags & JOINS:
                 joined = True
             elif not flags & (FILLER | ADVERB | QUALIFIER):
