@@ -19,9 +19,7 @@ _waiting: list[Callable[..., Any]] = []
 def source(function: F) -> F:
     """A plain loop over arrays that kernels may call."""
     if "relfast_kernels.compiled.jit" in sys.modules:
-        from numba.extending import register_jitable
-
-        register_jitable(function)
+        _register(function)
     else:
         _waiting.append(function)
     return function
@@ -29,7 +27,11 @@ def source(function: F) -> F:
 
 def tell_numba() -> None:
     """Have numba know all that has been decorated so far."""
+    while _waiting:
+        _register(_waiting.pop())
+
+
+def _register(function: Callable[..., Any]) -> None:
     from numba.extending import register_jitable
 
-    while _waiting:
-        register_jitable(_waiting.pop())
+    register_jitable(nogil=True, fastmath=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
