@@ -17,7 +17,13 @@ from relfast.bench.sets import Part
 from relfast.engine.file_run.files import score_files
 from relfast.engine.file_run.run import Progress
 from relfast.engine.job import Job
-from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
+from relfast.errors import (
+    OutputError,
+    OutputExistsError,
+    RelfastError,
+    ResumeMismatchError,
+    UsageError,
+)
 from relfast.inference.header import read_header
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
@@ -94,7 +100,11 @@ class Watch:
 
 @dataclass
 class Bench:
-    """A whole run: models, parts, where and how."""
+    """A whole run: models, parts, where and how.
+
+    With ``may_leave_out`` parts that need a model which is not on this machine are left out: `run` says in
+    ``left_out`` which, and why.
+    """
 
     models: Sequence[Model]
     parts: Sequence[Part]
@@ -103,6 +113,8 @@ class Bench:
     prompt: str | None = None
     limit: int | None = None
     workers: int | None = None
+    may_leave_out: bool = False
+    left_out: dict[str, str] = field(default_factory=dict)
     results: list[Result] = field(default_factory=list)
 
     def run(self, watch: Watch, *, resume: bool = False, overwrite: bool = False) -> list[Result]:
@@ -114,6 +126,8 @@ class Bench:
             Nothing that a server does raises.
         """
         requests = self._requests()
+        if self.may_leave_out:
+            self._leave_out(requests)
         self._check(requests, resume=resume, overwrite=overwrite)
         for model in self.models:
             folder = self.folder / model.name
@@ -150,6 +164,17 @@ class Bench:
                 )
         return found
 
+    def _leave_out(self, requests: Mapping[str, Sequence[Request]]) -> None:
+        from relfast.embed import get_embedder
+
+        for part in self.parts:
+            if any(request.task and TASKS[request.task].embeds for request in requests[part.name]):
+                try:
+                    get_embedder(self.job.options.embedder, self.job.options.device)
+                except RelfastError as error:
+                    self.left_out[part.name] = str(error)
+        self.parts = [part for part in self.parts if part.name not in self.left_out]
+
     def _check(self, requests: Mapping[str, Sequence[Request]], *, resume: bool, overwrite: bool) -> None:
         """What would fail after hours is found out before the first request."""
         if resume and overwrite:
@@ -158,7 +183,9 @@ class Bench:
             there = self.folder / model.name
             if not (resume or overwrite) and there.is_dir() and any(there.iterdir()):
                 raise OutputExistsError(there, resumable=True)
-        embedding = {each.task for part in requests.values() for each in part if each.task is not None}
+        embedding = {
+            each.task for part in self.parts for each in requests[part.name] if each.task is not None
+        }
         if any(TASKS[name].embeds for name in embedding):
             from relfast.embed import get_embedder
 

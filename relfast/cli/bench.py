@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relfast.cli.asking import Asking, asking_options, settings_of, tell_failures
-from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
+from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, say
 from relfast.cli.parameters import options_of
 from relfast.errors import UsageError
 from relfast.tasks.options import AllOptions
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     "sets",
     multiple=True,
     metavar="NAME",
-    help="Built-in set: rel, seqbench, realign; repeatable.  [default: all]",
+    help="Built-in set: rel, seqbench, realign; repeatable.  [default: all that can be scored here]",
 )
 @click.option(
     "--records",
@@ -105,6 +105,7 @@ def command(
         asking["prompt"],
         limit,
         workers,
+        may_leave_out=not sets and options["embedder"] == "auto",
     )
     with ProgressReporter(quiet=quiet) as reporter:
 
@@ -116,6 +117,8 @@ def command(
 
         results = bench.run(Watch(watch, reporter.step, scoring), resume=resume, overwrite=overwrite)
     _print(results)
+    for name, why in bench.left_out.items():
+        say(f"relfast: {name} was left out: {why}")
     for model in bench.models:
         page = bench.folder / model.name / REPORT_DIR / "index.html"
         click.echo(f"{model.name}: report in {page}", err=True)

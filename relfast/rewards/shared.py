@@ -109,6 +109,8 @@ class Adapter:
         if not self._told:
             self._tell()
         score = (self._found or self.scorer).kept_score(task, gold, response, question)
+        if score.reward is None:
+            self._tell_unscored(score, gold)
         if type(question) is not str or not question:
             self._needs.look(score.task, gold, question)
         return score
@@ -136,6 +138,9 @@ class Adapter:
             return [self.score_gold(tasks[0], gold[0], responses[0], asked)]
         self._tell()
         scores = self.scorer.kept_scores(list(tasks), gold, responses, questions=questions)
+        for at, score in enumerate(scores):
+            if score.reward is None:
+                self._tell_unscored(score, gold[at], at)
         if questions is None or set(map(type, questions)) != {str} or not all(questions):
             look = self._needs.look
             for at, score in enumerate(scores):
@@ -149,6 +154,8 @@ class Adapter:
         if not self._told:
             self._tell()
         score = (self._found or self.scorer).kept_score(task, gold, response, question, False)
+        if score is not None and score.reward is None:
+            self._tell_unscored(score, gold)
         if score is not None and (type(question) is not str or not question):
             self._needs.look(score.task, gold, question)
         return score
@@ -156,8 +163,23 @@ class Adapter:
     async def score_on_workers(self, task: Any, gold: Any, response: Any, question: Any) -> Score:
         """`score_gold` for an event loop, which is not held up meanwhile."""
         score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
+        if score.reward is None:
+            self._tell_unscored(score, gold)
         self._needs.look(score.task, gold, question)
         return score
+
+    def _tell_unscored(self, score: Score, gold: object, at: int = 0) -> None:
+        """Log why a response has no score, once for each kind of cause and task in a process."""
+        error = score.error or {"type": score.status, "message": "no reward"}
+        tell_once(
+            (error["type"], score.task),
+            "relfast: %s: response %d of a call has no score (%s): %.200s. Its gold is %.200r",
+            score.task or "no task",
+            at,
+            score.status,
+            error["message"],
+            gold,
+        )
 
     def value(self, score: Score) -> float | None:
         """The reward of a score, or what ``on_error`` says of one without.
@@ -186,6 +208,22 @@ class Adapter:
             what = score.error["message"] if score.error else "no reward"
             raise UnscoredError(score.task, score.status, f"{what}; on_error=0.0 would make it 0")
         return value
+
+
+def tell_once(kind: tuple[Any, ...], message: str, *arguments: object) -> None:
+    """Log a warning, once for each ``kind`` in a process; kinds are few: a hundred at most are told."""
+    if kind not in _told and len(_told) < MAX_KINDS:
+        _told.add(kind)
+        _log.warning(message + ". (Said once.)", *arguments)
+
+
+MAX_KINDS: Final = 100
+_told: Final[set[tuple[Any, ...]]] = set()
+
+
+def reason_of(score: Score) -> str:
+    """Why a response is worth less than its text looks: strict's reason, or why it has no score; else ""."""
+    return str(score.metrics.get("reason") or (score.error["message"] if score.error else ""))
 
 
 def gives_none(on_error: OnError, policy: str) -> bool:

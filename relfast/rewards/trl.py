@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Unpack
 
+from relfast.errors import UsageError
 from relfast.keywords import AdapterKeywords, OnError
-from relfast.rewards.shared import Adapter, gold_of, question_of, response_of, tallies
+from relfast.rewards.shared import Adapter, gold_of, question_of, reason_of, response_of, tallies
 
 __all__ = ["Reward", "make_reward", "reward"]
 
@@ -61,6 +62,8 @@ class Reward(Adapter):
         ------
         UnscoredError
             ``on_error`` is ``"raise"`` and a completion has no score.
+        UsageError
+            The data set has no column of gold.
         """
         n = len(completions)
         task_column, answer_column, question_column = self._columns
@@ -71,8 +74,14 @@ class Reward(Adapter):
             questions = [question_of(prompts[0])] if is_one else [*map(question_of, prompts)]
         if tasks is None:
             tasks = [None] * n
+        if not n:
+            return []
         if answers is None:
-            answers = [None] * n
+            raise UsageError(
+                f"the data set has no column {answer_column!r}, where gold is looked for; it has"
+                f" {', '.join(map(repr, columns)) or 'none'}: rename it, or say"
+                " reward_funcs=make_reward(answer_column=...)"
+            )
         if n == len(tasks) == len(answers) == 1 and (questions is None or len(questions) == 1):
             question = None if questions is None else questions[0]
             score = self.score_gold(tasks[0], gold_of(answers[0]), response_of(completions[0]), question)
@@ -86,7 +95,7 @@ class Reward(Adapter):
                 log_metric(f"{self.__name__}/{metric}", value)
         if self._log and log_extra is not None:
             log_extra(f"{self.__name__}_status", [score.status for score in scores])
-            log_extra(f"{self.__name__}_reason", [score.metrics.get("reason") or "" for score in scores])
+            log_extra(f"{self.__name__}_reason", [*map(reason_of, scores)])
         return [self.value(score) if score.reward is None else score.reward for score in scores]
 
 

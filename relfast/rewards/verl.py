@@ -2,7 +2,7 @@
 
 ::
 
-    reward.custom_reward_function.path=.../relfast/rewards/verl.py   # or your file that imports compute_score
+    reward.custom_reward_function.path="$(relfast path verl)"   # or your file that imports compute_score
     reward.custom_reward_function.name=compute_score
     +reward.custom_reward_function.reward_kwargs.on_error=0.0
 
@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Final, Unpack
 
 from relfast.keywords import OptionKeywords, ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, field, gold_of, question_of
+from relfast.rewards.shared import Adapter, field, gold_of, question_of, reason_of
 from relfast.tasks import TASKS, find_task
 
 __all__ = ["ComputeScore", "compute_score", "compute_score_batched", "make_compute_score"]
@@ -48,7 +48,8 @@ class ComputeScore(Adapter):
     metrics
         Give a dict, the same keys for every sample of every task: ``score`` (the reward), ``acc`` (1.0 if
         correct), ``answered``, ``unscored``, and ``pred``, the answer that was read, as text (a panel's
-        number, ``yes: a, b``, a SMILES, a plan; "" without one). verl's maj@N compares those texts: two
+        number, ``yes: a, b``, a SMILES, a plan; "" without one), and ``reason``, why ``strict`` turned a
+        response down or why it has no score ("" else). verl's maj@N compares the texts of ``pred``: two
         spellings of a molecule are two answers there.
         False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
     """
@@ -130,6 +131,7 @@ class ComputeScore(Adapter):
             "answered": 1.0 if score.status == "ok" else 0.0,
             "unscored": 1.0 if correct is None else 0.0,
             "pred": score.pred or "",
+            "reason": reason_of(score),
         }
 
 

@@ -144,3 +144,25 @@ def test_how_a_model_is_named(text: str, spec: Spec, folder: str) -> None:
     assert (Spec.parse(text), Spec.parse(text).folder) == (spec, folder)
     with pytest.raises(UsageError):
         Spec.parse("")
+
+
+def test_what_needs_a_model_that_is_not_here_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As after an install without models: the default sets are those that can be scored; a named one is refused."""
+    monkeypatch.setattr("relfast.embed.models.kept_directory", lambda name: None)
+    monkeypatch.setattr("relfast.embed.models.package_directory", lambda name: None)
+    arguments = ["bench", "--mock", "--limit", "2", "--workers", "0", "-q", "-o", str(tmp_path / "out")]
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert not left.value.code
+    told = capsys.readouterr().err
+    assert "relfast: realign was left out: no embedding model is on this machine" in told
+    assert {path.name for path in (tmp_path / "out" / "mock").glob("*.scored.jsonl")} == {
+        "rel.scored.jsonl",
+        "seqbench.scored.jsonl",
+    }
+    for more in (["--set", "realign"], ["--embedder", "nosuch"]):
+        with pytest.raises(SystemExit) as left:
+            main([*arguments, "--overwrite", *more])
+        assert left.value.code == 2

