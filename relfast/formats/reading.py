@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from relfast.formats.entry import NO_CONTENT, Entry, last_user_said, said_in
 from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error, from_status
-from relfast.formats.paths import MISSING, Walk, as_object, first, found, steps_of, walk
+from relfast.formats.paths import MISSING, NAME, Walk, as_object, first, found, steps_of, walk
 from relfast.formats.table import (
     ABSENT,
     DIALECTS,
@@ -69,37 +69,52 @@ def meets(row: _Row, conditions: str) -> bool:
 
 
 class _Known(NamedTuple):
-    """One of the ways to know a form: where its dialect and it stand in the table, and what is asked for."""
+    """One of the ways to know a form: its dialect, members that the row must have, and further conditions."""
 
-    place: int
     name: str
     reader: _Reader
+    members: frozenset[str]
     tests: tuple[_Test, ...]
 
 
 @lru_cache(1)
-def _known_by() -> Mapping[str, list[_Known]]:
-    """How forms are known, by the member of the row that is looked for first."""
-    known: dict[str, list[_Known]] = {}
-    forms = [(name, reader) for name, readers in _readers().items() for reader in readers]
-    for place, (name, reader) in enumerate(forms):
-        for tells in reader.form.tells:
-            conditions = f"{tells} {reader.form.when}".split()
-            key = conditions[0].partition(":")[0].partition(".")[0]
-            known.setdefault(key, []).append(_Known(place, name, reader, tuple(map(_test, conditions))))
-    return known
+def _ways() -> list[_Known]:
+    """The ways to know a form, in the order in which they are tried."""
+    ways = []
+    for name, readers in _readers().items():
+        for reader in readers:
+            for tells in reader.form.tells:
+                conditions = f"{tells} {reader.form.when}".split()
+                lead = [_lead(condition) for condition in conditions]
+                tests = [_test(one) for one, member in zip(conditions, lead, strict=True) if member != one]
+                ways.append(_Known(name, reader, frozenset(filter(None, lead)), tuple(tests)))
+    return ways
+
+
+def _lead(condition: str) -> str:
+    """The member that a row must have to meet a condition; none where it may have none."""
+    path, _, kind = condition.partition(":")
+    step = steps_of(path)[0]
+    return step.name if step.kind == NAME and kind not in (ABSENT, FINE) else ""
+
+
+_MOST_KEYS: Final = 1 << 10
+_by_keys: dict[tuple[str, ...], list[_Known]] = {}
+"""The ways that rows with these keys may be known by: most rows of a file have the same."""
 
 
 def _recognised(row: _Row, mapped: bool = False) -> _Known | None:
-    known_by = _known_by()
-    best: _Known | None = None
-    for key in row:
-        for known in known_by.get(key, ()):
-            # what a row without responses lacks is elsewhere in it where that is mapped: it is nobody's then
-            better = best is None or known.place < best.place
-            if better and not (mapped and known.reader.tells_nothing) and all(t(row) for t in known.tests):
-                best = known
-    return best
+    keys = tuple(row)
+    ways = _by_keys.get(keys)
+    if ways is None:
+        if len(_by_keys) >= _MOST_KEYS:
+            _by_keys.clear()
+        ways = _by_keys[keys] = [known for known in _ways() if known.members <= row.keys()]
+    for known in ways:
+        # what a row without responses lacks is elsewhere in it where that is mapped: it is nobody's then
+        if all(test(row) for test in known.tests) and not (mapped and known.reader.tells_nothing):
+            return known
+    return None
 
 
 def recognise(row: _Row) -> str | None:
@@ -200,9 +215,34 @@ class _Reader:
         self._errors, self._status = _walks(form.errors), _walks(form.status)
         # an empty path is that to the row
         self._samples = [(said, _walks(said.items) or (walk(""),)) for said in form.said]
+        others = (
+            form.source,
+            form.suffix,
+            form.row,
+            form.members,
+            form.none,
+            form.errors,
+            form.filter,
+            form.number,
+        )
+        names = (form.id, form.task, form.question, form.answer, form.response)
+        is_plain = form.plain and not any(others) and all(map(str.isidentifier, names))
+        self._names = names if is_plain else None
+        """Where rows have nothing but members of theirs."""
 
     def read(self, row: _Row) -> Entry:
         """The entry of a row."""
+        if self._names is not None:
+            id, task, asked, gold, said = self._names
+            get = row.get
+            return Entry(
+                get(id, MISSING),
+                get(task, MISSING),
+                get(asked, MISSING),
+                get(gold, MISSING),
+                get(said, MISSING),
+                row,
+            )
         form, attached = self.form, None
         answer, question = self._answer_of(row), first(row, self._question)
         if not form.plain:

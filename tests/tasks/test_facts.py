@@ -30,7 +30,7 @@ PACKAGE = ROOT / "relfast"
 NAMELESS = ("engine", "stats", "validate", "json_text", "formats", "serve", "inference", "outputs")
 """Parts that name no benchmark."""
 
-DIALECTS_OF_BENCHMARKS = {"formats/__init__.py", "formats/seqbench.py", "formats/realign.py"}
+DIALECTS_OF_BENCHMARKS = {"formats/table.py"}
 """Two benchmarks have a dialect of their own, which the table of dialects lists."""
 
 FACTS = {
