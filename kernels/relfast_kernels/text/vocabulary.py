@@ -6,8 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
+import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.source import source
-from relfast_kernels.text import form_table as table
+from relfast_kernels.text.form_table import LANGUAGES
 
 (
     LABEL, QUALIFIED, QUALIFIER, LINK, AUXILIARY, FILLER, NOUN, CONCLUDES, CHOOSES, CHOOSES_BARE, FITS,
@@ -32,7 +33,7 @@ def _hash(word: str) -> int:
 def _flags() -> dict[str, int]:
     flags: dict[str, int] = {}
     for bit, words in (
-        *((bit, getattr(language, name)) for language in table.LANGUAGES for bit, name in (
+        *((bit, getattr(language, name)) for language in LANGUAGES for bit, name in (
             (LABEL, "labels"), (LINK, "links"), (JOINS, "joins"), (FILLER, "fillers"))),
         (QUALIFIED, table.QUALIFIED), (QUALIFIER, table.QUALIFIERS), (AUXILIARY, table.AUXILIARIES),
         (NOUN | FILLER, table.NOUNS), (CONCLUDES | FILLER, table.CONCLUDING), (CHOOSES, table.CHOOSING),
