@@ -43,11 +43,11 @@ def _count(context: Any, parameter: Any, value: str) -> int:
 @click.option("--task", help="Task of records that do not say.")
 @click.option(
     "--records",
-    default="1000",
+    default="10000",
     show_default=True,
     callback=_count,
     metavar="N|all",
-    help="Records of a model that the page holds with their texts.",
+    help="Records of a model that can be browsed; the texts of most lie in a folder beside the page.",
 )
 @click.option("--shards", is_flag=True, help="The inputs are parts of one run (`relfast score --shard`).")
 @click.option("--overwrite", is_flag=True, help="Replace an existing report.")

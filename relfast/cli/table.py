@@ -13,8 +13,11 @@ from relfast.stats.summary import Summary, TaskSummary
 
 if TYPE_CHECKING:
     from rich.console import Console
-COLUMNS: Final = ("prompts", "responses", "correct", "± se", "reward", "parsed", "unscored")
+COLUMNS: Final = ("prompts", "responses", "correct", "95% interval", "reward", "parsed", "unscored")
 """What the table has of a task: the headings of `cells`."""
+
+MOST_TASKS: Final = 3
+"""Tasks whose metrics, pass@k and tables stand below the table; of more they would fill several screens."""
 
 MOST_MAJORITIES: Final = 4
 """Numbers of samples that maj@k is shown for: prompts that lost some samples each have one of their own."""
@@ -38,30 +41,46 @@ def print_summary(summary: Summary) -> None:
 
 
 def _print(summary: Summary, console: Console) -> None:
-    columns = ["task", *COLUMNS] if summary.count(*UNSCORED) else ["task", *COLUMNS[:-1]]
-    rows = [[name, *cells(task)][: len(columns)] for name, task in summary.tasks.items()]
+    rows = [[name, *cells(task)] for name, task in summary.tasks.items()]
+    columns = ["task", *COLUMNS]
+    if all(row[columns.index("reward")] == row[columns.index("correct")] for row in rows):
+        _drop(columns, rows, "reward")
+    if not summary.count(*UNSCORED):
+        _drop(columns, rows, "unscored")
     show_table(console, columns, rows)
-    for name, task in summary.tasks.items():
-        for parts in (_metrics(task), _at_k(task), _lengths(task), _unscored(task)):
-            if parts:
+    told = {name: [_metrics(task), _at_k(task), _lengths(task)] for name, task in summary.tasks.items()}
+    if len(summary.tasks) <= MOST_TASKS:
+        for name, task in summary.tasks.items():
+            for parts in filter(None, told[name]):
                 show_list(console, name, parts)
-        for shown in task.tables():
-            console.print(f"{name} {shown.title}", markup=False)
-            show_table(console, shown.columns, shown.rows)
+            for shown in task.tables():
+                console.print(f"{name} {shown.title}", markup=False)
+                show_table(console, shown.columns, shown.rows)
+    elif any(map(any, told.values())):
+        console.print("metrics, pass@k and lengths by task: --summary FILE.json, relfast report")
+    if lost := _unscored(summary):
+        console.print(f"without a score: {lost}", markup=False)
     # one line whatever the width: it is there to be copied and compared
     console.print(summary.signature, style="dim", soft_wrap=True)
     for note in summary.notes:
         console.print(f"note: {note}", overflow="fold")
 
 
+def _drop(columns: list[str], rows: list[list[str]], name: str) -> None:
+    at = columns.index(name)
+    for row in (columns, *rows):
+        del row[at]
+
+
 def cells(task: TaskSummary) -> list[str]:
     """What the table shows of a task, under `COLUMNS`."""
-    mean, error = clustered_mean(task.histogram)
+    mean, _ = clustered_mean(task.histogram)
+    interval = task.correct_interval()
     return [
         f"{task.prompts:,}",
         f"{task.rows:,}",
         _number(mean),
-        _number(error),
+        "–" if interval is None else f"{interval.low:.3f}–{interval.high:.3f}",
         _number(task.rewards[1] / task.rewards[0] if task.rewards[0] else None),
         f"{100 * task.found / task.scored:.1f}%" if task.scored else "–",
         f"{task.rows - task.scored:,}",
@@ -77,7 +96,7 @@ def _metrics(task: TaskSummary) -> list[str]:
 
 
 def _at_k(task: TaskSummary) -> list[str]:
-    """pass@k for powers of two and the largest k, maj@k for the numbers of samples that most prompts have; each
+    """pass@k for powers of two from 2 on (pass@1 says what ``correct`` says) and the largest k, maj@k for the numbers of samples that most prompts have; each
     with the prompts it rests on. avg@k is pass@1 of the same prompts, and in the JSON as all others are."""
     lines = []
     left_out = 0
@@ -88,7 +107,7 @@ def _at_k(task: TaskSummary) -> list[str]:
             common = sorted(points, key=lambda k: -points[k].prompts)[:MOST_MAJORITIES]
             shown, left_out = sorted(common), len(points) - len(common)
         else:
-            shown = [k for k in points if k.bit_count() == 1 or k == max(points)]
+            shown = [k for k in points if k > 1 and (k.bit_count() == 1 or k == max(points))]
         lines += [
             f"{name[:-1]}{k} {points[k].value:.3f} ({points[k].prompts:,}/{task.prompts:,})" for k in shown
         ]
@@ -114,8 +133,6 @@ def _lengths(task: TaskSummary) -> list[str]:
     return parts
 
 
-def _unscored(task: TaskSummary) -> list[str]:
-    failed = [(status, task.statuses[status]) for status in UNSCORED if task.statuses[status]]
-    if not failed:
-        return []
-    return ["without a score: " + ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in failed)]
+def _unscored(summary: Summary) -> str:
+    lost = {status: summary.count(status) for status in UNSCORED}
+    return ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in lost.items() if n)

@@ -15,6 +15,7 @@ from relfast.comparison.columns import UNSCORED, Columns, columns_of
 from relfast.comparison.model import Run
 from relfast.engine.io.scored import read_scores
 from relfast.engine.io.sources import Source, find_sources
+from relfast.engine.past_run import past_run
 from relfast.errors import InputError, UsageError
 from relfast.records import Score
 from relfast.results import ScoreBatch
@@ -81,6 +82,9 @@ class _Opened:
         if summary is None and self.path is not None:
             summary = _summary_beside(Path(self.path), len(columns))
         signature = summary.signature or None if summary is not None else None
+        if signature is None and self.path is not None:
+            past = past_run(self.path)
+            signature = None if past is None else past.signature(columns.tasks)
         scored = int((columns.table["correct"] != UNSCORED).sum())
         return Loaded(Run(name, self.path, signature, len(columns), scored), columns, self.scores)
 

@@ -4,6 +4,7 @@ the server all say the same line, before anything starts."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -19,6 +20,7 @@ timer to ends at 9·10⁹ s."""
 MAX_WORKERS: Final = 10_000
 
 
+_BRACKETS: Final = re.compile(r"\[(-?[0-9]+|\*)\]")
 _MAPS: Final = {
     "rewards": "task names to metrics, such as {'TASK': 'METRIC'}",
     "map": "fields to paths, such as {'response': 'choices.0.message.content'}",
@@ -62,12 +64,13 @@ def texts_of(name: str, value: object) -> dict[str, str]:
 
 
 def field_map_of(value: object) -> dict[str, str]:
-    """A mapping of fields to dotted paths. Raises `UsageError`, also for what is nearly a field of ours."""
+    """A mapping of fields to dotted paths; ``choices[0]`` is ``choices.0``. Raises `UsageError`, also for a
+    name that is nearly a field of ours."""
     field_map = texts_of("map", value)
     for name in field_map:
         if field := misspelt(name):
             raise UsageError(f"map: there is no field {name!r}; did you mean {field!r}?")
-    return field_map
+    return {name: _BRACKETS.sub(r".\1", path).removeprefix(".") for name, path in field_map.items()}
 
 
 def shard_of(value: object) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ from relfast.report import figures
 from relfast.report.base import Report
 from relfast.report.cells import Cell, SizeTable, bins_of, column_mean
 from relfast.report.figures import Point
-from relfast.report.overview import Drawer, percent, tasks_of
+from relfast.report.overview import Drawer, interval, percent, tasks_of
 from relfast.report.page import Section, Table
 from relfast.report.scored_rows import Scored
 from relfast.report.sizes import COMPLETION
@@ -82,13 +82,14 @@ def _numbers(axis: Axis, metrics: Sequence[str], tables: dict[str, SizeTable]) -
             cell = table.cell(axis.name, value)
             shown = value if isinstance(value, str) else f"{value:g}"
             point = cell.point("correct")
-            interval = "–" if point is None else f"{100 * (point.low or 0):.1f}–{100 * (point.high or 0):.1f}"
             means = [percent(cell.mean((metric,))) for metric in metrics[1:]]
             correct = percent(cell.mean(("correct",)))
-            rows.append([*([run] if many else []), shown, f"{cell.scored:,}", correct, interval, *means])
+            rows.append(
+                [*([run] if many else []), shown, f"{cell.scored:,}", correct, interval(point), *means]
+            )
     header = [
-        *(["model"] if many else []), axis.label, "responses", "correct %", "95 % interval",
-        *(f"{metric.replace('_', ' ')} %" for metric in metrics[1:]),
+        *(["model"] if many else []), axis.label, "responses", "correct", "95 % interval",
+        *(metric.replace("_", " ") for metric in metrics[1:]),
     ]  # fmt: skip
     return Table(f"By {axis.label}", header, rows, text_columns=int(many) or int(axis.words), folded=True)
 

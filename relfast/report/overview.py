@@ -1,4 +1,4 @@
-"""The sections that every task has: failures first, scores, what is wrong most often, sizes, samples."""
+"""The sections that every task has: scores, failures, what is wrong most often, samples."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Final
 
 import numpy as np
 
-from relfast.records import SCORED, STATUSES
+from relfast.records import SCORED
 from relfast.report import figures
 from relfast.report.base import Report
 from relfast.report.figures import Point
-from relfast.report.page import Link, Picture, Section, Table
+from relfast.report.page import Cell, Link, Picture, Section, Share, Table
+from relfast.report.record_blocks import place
 from relfast.report.scored_rows import Scored
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import LABELS, TaskSummary
@@ -54,28 +55,17 @@ class Drawer:
         self.pictures.append(Picture(file, title, caption))
 
 
-def statuses(runs: Sequence[Scored], report: Report, examples: Examples) -> Section:
-    """What could not be scored, and why, before anything else."""
-    tasks = tasks_of(runs)
-    rows, groups = [], {}
-    for name in tasks:
-        for run in runs:
-            task = run.summary.tasks.get(name)
-            if task is not None:
-                rows.append(
-                    [name, run.name, f"{task.rows:,}", *(f"{task.statuses.get(s, 0):,}" for s in STATUSES)]
-                )
-                groups[name if len(runs) == 1 else f"{name}  {run.name}"] = task.statuses
-    header = ["task", "model", "rows", *(status.replace("_", " ") for status in STATUSES)]
-    header, rows = labelled(runs, header, rows)
-    tables = [Table("", header, rows, text_columns=1 + (len(runs) > 1))]
-    errors = [
+def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
+    """What could not be scored, and why."""
+    many = len(runs) > 1
+    lost = sum(run.summary.rows - run.summary.count(*SCORED) for run in runs)
+    rows: list[Sequence[Cell]] = [
         [
-            *([run.name] if len(runs) > 1 else []),
+            *([run.name] if many else []),
             task,
             status.replace("_", " "),
-            kind or "–",
-            message or "–",
+            kind or "not said",
+            message or "not said",
             f"{n:,}",
             examples.get((run.name, task, f"{status} {kind}".strip()), []),
         ]
@@ -84,27 +74,11 @@ def statuses(runs: Sequence[Scored], report: Report, examples: Examples) -> Sect
             run.counted.errors.items(), key=lambda item: -item[1][0]
         )
     ]
-    lost = sum(run.summary.rows - run.summary.count(*SCORED) for run in runs)
-    text = [f"{lost:,} rows have no score; they count nowhere below." if lost else "Every row has a score."]
-    if errors:
-        names = [
-            *(["model"] if len(runs) > 1 else []),
-            "task",
-            "status",
-            "error",
-            "first message",
-            "rows",
-            "records",
-        ]
-        tables.append(Table("Why rows have no score", names, errors, text_columns=len(names) - 2))  # type: ignore[arg-type]
-    draw = Drawer(report)
-    draw(
-        "status_by_task.png",
-        "Statuses",
-        "Rows that are neither ok nor no_answer have no score and count nowhere else.",
-        lambda path: figures.stacked(path, "Statuses by task", groups, STATUSES),
-    )
-    return Section("Failures and statuses", text, tables, draw.pictures)
+    text = f"{lost:,} rows have no score; they count nowhere else." if lost else "Every row has a score."
+    names = ["task", "status", "error", "first message", "rows", "records"]
+    header = ["model", *names] if many else names
+    tables = [Table("", header, rows, text_columns=len(header) - 2)] if rows else []
+    return Section("Rows without a score", [text], tables, view="Failures")
 
 
 def accuracy(task: TaskSummary) -> Point | None:
@@ -116,8 +90,39 @@ def accuracy(task: TaskSummary) -> Point | None:
     return Point(mean, interval.low, interval.high, task.scored)
 
 
+def grid(runs: Sequence[Scored]) -> Section:
+    """The score of each task and model with its interval; a cell leads to its records."""
+    rows: list[list[Cell]] = []
+    for name in tasks_of(runs):
+        row: list[Cell] = [name]
+        for run in runs:
+            task = run.summary.tasks.get(name)
+            point = None if task is None else accuracy(task)
+            if point is None:
+                row.append("–" if task is None else "no score")
+                continue
+            where = place(task=name, model=run.name)
+            row.append(Share(point.value, percent(point.value), interval(point), f"{point.n:,}", where))
+        rows.append(row)
+    lost = {run.name: run.summary.rows - run.summary.count(*SCORED) for run in runs}
+    told = ", ".join(f"{n:,} of {name}" for name, n in lost.items() if n)
+    total = sum(run.summary.rows for run in runs)
+    text = f"{sum(lost.values()):,} of {total:,} responses have no score ({told})." if told else ""
+    note = (
+        "Share of correct responses with its 95 % interval: Wilson's, using the effective sample size where"
+        " prompts have several responses. A cell leads to its records."
+    )
+    header = ["task", *(run.name for run in runs)]
+    return Section("Correct", [text] if text else [], [Table("", header, rows, note)])
+
+
+def interval(point: Point | None) -> str:
+    """The 95 % interval of a share, in per cent."""
+    return "–" if point is None else f"{100 * (point.low or 0):.1f}–{100 * (point.high or 0):.1f} %"
+
+
 def scores(runs: Sequence[Scored], report: Report) -> Section:
-    """Accuracy, completion, reward and the metrics, models side by side."""
+    """Completion, reward and the metrics, models side by side."""
     tasks = tasks_of(runs)
     rows: list[list[str]] = []
     metrics: list[list[str]] = []
@@ -126,44 +131,24 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
             task = run.summary.tasks.get(name)
             if task is None:
                 continue
-            point = accuracy(task)
             table = run.counted.sizes.get(name)
             completion = table.cell(None, None).mean(("task completion",)) if table is not None else None
             display = TASKS[name].display if name in TASKS else None
             if display is None or not display.completion:
+                point = accuracy(task)
                 completion = None if point is None else point.value
             reward = task.rewards[1] / task.rewards[0] if task.rewards[0] else None
             parsed = task.found / task.scored if task.scored else None
-            interval = "–" if point is None else f"{100 * (point.low or 0):.1f}–{100 * (point.high or 0):.1f}"
-            rows.append(
-                [
-                    name, run.name, f"{task.prompts:,}", f"{task.scored:,}",
-                    percent(point and point.value), interval,
-                    percent(completion), number(reward), percent(parsed),
-                ]
-            )  # fmt: skip
+            counts = [f"{task.prompts:,}", f"{task.scored:,}"]
+            rows.append([name, run.name, *counts, percent(completion), number(reward), percent(parsed)])
             metrics += [
                 [name, run.name, metric, number(total / n), f"{int(n):,}"]
                 for metric, (n, total) in task.sums.items()
                 if n
             ]
-    header, rows = labelled(
-        runs,
-        [
-            "task",
-            "model",
-            "prompts",
-            "responses",
-            "correct %",
-            "95 % interval",
-            "task completion %",
-            "reward",
-            "parsed %",
-        ],
-        rows,
-    )
-    note = "Intervals are Wilson's, for as many independent rows as the error clustered by prompt is worth."
-    tables = [Table("", header, rows, note, text_columns=1 + (len(runs) > 1))]
+    names = ["task", "model", "prompts", "responses", "task completion", "reward", "parsed"]
+    header, rows = labelled(runs, names, rows)
+    tables = [Table("", header, rows, text_columns=1 + (len(runs) > 1))]
     if metrics:
         header, metrics = labelled(runs, ["task", "model", "metric", "mean", "rows"], metrics)
         tables.append(Table("Metrics", header, metrics, text_columns=2 + (len(runs) > 1), folded=True))
@@ -199,7 +184,7 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
             "The reward of each response, where it is more than right or wrong; dashed is the mean.",
             lambda path: figures.histograms(path, "Rewards by task", graded, "reward"),
         )
-    return Section("Scores", [], tables, draw.pictures)
+    return Section("Reward and metrics", [], tables, draw.pictures)
 
 
 def mistakes(runs: Sequence[Scored], report: Report, examples: Examples) -> Section | None:
@@ -216,13 +201,20 @@ def mistakes(runs: Sequence[Scored], report: Report, examples: Examples) -> Sect
                         *([run.name] if len(runs) > 1 else []),
                         kind.replace("_", " "),
                         f"{n:,}",
-                        f"{100 * n / wrong:.1f}",
+                        percent(n / wrong),
                         examples.get((run.name, name, kind), []),
                     ]
                 )
     if not rows:
         return None
-    header = ["task", *(["model"] if len(runs) > 1 else []), "what is wrong", "rows", "% of wrong", "records"]
+    header = [
+        "task",
+        *(["model"] if len(runs) > 1 else []),
+        "what is wrong",
+        "rows",
+        "share of wrong",
+        "records",
+    ]
     draw = Drawer(report)
     for label in sorted(LABELS):
         groups = {
@@ -249,6 +241,7 @@ def mistakes(runs: Sequence[Scored], report: Report, examples: Examples) -> Sect
         ["Kinds of mistakes, most frequent first; under policy strict why a response was turned down."],
         [Table("", header, rows, text_columns=len(header) - 3)],
         draw.pictures,
+        view="Failures",
     )
 
 
@@ -277,7 +270,7 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
                         run.name,
                         kind,
                         str(k),
-                        number(point.value),
+                        percent(point.value),
                         f"{point.prompts:,} of {task.prompts:,}",
                     ]
                     for k, point in points.items()
@@ -287,7 +280,7 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
                     lines[key] = {k: point.value for k, point in points.items()}
     if not rows:
         return None
-    header, rows = labelled(runs, ["task", "model", "", "k", "value", "prompts"], rows)
+    header, rows = labelled(runs, ["task", "model", "measure", "k", "value", "prompts"], rows)
     note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
     draw = Drawer(report)
     if lines:
@@ -306,8 +299,8 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
 
 
 def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
+    return "–" if value is None else f"{100 * value:.1f} %"
 
 
 def number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4g}"
+    return "–" if value is None else f"{value:.3f}" if abs(value) < 1_000 else f"{value:,.0f}"

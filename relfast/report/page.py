@@ -16,19 +16,34 @@ from relfast.report.inline_svg import inline_svg
 
 _TEMPLATE: Final = "page.html.j2"
 _ASSETS: Final = Path(__file__).parent / "assets"
-_SCRIPTS: Final = ("text.js", "tables.js", "figures.js", "store.js", "record.js", "browser.js", "main.js")
+_SCRIPTS: Final = ("text.js", "tables.js", "store.js", "record.js", "browser.js", "main.js")
 _STYLES: Final = ("page.css", "records.css")
+RECORDS: Final = "Records"
+ABOUT: Final = "About"
+PIECES: Final = "records"
+"""Folder of the blocks that are not in the page."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A record of the page, as a cell of a table shows it."""
+    """A way to what ``place`` says of the page (``view=records&task=…``), as a cell of a table shows it."""
 
     text: str
-    record: str
+    place: str
 
 
-Cell = str | Sequence[Link]
+@dataclass(frozen=True)
+class Share:
+    """A share from 0 to 1 with its interval, and the way to the ``n`` records it is of."""
+
+    value: float
+    text: str
+    interval: str
+    n: str
+    place: str
+
+
+Cell = str | Share | Sequence[Link]
 
 
 @dataclass
@@ -61,13 +76,14 @@ class Picture:
 
 @dataclass
 class Section:
-    """A part of the page."""
+    """A part of the page; it stands in the view of that name (its tab)."""
 
     title: str
     text: Sequence[str] = ()
     tables: Sequence[Table] = ()
     pictures: Sequence[Picture] = ()
     pictures_first: bool = False
+    view: str = "Scores"
 
     @property
     def anchor(self) -> str:
@@ -76,18 +92,22 @@ class Section:
 
 @dataclass
 class Records:
-    """Records that the page can show: an index, and blocks of texts, each compressed on its own (base64 of
-    gzip of JSON). ``note`` says which records these are."""
+    """Records that the page can show: an index of all, and blocks of texts, each compressed on its own.
+
+    A block is base64 of gzip of JSON. The first ones are ``inside`` the page; each other one is a file beside
+    it, a script that the page takes in when one of its records is opened. ``note`` says which they are.
+    """
 
     index: str
     blocks: Sequence[str]
+    inside: int
     count: int
     note: str
 
 
 @dataclass
 class Page:
-    """What a page holds. ``facts`` are shown as name and value at its top."""
+    """What a page holds. ``facts`` are shown as name and value in the view About."""
 
     title: str
     lead: str
@@ -95,9 +115,16 @@ class Page:
     sections: list[Section] = field(default_factory=list)
     records: Records | None = None
 
+    @property
+    def views(self) -> list[str]:
+        """The tabs."""
+        named = list(dict.fromkeys(section.view for section in self.sections))
+        own = [*([RECORDS] if self.records is not None else []), ABOUT]
+        return [*(name for name in named if name not in own), *own]
 
-def write_page(page: Page, directory: Path) -> Path:
-    """Write ``index.html`` into the folder that has the page's pictures.
+
+def write_page(page: Page, directory: Path) -> list[Path]:
+    """Write ``index.html`` into the folder that has the page's pictures, and the blocks of records beside it.
 
     Raises
     ------
@@ -120,13 +147,24 @@ def write_page(page: Page, directory: Path) -> Path:
     script, style = _together(_SCRIPTS), _together(_STYLES)
     template = environment.get_template(_TEMPLATE)
     target = directory / "index.html"
+    pieces = [] if page.records is None else list(enumerate(page.records.blocks))[page.records.inside :]
+    folder = directory / PIECES
     try:
+        if folder.is_dir():  # of a report that stood here
+            for old in folder.glob("*.js"):
+                old.unlink()
+        if pieces:
+            folder.mkdir(exist_ok=True)
+        for number, block in pieces:
+            (folder / f"{number}.js").write_text(f'piece({number},"{block}")', encoding="ascii")
         html = template.render(
             page=page,
             version=__version__,
             script=script,
             style=style,
-            policy=_policy(script, style),
+            policy=_policy(script, style, own=bool(pieces)),
+            about=ABOUT,
+            pieces=PIECES,
             drawing=lambda picture: inline_svg(
                 directory / f"{picture.stem}.svg", picture.stem, picture.title
             ),
@@ -134,17 +172,19 @@ def write_page(page: Page, directory: Path) -> Path:
         target.write_text(html, encoding="utf-8", errors="replace")
     except OSError as error:
         raise OutputError(target, error.strerror or str(error)) from error
-    return target
+    return [target, *(folder / f"{number}.js" for number, _ in pieces)]
 
 
 def _together(names: Sequence[str]) -> str:
     return "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names)
 
 
-def _policy(script: str, style: str) -> str:
-    """The Content-Security-Policy: our own script and style, pictures from inside, and nothing else."""
+def _policy(script: str, style: str, *, own: bool) -> str:
+    """The Content-Security-Policy: our own script and style, pictures from inside, scripts beside the page if
+    it has ``own`` blocks of records there, and nothing else."""
+    scripts = f"'{_hash(script)}'" + (" 'self'" if own else "")
     return (
-        f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src data:;"
+        f"default-src 'none'; script-src {scripts}; style-src '{_hash(style)}'; img-src data:;"
         " base-uri 'none'; form-action 'none'"
     )
 

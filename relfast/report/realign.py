@@ -113,7 +113,7 @@ def generate_analysis_report(
     if solved.failed:
         page.sections.append(_failures(str(results_file), solved))
     _write_tables(table, solved, report)
-    report.files.append(write_page(page, report.directory))
+    report.files += write_page(page, report.directory)
     return report
 
 

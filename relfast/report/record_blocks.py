@@ -5,14 +5,16 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import urlencode
 
 from relfast.records import STATUSES, Record, Score
 from relfast.report.base import OnStep, ignore_step
 from relfast.report.page import Link, Records
-from relfast.report.scored_rows import Kept, Scored
+from relfast.report.scored_rows import Kept, Scored, prompt_hash
 from relfast.stats.samples import group_of
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
@@ -23,12 +25,17 @@ BLOCK_CHARS: Final = 600_000
 MAX_TEXT: Final = 100_000
 """Characters of a response or question that the page holds; of a longer one, its beginning, its end and what
 was read as its answer."""
+INSIDE_CHARS: Final = 1_500_000
+"""Blocks that lie in the page itself, base64; further ones lie beside it."""
 MAX_GOLD: Final = 20_000
 MAX_METRIC: Final = 2_000
 AROUND: Final = 400
-_SAFE: Final = "!'()*-._~"
 _STOPPED: Final = frozenset({"timeout", "crashed"})
 """What could not be scored is not parsed again to be drawn."""
+
+
+EXAMPLES: Final = 3
+"""Records of a kind that a table names."""
 
 
 def text_of(value: object) -> str:
@@ -40,7 +47,12 @@ def name_of(run: str, score: Score) -> str:
     """A record's address in the page."""
     shown = score.index if score.id is None else score.id
     parts = (run, group_of(score.task), shown, score.sample)
-    return "/".join(quote(text_of(part), safe=_SAFE) for part in parts)
+    return place(record="/".join(map(text_of, parts)))
+
+
+def place(**said: str) -> str:
+    """What the page's address says of some records: of one (``record``), or filters (``task``, ``model``)."""
+    return urlencode({"view": "records", **{name: text_of(value) for name, value in said.items()}})
 
 
 def examples(runs: Sequence[Scored]) -> dict[tuple[str, str, str], list[Link]]:
@@ -49,7 +61,7 @@ def examples(runs: Sequence[Scored]) -> dict[tuple[str, str, str], list[Link]]:
     for run in runs:
         for kept in run.sample:
             links = found.setdefault((run.name, group_of(kept.score.task), kept.kind), [])
-            if len(links) < 3:
+            if len(links) < EXAMPLES:
                 shown = kept.score.index if kept.score.id is None else kept.score.id
                 links.append(Link(text_of(shown)[:40] or "(empty)", name_of(run.name, kept.score)))
     return found
@@ -57,18 +69,29 @@ def examples(runs: Sequence[Scored]) -> dict[tuple[str, str, str], list[Link]]:
 
 def pack(runs: Sequence[Scored], embedder: str = "auto", on_step: OnStep = ignore_step) -> Records | None:
     """The records of some runs; None without any."""
+    on_step("packing records")
     packer = _Packer()
-    notes = []
-    for run in runs:
+    notes, order = [], []
+    for number, run in enumerate(runs):
         if not len(run.sample):
             continue
-        on_step(f"packing records{f' of {run.name}' if len(runs) > 1 else ''}")
         drawn = _drawn(run)
         joined = 0
+        kinds: Counter[tuple[str, str]] = Counter()
         for at, kept in enumerate(run.sample):
             joined += kept.record is not None
-            packer.add(run, kept, _exhibit(run, kept, embedder) if at in drawn else None)
+            kind = group_of(kept.score.task), kept.kind
+            kinds[kind] += 1
+            # what tables lead to is in the page itself, then the same prompts of every model
+            order.append((kinds[kind] > EXAMPLES, prompt_hash(kept.score), number, at, kept, at in drawn))
         notes.append(_note(run, joined, len(drawn), alone=len(runs) == 1))
+        if run.dumps and not joined:
+            run.summary.notes.append(
+                f"none of the rows was found in {', '.join(run.dumps)}: no questions, no responses; say"
+                " --dump, --data, --map and --input-format as they were said to score"
+            )
+    for _, _, number, _, kept, is_drawn in sorted(order, key=lambda item: item[:4]):
+        packer.add(runs[number], kept, _exhibit(runs[number], kept, embedder) if is_drawn else None)
     return packer.finish(" ".join(notes)) if packer.count else None
 
 
@@ -79,8 +102,8 @@ def _note(run: Scored, joined: int, drawn: int, *, alone: bool) -> str:
         text = f"{who}All {n:,} rows."
     else:
         text = (
-            f"{who}{n:,} of {rows:,} rows: those whose prompts come first in an order by chance (the same for"
-            " every model), and a few of each kind of mistake and failure."
+            f"{who}{n:,} of {rows:,} rows: a random sample of prompts, the same for every model, and a few of"
+            " each kind of mistake and failure."
         )
     if not joined:
         text += " Without questions and responses: the dump was not found (--dump says where it is)."
@@ -133,7 +156,18 @@ class _Packer:
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = {
             name: []
-            for name in ("run", "task", "id", "sample", "line", "status", "correct", "reward", "kind")
+            for name in (
+                "run",
+                "task",
+                "id",
+                "sample",
+                "line",
+                "status",
+                "correct",
+                "reward",
+                "kind",
+                "length_of",
+            )
         }
         self._names: dict[str, dict[str, int]] = {name: {} for name in ("runs", "tasks", "kinds")}
         self._starts: list[int] = []
@@ -147,6 +181,7 @@ class _Packer:
 
     def add(self, run: Scored, kept: Kept, exhibit: Exhibit | None) -> None:
         score = kept.score
+        response = kept.record.response if kept.record is not None else None
         values = {
             "run": self._number("runs", text_of(run.name)),
             "task": self._number("tasks", text_of(group_of(score.task))),
@@ -157,6 +192,7 @@ class _Packer:
             "correct": None if score.correct is None else int(score.correct),
             "reward": score.reward,
             "kind": self._number("kinds", text_of(kept.kind)),
+            "length_of": None if response is None else len(_as_text(response)),
         }
         for name, value in values.items():
             self._columns[name].append(value)
@@ -182,7 +218,12 @@ class _Packer:
             "statuses": list(STATUSES),
             "starts": self._starts,
         }
-        return Records(_packed(json.dumps(index, separators=(",", ":"))), self._blocks, self.count, note)
+        sizes = list(accumulate(map(len, self._blocks)))
+        inside = max(1, sum(size <= INSIDE_CHARS for size in sizes))
+        if inside < len(sizes):
+            note += " The texts of some lie in the folder beside this page."
+        packed = _packed(json.dumps(index, separators=(",", ":")))
+        return Records(packed, self._blocks, inside, self.count, note)
 
 
 def _packed(text: str) -> str:

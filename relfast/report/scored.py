@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from relfast.engine.job import Job
 from relfast.errors import OutputError
 from relfast.inference.header import header_line, read_header
-from relfast.records import SCORED
 from relfast.report import by_size, overview, side_by_side
 from relfast.report.base import OnStep, Report, ignore_step
 from relfast.report.models import read_models
@@ -19,7 +20,7 @@ from relfast.report.scored_tables import write_tables
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
-RECORDS = 1_000
+RECORDS = 10_000
 """Rows of a run that a page holds unless told otherwise."""
 
 
@@ -70,26 +71,27 @@ def generate_report(
         report.directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(report.directory, error.strerror or str(error)) from error
-    page = Page("Scores", _lead(runs), _facts(runs))
+    page = Page(_title(runs), _lead(runs))
     shown = examples(runs)
     sections = [
-        overview.statuses(runs, report, shown),
+        overview.grid(runs),
         overview.scores(runs, report),
-        side_by_side.section(runs, report),
-        overview.mistakes(runs, report, shown),
         *by_size.sections(runs, report),
         *_own(runs, report),
         overview.samples(runs, report),
-        _how(runs),
+        side_by_side.section(runs, report),
+        overview.mistakes(runs, report, shown),
+        overview.statuses(runs, shown),
     ]
     page.sections = [section for section in sections if section is not None]
     page.records = pack(runs, embedder, on_step)
+    page.facts = _facts(runs)
     for run in runs:
         report.notes += [f"{run.name}: {note}" if len(runs) > 1 else note for note in run.summary.notes]
     for place, run in enumerate(runs):
         write_tables(run.summary, report, "" if len(runs) == 1 else f"_{place + 1}")
     on_step("writing the page")
-    report.files.append(write_page(page, report.directory))
+    report.files += write_page(page, report.directory)
     return report
 
 
@@ -110,33 +112,41 @@ def _has_cells(run: Scored, name: str) -> bool:
     return name in run.summary.tasks and bool(run.summary.tasks[name].cells)
 
 
+def _title(runs: Sequence[Scored]) -> str:
+    names = [run.name for run in runs]
+    shown = " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} other models"
+    return f"{shown}{f', {_date(runs)}' if _date(runs) else ''}"
+
+
+def _date(runs: Sequence[Scored]) -> str:
+    """When the newest rows were written."""
+    times = [os.path.getmtime(path) for run in runs for path in run.paths if os.path.isfile(path)]
+    return time.strftime("%Y-%m-%d", time.localtime(max(times))) if times else ""
+
+
 def _lead(runs: Sequence[Scored]) -> str:
-    if len(runs) == 1:
-        return "What `relfast score` found, by task."
+    """What was measured, and with what: the parts of the signature that one looks for first."""
     names = ", ".join(run.name for run in runs)
-    return f"What `relfast score` found, by task, for {len(runs)} models: {names}."
+    total = sum(run.summary.rows for run in runs)
+    files = ", ".join(dict.fromkeys(name for run in runs for name in [*run.inputs, *run.dumps]))
+    signatures = dict.fromkeys(run.summary.signature for run in runs if run.summary.signature)
+    parts = [
+        part for line in signatures for part in line.split(" | ") if part.startswith(("relfast ", "policy "))
+    ]
+    which = f"for {len(runs)} models: {names}. " if len(runs) > 1 else ""
+    return f"Scores {which}{total:,} responses, {files}. {', '.join(dict.fromkeys(parts))}".strip()
 
 
 def _facts(runs: Sequence[Scored]) -> list[tuple[str, str]]:
-    total = sum(run.summary.rows for run in runs)
-    facts = [
-        ("inputs", ", ".join(name for run in runs for name in run.inputs)),
-        ("responses", f"{total:,}"),
-        ("without a score", f"{total - sum(run.summary.count(*SCORED) for run in runs):,}"),
-    ]
-    dumps = list(dict.fromkeys(name for run in runs for name in run.dumps))
-    if dumps:
-        facts.append(("questions and responses", ", ".join(dumps)))
-    asked = dict.fromkeys(
-        header_line(header) for run in runs for path in run.paths if (header := read_header(path))
-    )
-    return [*facts, *(("asked", line) for line in asked)]
-
-
-def _how(runs: Sequence[Scored]) -> Section | None:
-    text = [
-        f"{run.name}: {line}" if len(runs) > 1 else line
-        for run in runs
-        for line in [*([run.summary.signature] if run.summary.signature else []), *run.summary.notes]
-    ]
-    return Section("How these were made", text) if text else None
+    facts = []
+    for run in runs:
+        named = f"{run.name}: " if len(runs) > 1 else ""
+        facts.append((f"{named}rows", ", ".join(run.inputs)))
+        if run.dumps:
+            facts.append((f"{named}questions and responses", ", ".join(run.dumps)))
+        asked = dict.fromkeys(header_line(header) for path in run.paths if (header := read_header(path)))
+        facts += [(f"{named}asked", line) for line in asked]
+        if run.summary.signature:
+            facts.append((f"{named}made by", run.summary.signature))
+        facts += [(f"{named}note", note) for note in run.summary.notes]
+    return facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ import orjson
 
 from relfast.engine.io.scored import read_scores
 from relfast.engine.job import Job
+from relfast.engine.past_run import PastRun, past_run
 from relfast.records import SCORED, Record, Score
 from relfast.report.base import OnStep, ignore_step
 from relfast.report.cells import SizeTable
@@ -175,9 +176,10 @@ class Part:
 
 def _read(item: Input, shared: SharedRows, asked: Asked, on_step: OnStep) -> Part:
     on_step(f"reading {item.path}")
-    names = list(asked.dump)
-    beside = None if names else dump_beside(item.path)
-    dump = Dump(names or [beside], asked.job) if names or beside is not None else None  # type: ignore[list-item]
+    past = past_run(item.path)
+    beside = dump_beside(item.path)
+    names = list(asked.dump) or list(past.inputs if past is not None else ()) or ([beside] if beside else [])
+    dump = Dump(names, _job(asked.job, past)) if names else None
     part = Part(item.path, Tally(), Counted(), Sample(asked.records), dump)
     counter = _Counter(part)
     scores = shared.add(item.source, read_scores(item.source))
@@ -187,6 +189,18 @@ def _read(item: Input, shared: SharedRows, asked: Asked, on_step: OnStep) -> Par
             counter.add(score)
     counter.finish()
     return part
+
+
+def _job(said: Job, past: PastRun | None) -> Job:
+    """How a dump is read: as is said, and else as it was read when it was scored."""
+    if past is None:
+        return said
+    usual = Job()
+    names = ("task", "field_map", "data", "dialect", "filter", "max_line_bytes")
+    return replace(
+        said,
+        **{name: getattr(past.job, name) for name in names if getattr(said, name) == getattr(usual, name)},
+    )
 
 
 class _Counter:
@@ -303,8 +317,8 @@ def _together(found: Iterable[Input], parts: Sequence[Part], *, shards: bool) ->
         scored.sample = Sample(parts[0].sample.limit)
     n = 0
     for part in parts:
-        # only to be held against the summaries
-        own_rows.append((part.path, summarize(part.tally, "") if summaries else Summary({}, "")))
+        # to be held against the summaries, and for its tasks
+        own_rows.append((part.path, summarize(part.tally, "")))
         whole.merge(part.tally)
         scored.counted.merge(part.counted)
         scored.sample.merge(part.sample, n)
@@ -349,7 +363,11 @@ def _take_over(whole: Summary, own: Mapping[str, Summary], parts: Sequence[tuple
         if prompts_apart and all(path in own for path, _ in of_task):
             for path, _ in of_task:
                 add_majorities(task.majority, own[path].tasks[name].majority)
-    for signature in dict.fromkeys(summary.signature for summary in own.values()):
+    made = [summary.signature for summary in own.values()]
+    if not own:
+        pasts = [(past_run(path), part) for path, part in parts]
+        made = [past.signature(part.tasks) for past, part in pasts if past is not None]
+    for signature in dict.fromkeys(made):
         if whole.signature:
             whole.notes.append(f"merged with rows signed {signature}")
         else:

@@ -11,7 +11,7 @@ import numpy as np
 from relfast.report import figures
 from relfast.report.base import Report
 from relfast.report.figures import Point
-from relfast.report.overview import Drawer, number, percent
+from relfast.report.overview import Drawer, percent
 from relfast.report.page import Section, Table
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import wilson
@@ -168,14 +168,14 @@ def _l0_table(cells: dict[str, Cells], fits: dict[str, L0Fit]) -> Table:
             fit = _fit(of_run, doors, noise)
             if fit is not None:
                 rows.append([name, f"{doors:g}", f"{noise:g}", *_of_fit(fit)])
-    header = ["model", "B", "N", "L0 (actions)", "95 % interval", "least squares", "Pass@1 %", "responses"]
+    header = ["model", "B", "N", "L0 (actions)", "95 % interval", "least squares", "Pass@1", "responses"]
     note = "L0: the depth at which success is 1/e, by maximum likelihood; intervals by profile likelihood."
     return Table("L0 by backtracking and noise", header, rows, note)
 
 
 def _of_fit(fit: L0Fit) -> list[str]:
     def shown(value: float) -> str:
-        return "∞" if math.isinf(value) else number(value) if math.isfinite(value) else "–"
+        return "∞" if math.isinf(value) else f"{value:.4g}" if math.isfinite(value) else "–"
 
     return [
         shown(fit.l0), f"{shown(fit.low)}–{shown(fit.high)}", shown(fit.least_squares),
@@ -189,13 +189,13 @@ def _violations(runs: Sequence[Scored], task: str) -> list[Table]:
         labels = run.summary.tasks[task].labels.get("violation", {}) if task in run.summary.tasks else {}
         total = sum(labels.values())
         for label, count in sorted(labels.items(), key=lambda item: -item[1]):
-            rows.append([run.name, str(label).replace("_", " "), f"{count:,}", f"{100 * count / total:.1f}"])
+            rows.append([run.name, str(label).replace("_", " "), f"{count:,}", percent(count / total)])
     if not rows:
         return []
     return [
         Table(
             "First rule broken",
-            ["model", "violation", "rows", "% of broken plans"],
+            ["model", "violation", "rows", "share of broken plans"],
             rows,
             text_columns=2,
             folded=True,

@@ -17,6 +17,7 @@ from relfast.report.scored_rows import Scored
 MOST_ROWS = 3_000_000
 """Rows of all models beyond which they are not paired: `relfast compare` takes longer than the report."""
 MOST_FLIPS = 40
+VIEW = "Compare"
 
 
 def section(runs: Sequence[Scored], report: Report) -> Section | None:
@@ -34,20 +35,25 @@ def section(runs: Sequence[Scored], report: Report) -> Section | None:
     paths = [run.paths[0] for run in runs if len(run.paths) == 1]
     if len(paths) < len(runs):
         return Section(
-            title, ["Runs of several files are not paired here: `relfast compare` takes one each."]
+            title, ["Runs of several files are not paired here: `relfast compare` takes one each."], view=VIEW
         )
     if sum(run.summary.rows for run in runs) > MOST_ROWS:
-        return Section(title, ["There are too many rows to pair them here: `relfast compare` does."])
+        return Section(
+            title, ["There are too many rows to pair them here: `relfast compare` does."], view=VIEW
+        )
     try:
         found = compare(*paths, names=[run.name for run in runs], max_flips=None)
     except (InputError, UsageError) as error:
-        return Section(title, [f"They are not compared: {error}."])
+        return Section(title, [f"They are not compared: {error}."], view=VIEW)
     words = text_columns(found)
     tables = [Table("", header_of(found), rows_of(found), methods(found), text_columns=words)]
     flips = _flips(found, runs)
     if flips is not None:
         tables.append(flips)
-    return Section(title, [*found.notes], tables)
+    if found.notes:
+        left_out = [[note] for note in found.notes]
+        tables.append(Table("What is not compared, and notes", ["note"], left_out, folded=True))
+    return Section(title, [], tables, view=VIEW)
 
 
 def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
@@ -72,7 +78,7 @@ def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
     note = f"{len(rows)} of {found.n_flips:,} that one model has right and the other wrong."
     return Table(
         "Records that changed",
-        ["task", "id", "sample", "first", "second"],
+        ["task", "id", "sample", "first model", "second model"],
         rows,
         note,
         text_columns=2,

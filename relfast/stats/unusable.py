@@ -21,7 +21,7 @@ MAX_CAUSES: Final = 100
 FIRST: Final = 3
 """Places kept of each cause."""
 
-_SHOWN_CAUSES: Final = 5
+_SHOWN_CAUSES: Final = 8
 _FURTHER: Final = "…"
 _NUMBER: Final = re.compile(r"[0-9]+")
 _ONE_CAUSE: Final[Mapping[str, tuple[str, str]]] = {
@@ -185,7 +185,8 @@ def describe(causes: Sequence[Cause], n_rows: int, side: Side, *, so_far: bool =
     if len(causes) == 1:
         return f"{of}: {causes[0].describe(side)}"
     lines = [f"  {cause.describe(side)}" for cause in causes[:_SHOWN_CAUSES]]
-    if len(causes) > _SHOWN_CAUSES:
-        rest = causes[_SHOWN_CAUSES:]
-        lines.append(f"  {sum(cause.n for cause in rest):,} × {len(rest)} further causes, in the rows' error")
+    if rest := causes[_SHOWN_CAUSES:]:
+        lines.append(
+            f"  {sum(cause.n for cause in rest):,} more of {len(rest)} other causes, in the rows' error"
+        )
     return "\n".join([f"{of}:", *lines])

@@ -269,6 +269,7 @@ TYPED = [
     ("score other_ids.jsonl --data nowhere.jsonl", 2, "nowhere.jsonl: no such file"),
     ("score other_ids.jsonl --data table.csv", 2, "table.csv: this is a table (CSV)"),
     ("score nested.jsonl --map response=choices.0.text", 2, "field 'response' is not at 'choices.0.text', as --map has it"),
+    ("score nested.jsonl --map response=choices[0].message.content", 0, "1 rows in"),
     ("score good.jsonl --map respnse=text", 2, "did you mean 'response'?"),
     ("score good.jsonl --map response", 2, "--map 'response' is not of the form NAME=VALUE"),
     ("score good.jsonl --task REL-A11", 2, "did you mean 'REL-A1'?"),

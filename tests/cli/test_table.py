@@ -33,14 +33,15 @@ def test_what_is_counted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     ]  # fmt: skip
     scores += [unscored(2, "p2", "REL-A1", sample, "timeout", "Timeout", "late") for sample in (1, 2, 3)]
     scores += [unscored(3, "p3", "REL-A1", 0, "invalid_record", "MissingResponse", "no response")]
-    print_summary(summarize(Tally.of(scores), "signed"))
+    summary = summarize(Tally.of(scores), "signed")
+    print_summary(summary)
+    low, high = summary.tasks["REL-A1"].to_dict()["correct_interval"]
+    interval = f"{low:.3f}–{high:.3f}"
     header, row, at_k, lost, signature = capsys.readouterr().err.splitlines()
-    assert header.split() == ["task", "prompts", "responses", "correct", "±", "se", "reward", "parsed", "unscored"]  # fmt: skip
-    assert row.split() == ["REL-A1", "3", "13", "0.333", "0.111", "0.333", "100.0%", "4"]
-    assert at_k == (
-        "REL-A1: pass@1 0.500 (3/3 prompts) · pass@2 0.500 (2/3) · pass@4 1.000 (2/3) · maj@4 0.250 (2/3)"
-    )
-    assert lost == "REL-A1: without a score: 1 invalid record, 3 timeout"
+    assert header.split() == ["task", "prompts", "responses", "correct", "95%", "interval", "parsed", "unscored"]  # fmt: skip
+    assert row.split() == ["REL-A1", "3", "13", "0.333", interval, "100.0%", "4"]
+    assert at_k == ("REL-A1: pass@2 0.500 (2/3 prompts) · pass@4 1.000 (2/3) · maj@4 0.250 (2/3)")
+    assert lost == "without a score: 1 invalid record, 3 timeout"
     assert signature == "signed"
 
 
@@ -72,7 +73,7 @@ def test_millions_of_rows_of_all_statuses(
     assert max(map(len, lines)) <= 80
     assert "…" not in said
     for line, name in zip(lines[1:4], names, strict=True):
-        assert line.split() == [name, "1,000,000", "10,000,000", "0.500", "0.000", "0.500", "50.0%", "6,000,000"]  # fmt: skip
+        assert line.split() == [name, "1,000,000", "10,000,000", "0.500", "0.500–0.500", "50.0%", "6,000,000"]  # fmt: skip
     # to be copied whole, and compared
     assert len(signature) == 208
 
@@ -100,7 +101,7 @@ def test_in_a_terminal_of_80_columns(tmp_path: Path) -> None:
     lines = said.decode().replace("\r\x1b[K", "").replace("\r\n", "\n").splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("task "))
     assert lines[at].split()[-1] == "unscored"
-    assert lines[at + 1].split() == ["REL-A1", "1", "3", "0.500", "–", "0.500", "100.0%", "1"]
+    assert lines[at + 1].split() == ["REL-A1", "1", "3", "0.500", "0.055–0.945", "100.0%", "1"]
 
 
 def test_seqbenchs_results_are_in_the_table(tmp_path: Path) -> None:
@@ -190,7 +191,6 @@ def test_neither_headings_nor_numbers_are_cut(
         "prompts",
         "responses",
         "correct",
-        "reward",
         "parsed",
         "unscored",
         "1,234",

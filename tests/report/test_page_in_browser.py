@@ -10,6 +10,8 @@ import pytest
 from chromium import Watched, launched
 from report_pages import HOSTILE, report
 
+from relfast.report import record_blocks
+
 pytestmark = pytest.mark.browser
 
 
@@ -36,36 +38,47 @@ def rows(opened: Watched, selector: str = "#list") -> list[str]:
     return opened.page.locator(selector).last.locator("tbody tr:visible").all_inner_texts()
 
 
-def test_tables_sort(opened: Watched) -> None:
-    table = opened.page.locator("#scores table").first
-    column = table.locator("thead button", has_text="correct %")
-
-    def values() -> list[float]:
-        cells = table.locator("tbody tr td:nth-child(5)").all_inner_texts()
-        return [float(cell) for cell in cells if cell != "–"]
-
+def test_the_first_screen_has_the_scores_and_leads_to_their_records(opened: Watched) -> None:
+    page = opened.page
+    table = page.locator("#correct table")
+    assert page.locator("h1").inner_text().startswith("model0 and model1, ")
+    assert table.locator("th").all_inner_texts() == ["task", "model0", "model1"]
+    column = table.locator("thead button", has_text="model0")
     column.click()
-    assert values() == sorted(values(), reverse=True)
-    assert table.locator("th[aria-sort=descending]").inner_text().startswith("correct %")
-    column.click()
-    assert values() == sorted(values())
-    table.locator("thead button").first.click()
-    names = table.locator("tbody tr td:nth-child(1)").all_inner_texts()
-    assert names == sorted(names)
-    assert len(set(names)) > 3
+    shares = [float(cell.split()[0]) for cell in table.locator("td:nth-child(2) b").all_inner_texts()]
+    assert shares == sorted(shares, reverse=True)
+    assert table.locator("th[aria-sort=descending]").inner_text().startswith("model0")
+    table.locator("tr", has_text="REL-C2").locator("a").last.click()
+    page.wait_for_selector("#list tbody tr")
+    assert all("REL-C2" in row and "model1" in row for row in rows(opened))
+    assert page.locator("#task").input_value() == "REL-C2"
 
 
-def test_tables_filter(opened: Watched) -> None:
-    opened.page.locator("#scores summary", has_text="Metrics").click()
-    whole = rows(opened, "#scores table")
-    opened.page.locator("#scores .table-filter input").last.fill("rel-c3 recall")
-    few = rows(opened, "#scores table")
-    assert 0 < len(few) < len(whole)
-    assert all("REL-C3" in row and "recall" in row for row in few)
+@pytest.mark.parametrize("view", ["scores", "compare", "failures", "records", "about"])
+def test_a_view_is_an_address(opened: Watched, view: str) -> None:
+    opened.go(f"view={view}")
+    shown = opened.page.locator("section[data-view]:visible")
+    assert {one.get_attribute("data-view") for one in shown.all()} == {view}
+    assert opened.page.locator("nav a[aria-current]").inner_text().lower() == view
+
+
+def test_only_where_models_disagree(opened: Watched) -> None:
+    opened.go("view=records&differ=1&task=REL-A1")
+    page = opened.page
+    page.wait_for_selector("#list tbody tr")
+    assert page.locator("#differ").is_checked()
+    signs = {}
+    for row in rows(opened):
+        sign, name, *_ = row.split()
+        signs.setdefault(name, set()).add(sign)
+    assert signs
+    assert all(len(of_prompt) == 2 for of_prompt in list(signs.values())[:-1])
 
 
 def test_records_are_filtered_and_paged(opened: Watched) -> None:
     page = opened.page
+    opened.go("view=records")
+    page.wait_for_selector("#list tbody tr")
     total = 2 * (60 + len(HOSTILE) + 7)
     assert page.locator("#count").inner_text() == f"{total} of {total} records"
     assert len(rows(opened, "#list")) == 25
@@ -75,8 +88,8 @@ def test_records_are_filtered_and_paged(opened: Watched) -> None:
     assert not set(rows(opened, "#list")) & set(first)
     page.locator("#last").click()
     assert page.locator("#next").is_disabled()
-    page.locator("#by-outcome").select_option(label="wrong")
-    page.locator("#by-run").select_option(label="model1")
+    page.locator("#outcome").select_option(label="wrong")
+    page.locator("#model").select_option(label="model1")
     page.locator("#find").fill("c1")
     assert page.locator("#page").inner_text() == "1 / 1"
     shown = rows(opened, "#list")
@@ -86,6 +99,7 @@ def test_records_are_filtered_and_paged(opened: Watched) -> None:
 
 def test_records_sort(opened: Watched) -> None:
     page = opened.page
+    opened.go("view=records")
     page.locator("#list thead button", has_text="id").click()
     ids = page.locator("#list tbody td:nth-child(2)").all_inner_texts()
     assert ids[:4] == ["a0", "a0", "a1", "a1"]
@@ -96,8 +110,9 @@ def test_texts_are_searched(opened: Watched) -> None:
     from playwright.sync_api import expect
 
     page = opened.page
-    page.locator("#within").fill("window.hacked")
-    page.locator("#within").press("Enter")
+    opened.go("view=records")
+    page.locator("#text").fill("window.hacked")
+    page.locator("#text").press("Enter")
     expect(page.locator("#count")).to_contain_text("6 of")
     assert {row.split()[1] for row in rows(opened, "#list")} == {"script", "closing", "braces"}
 
@@ -115,10 +130,11 @@ def test_deep_links(opened: Watched) -> None:
     # the same prompt's other response
     page.locator("#record .note a").first.click()
     expect(page.locator("#record")).to_contain_text("REL-C2 · model0")
-    assert page.url.endswith("#record=model0/REL-C2/c1/0")
+    assert page.url.endswith("record=model0%2FREL-C2%2Fc1%2F0")
     opened.go("record=nobody/REL-C2/c1/0")
     expect(page.locator("#record")).to_contain_text("not in the page")
     # a table's example leads to its record
+    opened.go("view=failures")
     page.locator("#what-goes-wrong a").first.click()
     page.wait_for_selector("#record h3")
 
@@ -188,65 +204,51 @@ def test_nothing_sticks_out(browser: Any, path: Path, width: int) -> None:
         watched.quiet()
 
 
-def test_a_figure_fills_the_window(opened: Watched) -> None:
-    page = opened.page
-    page.locator("button.zoom").first.click()
-    assert page.locator("#zoom-place svg").is_visible()
-    before = page.locator("#zoom-place svg").get_attribute("viewBox")
-    page.locator("#zoom-in").click()
-    assert page.locator("#zoom-place svg").get_attribute("viewBox") != before
-    with page.expect_download() as saved:
-        page.locator("#zoom-save").click()
-    text = Path(saved.value.path()).read_text(encoding="utf-8")
-    assert text.startswith("<svg")
-    assert "var(" not in text
-    page.locator("#zoom-close").click()
-    assert page.locator(".drawing svg").first.get_attribute("viewBox") == before
+def test_on_a_telephone_a_record_is_a_view_with_a_way_back(browser: Any, path: Path) -> None:
+    with Watched.open(browser, path, viewport={"width": 390, "height": 800}) as watched:
+        watched.go("view=records&task=REL-C2")
+        watched.page.locator("#list a").first.click()
+        watched.page.wait_for_selector("#record h3")
+        assert not watched.page.locator("#list").is_visible()
+        assert watched.page.locator("#record h3").bounding_box()["y"] < 300
+        watched.page.locator(".way-back").click()
+        assert watched.page.locator("#list").is_visible()
+        assert watched.page.locator("#task").input_value() == "REL-C2"
+        watched.quiet()
 
 
 def test_print(opened: Watched) -> None:
     opened.page.emulate_media(media="print")
     assert not opened.page.locator("nav").is_visible()
-    assert opened.page.locator("#scores table").first.is_visible()
+    assert opened.page.locator("#correct table").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("record", ["", "REL-C3/isomers", "SeqBench/maze", "REL-A1/right-to-left"])
-def test_axe_finds_nothing_serious(browser: Any, path: Path, scheme: str, record: str) -> None:
+@pytest.mark.parametrize("place", ["", "view=compare", "view=failures", "record=model0/REL-C3/isomers/0"])
+def test_axe_finds_nothing(browser: Any, path: Path, scheme: str, place: str) -> None:
     from axe_core_python.sync_playwright import Axe
 
     with Watched.open(browser, path, color_scheme=scheme) as watched:
-        if record:
-            watched.go(f"record=model0/{record}/0")
+        watched.go(place)
+        if "record" in place:
             watched.page.wait_for_selector("#record pre")
         found = Axe().run(watched.page)["violations"]
-        serious = [
-            (one["id"], one["help"], [node["html"][:200] for node in one["nodes"][:3]])
-            for one in found
-            if one["impact"] in ("serious", "critical")
-        ]
-        assert serious == []
+        assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == []
         watched.quiet()
 
 
-def test_many_records_cost_no_more_to_show(browser: Any, tmp_path: Path) -> None:
-    n = 3_000
-    one = report(
-        tmp_path,
-        models=1,
-        records_of=lambda shift: [
-            {
-                "id": f"r{k}",
-                "task": "REL-A1",
-                "answer": {"target": k % 8},
-                "response": "Answer 1 " + "." * (k % 50),
-            }
-            for k in range(n)
-        ],
-    )
+def test_texts_beside_the_page_are_taken_in(
+    browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from playwright.sync_api import expect
+
+    monkeypatch.setattr(record_blocks, "INSIDE_CHARS", 0)
+    one = report(tmp_path, models=1)
+    assert list((one.parent / "records").iterdir())
     with Watched.open(browser, one) as watched:
-        # the sample of a thousand, of which the page says that it is one
-        assert "1,0" in watched.page.locator("#count").inner_text()
-        assert "of 3,000 rows" in watched.page.locator("#which").inner_text()
-        assert watched.page.locator("#list tbody tr").count() == 25
-        watched.quiet()
+        watched.go("view=records&text=names+none")
+        expect(watched.page.locator("#count")).to_contain_text("0 of")
+        assert watched.complaints == []
+        pieces = {address for address in watched.asked if not address.endswith("index.html")}
+        assert pieces
+        assert all(address.startswith((one.parent / "records").as_uri()) for address in pieces)

@@ -66,14 +66,13 @@ def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
     names = [path.name for path in made.files]
     assert {path.name for path in (tmp_path / "report").iterdir()} == set(names)
     assert [name for name in names if not name.endswith((".svg", ".pdf"))] == [
-        "status_by_task.png",
         "accuracy_by_task.png",
         "reward_distribution.png",
-        "quadrant_by_task.png",
         "alignment_distribution.png",
         "quadrant_analysis.png",
         "divergence_step_distribution.png",
         "samples.png",
+        "quadrant_by_task.png",
         "summary_stats.csv",
         "metrics.csv",
         "latex_table.txt",
@@ -84,7 +83,7 @@ def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
     assert lines[1].split(",")[:4] == ["REL-A1", "10", "41", "0.35"]
     assert [line.split(",")[0] for line in lines[1:]] == ["REL-A1", "REL-C3", "ReAlign", "(unknown)"]
     page = (tmp_path / "report" / "index.html").read_text()
-    assert page.count("<figure") == page.count("<svg") == 8
+    assert page.count("<figure") == page.count("<svg") == 7
     # rows have no votes, so a majority is not known: it is not shown as 0
     assert "pass@k" in page
     assert "maj@k</td>" not in page

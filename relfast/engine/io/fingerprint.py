@@ -36,15 +36,20 @@ def fingerprint(job: Job, sources: Sequence[Source], **more: Any) -> dict[str, A
     InputError
         A gold file cannot be read.
     """
+    gold = [source for path in job.data for source in find_sources([path])]
     return {
         "relfast version": __version__,
         "scorer revision": {name: task.revision for name, task in TASKS.items()},
         **{f"{package} version": version(package) for package in packages_of(TASKS.values())},
         "option": job.decides(),
-        "gold": [_digest(gold.path, whole=True) for path in job.data for gold in find_sources([path])],
+        "gold": [_digest(source.path, whole=True) for source in gold],
         "number of inputs": len(sources),
         "input": {str(number): _content(source) for number, source in enumerate(sources)},
-        PATHS: {f"input {number}": source.path for number, source in enumerate(sources)},
+        PATHS: {
+            f"{what} {number}": source.path
+            for what, files in (("input", sources), ("gold", gold))
+            for number, source in enumerate(files)
+        },
         **more,
     }
 

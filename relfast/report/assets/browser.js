@@ -1,45 +1,51 @@
-// The list of records: filtered, sorted, a page at a time; one of them is open.
+// The list of records: filtered, sorted, a page at a time; one of them may be open. The address holds all of it.
 
 const ROWS = 25;
 const COLUMNS = [
   ["", (store, at) => store.outcome(at)],
   ["id", (store, at) => String(store.id[at])],
-  ["task", (store, at) => store.task[at]],
-  ["model", (store, at) => store.run[at]],
+  ["task", (store, at) => store.tasks[store.task[at]]],
+  ["model", (store, at) => store.runs[store.run[at]]],
   ["reward", (store, at) => (store.reward[at] === null ? Number.NaN : store.reward[at])],
   ["kind", (store, at) => store.kinds[store.kind[at]]],
+  ["characters", (store, at) => (store.length_of[at] === null ? Number.NaN : store.length_of[at])],
 ];
+const CHOICES = { model: ["run", "runs"], task: ["task", "tasks"], kind: ["kind", "kinds"] };
+const FIELDS = ["find", "model", "task", "outcome", "kind", "text"];
 
 class Browser {
   constructor(store) {
     this.store = store;
-    $("list").classList.toggle("one-model", store.runs.length < 2);
     this.page = 0;
     this.open = null;
+    this.shown = null;
     this.sorted = null;
     this.search = 0;
+    this.places = [];
+    $("list").classList.toggle("one-model", store.runs.length < 2);
+    $("differ").closest("label").hidden = store.runs.length < 2;
     this.texts = Array.from({ length: store.length }, (_, at) =>
       `${store.id[at]} ${store.tasks[store.task[at]]} ${store.kinds[store.kind[at]]}`.toLowerCase());
+    this.byLine = Array.from({ length: store.length }, (_, at) => at)
+      .sort((a, b) => store.line[a] - store.line[b] || store.sample[a] - store.sample[b] || store.run[a] - store.run[b]);
     this.head();
-    this.choices("by-run", store.runs);
-    this.choices("by-task", store.tasks);
-    this.choices("by-outcome", OUTCOMES);
-    this.choices("by-kind", store.kinds);
-    for (const id of ["find", "by-run", "by-task", "by-outcome", "by-kind"]) $(id).addEventListener("input", () => this.filter());
-    $("within").addEventListener("change", () => this.filter());
-    $("filters").addEventListener("submit", (event) => { event.preventDefault(); this.filter(); });
+    for (const [id, [, names]] of Object.entries(CHOICES)) this.choices(id, store[names]);
+    this.choices("outcome", OUTCOMES);
+    for (const id of ["find", "model", "task", "outcome", "kind", "differ"]) $(id).addEventListener("input", () => this.asked());
+    $("text").addEventListener("change", () => this.asked());
+    $("filters").addEventListener("submit", (event) => { event.preventDefault(); this.asked(); });
     for (const [id, where] of [["first", () => 0], ["back", () => this.page - 1], ["next", () => this.page + 1], ["last", () => Infinity]]) {
       $(id).addEventListener("click", () => this.turn(where()));
     }
     $("list").tBodies[0].addEventListener("click", (event) => {
       const row = event.target.closest("tr");
-      if (row && !event.target.closest("a")) location.hash = `record=${this.store.name(Number(row.dataset.at))}`;
+      if (row && !event.target.closest("a")) location.hash = this.address(Number(row.dataset.at));
     });
-    this.filter();
+    this.follow(new URLSearchParams());
   }
 
   choices(id, names) {
-    $(id).append(make("option", { value: "" }, "all"), ...names.map((name, k) => make("option", { value: String(k) }, name.slice(0, 60))));
+    $(id).append(make("option", { value: "" }, "all"), ...names.map((name) => make("option", { value: name }, name.slice(0, 60))));
     if (names.length < 2) $(id).closest("label").hidden = true;
   }
 
@@ -51,7 +57,7 @@ class Browser {
         const down = header.getAttribute("aria-sort") === "ascending";
         for (const other of row.cells) other.removeAttribute("aria-sort");
         header.setAttribute("aria-sort", down ? "descending" : "ascending");
-        this.sorted = [column, down];
+        this.sorted = [key, down];
         this.sort();
         this.turn(0);
       });
@@ -60,28 +66,59 @@ class Browser {
     $("list").tHead.replaceChildren(row);
   }
 
+  // What the address says with these filters, and a record that is open or none.
+  address(at) {
+    const state = new URLSearchParams({ view: "records" });
+    for (const id of FIELDS) if ($(id).value) state.set(id, $(id).value);
+    if ($("differ").checked) state.set("differ", "1");
+    if (at !== null) state.set("record", this.store.name(at));
+    return `#${state}`;
+  }
+
+  asked() {
+    history.replaceState(null, "", this.address(null));
+    this.follow(new URLSearchParams(location.hash.slice(1)));
+  }
+
+  // Shows what an address says.
+  follow(state) {
+    for (const id of FIELDS) if ($(id).value !== (state.get(id) ?? "")) $(id).value = state.get(id) ?? "";
+    $("differ").checked = state.has("differ");
+    const wanted = state.get("record");
+    state.delete("record");
+    state.delete("view");
+    const filters = state.toString();
+    const filtered = filters === this.shown ? null : this.filter();
+    this.shown = filters;
+    document.querySelector(".browser").classList.toggle("reading", wanted !== null);
+    $("records").classList.toggle("reading", wanted !== null);
+    this.open = wanted === null ? null : this.store.places.get(wanted) ?? null;
+    if (this.open !== null) this.show(this.open, filtered);
+    else {
+      $("record").replaceChildren(wanted === null ? make("p", { class: "note" }, "Choose a record.")
+        : make("p", { class: "why" }, "This record is not in the page: below the list stands which records are."));
+      if (filtered === null) this.turn(this.page);
+    }
+  }
+
   async filter() {
     const { store } = this;
     const words = $("find").value.toLowerCase().split(/\s+/).filter((word) => word);
-    const chosen = (id) => ($(id).value === "" ? null : Number($(id).value));
-    const [run, task, outcome, kind] = ["by-run", "by-task", "by-outcome", "by-kind"].map(chosen);
-    const places = [];
-    for (let at = 0; at < store.length; at++) {
-      if (run !== null && store.run[at] !== run) continue;
-      if (task !== null && store.task[at] !== task) continue;
-      if (kind !== null && store.kind[at] !== kind) continue;
-      if (outcome !== null && store.outcome(at) !== outcome) continue;
-      if (words.length && !words.every((word) => this.texts[at].includes(word))) continue;
-      places.push(at);
-    }
-    this.places = places;
-    const wanted = $("within").value;
+    const chosen = Object.entries(CHOICES).filter(([id]) => $(id).value)
+      .map(([id, [column, names]]) => [store[column], store[names].indexOf($(id).value)]);
+    const outcome = OUTCOMES.indexOf($("outcome").value);
+    const differ = $("differ").checked;
+    this.places = this.byLine.filter((at) => chosen.every(([column, value]) => column[at] === value)
+      && (outcome < 0 || store.outcome(at) === outcome)
+      && (!differ || store.differs(at))
+      && words.every((word) => this.texts[at].includes(word)));
+    const wanted = $("text").value;
     const search = ++this.search;
     if (wanted) {
-      const found = await store.within(wanted, places,
+      const found = await store.within(wanted, this.places,
         (share) => { $("count").textContent = `searching: ${Math.round(100 * share)} %`; }, () => search !== this.search);
       if (found === null) return;
-      this.places = places.filter((at) => found.has(at));
+      this.places = this.places.filter((at) => found.has(at));
     }
     this.sort();
     $("count").textContent = `${this.places.length.toLocaleString("en")} of ${store.length.toLocaleString("en")} records`;
@@ -90,8 +127,7 @@ class Browser {
 
   sort() {
     if (this.sorted === null) return;
-    const [column, down] = this.sorted;
-    const key = COLUMNS[column][1];
+    const [key, down] = this.sorted;
     const keyed = this.places.map((at) => [key(this.store, at), at]);
     keyed.sort((a, b) => compare(a[0], b[0], down) || a[1] - b[1]);
     this.places = keyed.map(([, at]) => at);
@@ -112,21 +148,22 @@ class Browser {
     const outcome = store.outcome(at);
     const cells = [
       make("span", { class: `outcome ${CLASSES[outcome]}`, title: OUTCOMES[outcome] }, SIGNS[outcome]),
-      make("a", { href: `#record=${store.name(at)}`, dir: "auto" }, String(store.id[at]).slice(0, 80).replace(EACH_UNSEEN, "\ufffd") || "(empty)"),
+      make("a", { href: this.address(at), dir: "auto" }, String(store.id[at]).slice(0, 80).replace(EACH_UNSEEN, "\ufffd") || "(empty)"),
       store.tasks[store.task[at]], store.runs[store.run[at]],
       store.reward[at] === null ? "–" : number(store.reward[at]), store.kinds[store.kind[at]],
+      store.length_of[at] === null ? "–" : store.length_of[at].toLocaleString("en"),
     ];
     return make("tr", { "data-at": String(at), "aria-current": at === this.open ? "true" : null }, ...cells.map((cell) => make("td", {}, cell)));
   }
 
-  async show(at, scroll) {
-    this.open = at;
+  async show(at, filtered) {
+    await filtered;
     const record = await this.store.record(at);
     if (this.open !== at) return;
-    $("record").replaceChildren(...recordPage(this.store, at, record, { step: (by) => this.step(by) }));
+    $("record").replaceChildren(...recordPage(this.store, at, record, this));
     const place = this.places.indexOf(at);
     this.turn(place < 0 ? this.page : Math.floor(place / ROWS));
-    if (scroll) $("records").scrollIntoView();
+    if (matchMedia("(max-width: 60rem)").matches) scrollTo(0, 0);
     const mark = $("record").querySelector("mark");
     if (mark) {
       const box = mark.closest("pre");
@@ -139,6 +176,6 @@ class Browser {
     const next = place < 0 ? 0 : place + by;
     if (next < 0 || next >= this.places.length) return;
     this.open = this.places[next]; // at once: the next key may come before the new address is followed
-    location.hash = `record=${this.store.name(this.open)}`;
+    location.hash = this.address(this.open);
   }
 }

@@ -1,4 +1,4 @@
-// Theme, keys, and what the address says.
+// Theme, keys, and the address: it says which view is shown, what is filtered, and which record is open.
 
 function prepareTheme() {
   const root = document.documentElement;
@@ -19,12 +19,13 @@ function prepareTheme() {
 }
 
 function prepareKeys(browser) {
+  const listed = (action) => () => { if (browser) { if (!inView("records")) location.hash = "view=records"; action(); } };
   const keys = {
-    "/": () => browser && $("find").focus(),
-    j: () => browser && browser.step(1),
-    k: () => browser && browser.step(-1),
-    n: () => browser && browser.turn(browser.page + 1),
-    p: () => browser && browser.turn(browser.page - 1),
+    "/": listed(() => setTimeout(() => $("find").focus())), // once the view is shown
+    j: listed(() => browser.step(1)),
+    k: listed(() => browser.step(-1)),
+    n: listed(() => browser.turn(browser.page + 1)),
+    p: listed(() => browser.turn(browser.page - 1)),
     t: () => $("theme").click(),
     "?": () => $("keys").showModal(),
   };
@@ -43,41 +44,40 @@ function prepareKeys(browser) {
   $("keys-close").addEventListener("click", () => $("keys").close());
 }
 
-function preparePrint() {
-  let opened = [];
-  addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("main > section > details:not([open])")];
-    opened.forEach((one) => { one.open = true; });
-  });
-  addEventListener("afterprint", () => opened.forEach((one) => { one.open = false; }));
+const inView = (name) => !document.querySelector(`section[data-view="${name}"]`).hidden;
+
+function showView(asked) {
+  const sections = [...document.querySelectorAll("section[data-view]")];
+  const view = sections.some((one) => one.dataset.view === asked) ? asked : sections[0].dataset.view;
+  const before = sections.find((one) => !one.hidden && one.dataset.view === view && document.documentElement.dataset.ready);
+  for (const one of sections) one.hidden = one.dataset.view !== view;
+  for (const link of document.querySelectorAll("nav a")) {
+    if (link.hash === `#view=${view}`) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.querySelector(".lead").hidden = view !== sections[0].dataset.view;
+  if (!before) scrollTo(0, 0);
 }
 
 async function start() {
-  preparePrint();
+  let printed = [];
+  addEventListener("beforeprint", () => {
+    printed = [...document.querySelectorAll("main > section > details:not([open])")];
+    printed.forEach((one) => { one.open = true; });
+  });
+  addEventListener("afterprint", () => printed.forEach((one) => { one.open = false; }));
   prepareTheme();
   prepareTables();
-  prepareFigures();
-  if (!$("record-index")) {
-    prepareKeys(null);
-    return;
-  }
-  const store = await new Store().load();
-  const browser = new Browser(store);
+  const browser = $("record-index") ? new Browser(await new Store().load()) : null;
   prepareKeys(browser);
-  const follow = (scroll) => {
-    const wanted = location.hash.match(/^#record=(.*)$/s);
-    if (!wanted) return;
-    const name = wanted[1].split("/").map((part) => {
-      try { return encodeURIComponent(decodeURIComponent(part)); } catch { return part; }
-    }).join("/");
-    const at = store.places.get(name);
-    if (at === undefined) {
-      $("record").replaceChildren(make("p", { class: "why" }, "This record is not in the page: see above which records are."));
-      $("records").scrollIntoView();
-    } else browser.show(at, scroll);
+  const follow = () => {
+    const state = new URLSearchParams(location.hash.slice(1));
+    if (location.hash === "#main") return; // the link that skips
+    showView(state.get("record") === null ? state.get("view") : "records");
+    if (browser && inView("records")) browser.follow(state);
   };
-  addEventListener("hashchange", () => follow(false));
-  follow(true);
+  addEventListener("hashchange", follow);
+  follow();
   document.documentElement.dataset.ready = "true";
 }
 

@@ -22,7 +22,7 @@ function folded(title, box, open) {
 
 function number(value) {
   if (typeof value !== "number") return typeof value === "object" ? JSON.stringify(value) : String(value);
-  return Number.isInteger(value) ? String(value) : value.toPrecision(4).replace(/\.?0+$/, "");
+  return Number.isInteger(value) ? String(value) : value.toFixed(3);
 }
 
 function metricsOf(record) {
@@ -55,33 +55,36 @@ function listingOf(listing) {
   return folded(listing.title, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": listing.title }, table), listing.rows.length <= 20);
 }
 
-function othersOf(store, at, open) {
+function othersOf(store, at, browser) {
   const others = store.siblings(at).filter((other) => other !== at);
   if (!others.length) return null;
   const line = make("p", { class: "note" }, "Same prompt: ");
   others.slice(0, 40).forEach((other, k) => {
     const outcome = store.outcome(other);
-    const label = `${store.runs[store.run[other]]}, sample ${store.sample[other]}`;
-    line.append(k ? ", " : "", make("a", { href: `#record=${store.name(other)}` }, label), " ",
+    const label = [store.runs.length > 1 ? store.runs[store.run[other]] : null,
+      store.line[other] === store.line[at] ? null : `line ${store.line[other] + 1}`,
+      store.sample[other] === store.sample[at] ? null : `sample ${store.sample[other]}`].filter((part) => part).join(", ");
+    line.append(k ? " · " : "", make("a", { href: browser.address(other) }, label || "the same place"), " ",
       make("span", { class: `outcome ${CLASSES[outcome]}`, title: OUTCOMES[outcome] }, SIGNS[outcome]));
   });
   if (others.length > 40) line.append(` and ${others.length - 40} more`);
   return line;
 }
 
-function recordPage(store, at, record, actions) {
+function recordPage(store, at, record, browser) {
   const outcome = store.outcome(at);
   const task = store.tasks[store.task[at]];
   const parts = [
     make("h3", { dir: "auto" }, make("span", { class: `outcome ${CLASSES[outcome]}` }, `${SIGNS[outcome]} `), shown(String(store.id[at]))),
     make("p", { class: "note" }, `${task} · ${store.runs[store.run[at]]} · line ${store.line[at] + 1}, sample ${store.sample[at]} · `,
-      `${OUTCOMES[outcome]} (${store.statuses[store.status[at]]})`, store.reward[at] === null ? "" : ` · reward ${number(store.reward[at])}`,
+      OUTCOMES[outcome] === "no score" ? `no score (${store.statuses[store.status[at]]})` : OUTCOMES[outcome], store.reward[at] === null ? "" : ` · reward ${number(store.reward[at])}`,
       store.kinds[store.kind[at]] === "right" ? "" : ` · ${store.kinds[store.kind[at]]}`),
     make("div", { class: "bar" },
-      make("button", { type: "button", onclick: () => actions.step(-1) }, "Previous (k)"),
-      make("button", { type: "button", onclick: () => actions.step(1) }, "Next (j)"),
-      make("a", { href: `#record=${store.name(at)}` }, "Link to this record")),
-    othersOf(store, at),
+      make("a", { href: browser.address(null), class: "way-back" }, "← List"),
+      make("button", { type: "button", onclick: () => browser.step(-1) }, "Previous (k)"),
+      make("button", { type: "button", onclick: () => browser.step(1) }, "Next (j)"),
+      make("a", { href: browser.address(at) }, "Link to this record")),
+    othersOf(store, at, browser),
     record.why ? make("p", { class: "why" }, shown(record.why)) : null,
     record.error ? make("p", { class: "why" }, shown(record.error)) : null,
   ];

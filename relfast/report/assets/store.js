@@ -24,9 +24,15 @@ class Store {
     return this;
   }
 
-  // What a deep link says: run/task/id/sample, each part escaped.
+  // What a deep link says: run/task/id/sample.
   name(at) {
-    return [this.runs[this.run[at]], this.tasks[this.task[at]], this.id[at], this.sample[at]].map(encodeURIComponent).join("/");
+    return [this.runs[this.run[at]], this.tasks[this.task[at]], this.id[at], this.sample[at]].join("/");
+  }
+
+  // Whether a model is right where another one is wrong.
+  differs(at) {
+    return this.siblings(at).some((other) => this.run[other] !== this.run[at] && this.sample[other] === this.sample[at]
+      && this.correct[other] !== null && this.correct[at] !== null && this.correct[other] !== this.correct[at]);
   }
 
   outcome(at) {

@@ -1,6 +1,6 @@
 // Tables of the page: a click on a header sorts, a field above long ones filters.
 
-const LONG_TABLE = 8;
+const LONG_TABLE = 20;
 
 function sortKey(cell) {
   const text = cell.textContent.trim();
@@ -20,8 +20,7 @@ function sortable(table) {
   const body = table.tBodies[0];
   const headers = [...table.tHead.rows[0].cells];
   headers.forEach((header, column) => {
-    const button = make("button", { type: "button" }, header.textContent || "–");
-    if (!header.textContent) button.setAttribute("aria-label", "sort");
+    const button = make("button", { type: "button" }, header.textContent);
     header.replaceChildren(button);
     button.addEventListener("click", () => {
       const words = header.classList.contains("words");

@@ -50,8 +50,24 @@ function drawing(source, label) {
   return svg;
 }
 
+// A block of records that lies beside the page calls this with its number and its text.
+const waiting = new Map();
+function piece(number, text) {
+  waiting.get(`block-${number}`)(text);
+}
+
+function fetched(id) {
+  return new Promise((found, failed) => {
+    waiting.set(id, found);
+    const script = make("script", { src: `records/${id.replace("block-", "")}.js` });
+    script.addEventListener("load", () => script.remove());
+    script.addEventListener("error", () => { script.remove(); failed(new Error(script.getAttribute("src"))); });
+    document.head.append(script);
+  });
+}
+
 async function unpacked(id) {
-  const text = $(id).textContent.trim();
+  const text = $(id) ? $(id).textContent.trim() : await fetched(id);
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());

@@ -1,0 +1,71 @@
+"""How rows were made, from the journal beside them: what a report and a comparison need not be told again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from relfast import __version__
+from relfast.engine.io.commit_log import JOURNAL_SUFFIX, CommitLog
+from relfast.engine.io.fingerprint import PATHS
+from relfast.engine.job import Job, make_job
+from relfast.engine.signature import packages_of, signature, version
+from relfast.errors import RelfastError
+from relfast.tasks import TASKS
+
+
+@dataclass(frozen=True)
+class PastRun:
+    """A run of `relfast score`: its job with the gold files that are still there, and its inputs likewise."""
+
+    job: Job
+    inputs: tuple[str, ...]
+    run: Mapping[str, Any]
+
+    def signature(self, tasks: Iterable[str]) -> str:
+        """The run's signature over some of its tasks, in the order of the task table."""
+        named = [name for name in TASKS if name in set(tasks)]
+        filters = [name for name in self.run.get("filters", ()) if name]
+        text = signature(self.job, named, filters, limit=self.run.get("limit"))
+        # with the versions of then
+        text = text.replace(f"relfast {__version__}", f"relfast {self.run['relfast version']}", 1)
+        for name in named:
+            then = self.run["scorer revision"][name]
+            text = text.replace(f"{name}:{TASKS[name].revision}", f"{name}:{then}", 1)
+        for package in packages_of(TASKS[name] for name in named):
+            then = self.run[f"{package} version"]
+            text = text.replace(f" {package} {version(package)}", f" {package} {then}", 1)
+        return text
+
+
+def past_run(rows: str) -> PastRun | None:
+    """The run whose rows lie in a file; None where no journal that can be read lies beside it."""
+    try:
+        with open(rows + JOURNAL_SUFFIX, "rb") as file:
+            run = CommitLog.read(iter([file.readline()])).run
+        if run is None:
+            return None
+        paths = run[PATHS]
+        job = replace(make_job(**run["option"]), data=_there(paths, "gold", rows))
+        past = PastRun(job, _there(paths, "input", rows), run)
+        past.signature(TASKS)  # of another version it may lack what ours has
+    except (OSError, RelfastError, KeyError, TypeError, AttributeError, ValueError):
+        return None
+    return past
+
+
+def _there(paths: Mapping[str, str], what: str, rows: str) -> tuple[str, ...]:
+    """The files of a kind where they were, or beside the rows; none if one of them is gone."""
+    found: list[str] = []
+    for number in count():
+        said = paths.get(f"{what} {number}")
+        if said is None:
+            return tuple(found)
+        there = [path for path in (Path(said), Path(rows).with_name(Path(said).name)) if path.is_file()]
+        if not there:
+            return ()
+        found.append(str(there[0]))
+    raise AssertionError
