@@ -18,6 +18,7 @@ from typing import Any, Final, TypeVar
 import numba
 
 from relfast_kernels.compiled.cache import Cache, user_cache
+from relfast_kernels.compiled.source import tell_numba
 from relfast_kernels.compiled.trust import UntrustedError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -79,3 +80,6 @@ def kernel(function: F) -> F:
     finally:
         numba.config.CACHE_DIR = before
     return compiled
+
+
+tell_numba()
