@@ -1,7 +1,7 @@
 """Plans that are no list of texts: calls, lines, objects and cells that follow each other (``strict``).
 
-An item is an action's name, in either case and with any mark between its words, and what it acts on behind
-a separator: ``move_to: B1``, ``move_to("B1")``, ``"action": "move_to", "target": "B1"``, ``| move_to | B1 |``.
+An item is an action's name, in either case and with any mark between its words, and what it acts on
+behind a separator: ``move_to: B1``, ``move_to("B1")``, ``"action": "move_to", "target": "B1"``, or in cells.
 Items are one plan as long as nothing of weight stands between them: marks, digits, names of fields and tags;
 behind an item that begins its line the rest of that line is a remark, and so are indented lines below it. A
 line that is an item of the same list and no action stays in the plan as what it is. A ``start`` opens a new
@@ -43,7 +43,7 @@ _BYTES: Final = np.zeros(256, np.uint8)
 """Of each byte: letter, digit or underscore; ends what an action acts on; may stand before that; and says by
 itself that something follows."""
 for _byte in range(256):
-    if chr(_byte).isalnum() and _byte < 128 or _byte == 95:
+    if (chr(_byte).isalnum() and _byte < 128) or _byte == 95:
         _BYTES[_byte] |= _WORD
 for _byte in b" \t\r\n,;:|()[]{}<>*=\"'`\\\xe2":
     _BYTES[_byte] |= _ENDS
@@ -202,7 +202,11 @@ def _item(text: Any, at: int, end: int, names: Any, item: Any) -> int:
     if code == RESCUE:
         # a person may have two names
         longer = stop
-        while longer < end and longer - begin < 80 and (text[longer] == _SPACE or not _BYTES[text[longer]] & _ENDS):
+        while (
+            longer < end
+            and longer - begin < 80
+            and (text[longer] == _SPACE or not _BYTES[text[longer]] & _ENDS)
+        ):
             longer += 1
         while longer > stop and (text[longer - 1] == _SPACE or text[longer - 1] == 46):
             longer -= 1
@@ -322,7 +326,12 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
             follows += 1
         if follows < end and text[follows] == 58:
             break
-        work[n, ITEM_KIND], work[n, ITEM_TEXT], work[n, ITEM_PARAM], work[n, ITEM_END] = BAD, k + 1, k + 1, close
+        work[n, ITEM_KIND], work[n, ITEM_TEXT], work[n, ITEM_PARAM], work[n, ITEM_END] = (
+            BAD,
+            k + 1,
+            k + 1,
+            close,
+        )
         n += 1
         at = close
     line = _line_end(text, at, end)
@@ -345,7 +354,12 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
             continue
         if not (first_of_line and _is_entry(text, begin, line)):
             return n, -1
-        work[n, ITEM_KIND], work[n, ITEM_TEXT], work[n, ITEM_PARAM], work[n, ITEM_END] = BAD, begin, begin, line
+        work[n, ITEM_KIND], work[n, ITEM_TEXT], work[n, ITEM_PARAM], work[n, ITEM_END] = (
+            BAD,
+            begin,
+            begin,
+            line,
+        )
         n += 1
     return n, begin
 
