@@ -122,6 +122,7 @@ UNITS: Final = {
         "tags/kinds.py",
         "tags/published.py",
         "text/struck.py",
+        "text/form_table.py",
         "tags/strict.py",
         "tags/read.py",
         "tags/entries.py",

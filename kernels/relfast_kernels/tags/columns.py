@@ -13,8 +13,9 @@ TOLD_N, TOLD_START, TOLD_END, TOLD_HOW = range(4)
 TOLD_COLUMNS: Final = 4
 """Columns of what is told of a response: how many tags it has, where they are, and how it was read."""
 
-READ_PLAIN, READ_NEARLY, READ_EMPTY, READ_ONLY_REASONING, READ_SEVERAL = range(5)
+READ_PLAIN, READ_NEARLY, READ_EMPTY, READ_ONLY_REASONING, READ_SEVERAL, READ_FORM = range(6)
 """How a response was read: plain letters only, or no tag; other letters, too; as one that is blank, has
-reasoning only, or names several molecules where one is asked for."""
+reasoning only, or names several molecules where one is asked for; or not to its end, where another form of
+an answer may stand behind the last tag."""
 
 LEFT_TO_PYTHON: Final = -1

@@ -1,7 +1,7 @@
 """Molecules in the ``<smiles>`` tags of responses, as the published scorer and as ``strict`` read them.
 
 What only Python can say is left to it: letters beyond ASCII where the published patterns could take them for
-others, and reasoning that this kernel does not cut.
+others, reasoning that this kernel does not cut, and forms beside tags.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from relfast_kernels.tags.columns import (
     GOLD_START,
     LEFT_TO_PYTHON,
     READ_EMPTY,
+    READ_FORM,
     READ_ONLY_REASONING,
     READ_PLAIN,
     TOLD_END,
@@ -123,7 +124,7 @@ def gather(
             n, behind, how = read_strict(source, begin, stop, one, out, said)
         else:
             n, behind = read_published(source, begin, stop, one, out, said)
-        if n < 0:
+        if n < 0 or how == READ_FORM:
             continue
         if how == READ_EMPTY and stop - begin < end - start and skip_white(source, start, end) < end:
             # a mark of reasoning is no blank

@@ -16,9 +16,10 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.tags.columns import READ_EMPTY, READ_NEARLY, READ_PLAIN, READ_SEVERAL
+from relfast_kernels.tags.columns import READ_EMPTY, READ_FORM, READ_NEARLY, READ_PLAIN, READ_SEVERAL
 from relfast_kernels.tags.kinds import KINDS, NEWLINE, PLAIN, WHITE
 from relfast_kernels.text.find import copy, same_bytes
+from relfast_kernels.text.form_table import BOXES, LANGUAGES, QUALIFIED, TAGS
 from relfast_kernels.text.struck import struck_end
 from relfast_kernels.text.words import skip_white
 
@@ -44,6 +45,12 @@ _MISSING: Final = np.frombuffer(b"missing\n", np.uint8)
 _ISOMERS: Final = np.frombuffer(
     b"isomers\nmolecules\ncompounds\nstructures\nsmiles\nones\nare\nconstitutional\nstructural\n", np.uint8
 )
+_WORDS_OF_FORMS: Final = " ".join((BOXES, TAGS, QUALIFIED, *(one.labels for one in LANGUAGES)))
+_FORMS: Final = np.frombuffer(
+    "".join(f"{word}\n" for word in _WORDS_OF_FORMS.split() if word.isascii()).encode(),
+    np.uint8,
+)
+"""What begins the word of a form."""
 _LINKS: Final = np.frombuffer(b"is\nare\nbe\n", np.uint8)
 _JOINS: Final = np.frombuffer(b"or\nand\n", np.uint8)
 _LONGEST_LINE: Final = 200
@@ -368,6 +375,25 @@ def _is_joined(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
+def _may_have_form(text: Any, at: int, end: int) -> bool:
+    """Whether a box, a tag or a label may stand here: a word of one, or letters of another script."""
+    while at < end:
+        byte = text[at]
+        if byte == 35 and at + 4 <= end and text[at + 1] == 35 and text[at + 2] == 35 and text[at + 3] == 35:
+            return True
+        if byte >= 0xC3 and byte != 0xE2 and byte < 0xEF:
+            return True
+        if not _is_letter(byte) or byte >= 128:
+            at += 1
+            continue
+        if _one_of(text, at, end, _FORMS) > at:
+            return True
+        while at < end and _is_letter(text[at]) and text[at] < 128:
+            at += 1
+    return False
+
+
+@kernel
 def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -> Any:
     """Write the molecules of text[start:end] (UTF-8 without reasoning), a newline behind each.
 
@@ -383,7 +409,7 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
     (n, to, how)
         How many there are, where the next byte goes, and how they were read: `READ_PLAIN`, `READ_NEARLY`
         with letters that not every reader of molecules takes, `READ_EMPTY` for a blank text, `READ_SEVERAL`
-        for two of which one is asked for.
+        for two of which one is asked for, `READ_FORM` where one is and another form may stand behind the last tag.
     """
     first = to
     n = 0
@@ -464,6 +490,8 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
             n += found
             to = stop
         at = behind = closed if closed else content
+    if one and _may_have_form(text, behind, end):
+        return n, to, READ_FORM
     if n == 0:
         return 0, first, READ_EMPTY if skip_white(text, start, end) == end else READ_PLAIN
     if several:

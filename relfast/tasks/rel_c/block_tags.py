@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -13,6 +14,7 @@ from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.columns import (
     LEFT_TO_PYTHON,
     READ_EMPTY,
+    READ_FORM,
     READ_ONLY_REASONING,
     READ_PLAIN,
     READ_SEVERAL,
@@ -24,6 +26,7 @@ from relfast_kernels.tags.columns import (
 )
 
 from relfast.tasks.block_rows import Block
+from relfast.tasks.reasoning import lower
 from relfast.tasks.rel_c.options import RelCOptions
 
 UNIT: Final = "tags"
@@ -144,6 +147,23 @@ def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
     out, told = ctypes.create_string_buffer(len(data) + 1), (ctypes.c_int64 * 2)()
     n_bytes = functions(UNIT, "read")["read"](data, len(data), one, out, told)
     n, how = told
-    if not n:
-        return [], reason_of(how)
-    return out.raw[: n_bytes - 1].decode("utf-8", "surrogatepass").split("\n"), None
+    found = out.raw[: max(0, n_bytes - 1)].decode("utf-8", "surrogatepass").split("\n") if n else []
+    if how == READ_FORM and (said := _of_form(text)) is not None:
+        return [said], None
+    return found, None if found else reason_of(how)
+
+
+def _of_form(text: str) -> str | None:
+    """The molecule that a box, a tag or a label behind the last ``<smiles>`` tag holds, and nothing else."""
+    from relfast.tasks.final_answer import last_form
+
+    form = last_form(text)
+    if form is None or "smiles" in lower(text[form.start :]) or form.content.lower() in _NO_MOLECULES:
+        return None
+    said, _ = read_molecules(f"<smiles>{form.content}</smiles>", one=True)
+    return said[0] if said and len(_ATOM.findall(said[0])) > 1 else None
+
+
+_ATOM: Final = re.compile(r"\[[^\]]*\]|Cl|Br|[A-Zbcnops*]")
+_NO_MOLECULES: Final = frozenset(("no", "on", "so", "in", "of", "if", "is"))
+"""Words of SMILES letters."""
