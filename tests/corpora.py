@@ -59,9 +59,13 @@ def real_choices() -> list[dict[str, Any]]:
 
 
 def boxed_choices() -> list[dict[str, Any]]:
-    """Those of `solutions` that end in a box with a number from 1 to 8, which is their ``pred``."""
-    choices = set("12345678")
-    return [row for row in solutions() if str(row.get("pred")) in choices and "\\boxed" in row["llm_solution"]]
+    """Those of `solutions` whose last box holds nothing but a number from 1 to 8."""
+    return [
+        row
+        for row in solutions()
+        if re.findall(r"\\boxed{(.*?)}", row["llm_solution"])[-1:] == [str(row.get("pred"))]
+        and re.fullmatch("[1-8]", str(row["pred"]))
+    ]
 
 
 def chemistry_responses() -> list[dict[str, Any]]:

@@ -48,8 +48,9 @@ class ComputeScore(Adapter):
     metrics
         Give a dict, the same keys for every sample of every task: ``score`` (the reward), ``acc`` (1.0 if
         correct), ``answered``, ``unscored``, and ``pred``, the answer that was read, as text (a panel's
-        number, ``yes: a, b``, a SMILES, a plan; "" without one). verl's maj@N compares those texts: two
-        spellings of a molecule are two answers there.
+        number, ``yes: a, b``, a SMILES, a plan; "" without one), and ``reason``, why ``strict`` turned a
+        response down ("" where it did not). verl's maj@N compares the texts of ``pred``: two spellings of a
+        molecule are two answers there.
         False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
     """
 
@@ -130,6 +131,7 @@ class ComputeScore(Adapter):
             "answered": 1.0 if score.status == "ok" else 0.0,
             "unscored": 1.0 if correct is None else 0.0,
             "pred": score.pred or "",
+            "reason": score.metrics.get("reason") or "",
         }
 
 
