@@ -1,4 +1,4 @@
-"""The generated parts of docs/strict.md: forms, what each task looks for and asks, and what real outputs lose.
+"""The generated parts of docs/strict.md: forms, what each task looks for and asks, what real outputs lose.
 
 ``python docs/forms.py`` writes them into the page; tests/strict/test_page.py holds the page against them.
 """
@@ -93,7 +93,9 @@ def _rows(name: str) -> list[dict[str, Any]]:
 def _lost(what: str, task: str, pairs: Sequence[tuple[str, Mapping[str, Any] | None]]) -> str:
     """A row of the table; gold is None where only whether an answer was read can be told."""
     stand_in = {"REL-C1": {"label": "Yes"}, "REL-C2": {"smiles": "CCO"}}.get(task)
-    rows = [{"task": task, "question": "?", "answer": gold or stand_in, "response": text} for text, gold in pairs]
+    rows = [
+        {"task": task, "question": "?", "answer": gold or stand_in, "response": text} for text, gold in pairs
+    ]
     reasons: Counter[str] = Counter()
     for (_, gold), score in zip(pairs, relfast.score(rows, policy="strict", workers=0), strict=True):
         if score.status == "no_answer":
@@ -117,8 +119,9 @@ def part(page: str, name: str) -> str:
 def filled(page: str) -> str:
     """The page with its generated parts as they are now."""
     for name, made in PARTS.items():
-        text = f"<!-- {name} -->\n" + "\n".join(made()) + f"\n<!-- /{name} -->"
-        page = re.sub(rf"<!-- {name} -->.*?<!-- /{name} -->", lambda _, text=text: text, page, flags=re.DOTALL)  # type: ignore[misc]
+        before, _, rest = page.partition(f"<!-- {name} -->\n")
+        _, mark, after = rest.partition(f"<!-- /{name} -->")
+        page = "\n".join([f"{before}<!-- {name} -->", *made(), mark + after])
     return page
 
 
