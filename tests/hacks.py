@@ -90,7 +90,7 @@ def unclean(smiles: str) -> list[str]:
         f"{smiles} |(0,0,;1,0,)|", f"{smiles}\tname", f"{smiles}\nC", f"{smiles}\n\nis it", f"{smiles}.{smiles}", f"{smiles}.C", f"C.{smiles}",
         f"{smiles}.[H][H]", f"{smiles}\U0001f600", f"\u00ff{smiles}", "~".join("*" * heavy), "~".join("C" * heavy),
         "*", "*" * heavy, "[*]~[*]", "[*:1]", "[CH3:1]" + smiles, "[13CH3]" + smiles, "[2H]" + smiles, "[#6;R]", "[C,N]", "[!#1]", "C?C",
-        "$" + smiles, f"{smiles}>>{smiles}", f"{smiles}>", "YOUR_SMILES_HERE", "[H][H]", "[H+]", "", " ", ".", "C" * 1_001, "C(" * 400,
+        f"{smiles}>>{smiles}", f"{smiles}>", "YOUR_SMILES_HERE", "[H][H]", "[H+]", "", " ", ".", "C" * 1_001, "C(" * 400,
         "\u0421\u0421O", smiles + "\x00", "[", "C1CC", "&#67;", "%", "C" + ".C" * 400, "{smiles}",
     ]  # fmt: skip
 
