@@ -21,7 +21,7 @@ TASK: Final = Task(
     summary="homoplasy in an alignment: yes or no, and which taxa",
     metric_objects=tuple(Metric(name, undefined=UNDEFINED) for name in ("precision", "recall", "f1")),
     reward_metric="correct",
-    revision=3,
+    revision=4,
     blind="relfast.tasks.rel_b.blind:STRATEGIES",
     mock="relfast.tasks.rel_b.mock:answer",
     module="relfast.tasks.rel_b.score",
