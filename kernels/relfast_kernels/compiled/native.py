@@ -34,7 +34,7 @@ except ImportError:
 
 _ROOT: Final = Path(__file__).parent.parent
 _OF_ALL: Final = tuple(
-    f"compiled/{name}.py" for name in ("jit", "native", "units", "machine_code", "pointers")
+    f"compiled/{name}.py" for name in ("jit", "source", "native", "units", "machine_code", "pointers")
 )
 
 SHORT: Final = frozenset(

@@ -9,7 +9,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from relfast_kernels.compiled.source import source
-from relfast_kernels.text.dress import FENCED, MAX_FENCES, find_fences, is_feed, is_space, paragraph_before, undress
+from relfast_kernels.text.dress import (
+    FENCED,
+    MAX_FENCES,
+    find_fences,
+    is_alnum,
+    is_feed,
+    is_space,
+    paragraph_before,
+    undress,
+)
 from relfast_kernels.text.forms import (
     AT_LINE,
     CHOICE,
@@ -36,11 +45,9 @@ from relfast_kernels.text.forms import (
     joined_before,
     line_start,
     look_left,
-    skip_closers,
     value_at,
-    word_end,
 )
-from relfast_kernels.text.taxa import NO_LIST, read_list
+from relfast_kernels.text.taxa import MAX_TAXA, NO_LIST, read_list
 
 NOTHING, SEVERAL = 0, -1
 """Instead of a value: there is no answer, or more than one."""
@@ -53,7 +60,8 @@ TAXA: Final = 2 * MAX_FENCES
 
 @source
 def _settle(
-    text: Any, low: int, high: int, start: int, stop: int, value: int, nouned: bool, kind: int, is_last: bool, numbers: Any
+    text: Any, low: int, high: int, line: int, line_end: int, words: int, words_end: int, start: int, stop: int, value: int,
+    nouned: bool, kind: int, is_last: bool, numbers: Any,
 ) -> Any:  # fmt: skip
     """The form of a value in a paragraph: `NO_FORM`, or the form, where it opens, what joins it, and whether the value
     waits for a label in the paragraph before."""
@@ -62,43 +70,43 @@ def _settle(
         first, behind = _own_tag(text, low, start, stop, high)
         if first >= 0:
             form, opens, stop, seen = IS_OWN, first, behind, seen & ~CROSSED
-    if form == IS_OWN and text[line_start(text, low, opens)] == FENCED:
-        form = NO_FORM
-        return NO_FORM, opens, False, stop, False
-    line = line_start(text, low, start)
     fenced = text[line] == FENCED
     if fenced and not (form == IS_LABEL and seen & QUOTED):
         return NO_FORM, opens, False, stop, False
     several, last = chain(text, low, stop, high, value, kind)
     if form == IS_BOX:
         behind = last
-        while behind < high and (text[behind] == 32 or text[behind] == 46 or text[behind] == 34 or text[behind] == 41 or text[behind] == 93 or text[behind] == 10):
+        while behind < high and (
+            text[behind] == 32
+            or text[behind] == 46
+            or text[behind] == 34
+            or text[behind] == 41
+            or text[behind] == 93
+            or text[behind] == 10
+        ):
             behind += 1
         if kind == CHOICE and not (behind < high and text[behind] == 125):
             return NO_FORM, opens, False, stop, False
     rest = is_rest(text, last, high)
     if form == NO_FORM or form == IS_LABEL or form == IS_SENTENCE or form == IS_HASHED:
         alone = rest >= 0
-        if kind == CLAIM and not alone:
-            end = stop
-            while end < high and text[end] != 10:
-                end += 1
+        if kind == CLAIM and not alone and (form != NO_FORM or seen & AT_LINE):
             # a yes or no with its taxa is a value of REL-B1
-            alone = read_list(text, stop, end, numbers, TAXA, True) != NO_LIST
-            rest = end
-        if form == IS_LABEL and seen & CROSSED and not alone:
-            form = NO_FORM
-        elif form == IS_HASHED and (not alone or nouned):
-            form = NO_FORM
-        elif form == IS_SENTENCE and not (alone and is_last and not has_word(text, rest, high)):
+            alone = read_list(text, stop, line_end, numbers, TAXA, True) != NO_LIST
+            rest = line_end
+        if (
+            (form == IS_LABEL and seen & CROSSED and not alone)
+            or (form == IS_HASHED and (not alone or nouned))
+            or (form == IS_SENTENCE and not (alone and is_last and words_end <= rest))
+        ):
             form = NO_FORM
         if form == NO_FORM and alone:
-            ends = is_last and not has_word(text, rest, high)
+            ends = is_last and words_end <= rest
             if seen & AT_LINE:
                 bare = not seen & (NOUNED | CONCLUDED) and not nouned
-                if ends or (bare and not has_word(text, rest, high) and not has_word(text, low, line)):
+                if ends or (bare and words_end <= rest and words >= line):
                     return IS_BOX, start, several, last, False
-            waits = seen & OPEN != 0 and not has_word(text, low, line)
+            waits = seen & OPEN != 0 and words >= line
             return NO_FORM, opens, several, last, waits
     if form == NO_FORM or several or seen & QUOTED:
         # of the keys of JSON the last one counts
@@ -107,9 +115,11 @@ def _settle(
 
 
 @source
-def _is_said(text: Any, low: int, start: int, stop: int, high: int, nouned: bool, kind: int) -> bool:
+def _is_said(
+    text: Any, low: int, line: int, start: int, stop: int, high: int, nouned: bool, kind: int
+) -> bool:
     """Whether a value is stated: a choice as `is_stated` says, a yes or no where a line or a sentence begins."""
-    if text[line_start(text, low, start)] == FENCED:
+    if text[line] == FENCED:
         return False
     if kind == CHOICE:
         return is_stated(text, low, start, stop, high, nouned)
@@ -156,30 +166,60 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
             if form == IS_LABEL or form == IS_TAG:
                 return waiting, wait_place, wait_first, wait_last
             waiting = NOTHING
+        words, words_end = to, high
+        while words < high and not (is_alnum(work[words]) or work[words] >= 0x80):
+            words += 1
+        while words_end > words and not (is_alnum(work[words_end - 1]) or work[words_end - 1] >= 0x80):
+            words_end -= 1
+        line, line_end = high + 1, high
         at = high
         while at > to:
             at -= 1
             byte = work[at]
+            if at < line:
+                line_end = line - 1
+                line = line_start(work, to, at)
             # digits, ordinals, yes and no begin with these
-            if byte > 121 or byte < 49 or not (
-                (byte <= 56 or 101 <= byte <= 116) if kind == CHOICE else (byte == 110 or byte == 121)
+            if (
+                byte > 121
+                or byte < 49
+                or not (
+                    (byte <= 56 or 101 <= byte <= 116) if kind == CHOICE else (byte == 110 or byte == 121)
+                )
             ):
                 continue
             value, behind, nouned = value_at(work, to, at, high, kind)
             if value == 0:
                 continue
             form, opens, several, behind_all, waits = _settle(
-                work, to, high, at, behind, value, nouned, kind, is_last, numbers
+                work,
+                to,
+                high,
+                line,
+                line_end,
+                words,
+                words_end,
+                at,
+                behind,
+                value,
+                nouned,
+                kind,
+                is_last,
+                numbers,
             )
             if form != NO_FORM:
                 return (SEVERAL if several else value), behind - to, first, last
             if waits:
-                waiting, wait_place, wait_first, wait_last = (SEVERAL if several else value), behind - to, first, last
-            if said == NOTHING and _is_said(work, to, at, behind, high, nouned, kind):
+                waiting, wait_place, wait_first, wait_last = (
+                    (SEVERAL if several else value),
+                    behind - to,
+                    first,
+                    last,
+                )
+            if said == NOTHING and _is_said(work, to, line, at, behind, high, nouned, kind):
                 said = SEVERAL if several else value
                 said_place, said_first, said_last = behind - to, first, last
-        if is_last and has_word(work, to, high):
-            is_last = False
+        is_last = is_last and words_end <= words
     return said, said_place, said_first, said_last
 
 
@@ -198,7 +238,9 @@ def read_label(text: Any, start: int, end: int, work: Any, to: int, numbers: Any
 
 
 @source
-def _taxa_below(text: Any, start: int, end: int, work: Any, to: int, at: int, high: int, numbers: Any, n_fences: int) -> int:
+def _taxa_below(
+    text: Any, start: int, end: int, work: Any, to: int, at: int, high: int, numbers: Any, n_fences: int
+) -> int:
     """How many taxa the list or the line ``Taxa: …`` names that follows what is undressed at work[at:high] and, in the
     text, at text[start:end]; `NO_LIST`: none follows."""
     n = NO_LIST
@@ -212,6 +254,8 @@ def _taxa_below(text: Any, start: int, end: int, work: Any, to: int, at: int, hi
                 if more == NO_LIST:
                     return n
                 n = max(n, 0) + more
+                if n >= MAX_TAXA:
+                    return n
             at = stop + 1
         while start < end and (is_space(text[start]) or is_feed(text[start])):
             start += 1
@@ -233,9 +277,8 @@ def _taxa_below(text: Any, start: int, end: int, work: Any, to: int, at: int, hi
 
 
 @source
-def read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
-    """REL-B1's claim: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`, and how many taxa a yes comes with, which stand in
-    ``numbers`` from `TAXA` on."""
+def _read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
+    """`read_claim`, whose taxa may come more than once."""
     value, place, first, last = find_value(text, start, end, CLAIM, work, to, numbers)
     if value != 1 and value != 2:
         return value, 0
@@ -270,3 +313,19 @@ def read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any
                     n = read_list(work, line_start(work, to, high), high, numbers, TAXA, False)
         return 2, max(n, 0)
     return (NOTHING, 0) if value == 1 else (2, n)
+
+
+@source
+def read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
+    """REL-B1's claim: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`, and how many taxa a yes comes with, which stand in
+    ``numbers`` from `TAXA` on, each once. There is room for twice `MAX_TAXA`; see `find_value` for the rest."""
+    value, n = _read_claim(text, start, end, work, to, numbers)
+    kept = 0
+    for k in range(min(n, MAX_TAXA)):
+        known = False
+        for other in range(kept):
+            known |= numbers[TAXA + other] == numbers[TAXA + k]
+        if not known:
+            numbers[TAXA + kept] = numbers[TAXA + k]
+            kept += 1
+    return value, kept

@@ -88,7 +88,12 @@ def fold(point: int) -> int:
     if point < 0x2100:
         if point <= 0x200A or point == 0x202F or point == 0x205F:
             return 32
-        if point <= 0x200F or 0x202A <= point <= 0x202E or 0x2060 <= point <= 0x206F or 0x20D0 <= point <= 0x20FF:
+        if (
+            point <= 0x200F
+            or 0x202A <= point <= 0x202E
+            or 0x2060 <= point <= 0x206F
+            or 0x20D0 <= point <= 0x20FF
+        ):
             return _DROP
         if point == 0x2028 or point == 0x2029:
             return 10
@@ -102,7 +107,15 @@ def fold(point: int) -> int:
             return 34
         return 42 if point == 0x2022 else point
     if point < 0x3000:
-        if point == 0x2192 or point == 0x21D2 or point == 0x2794 or point == 0x279C or point == 0x27A1 or point == 0x27F6 or point == 0x27F9:
+        if (
+            point == 0x2192
+            or point == 0x21D2
+            or point == 0x2794
+            or point == 0x279C
+            or point == 0x27A1
+            or point == 0x27F6
+            or point == 0x27F9
+        ):
             return _ARROW
         if point == 0x2212:
             return 45
@@ -116,7 +129,13 @@ def fold(point: int) -> int:
             return point - 0x24F5 + 49
         if 0x2776 <= point <= 0x2792:
             return (point - 0x2776) % 10 + 49 if (point - 0x2776) % 10 < 9 else _DROP
-        if point == 0x2234 or 0x2190 <= point < 0x2200 or 0x2300 <= point < 0x2400 or 0x25A0 <= point < 0x27C0 or 0x2B00 <= point < 0x2C00:
+        if (
+            point == 0x2234
+            or 0x2190 <= point < 0x2200
+            or 0x2300 <= point < 0x2400
+            or 0x25A0 <= point < 0x27C0
+            or 0x2B00 <= point < 0x2C00
+        ):
             return _DROP
         return point
     if point == 0x3000:
@@ -299,7 +318,9 @@ def _entity(text: Any, at: int, end: int) -> Any:
                 return 32, 6
             if size == 5 and one == 113 and two == 117:
                 return 34, 6
-            if (size == 5 and one == 97 and two == 112) or (text[at + 1] == 35 and text[at + size - 1] == 57 and text[at + 2] == 51):
+            if (size == 5 and one == 97 and two == 112) or (
+                text[at + 1] == 35 and text[at + size - 1] == 57 and text[at + 2] == 51
+            ):
                 return 39, size + 1
             return 0, 0
     return 0, 0
@@ -316,7 +337,12 @@ def _list_mark(text: Any, at: int, end: int) -> int:
         return after if after < end and is_space(text[after]) else at
     while after < end and after < at + 3 and 48 <= text[after] <= 57:
         after += 1
-    if 48 <= byte <= 57 and after + 1 < end and (text[after] == 46 or text[after] == 41) and is_space(text[after + 1]):
+    if (
+        48 <= byte <= 57
+        and after + 1 < end
+        and (text[after] == 46 or text[after] == 41)
+        and is_space(text[after + 1])
+    ):
         rest = after + 1
         while rest < end and is_space(text[rest]):
             rest += 1
@@ -415,7 +441,11 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             while run < end and text[run] == 95:
                 run += 1
             next_one = int(text[run]) if run < end else 10
-            if next_one == 123 or (to > first and (is_alnum(out[to - 1]) or out[to - 1] >= 0x80) and (is_alnum(next_one) or next_one >= 0x80)):
+            if next_one == 123 or (
+                to > first
+                and (is_alnum(out[to - 1]) or out[to - 1] >= 0x80)
+                and (is_alnum(next_one) or next_one >= 0x80)
+            ):
                 out[to] = 95
                 to += 1
             at = run
@@ -440,7 +470,11 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                 at += 1
             after = int(text[at]) if at < end else 10
             name_end = at
-            while name_end < end and name_end - at < 20 and (65 <= text[name_end] <= 90 or 97 <= text[name_end] <= 122):
+            while (
+                name_end < end
+                and name_end - at < 20
+                and (65 <= text[name_end] <= 90 or 97 <= text[name_end] <= 122)
+            ):
                 name_end += 1
             if name_end > at:
                 flags = flags_of(text, at, name_end)
@@ -467,7 +501,16 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                     out[to] = 92
                     to += 1
                     begins = False
-            elif after == 40 or after == 41 or after == 91 or after == 93 or after == 42 or after == 35 or after == 96 or after == 126:
+            elif (
+                after == 40
+                or after == 41
+                or after == 91
+                or after == 93
+                or after == 42
+                or after == 35
+                or after == 96
+                or after == 126
+            ):
                 at += 1
             elif after == 44 or after == 59 or after == 58 or after == 33 or after == 32 or is_feed(after):
                 if not is_feed(after):
@@ -503,10 +546,24 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                 may_strike = False
             if flags & (LAYOUT | BREAK | CELL | STRUCK):
                 stop = name_end
-                while stop < end and stop - at < _MAX_TAG and text[stop] != 62 and text[stop] != 60 and not is_feed(text[stop]):
+                while (
+                    stop < end
+                    and stop - at < _MAX_TAG
+                    and text[stop] != 62
+                    and text[stop] != 60
+                    and not is_feed(text[stop])
+                ):
                     stop += 1
-                if stop < end and text[stop] == 62 and (stop == name_end or not 97 <= text[name_end] | 32 <= 122):
-                    behind = _closing(text, stop + 1, end, name, name_end) if flags & STRUCK and not closes and may_strike else -1
+                if (
+                    stop < end
+                    and text[stop] == 62
+                    and (stop == name_end or not 97 <= text[name_end] | 32 <= 122)
+                ):
+                    behind = (
+                        _closing(text, stop + 1, end, name, name_end)
+                        if flags & STRUCK and not closes and may_strike
+                        else -1
+                    )
                     if flags & STRUCK and not closes and behind < 0:
                         may_strike = False
                     at = stop + 1 if behind < 0 else behind

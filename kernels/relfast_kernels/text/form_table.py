@@ -29,7 +29,13 @@ LANGUAGES: Final = (
         "the therefore thus hence so clearly indeed simply definitely number answer option choice panel final"
         " correct right best my our a exactly obviously finally",
     ),
-    Language("Chinese", "答案 最终答案 正确答案 结论 选项", "是 为 选 应为 选择 应该是 就是", "或 和 或者", "第 选项 答案"),
+    Language(
+        "Chinese",
+        "答案 最终答案 正确答案 结论 选项",
+        "是 为 选 应为 选择 应该是 就是",
+        "或 和 或者",
+        "第 选项 答案",
+    ),
     Language("Spanish", "respuesta solución", "es", "o y", "final correcta la el opción"),
     Language("French", "réponse reponse", "est", "ou et", "finale correcte la le option"),
     Language("German", "antwort lösung", "ist lautet", "oder und", "die das option richtige"),
@@ -142,5 +148,12 @@ FORMS: Final = (
 """For every task of one value. REL-A's value may have its noun ("Answer 4", "option 4") in each of them."""
 
 STATED: Final = Form(
-    "stated", ("so it is Answer {X}", "I choose option {X}", "therefore Panel {X}", "Answer {X} is correct", "Option {X} fits")
+    "stated",
+    (
+        "so it is Answer {X}",
+        "I choose option {X}",
+        "therefore Panel {X}",
+        "Answer {X} is correct",
+        "Option {X} fits",
+    ),
 )

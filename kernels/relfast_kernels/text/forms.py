@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from relfast_kernels.compiled.source import source
-from relfast_kernels.text.dress import FENCED, HASHES, is_alnum, point_at
+from relfast_kernels.text.dress import FENCED, HASHES, is_alnum
 from relfast_kernels.text.vocabulary import (
     ADVERB,
     AUXILIARY,
@@ -46,6 +46,7 @@ CHOICE, VERDICT, CLAIM = range(3)
 """Values: one of eight; yes or no; yes with taxa or no."""
 
 _MAX_FILLERS: Final = 16
+_MAX_JOINED: Final = 8
 _MAX_NAME: Final = 24
 
 
@@ -58,7 +59,12 @@ def is_wordy(byte: int) -> bool:
 @source
 def is_wide(text: Any, at: int) -> bool:
     """Whether the character whose last byte is before ``at`` is one of three bytes: Chinese, Japanese, Korean."""
-    return at >= 3 and 0x80 <= text[at - 1] < 0xC0 and 0x80 <= text[at - 2] < 0xC0 and 0xE3 <= text[at - 3] < 0xF0
+    return (
+        at >= 3
+        and 0x80 <= text[at - 1] < 0xC0
+        and 0x80 <= text[at - 2] < 0xC0
+        and 0xE3 <= text[at - 3] < 0xF0
+    )
 
 
 @source
@@ -73,7 +79,11 @@ def word_before(text: Any, low: int, at: int) -> Any:
                     return at - size, flags
         return at - 3, 0
     first = at
-    while first > low and (is_wordy(text[first - 1]) or (text[first - 1] == 39 and first < at)) and not (first - low >= 3 and is_wide(text, first)):
+    while (
+        first > low
+        and (is_wordy(text[first - 1]) or (text[first - 1] == 39 and first < at))
+        and not (first - low >= 3 and is_wide(text, first))
+    ):
         first -= 1
         if at - first > 40:
             return first, 0
@@ -86,7 +96,17 @@ def word_before(text: Any, low: int, at: int) -> Any:
 def word_end(text: Any, at: int, end: int) -> int:
     """Where the word that begins at ``at`` ends."""
     first = at
-    while at < end and at - first < 40 and (is_alnum(text[at]) or text[at] == 95 or text[at] == 39 or 0xC0 <= text[at] < 0xE0 or (0x80 <= text[at] < 0xC0 and at > first)):
+    while (
+        at < end
+        and at - first < 40
+        and (
+            is_alnum(text[at])
+            or text[at] == 95
+            or text[at] == 39
+            or 0xC0 <= text[at] < 0xE0
+            or (0x80 <= text[at] < 0xC0 and at > first)
+        )
+    ):
         at += 1
     while at > first and text[at - 1] == 39:
         at -= 1
@@ -143,7 +163,9 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
     if byte == 92:
         return not (97 <= after <= 122)
     if byte == 47 or byte == 45 or byte == 43 or byte == 42:
-        return not (is_wordy(after) or after == 40 or after == 123 or after == 92 or after == 60) or (byte == 45 and after == 62)
+        return not (is_wordy(after) or after == 40 or after == 123 or after == 92 or after == 60) or (
+            byte == 45 and after == 62
+        )
     if byte == 46 or byte == 58:
         if 48 <= after <= 57:
             return False
@@ -174,7 +196,14 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
         if mark == 92 and here > at and begins_command(text, here, end):
             return False
     # brackets and quotation marks may close before the question mark
-    while here < end and (text[here] == 41 or text[here] == 93 or text[here] == 125 or text[here] == 34 or text[here] == 39 or text[here] == 32):
+    while here < end and (
+        text[here] == 41
+        or text[here] == 93
+        or text[here] == 125
+        or text[here] == 34
+        or text[here] == 39
+        or text[here] == 32
+    ):
         here += 1
     return not (here < end and text[here] == 63)
 
@@ -184,11 +213,24 @@ def _word_ends(text: Any, at: int, end: int) -> bool:
     """Whether a yes or no that ends at ``at`` is a word, and no question."""
     if at < end:
         byte = int(text[at])
-        if (byte == 47 or byte == 45 or byte == 39) and at + 1 < end and is_wordy(text[at + 1]) and not 48 <= text[at + 1] <= 57:
+        if (
+            (byte == 47 or byte == 45 or byte == 39)
+            and at + 1 < end
+            and is_wordy(text[at + 1])
+            and not 48 <= text[at + 1] <= 57
+        ):
             return False
         if byte >= 0x80 and _is_odd(text, at, end):
             return False
-    while at < end and (text[at] == 41 or text[at] == 93 or text[at] == 125 or text[at] == 34 or text[at] == 39 or text[at] == 32 or text[at] == 62):
+    while at < end and (
+        text[at] == 41
+        or text[at] == 93
+        or text[at] == 125
+        or text[at] == 34
+        or text[at] == 39
+        or text[at] == 32
+        or text[at] == 62
+    ):
         at += 1
     return not (at < end and text[at] == 63)
 
@@ -388,7 +430,12 @@ def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
                 return byte - 48, at + 1, False
             if at + 3 <= end and not (at + 3 < end and is_wordy(text[at + 3])):
                 one, two = text[at + 1], text[at + 2]
-                if (one == 116 and two == 104) or (one == 115 and two == 116) or (one == 110 and two == 100) or (one == 114 and two == 100):
+                if (
+                    (one == 116 and two == 104)
+                    or (one == 115 and two == 116)
+                    or (one == 110 and two == 100)
+                    or (one == 114 and two == 100)
+                ):
                     stop = _noun_end(text, at + 3, end)
                     if stop > 0:
                         return byte - 48, stop, True
@@ -464,7 +511,15 @@ def is_rest(text: Any, at: int, end: int) -> int:
         if at >= end or text[at] == 10:
             return at
         byte = int(text[at])
-        if byte == 46 or byte == 33 or byte == 58 or byte == 59 or byte == 44 or byte == 124 or (byte == 92 and (at + 1 == end or not is_alnum(text[at + 1]))):
+        if (
+            byte == 46
+            or byte == 33
+            or byte == 58
+            or byte == 59
+            or byte == 44
+            or byte == 124
+            or (byte == 92 and (at + 1 == end or not is_alnum(text[at + 1])))
+        ):
             at += 1
         else:
             return -1
@@ -474,7 +529,7 @@ def is_rest(text: Any, at: int, end: int) -> int:
 def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
     """Whether another value is joined to the one that ends at ``at``, and where the last one of them ends."""
     several = False
-    while True:
+    for _ in range(_MAX_JOINED):
         here = skip_closers(text, at, end)
         if here < end and text[here] == 40:
             here += 1
@@ -501,21 +556,32 @@ def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
             other, stop, _ = value_at(text, low, here, end, kind)
             if other != 0:
                 break
-            if byte == 32 or byte == 40 or byte == 91 or byte == 123 or byte == 34 or byte == 39 or byte == 92 or byte == 58 or byte == 10 or byte == 35:
+            if (
+                byte == 32
+                or byte == 40
+                or byte == 91
+                or byte == 123
+                or byte == 34
+                or byte == 39
+                or byte == 92
+                or byte == 58
+                or byte == 10
+                or byte == 35
+            ):
                 here += 1
             elif byte == 60:
                 here += 1
                 is_own = True
-            elif byte == 62 and is_own:
-                here += 1
-            elif byte == 44 and comma:
+            elif (byte == 62 and is_own) or (byte == 44 and comma):
                 here += 1
             else:
                 stop = here + 3 if byte >= 0xE3 else word_end(text, here, end)
                 if stop <= here or stop > end:
                     break
                 flags = flags_of(text, here, stop)
-                if not (flags & (FILLER | ADVERB | JOINS | BOX | TAG | LINK | NOUN) or (is_own and flags & TAG)):
+                if not (
+                    flags & (FILLER | ADVERB | JOINS | BOX | TAG | LINK | NOUN) or (is_own and flags & TAG)
+                ):
                     break
                 here = stop
         if other == 0:
@@ -527,6 +593,7 @@ def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
                 return several, at
         several |= other != value
         at = stop
+    return several, at
 
 
 @source
@@ -540,9 +607,15 @@ def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
         if byte == 44 or byte == 47 or byte == 38:
             joined = True
             at -= 1
-        elif byte == 32 or byte == 34 or byte == 39 or byte == 40 or byte == 92 or byte == 91:
-            at -= 1
-        elif joined and (byte == 41 or byte == 93 or byte == 125):
+        elif (
+            byte == 32
+            or byte == 34
+            or byte == 39
+            or byte == 40
+            or byte == 92
+            or byte == 91
+            or (joined and (byte == 41 or byte == 93 or byte == 125))
+        ):
             at -= 1
         elif joined and byte == 62:
             first, flags = _named_tag(text, low, at)
@@ -578,7 +651,13 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
     if ordinal:
         return True
     at, noun = start, False
-    while at > low and (text[at - 1] == 32 or text[at - 1] == 35 or text[at - 1] == 40 or text[at - 1] == 91 or text[at - 1] == 34):
+    while at > low and (
+        text[at - 1] == 32
+        or text[at - 1] == 35
+        or text[at - 1] == 40
+        or text[at - 1] == 91
+        or text[at - 1] == 34
+    ):
         at -= 1
     first, flags = word_before(text, low, at)
     while flags & NOUN:
@@ -607,7 +686,11 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
         return False
     at = stop
     steps = 0
-    while at < end and steps < 4 and (text[at] == 32 or text[at] == 41 or text[at] == 93 or text[at] == 58 or text[at] == 45):
+    while (
+        at < end
+        and steps < 4
+        and (text[at] == 32 or text[at] == 41 or text[at] == 93 or text[at] == 58 or text[at] == 45)
+    ):
         at += 1
         steps += 1
     for _ in range(6):

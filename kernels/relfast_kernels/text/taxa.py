@@ -9,7 +9,7 @@ from relfast_kernels.text.dress import is_alnum
 
 NO_LIST: Final = -1
 """The line names none, or is no list."""
-MAX_TAXA: Final = 5_000
+MAX_TAXA: Final = 1_000
 """Taxa of a claim; more are not looked at."""
 _MAX_DIGITS: Final = 9
 
@@ -57,9 +57,14 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> i
                 stop += 1
             after = int(text[stop]) if stop < end else 32
             then = int(text[stop + 1]) if stop + 1 < end else 32
-            odd = is_alnum(after) or after == 37 or after == 95 or after >= 0x80 or (
-                (after == 46 or after == 45 or after == 47) and 48 <= then <= 57
-            ) or stop - at > _MAX_DIGITS
+            odd = (
+                is_alnum(after)
+                or after == 37
+                or after == 95
+                or after >= 0x80
+                or ((after == 46 or after == 45 or after == 47) and 48 <= then <= 57)
+                or stop - at > _MAX_DIGITS
+            )
             if odd:
                 if whole:
                     return NO_LIST
@@ -118,6 +123,7 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> i
 @source
 def _labels(text: Any, at: int, end: int) -> bool:
     """Whether the words from ``at`` on come to taxa before they come to a number or the line's end."""
+    end = min(end, at + 80)
     while at < end and not 48 <= text[at] <= 57:
         if _is_taxa(text, at, end) and (at == 0 or not is_alnum(text[at - 1])):
             return True

@@ -22,7 +22,7 @@ TASK: Final = Task(
     summary="homoplasy in an alignment: yes or no, and which taxa",
     metric_objects=tuple(Metric(name, undefined=UNDEFINED) for name in ("precision", "recall", "f1")),
     reward_metric="correct",
-    revision=3,
+    revision=4,
     blind="relfast.tasks.rel_b.blind:STRATEGIES",
     forms="a box, a tag, a label or a line with no, or with yes and its taxa",
     prompts=(
