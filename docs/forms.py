@@ -98,6 +98,8 @@ def _lost(what: str, task: str, pairs: Sequence[tuple[str, Mapping[str, Any] | N
     ]
     reasons: Counter[str] = Counter()
     for (_, gold), score in zip(pairs, relfast.score(rows, policy="strict", workers=0), strict=True):
+        if score.correct is None:
+            raise RuntimeError(f"{task} was not scored: {score.error}")
         if score.status == "no_answer":
             reasons["no_answer" if score.metrics["reason"] == "no_answer" else "other"] += 1
         elif gold is not None and not score.correct:
