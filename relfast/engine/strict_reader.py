@@ -186,10 +186,9 @@ class StrictReader:
         found: Found = number
         if number > _NUMBER:
             found = number & _NUMBER, tuple(place.named[: number >> TAXA_SHIFT])
-        elif number < 0:
-            if number == UNCUT:
-                places.append(place)
-                return self.find(kernel, response, READ_CUT)
+        elif number < 0 and number == UNCUT:
+            places.append(place)
+            return self.find(kernel, response, READ_CUT)
         places.append(place)
         return found
 

@@ -1,6 +1,7 @@
 """The final answer of a text under ``strict``: REL-A's choice, REL-C1's label, REL-B1's claim.
 
-A text is read paragraph by paragraph from its end. The first that has a marked form settles it, so most texts are
+A text is read paragraph by paragraph from its end. The first that has a marked form settles it, so most
+texts are
 read in some hundred bytes; stated forms are kept until nothing marked has come.
 """
 
@@ -41,10 +42,10 @@ from relfast_kernels.text.forms import (
     has_word,
     is_rest,
     is_stated,
-    is_wordy,
     joined_before,
     line_start,
     look_left,
+    skip_closers,
     value_at,
 )
 from relfast_kernels.text.taxa import MAX_TAXA, NO_LIST, read_list
@@ -60,18 +61,23 @@ TAXA: Final = 2 * MAX_FENCES
 
 @source
 def _settle(
-    text: Any, low: int, high: int, line: int, line_end: int, words: int, words_end: int, start: int, stop: int, value: int,
+    text: Any, low: int, high: int, line: int, line_end: int, words: int, words_end: int, start: int, stop:
+    int, value: int,
     nouned: bool, kind: int, is_last: bool, numbers: Any,
 ) -> Any:  # fmt: skip
-    """The form of a value in a paragraph: `NO_FORM`, or the form, where it opens, what joins it, and whether the value
+    """The form of a value in a paragraph: `NO_FORM`, or the form, where it opens, what joins it, and
+    whether the value
     waits for a label in the paragraph before."""
     form, opens, seen = look_left(text, low, start, False)
     if kind != CHOICE:
         first, behind = _own_tag(text, low, start, stop, high)
         if first >= 0:
-            form, opens, stop, seen = IS_OWN, first, behind, seen & ~CROSSED
+            # in a fence, only where it is what a key of JSON has
+            around, _, seen = look_left(text, low, first, False)
+            seen = seen & QUOTED if around == IS_LABEL else 0
+            form, opens, stop = IS_OWN, first, behind
     fenced = text[line] == FENCED
-    if fenced and not (form == IS_LABEL and seen & QUOTED):
+    if fenced and not ((form == IS_LABEL or form == IS_OWN) and seen & QUOTED):
         return NO_FORM, opens, False, stop, False
     several, last = chain(text, low, stop, high, value, kind)
     if form == IS_BOX:
@@ -118,15 +124,18 @@ def _settle(
 def _is_said(
     text: Any, low: int, line: int, start: int, stop: int, high: int, nouned: bool, kind: int
 ) -> bool:
-    """Whether a value is stated: a choice as `is_stated` says, a yes or no where a line or a sentence begins."""
+    """Whether a value is stated: a choice as `is_stated` says, a yes or no where a line or a sentence
+    begins."""
     if text[line] == FENCED:
         return False
     if kind == CHOICE:
         return is_stated(text, low, start, stop, high, nouned)
     form, _, seen = look_left(text, low, start, False)
-    return (form == IS_SENTENCE or (form == NO_FORM and seen & AT_LINE != 0)) and (
-        stop >= high or not (is_wordy(text[stop]) or text[stop] == 47)
-    )
+    if form != IS_SENTENCE and (form != NO_FORM or seen & AT_LINE == 0):
+        return False
+    # "No taxon …" says something else
+    behind = skip_closers(text, stop, high)
+    return behind >= high or text[behind] <= 46 or text[behind] == 58 or text[behind] == 59
 
 
 @source
@@ -145,7 +154,8 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
     Returns
     -------
     (value, place, first, last)
-        1 to 8; 1 for no, 2 for yes; `NOTHING`; `SEVERAL`. Where the value ends in the paragraph text[first:last], in
+        1 to 8; 1 for no, 2 for yes; `NOTHING`; `SEVERAL`. Where the value ends in the paragraph
+        text[first:last], in
         bytes of what is undressed.
     """
     n_fences = find_fences(text, start, end, numbers)
@@ -191,7 +201,7 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
             value, behind, nouned = value_at(work, to, at, high, kind)
             if value == 0:
                 continue
-            form, opens, several, behind_all, waits = _settle(
+            form, _, several, _, waits = _settle(
                 work,
                 to,
                 high,
@@ -241,7 +251,8 @@ def read_label(text: Any, start: int, end: int, work: Any, to: int, numbers: Any
 def _taxa_below(
     text: Any, start: int, end: int, work: Any, to: int, at: int, high: int, numbers: Any, n_fences: int
 ) -> int:
-    """How many taxa the list or the line ``Taxa: …`` names that follows what is undressed at work[at:high] and, in the
+    """How many taxa the list or the line ``Taxa: …`` names that follows what is undressed at work[at:high]
+    and, in the
     text, at text[start:end]; `NO_LIST`: none follows."""
     n = NO_LIST
     while True:
@@ -289,9 +300,8 @@ def _read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: An
     while stop < high and work[stop] != 10:
         stop += 1
     n = read_list(work, at, stop, numbers, TAXA, value == 1)
-    if value == 2:
-        if n < 1:
-            n = read_list(work, at, stop, numbers, TAXA, False)
+    if value == 2 and n < 1:
+        n = read_list(work, at, stop, numbers, TAXA, False)
     if n < 1:
         line = line_start(work, to, at)
         n = _taxa_below(text, last, end, work, to, stop + 1, high, numbers, n_fences)
@@ -317,8 +327,10 @@ def _read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: An
 
 @source
 def read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
-    """REL-B1's claim: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`, and how many taxa a yes comes with, which stand in
-    ``numbers`` from `TAXA` on, each once. There is room for twice `MAX_TAXA`; see `find_value` for the rest."""
+    """REL-B1's claim: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`, and how many taxa a yes comes with,
+    which stand in
+    ``numbers`` from `TAXA` on, each once. There is room for twice `MAX_TAXA`; see `find_value` for the
+    rest."""
     value, n = _read_claim(text, start, end, work, to, numbers)
     kept = 0
     for k in range(min(n, MAX_TAXA)):

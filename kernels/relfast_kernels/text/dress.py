@@ -31,6 +31,7 @@ _DROP, _STRIKE, _DASH, _ARROW, _STOP = 0, -1, -2, -3, -4
 _MAX_TAG: Final = 80
 _MAX_NAME: Final = 16
 _MAX_DEPTH: Final = 60
+_MAX_INDENT: Final = 48
 
 
 @source
@@ -224,25 +225,36 @@ def _fence_at(text: Any, at: int, end: int) -> Any:
 
 @source
 def find_fences(text: Any, start: int, end: int, fences: Any) -> int:
-    """Where the fences of a text are, closed ones only: first and last byte of the lines between their marks go to
+    """Where the fences of a text are, closed ones only: first and last byte of the lines between their
+    marks go to
     ``fences``, a ring of `MAX_FENCES` pairs; how many there are in all."""
     n, opened, begin = 0, 0, 0
-    at = start
-    while at < end:
-        # a line with three marks side by side is all that matters
-        if (text[at] == 96 or text[at] == 126) and begins_at(text, at, end, text[at], text[at], text[at]):
-            first = at
-            while first > start and not is_feed(text[first - 1]) and at - first < 48:
-                first -= 1
-            marks, more = _fence_at(text, first, end)
-            at = _line_end(text, at, end)
-            if marks != 0 and opened == 0:
-                opened, begin = marks, at
-            elif marks != 0 and not more and (marks >= opened > 0 or marks <= opened < 0):
-                fences[2 * (n % MAX_FENCES)], fences[2 * (n % MAX_FENCES) + 1] = begin, first
-                n += 1
-                opened = 0
-        at += 1
+    at = start + 2
+    while at < end:  # of three marks side by side one is met
+        if text[at] != 96 and text[at] != 126:
+            at += 3
+            continue
+        run = at
+        while run > start and text[run - 1] == text[at]:
+            run -= 1
+        behind = at
+        while behind < end and text[behind] == text[at]:
+            behind += 1
+        if behind - run < 3:
+            at = behind + 2
+            continue
+        first = run
+        while first > start and not is_feed(text[first - 1]) and run - first < _MAX_INDENT:
+            first -= 1
+        marks, more = _fence_at(text, first, end)
+        at = _line_end(text, behind, end)
+        if marks != 0 and opened == 0:
+            opened, begin = marks, at
+        elif marks != 0 and not more and (marks >= opened > 0 or marks <= opened < 0):
+            fences[2 * (n % MAX_FENCES)], fences[2 * (n % MAX_FENCES) + 1] = begin, first
+            n += 1
+            opened = 0
+        at += 3
     return n
 
 

@@ -1,4 +1,5 @@
-"""The documented forms of a final answer under ``strict``, as data: words of labels by language, fillers, tags,
+"""The documented forms of a final answer under ``strict``, as data: words of labels by language, fillers,
+tags,
 boxes, nouns. `relfast_kernels.text.forms` reads by it, and the documentation's table is made from it.
 
 All words are in lower case, as `relfast_kernels.text.dress` leaves a text.
@@ -10,7 +11,8 @@ from typing import Final, NamedTuple
 
 
 class Language(NamedTuple):
-    """Words between blanks: ``labels`` name the answer, ``links`` tie it to its value, ``joins`` a second value."""
+    """Words between blanks: ``labels`` name the answer, ``links`` tie it to its value, ``joins`` a second
+    value."""
 
     name: str
     labels: str
@@ -48,6 +50,8 @@ LANGUAGES: Final = (
 
 QUALIFIED: Final = "one correct missing right"
 """Labels behind a word of `QUALIFIERS` only: "the correct one is 4"."""
+WEAK: Final = "option choice panel index result selection pick label"
+"""Labels that need such a word where a verb ties them: "every panel is 6" names no answer."""
 QUALIFIERS: Final = "the my our final correct right best missing overall"
 
 AUXILIARIES: Final = "would must should will"
@@ -62,7 +66,8 @@ CONCLUDING: Final = "so thus therefore hence finally"
 """May open a line or a sentence that is nothing but an answer."""
 
 CHOOSING: Final = (
-    "so thus therefore hence choose chose chosen pick select selected with is be leaves leaving matches to equals found it's"
+    "so thus therefore hence choose chose chosen pick select selected with is be leaves leaving matches to "
+    "equals found it's"
     " that's conclude selecting picking choosing"
 )
 """Right before a choice with its noun: a stated form."""
@@ -90,7 +95,10 @@ WRAPPERS: Final = (
 DROPPED: Final = "displaystyle textstyle left right big bigg quad qquad item centering therefore color"
 ARROWS: Final = "rightarrow to implies longrightarrow mapsto"
 
-LAYOUT: Final = "b i u em strong span code pre center font small big mark tt sub sup a ol ul table tbody thead details summary"
+LAYOUT: Final = (
+    "b i u em strong span code pre center font small big mark tt sub sup a ol ul table tbody "
+    "thead details summary"
+)
 """Tags of HTML that are taken away."""
 BREAKS: Final = "br p div h1 h2 h3 h4 h5 h6 tr li hr blockquote section"
 """Tags that end a line."""

@@ -1,6 +1,7 @@
 """The final answer in a text, by its form: `relfast_kernels.text.form_table` read from a value outwards.
 
-A form is what stands before a value: `look_left` walks from the value over brackets and fillers to a box, a tag, a
+A form is what stands before a value: `look_left` walks from the value over brackets and fillers to a box, a
+tag, a
 label, or the beginning of its line. Between a form's opening and its value there is nothing else, so the last
 value that has a form is that of the form which opens last.
 """
@@ -32,6 +33,7 @@ from relfast_kernels.text.vocabulary import (
     QUALIFIED,
     QUALIFIER,
     TAG,
+    WEAK,
     YES,
     flags_of,
 )
@@ -39,7 +41,8 @@ from relfast_kernels.text.vocabulary import (
 NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_LINE, IS_SENTENCE = range(8)
 """Forms that a value can be in."""
 CROSSED, NOUNED, CONCLUDED, OPEN, AT_LINE, QUOTED = (1 << bit for bit in range(6))
-"""What `look_left` met: the beginning of the value's line, a noun, a word that concludes, the beginning of the
+"""What `look_left` met: the beginning of the value's line, a noun, a word that concludes, the beginning of
+the
 paragraph; that nothing but these stands before the value on its line; a label in quotation marks (JSON)."""
 
 CHOICE, VERDICT, CLAIM = range(3)
@@ -58,7 +61,8 @@ def is_wordy(byte: int) -> bool:
 
 @source
 def is_wide(text: Any, at: int) -> bool:
-    """Whether the character whose last byte is before ``at`` is one of three bytes: Chinese, Japanese, Korean."""
+    """Whether the character whose last byte is before ``at`` is one of three bytes: Chinese, Japanese,
+    Korean."""
     return (
         at >= 3
         and 0x80 <= text[at - 1] < 0xC0
@@ -69,7 +73,8 @@ def is_wide(text: Any, at: int) -> bool:
 
 @source
 def word_before(text: Any, low: int, at: int) -> Any:
-    """The word that ends before ``at``: where it begins, and its flags. Of writing without blanks the longest one of
+    """The word that ends before ``at``: where it begins, and its flags. Of writing without blanks the
+    longest one of
     the table, or a character."""
     if at - low >= 3 and is_wide(text, at):
         for size in (18, 15, 12, 9, 6, 3):
@@ -115,7 +120,8 @@ def word_end(text: Any, at: int, end: int) -> int:
 
 @source
 def _is_odd(text: Any, at: int, end: int) -> bool:
-    """Whether a character beyond ASCII makes a value beside it a part of something else: letters of an alphabet,
+    """Whether a character beyond ASCII makes a value beside it a part of something else: letters of an
+    alphabet,
     raised digits, fractions, signs of mathematics."""
     byte = int(text[at])
     if byte < 0xE0:
@@ -166,9 +172,8 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
         return not (is_wordy(after) or after == 40 or after == 123 or after == 92 or after == 60) or (
             byte == 45 and after == 62
         )
-    if byte == 46 or byte == 58:
-        if 48 <= after <= 57:
-            return False
+    if (byte == 46 or byte == 58) and 48 <= after <= 57:
+        return False
     if byte == 44 and 48 <= after <= 57:
         digits = at + 1
         while digits < end and 48 <= text[digits] <= 57:
@@ -283,7 +288,7 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
         ``start``: where the form opens; bits of what was seen.
     """
     seen = CROSSED if crossed else 0
-    linked, fillers = False, 0
+    linked, marked, fillers = False, False, 0
     strange = False
     pos = at
     while pos > low:
@@ -312,17 +317,17 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                     return IS_BOX, first, seen
                 return NO_FORM, pos, seen
         elif byte == 58 or byte == 61:
-            linked = True
+            linked = marked = True
             pos -= 1
         elif byte == 124:
             if seen & CROSSED:
                 return NO_FORM, pos, seen
-            linked = True
+            linked = marked = True
             pos -= 1
         elif byte == 62:
             before = int(text[pos - 2]) if pos - 2 >= low else 0
             if before == 45 or before == 61:
-                linked = True
+                linked = marked = True
                 pos -= 2
             else:
                 first, flags = _named_tag(text, low, pos)
@@ -331,7 +336,7 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                 return NO_FORM, pos, seen
         elif byte == 45:
             if pos < at and text[pos] == 32 and not linked:
-                linked = True
+                linked = marked = True
                 pos -= 1
             else:
                 return NO_FORM, pos, seen
@@ -355,7 +360,11 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
         elif is_wordy(byte):
             first, flags = word_before(text, low, pos)
             if flags & LABEL and (linked or (seen & CROSSED and not fillers)):
-                if linked or _begins_line(text, low, first):
+                worded = linked and not marked
+                weak = worded and flags & WEAK != 0
+                if weak:
+                    weak = not word_before(text, low, _back(text, low, first))[1] & QUALIFIER
+                if not weak and (linked or _begins_line(text, low, first)):
                     if first > low and text[first - 1] == 34 and pos < at and text[pos] == 34:
                         seen |= QUOTED
                     return IS_LABEL, first, seen
@@ -421,7 +430,8 @@ def _begins_line(text: Any, low: int, at: int) -> bool:
 
 @source
 def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
-    """The value that begins at ``at``: the value (a choice from 1, or 1 for no and 2 for yes; 0: none), where it ends,
+    """The value that begins at ``at``: the value (a choice from 1, or 1 for no and 2 for yes; 0: none),
+    where it ends,
     and whether it comes with a noun behind it."""
     byte = int(text[at])
     if kind == CHOICE:

@@ -174,7 +174,8 @@ def read_one(text: Any, n: int, task: int, is_cut: bool, scratch: Any, numbers: 
     Returns
     -------
     int
-        The panel or label as details number it, and from bit `TAXA_SHIFT` on how many taxa; `UNCUT`: only Python
+        The panel or label as details number it, and from bit `TAXA_SHIFT` on how many taxa; `UNCUT`: only
+        Python
         can cut; or `NOT_FOUND` less the place in `REASONS` of why there
         is none.
     """

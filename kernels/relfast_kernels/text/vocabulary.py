@@ -10,11 +10,12 @@ from relfast_kernels.compiled.source import source
 from relfast_kernels.text import form_table as table
 
 (
-    LABEL, QUALIFIED, QUALIFIER, LINK, AUXILIARY, FILLER, NOUN, CONCLUDES, CHOOSES, CHOOSES_BARE, FITS, JOINS, ADVERB, YES, NO,
-    TAG, BOX, WRAPPER, DROPPED, ARROW, LAYOUT, BREAK, CELL, STRUCK, BE, IT,
-) = (1 << bit for bit in range(26))  # fmt: skip
+    LABEL, QUALIFIED, QUALIFIER, LINK, AUXILIARY, FILLER, NOUN, CONCLUDES, CHOOSES, CHOOSES_BARE, FITS,
+    JOINS, ADVERB, YES, NO,
+    TAG, BOX, WRAPPER, DROPPED, ARROW, LAYOUT, BREAK, CELL, STRUCK, BE, IT, WEAK,
+) = (1 << bit for bit in range(27))  # fmt: skip
 """Flags of a word; `ORDINAL` on holds which number an ordinal is."""
-ORDINAL_SHIFT: Final = 26
+ORDINAL_SHIFT: Final = 27
 ORDINAL: Final = 15 << ORDINAL_SHIFT
 
 _BITS: Final = (1 << 55) - 1
@@ -35,10 +36,13 @@ def _flags() -> dict[str, int]:
             (LABEL, "labels"), (LINK, "links"), (JOINS, "joins"), (FILLER, "fillers"))),
         (QUALIFIED, table.QUALIFIED), (QUALIFIER, table.QUALIFIERS), (AUXILIARY, table.AUXILIARIES),
         (NOUN | FILLER, table.NOUNS), (CONCLUDES | FILLER, table.CONCLUDING), (CHOOSES, table.CHOOSING),
-        (CHOOSES_BARE, table.CHOOSING_BARE), (FITS, table.FITTING), (ADVERB, table.ADVERBS), (YES, table.YES), (NO, table.NO),
-        (TAG, table.TAGS), (BOX, table.BOXES), (WRAPPER, table.WRAPPERS), (DROPPED, table.DROPPED), (ARROW, table.ARROWS),
-        (LAYOUT, table.LAYOUT), (BREAK, table.BREAKS), (CELL, table.CELLS), (STRUCK, table.STRUCK), (BE, "be"),
-        (IT, "it that"),
+        (CHOOSES_BARE, table.CHOOSING_BARE), (FITS, table.FITTING), (ADVERB, table.ADVERBS), (YES,
+        table.YES), (NO, table.NO),
+        (TAG, table.TAGS), (BOX, table.BOXES), (WRAPPER, table.WRAPPERS), (DROPPED, table.DROPPED), (ARROW,
+        table.ARROWS),
+        (LAYOUT, table.LAYOUT), (BREAK, table.BREAKS), (CELL, table.CELLS), (STRUCK, table.STRUCK), (BE,
+        "be"),
+        (IT, "it that"), (WEAK, table.WEAK),
     ):  # fmt: skip
         for word in words.split():
             flags[word] = flags.get(word, 0) | bit

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from relfast.records import Extracted
-from relfast.tasks.final_answer import read_claim
+from relfast.tasks.final_value import read_claim
 from relfast.tasks.rel_b.claim import NOTHING, Homoplasy
 from relfast.tasks.rel_b.kernel_rows import value_of
 
 
 def extract_strict(response: object, reasoning: tuple[tuple[str, str], ...] = ()) -> Extracted[Homoplasy]:
-    """A `Homoplasy`; ``reason`` as `relfast.tasks.final_answer.read_choice` has it."""
+    """A `Homoplasy`; ``reason`` as `relfast.tasks.final_value.read_choice` has it."""
     label, taxa, reason = read_claim(response, reasoning)
     if label is None:
         return Extracted(NOTHING, found=False, reason=reason)

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from relfast.records import Extracted, Options
-from relfast.tasks.final_answer import read_label
+from relfast.tasks.final_value import read_label
 from relfast.tasks.reasoning import strip_reasoning
 
 # case is ignored the way Python's `re` does on text, where ``ı`` is an ``i``

@@ -1,4 +1,5 @@
-"""The final answer of a text under ``strict``, by the kernel's source run as plain Python; machine code reads the same."""
+"""The final answer of a text under ``strict``, by the kernel's source run as plain Python; machine code
+reads the same."""
 
 from __future__ import annotations
 
