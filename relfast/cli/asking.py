@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--prompt", metavar="NAME|FILE", help="Prompt: a name of the task's, question (as it stands), or a text file with {question} in it.  [default: the task's own]"),
+    click.option("--prompt", metavar="NAME|FILE", help="Prompt: a name of the task's, question (as it stands), boxed (asks for a form that strict reads), or a text file with {question} in it.  [default: the task's own]"),
     click.option("--samples", type=click.IntRange(1), default=1, show_default=True, metavar="K", help="Responses to each record; several make a list."),
     click.option("--system", metavar="TEXT", help="System message."),
     click.option("--temperature", type=click.FloatRange(0), default=0.0, show_default=True),

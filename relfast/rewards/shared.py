@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Self, Unpack
 
 import orjson
 
-from relfast.engine.online.needs import Needs
+from relfast.engine.online.needs import Formless, Needs
 from relfast.engine.online.scorer import Scorer
 from relfast.engine.online.shared import close, shared_scorer, stats
 from relfast.engine.online.worth import checked_on_error, value_of
@@ -34,7 +34,8 @@ Row = tuple[Any, Any, Any, Any]
 class Adapter:
     """Options that travel by pickle, and the shared scorer they stand for.
 
-    Where a rule of ``strict`` looks at the question and a call has none, it warns, once for each task.
+    Where a rule of ``strict`` looks at the question and a call has none, it warns, once for each task. After
+    the first 64 responses it logs how many had no final answer in a documented form (`Formless`).
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class Adapter:
         self.options: AdapterKeywords = {"policy": "strict", **options}
         Scorer(on_error=on_error, **self.options)  # says at once what cannot be used
         self._found: Scorer | None = None
-        self._needs = self._new_needs()
+        self._needs, self._formless = self._new_needs()
         self._told = self.wants_number is None or not gives_none(self.on_error, self.options["policy"])
         if not self._is_default:
             self._tell()
@@ -83,15 +84,15 @@ class Adapter:
                 self.wants_number,
             )
 
-    def _new_needs(self) -> Needs:
-        return Needs(self.options["policy"], self.question_at)
+    def _new_needs(self) -> tuple[Needs, Formless]:
+        return Needs(self.options["policy"], self.question_at), Formless(self.options["policy"])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_found": None, "_needs": None}
+        return {**self.__dict__, "_found": None, "_needs": None, "_formless": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._needs = self._new_needs()
+        self._needs, self._formless = self._new_needs()
 
     @property
     def scorer(self) -> Scorer:

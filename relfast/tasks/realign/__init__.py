@@ -41,6 +41,7 @@ TASK: Final = Task(
     options=RealignOptions,
     kernels=("align",),
     prompts=(Prompt("realign", 1, "relfast.tasks.realign.prompt:steps_and_box"),),
+    forms="a box, a tag or a label with the final answer",
     mock="relfast.tasks.realign.mock:answer",
     shown="relfast.tasks.realign.display:DISPLAY",
 )

@@ -57,6 +57,7 @@ TASK: Final = Task(
         Prompt("seqbench-few-shot", 1, "relfast.tasks.seqbench.prompt:few_shot"),
         Prompt("seqbench-zero-shot", 1, "relfast.tasks.seqbench.prompt:zero_shot"),
     ),
+    forms="a list of actions, from start to rescue",
     mock="relfast.tasks.seqbench.mock:answer",
     steps="relfast.tasks.seqbench.walk:Walk",
     breakdown=Breakdown(
