@@ -56,7 +56,7 @@ C2: Final = Task(
     ),
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
-    revision=4,  # strict: the true optimum, and votes with where hydrogens are
+    revision=5,  # strict: the last tag, or the last form
     blind="relfast.tasks.rel_c.blind_molecules:MOTIF",
     mock="relfast.tasks.rel_c.mock:motif",
     module="relfast.tasks.rel_c.motif",
@@ -88,7 +88,7 @@ C3: Final = Task(
         Metric("f1"),
     ),
     reward_metric="f1",
-    revision=4,  # strict votes with where hydrogens are, too
+    revision=5,  # strict: all tags behind the last announcement; repeats are nothing
     blind="relfast.tasks.rel_c.blind_molecules:ISOMERS",
     mock="relfast.tasks.rel_c.mock:missing_isomers",
     module="relfast.tasks.rel_c.missing_isomers",
