@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
-from functools import partial
 from typing import Any
 
 import pytest
 import seqbench_checker as checker
-from growth import assert_linear
 
 import relfast
 from relfast.seqbench import generate
