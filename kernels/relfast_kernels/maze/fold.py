@@ -30,11 +30,17 @@ for _meant, _written in _FOLDED.items():
 @kernel
 def fold(text: Any, begin: int, end: int, ascii_only: bool) -> None:
     """Fold text[begin:end] in its place."""
-    at = begin
+    at = tilde = angle = begin
     while at < end:
         byte = text[at]
         if byte == 126 or byte == 60:
-            stop = struck_end(text, at, end)
+            stop = at
+            if at >= (tilde if byte == 126 else angle):
+                stop, looked = struck_end(text, at, end)
+                if byte == 126:
+                    tilde = looked
+                else:
+                    angle = looked
             for k in range(at, stop):
                 if text[k] != _NEWLINE:
                     text[k] = 32

@@ -410,8 +410,8 @@ def find_steps(text: Any, begin: int, end: int, names: Any, work: Any, plan: Any
             work[n, ITEM_KIND], work[n, ITEM_TEXT] = kind, at
             work[n, ITEM_PARAM], work[n, ITEM_END] = param, stop
             n += 1
-        line = _line_begin(text, at, begin)
-        first_of_line = _is_glue(text, line, at)
+        line = _line_begin(text, at, last)
+        first_of_line = (line > last or last == begin) and _is_glue(text, line, at)
         last = at = stop
     if n > 0:
         known = n

@@ -409,16 +409,18 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
     (n, to, how)
         How many there are, where the next byte goes, and how they were read: `READ_PLAIN`, `READ_NEARLY`
         with letters that not every reader of molecules takes, `READ_EMPTY` for a blank text, `READ_SEVERAL`
-        for two of which one is asked for, `READ_FORM` where one is and another form may stand behind the last tag.
+        for two of which one is asked for, `READ_FORM` where another form may stand behind the last tag.
     """
     first = to
     n = 0
     several = False
-    at = behind = start
+    at = behind = tilde = angle = start
     while at < end:
         byte = text[at]
         if byte == 126 and at + 1 < end and text[at + 1] == 126:
-            stop = struck_end(text, at, end)
+            stop = at
+            if at >= tilde:
+                stop, tilde = struck_end(text, at, end)
             while at < end and text[at] == 126:
                 at += 1
             at = max(at, stop)
@@ -430,8 +432,8 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
         if kind != 1:
             stop = at
             begins_turn = at == start and end - at > 2 and text[at + 1] == 115 and text[at + 2] == 62  # <s>
-            if byte == 60 and not begins_turn:
-                stop = struck_end(text, at, end)
+            if byte == 60 and at >= angle and not begins_turn:
+                stop, angle = struck_end(text, at, end)
             at = stop if stop > at else at + 1
             continue
         # to where it is closed, to another tag or to a blank line

@@ -34,13 +34,13 @@ def _following(mark: int) -> int:
 
 
 @kernel
-def struck_end(text: Any, at: int, end: int) -> int:
-    """Where what is struck out from ``at`` on ends; ``at`` where nothing is. No mark reaches across a blank
-    line. ``text[at]`` is ``~`` or ``<``."""
+def struck_end(text: Any, at: int, end: int) -> Any:
+    """Where what is struck out from ``at`` on ends, ``at`` where nothing is; and to where no mark of the same
+    letter has to be looked at. No mark reaches across a blank line. ``text[at]`` is ``~`` or ``<``."""
     if text[at] == 126 and (
         at + 2 >= end or text[at + 1] != 126 or text[at + 2] == 126 or text[at + 2] <= 32
     ):
-        return at  # a fence, or where nothing is struck out
+        return at, at  # a fence, or where nothing is struck out
     mark = 0
     while mark < len(_MARKS):
         closing = _following(mark)
@@ -50,13 +50,13 @@ def struck_end(text: Any, at: int, end: int) -> int:
             for k in range(inside, min(end, inside + _MOST)):
                 if text[k] == _NEWLINE:
                     if blank:
-                        return at
+                        return at, k
                     blank = True
                 elif text[k] > 32:
                     blank = False
                     stop = _stop(text, k, end, closing)
                     if stop >= 0:
-                        return stop
-            return at
+                        return stop, stop
+            return at, min(end, inside + _MOST)
         mark = _following(closing)
-    return at
+    return at, at

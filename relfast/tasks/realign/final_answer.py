@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from relfast.tasks.final_answer import last_form
-from relfast.tasks.realign.value import NONE, FinalAnswer, Value
+from relfast.tasks.realign.value import NONE, FinalAnswer, Value, same
 from relfast.tasks.realign.values import value_of
 
 _NUMBER: Final = (
@@ -18,6 +18,11 @@ _LEADING: Final = re.compile(
     rf"[\s$*_]*({_NUMBER})[$*_]*(?=\s*[,;:(–—]?\s*[^\W\d_]{{2}})(?!\s*[,;]?\s*(?:or|and)\b)"
 )
 """A number at the beginning that words follow: "4, since 2 + 2", "18 dollars a day", and not "4 or 6"."""
+
+_BESIDE: Final = re.compile(
+    r"\\f?boxed\s?\{([^{}\n]{1,200})\}[ \t$*\\\)]{0,6}(?:[,;/]|\bor\b|\band\b)[ \t$*\\(]{0,6}(?:(?:or|and)\b)?[ \t$*\\(]{0,6}$"
+)
+"""A box right before another one: both are values, and none is the last."""
 
 
 def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
@@ -31,6 +36,9 @@ def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
     form = last_form(text)
     if form is not None:
         value = _value(form.content, whole=form.kind != "label")
+        beside = _BESIDE.search(text, max(0, form.start - 300), form.start)
+        if beside is not None and not reference and not same(value, value_of(beside[1])):
+            return FinalAnswer(None, NONE, "several_answers")
         if value:
             return FinalAnswer(form.content, value)
     if reference:

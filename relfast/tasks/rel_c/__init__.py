@@ -66,7 +66,7 @@ C2: Final = Task(
     ),
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
-    revision=4,  # strict: the true optimum, and votes with where hydrogens are
+    revision=5,  # strict: the last tag, or the last form
     blind="relfast.tasks.rel_c.blind_molecules:MOTIF",
     forms="<smiles>…</smiles>, or a box, a tag or a label that holds one SMILES",
     prompts=(
@@ -107,7 +107,7 @@ C3: Final = Task(
         Metric("f1"),
     ),
     reward_metric="f1",
-    revision=4,  # strict votes with where hydrogens are, too
+    revision=5,  # strict: all tags behind the last announcement; repeats are nothing
     blind="relfast.tasks.rel_c.blind_molecules:ISOMERS",
     forms="<smiles>…</smiles> tags, below a line that announces the final list if there is one",
     prompts=(

@@ -43,7 +43,7 @@ TASK: Final = Task(
         "complexity_parameters",
     ),
     strict_reward_metric="walk_score",
-    revision=3,
+    revision=4,  # strict: the last plan
     blind="relfast.tasks.seqbench.blind:STRATEGIES",
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
