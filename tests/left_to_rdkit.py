@@ -54,7 +54,9 @@ def responded() -> set[str]:
                 continue
         found.update(re.findall(r"<(?:smiles|SMILES)>\s*([^<\r\n]+)", row["response"] or ""))
         found.add(row["gold"] or "")
-    return {text for text in found if len(text) > 2 and read_molecules(f"<smiles>{text}</smiles>", one=True)[0]}
+    return {
+        text for text in found if len(text) > 2 and read_molecules(f"<smiles>{text}</smiles>", one=True)[0]
+    }
 
 
 def published() -> set[str]:

@@ -40,13 +40,16 @@ _TAG: Final = re.compile(
     rf"<({_words(TAGS)})>((?:(?!<(?:{_words(TAGS)})>).){{1,{_MAX_HELD}}}?)</\1>", re.IGNORECASE | re.DOTALL
 )
 _LABEL: Final = re.compile(
-    rf"(?<![^\W_])(?:(?:{_LABELS})|(?:{_words(QUALIFIERS)})\s(?:{_words(QUALIFIED)}))(?:[ _](?:{_words(QUALIFIED)}))?"
-    rf"{_DRESS}(?:[ \t]?\([^()\n]{{0,20}}\))?[ \t]?(?:[:：=|]|[-=]>|→|⇒|(?<=[ \t])(?:{_LINKS})(?![^\W_])[ \t]?[:：]?"
+    rf"(?<![^\W_])(?:(?:{_LABELS})|(?:{_words(QUALIFIERS)})\s(?:{_words(QUALIFIED)}))"
+    rf"(?:[ _](?:{_words(QUALIFIED)}))?"
+    rf"{_DRESS}(?:[ \t]?\([^()\n]{{0,20}}\))?[ \t]?"
+    rf"(?:[:：=|]|[-=]>|→|⇒|(?<=[ \t])(?:{_LINKS})(?![^\W_])[ \t]?[:：]?"
     rf"|(?<=[\u3000-\uffff])(?:{_LINKS})[:：]?){_DRESS}[ \t]*|^[ \t]{{0,3}}\#{{4}}(?!\#)[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _HEADING: Final = re.compile(
-    rf"^[ \t]{{0,3}}\#{{1,6}}[ \t]+{_DRESS}(?:[^\W\d_]+[ \t]){{0,3}}?(?:{_LABELS}){_DRESS}[ \t]*[:：]?{_DRESS}[ \t]*$",
+    rf"^[ \t]{{0,3}}\#{{1,6}}[ \t]+{_DRESS}(?:[^\W\d_]+[ \t]){{0,3}}?(?:{_LABELS}){_DRESS}"
+    rf"[ \t]*[:：]?{_DRESS}[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _SENTENCE_END: Final = re.compile(r"[.!?](?=[\s*_\"'”`)$]*(?:\s|$))|[。！？]|\n|</|\||\"\s*[,}]|\}\s*$")

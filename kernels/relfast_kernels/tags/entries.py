@@ -56,6 +56,7 @@ def _gather(
 def _read(text: Any, size: int, one: int, out: Any, told: Any) -> int:
     """The molecules of a text without reasoning as ``strict`` reads them: how many bytes of ``out`` they
     take, which has one more than the text; told are their number and how they were read."""
+    to: int
     n, to, how = read_strict(
         carray(text, size, np.uint8), 0, size, one != 0, carray(out, size + 1, np.uint8), 0
     )
@@ -79,7 +80,7 @@ def _hash(
 
 
 ENTRIES = {
-    "gather": (_gather, "pipipippipipiiipipp"),
+    "gather": (_gather, "pipipippipipiiiipipp"),
     "read": (_read, "piipp"),
     "hash": (_hash, "pipipipip"),
 }
