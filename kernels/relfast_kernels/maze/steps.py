@@ -37,6 +37,7 @@ _KINDS_OF_PLACE: Final = np.frombuffer(b"room\nkey\ndoor\n", np.uint8)
 _NEWLINE, _SPACE, _TAB = 10, 32, 9
 _MOST_QUOTED: Final = 120
 """Bytes of a text in quotes that is taken for one item."""
+_LONGEST_TAG: Final = 40
 
 _WORD, _ENDS, _PARTS, _STRONG = 1, 2, 4, 8
 _BYTES: Final = np.zeros(256, np.uint8)
@@ -120,8 +121,11 @@ def _object(text: Any, at: int, end: int) -> int:
         byte = text[at]
         if byte == 60 and at + 1 < end and text[at + 1] == 47:
             # </b>
-            while at < end and text[at] != 62 and text[at] != _NEWLINE:
+            close = min(end, at + _LONGEST_TAG)
+            while at < close and text[at] != 62 and text[at] != _NEWLINE:
                 at += 1
+            if at == close:
+                return -1
             continue
         if _BYTES[byte] & _PARTS:
             strong += _BYTES[byte] & _STRONG

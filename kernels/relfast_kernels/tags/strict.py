@@ -1,7 +1,8 @@
 """The molecules of a response as ``strict`` reads them: what is in its ``<smiles>`` tags.
 
 A tag's name stands in either case, its brackets as they are or escaped (HTML, markdown, JSON, full-width).
-It reaches to any closing tag; where that is missing, to the end of its line; never across a blank line.
+It reaches to any closing tag; where that is missing, to the end of its line, if no word stands between that
+and the next tag; never across a blank line.
 Within it counts what is left without what a renderer takes away, marks of lists and a final stop: one run of
 SMILES letters, or several of them parted by commas and lines. A tag that holds anything else is none.
 
@@ -375,6 +376,19 @@ def _is_joined(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
+def _is_bare(text: Any, at: int, end: int) -> bool:
+    """Whether no word stands between the line of a tag that is not closed and the next tag, or the end."""
+    while at < end:
+        byte = text[at]
+        if (byte >= 0xC3 and byte != 0xE2 and byte != 0xEF) or (byte < 128 and _is_letter(byte)):
+            return False
+        if (byte == 60 or byte == 38 or byte == 92 or byte == 0xEF) and _tag(text, at, end)[0] == 1:
+            return True
+        at += 1
+    return True
+
+
+@kernel
 def _may_have_form(text: Any, at: int, end: int) -> bool:
     """Whether a box, a tag or a label may stand here: a word of one, or letters of another script."""
     while at < end:
@@ -460,6 +474,9 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
                         continue
             last += 1
         content = last if closed else (line if has_line else last)
+        if not closed and not _is_bare(text, content, end):
+            at = inside
+            continue
         found, stop = _read(text, inside, content, closed > 0 and not one, out, to)
         if found == 0:
             at = closed if closed else inside
