@@ -27,6 +27,23 @@ def _is_taxa(text: Any, at: int, end: int) -> int:
 
 
 @source
+def _joins(text: Any, at: int, stop: int) -> bool:
+    """Whether text[at:stop] is *or*, *and* or *also*: naming more taxa is never passed over."""
+    size = stop - at
+    if size == 2:
+        return int(text[at]) == 111 and int(text[at + 1]) == 114
+    if size == 3:
+        return int(text[at]) == 97 and int(text[at + 1]) == 110 and int(text[at + 2]) == 100
+    return (
+        size == 4
+        and int(text[at]) == 97
+        and int(text[at + 1]) == 108
+        and int(text[at + 2]) == 115
+        and int(text[at + 3]) == 111
+    )
+
+
+@source
 def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> int:
     """Write the numbers of the taxa in text[at:end], a line or its rest, to ``out`` from ``to`` on.
 
@@ -104,9 +121,7 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> i
                     n = 0
                 called, open_run = True, True
                 at = behind
-            elif (stop - at == 3 and text[at] == 97 and text[at + 1] == 110 and text[at + 2] == 100) or (
-                called and n == 0
-            ):
+            elif _joins(text, at, stop) or (called and n == 0):
                 at = stop
             else:
                 if whole and not _labels(text, at, end):
