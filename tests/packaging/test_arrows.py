@@ -79,7 +79,7 @@ def test_a_circle_through_a_function_is_seen() -> None:
     assert circle_in(graph_of({"p": "", "p.a": "import p.b", "p.b": typed})) is None
 
 
-KERNELS_MAY_IMPORT = {"numpy", "numba", "math", "relfast_kernels", "__future__"}
+KERNELS_MAY_IMPORT = {"numpy", "llvmlite", "numba", "math", "relfast_kernels", "__future__"}
 
 
 def test_kernels_need_arrays_and_a_compiler_only() -> None:
