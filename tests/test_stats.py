@@ -263,7 +263,7 @@ def test_summary_of_a_run(tmp_path: Path) -> None:
     )
     assert c3["correct"] == 0.0
     assert c3["reward"] == pytest.approx(2 / 3)
-    assert summary["tasks"]["Unheard-of"]["statuses"]["invalid_record"] == 1
+    assert summary["tasks"]["(unknown)"]["statuses"]["invalid_record"] == 1
     assert list(summary["tasks"])[:3] == ["REL-A1", "REL-B1", "REL-C3"]
 
 

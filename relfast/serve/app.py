@@ -35,7 +35,7 @@ from relfast.serve.access import OPEN_PATHS, Access
 from relfast.serve.docs import docs_page
 from relfast.serve.limits import Gate
 from relfast.serve.metrics import Metrics
-from relfast.serve.nemo_gym import example, nemo_gym_routes
+from relfast.serve.nemo_gym import described_by, nemo_gym_routes
 
 MAX_BODY_BYTES: Final = 64 * 2**20
 """Longest body; 1,000 responses of 20 kB with their questions."""
@@ -74,13 +74,14 @@ class Settings:
     log: Callable[[str], None] | None = None
 
 
-_LABEL: Final = {"task": "REL-C1", "answer": {"label": "Yes"}}
-
-
 class ScoreRequest(BaseModel):
     """Records to score."""
 
-    model_config = example(records=[{"id": "1", **_LABEL, "response": "<Yes>"}])
+    model_config = described_by(
+        examples={
+            "records": [{"id": "1", "task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>"}],
+        }
+    )
 
     records: list[Any] = Field(description="Records as `relfast score` reads them, in any of its dialects.")
     policy: Literal["reference", "strict"] | None = Field(
@@ -121,7 +122,13 @@ class OpenRLHFRequest(BaseModel):
     A token is the URL's password: ``http://relfast:TOKEN@HOST:PORT/get_reward``.
     """
 
-    model_config = example(query=["Isomers? <Yes>"], prompts=["Isomers?"], labels=[_LABEL])
+    model_config = described_by(
+        examples={
+            "query": ["Isomers? <Yes>"],
+            "prompts": ["Isomers?"],
+            "labels": [{"task": "REL-C1", "answer": {"label": "Yes"}}],
+        }
+    )
 
     query: list[str] = Field(description="Prompt and response in one.")
     prompts: list[str] | None = Field(
@@ -146,7 +153,13 @@ class SlimeRequest(BaseModel):
     A token is the URL's password, as OpenRLHF's.
     """
 
-    model_config = example(prompt="Isomers?", response="<Yes>", label=_LABEL)
+    model_config = described_by(
+        examples={
+            "prompt": "Isomers?",
+            "response": "<Yes>",
+            "label": {"task": "REL-C1", "answer": {"label": "Yes"}},
+        }
+    )
 
     prompt: Any = Field(None, description="The question, as text or chat messages; strict looks at it.")
     response: Any

@@ -20,9 +20,9 @@ from relfast.rewards.shared import field, gold_of, question_of
 _JSON: Final = "application/json"
 
 
-def example(**fields: Any) -> ConfigDict:
+def described_by(examples: Mapping[str, Any]) -> ConfigDict:
     """The configuration of a request that is described with an example; `/docs` offers it to be sent."""
-    return ConfigDict(json_schema_extra={"examples": [fields]})
+    return ConfigDict(json_schema_extra={"examples": [dict(examples)]})
 
 
 _ASKED: Final = {"input": [{"role": "user", "content": "Isomers?"}]}
@@ -31,7 +31,7 @@ _ASKED: Final = {"input": [{"role": "user", "content": "Isomers?"}]}
 class SeedRequest(BaseModel):
     """A row; nothing of it is kept."""
 
-    model_config = ConfigDict(extra="allow", **example(responses_create_params=_ASKED))
+    model_config = ConfigDict(extra="allow", **described_by(examples={"responses_create_params": _ASKED}))
 
 
 class VerifyRequest(BaseModel):
@@ -39,10 +39,12 @@ class VerifyRequest(BaseModel):
 
     model_config = ConfigDict(
         extra="allow",
-        **example(
-            responses_create_params=_ASKED,
-            response={"output": [{"type": "message", "content": "<Yes>"}]},
-            verifier_metadata={"task": "REL-C1", "answer": {"label": "Yes"}},
+        **described_by(
+            examples={
+                "responses_create_params": _ASKED,
+                "response": {"output": [{"type": "message", "content": "<Yes>"}]},
+                "verifier_metadata": {"task": "REL-C1", "answer": {"label": "Yes"}},
+            }
         ),
     )
 

@@ -142,6 +142,7 @@ def saying(answer: Callable[[str], bytes]) -> Iterator[str]:
 
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True
+        request_queue_size = 128  # all kinds are asked for at once
 
     with Server(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()

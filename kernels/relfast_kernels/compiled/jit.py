@@ -8,16 +8,18 @@ compile in memory, with one warning.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import numba
 
-from relfast_kernels.compiled.cache import Cache, user_cache
+from relfast_kernels.compiled.cache import QUIET_VARIABLE, Cache, user_cache
 from relfast_kernels.compiled.source import tell_numba
 from relfast_kernels.compiled.trust import UntrustedError
 
@@ -66,6 +68,45 @@ CACHED: Final[bool] = _is_usable(_HOME)
 """Whether compiled kernels are kept on disk."""
 
 
+class _Forgiving:
+    """Numba's cache of a function, none of whose failures is the caller's: what cannot be read is compiled
+    anew, and what cannot be kept is not. Said once a process."""
+
+    _said = False
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, *signature: Any) -> Any:
+        try:
+            return self._cache.load_overload(*signature)
+        except Exception as error:  # torn files are whatever pickle makes of them
+            self._say("cannot be read", error)
+            with contextlib.suppress(OSError):
+                self._cache.flush()
+            return None
+
+    def save_overload(self, *compiled: Any) -> None:
+        try:
+            self._cache.save_overload(*compiled)
+        except Exception as error:  # a full disk, or an index torn since it was read
+            self._say("cannot be written", error)
+
+    @classmethod
+    def _say(cls, what: str, error: Exception) -> None:
+        if not cls._said and not os.environ.get(QUIET_VARIABLE):
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            warnings.warn(
+                f"relfast: kernels are compiled anew, since a file in {_HOME.path} {what} ({reason})",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        cls._said = True
+
+
 def kernel(function: F) -> F:
     """Compile a plain loop over arrays at its first call.
 
@@ -76,10 +117,12 @@ def kernel(function: F) -> F:
     if CACHED:
         numba.config.CACHE_DIR = str(_HOME.path)
     try:
-        compiled: F = numba.njit(cache=CACHED, nogil=True, fastmath=False)(function)
+        compiled: Any = numba.njit(cache=CACHED, nogil=True, fastmath=False)(function)
     finally:
         numba.config.CACHE_DIR = before
-    return compiled
+    if CACHED:
+        compiled._cache = _Forgiving(compiled._cache)
+    return cast(F, compiled)
 
 
 tell_numba()
