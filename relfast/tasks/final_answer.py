@@ -11,7 +11,17 @@ import re
 from bisect import bisect_left
 from typing import Final, Literal, NamedTuple
 
-from relfast_kernels.text.form_table import BOXES, LANGUAGES, QUALIFIED, QUALIFIERS, TAGS
+from relfast_kernels.text.form_table import (
+    BOXES,
+    BREAKS,
+    LANGUAGES,
+    LAYOUT,
+    QUALIFIED,
+    QUALIFIERS,
+    STRUCK,
+    TAGS,
+    WRAPPERS,
+)
 
 MAX_LABELLED: Final = 200
 """Characters of what stands behind a label."""
@@ -58,10 +68,50 @@ _FENCE: Final = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _QUOTED: Final = re.compile(r"[\"']")
 _ENDS: Final = ' \t\r\n*_`"“”'
 
+_FOLDED: Final = {
+    **dict.fromkeys((0xAD, 0x61C, 0x180E, 0xFEFF), None),
+    **dict.fromkeys((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)), None),
+    **dict.fromkeys(range(0xFE00, 0xFE10), None),
+    **dict.fromkeys((0x85, 0x2028, 0x2029, 0x0B, 0x0C), "\n"),
+    **dict.fromkeys((0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
+    **{point: chr(point - 0xFEE0) for point in range(0xFF01, 0xFF5F)},
+}
+"""As `relfast_kernels.text.dress.fold`, but for what a SMILES or a number may need."""
+_EMPHASISED: Final = re.compile(r"([*_]{1,3})[ \t]*\n([^\n]+)\n[ \t]*\1")
+_MAX_NESTED: Final = 4
+_FEED: Final = re.compile(r"\r\n?")
+_QUOTATION: Final = re.compile(r"^[ \t]{0,3}(?:>[ \t]?){1,8}", re.MULTILINE)
+_STRUCK: Final = re.compile(
+    rf"~~(?=[^\s~])(?:(?!\n[ \t]*\n)[^~]){{1,{_MAX_HELD}}}~~"
+    rf"|<({_words(STRUCK)})>(?:(?!\n[ \t]*\n)[^<]){{0,{_MAX_HELD}}}</\1>",
+    re.IGNORECASE,
+)
+_BREAK: Final = re.compile(rf"</?(?:{_words(BREAKS)})(?:[ \t][^<>\n]{{0,80}})?/?>", re.IGNORECASE)
+_LAYOUT: Final = re.compile(rf"</?(?:{_words(LAYOUT)})(?:[ \t][^<>\n]{{0,80}})?/?>", re.IGNORECASE)
+_WRAPPER: Final = re.compile(rf"\\(?:{_words(WRAPPERS)})[ \t]?\{{([^{{}}\n]{{0,400}})\}}")
+
+
+def undress(text: str) -> str:
+    """A text as a renderer shows it, its case kept and with the marks that are letters of SMILES and TeX."""
+    text = _FEED.sub("\n", text).translate(_FOLDED)
+    if ">" in text:
+        text = _QUOTATION.sub("", text)
+    if "~~" in text or "</" in text:
+        text = _STRUCK.sub("", text)
+    if "<" in text:
+        text = _LAYOUT.sub("", _BREAK.sub("\n", text))
+    for _ in range(_MAX_NESTED):
+        if "\\" not in text:
+            break
+        text, n = _WRAPPER.subn(r"\1", text)
+        if not n:
+            break
+    return text
+
 
 def last_form(text: str) -> Form | None:
-    """The form that opens last in a text without reasoning; None without one. Within a fence only the keys of
-    JSON are labels."""
+    """The form that opens last in a text without reasoning, as `undress` gives it; None without one. Within a
+    fence only the keys of JSON are labels."""
     found = [form for form in (_last_box(text), _last_tag(text), _last_label(text)) if form is not None]
     return max(found, default=None)
 
@@ -84,8 +134,17 @@ def _last_tag(text: str) -> Form | None:
     form = None
     for found in _TAG.finditer(text):
         if found[2].strip():
-            form = Form(found.start(), "tag", found[2].strip())
+            form = Form(found.start(), "tag", _without_emphasis(found[2].strip()))
     return form
+
+
+def _without_emphasis(held: str) -> str:
+    """What a tag holds, where the lines of both its ends are emphasised: ``**<answer>**`` and so on."""
+    around = _EMPHASISED.fullmatch(held)
+    if around is None:
+        return held
+    mark, line = around[1], around[2].strip()
+    return line.removeprefix(mark).removesuffix(mark)
 
 
 def _last_label(text: str) -> Form | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from relfast.tasks.final_answer import last_form
+from relfast.tasks.final_answer import last_form, undress
 from relfast.tasks.realign.value import NONE, FinalAnswer, Value, same
 from relfast.tasks.realign.values import value_of
 
@@ -33,6 +33,7 @@ def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
     reference
         The text is a reference: without a form its last line's last number is its answer.
     """
+    text = undress(text)
     form = last_form(text)
     if form is not None:
         value = _value(form.content, whole=form.kind != "label")

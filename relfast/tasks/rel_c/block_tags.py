@@ -155,8 +155,9 @@ def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
 
 def _of_form(text: str) -> str | None:
     """The molecule that a box, a tag or a label behind the last ``<smiles>`` tag holds, and nothing else."""
-    from relfast.tasks.final_answer import last_form
+    from relfast.tasks.final_answer import last_form, undress
 
+    text = undress(text)
     form = last_form(text)
     if form is None or "smiles" in lower(text[form.start :]) or form.content.lower() in _NO_MOLECULES:
         return None
