@@ -100,7 +100,7 @@ def motif_hacks(smiles: str, question: str) -> list[Any]:
     tag = f"<smiles>{smiles}</smiles>"
     return [
         *(f"<smiles>{text}</smiles>" for text in unclean(smiles)),
-        f"{tag}<smiles>CCCCCCCC</smiles>", f"{tag}\n<smiles>FC(F)(F)F</smiles>", smiles, f"<smile>{smiles}</smile>", f"<smiles >{smiles}</smiles>", f"smiles>{smiles}</smiles>", f"<\u017fmiles>{smiles}</smiles>",
+        f"{tag}<smiles>CCCCCCCC</smiles>", f"{tag}\n<smiles>FC(F)(F)F</smiles>", smiles, f"<smile>{smiles}</smile>", f"smiles>{smiles}</smiles>", f"<\u017fmiles>{smiles}</smiles>",
         f"[smiles]{smiles}[/smiles]", question, f"<smiles>{smiles}\nand that is my answer",
         *in_reasoning(tag), *unreadable(tag), *NOT_TEXT,
     ]  # fmt: skip

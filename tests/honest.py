@@ -13,7 +13,7 @@ PANEL = [
     "Answer {n}", "answer {n}", "Answer: {n}", "Answer #{n}", "**Answer {n}**", "**Answer: {n}**",
     "**Answer:** {n}", "{n}", "**{n}**", "({n})", "( {n} )", "{n}.", "\\boxed{{{n}}}", "$\\boxed{{{n}}}$", "\\[\\boxed{{{n}}}\\]",
     "The answer is {n}.", "The answer is \\boxed{{{n}}}.", "The correct answer is option {n}.", "Option {n}",
-    "The missing panel is {n}.", "The missing panel is Answer {n}.", "The missing panel index (1-8) is {n}.",
+    "The missing panel is {n}.", "The missing panel is Answer {n}.",
     "Final answer: {n}", "**Final Answer:** Answer {n}", "So the answer is Answer {n}.", "I choose option {n}.",
     "Therefore, the correct choice is {n}.", "<answer>{n}</answer>",
     "The panel that completes the matrix is panel {n}.", "Answer {n} completes the matrix.", "### Answer\n\n{n}",
@@ -30,8 +30,8 @@ YES = [
 
 NO = [
     "No", "no", "No.", "NO", "**No**", "No, there is no structured homoplasy.", "Answer: No", "The answer is no.", "1. No",
-    "No homoplasy among the columns", "No. I examined all 50 taxa.", "Final answer: **No**.", "<No>",
-    "No evidence of structured convergence.", '{{"answer": "No"}}',
+    "No. I examined all 50 taxa.", "Final answer: **No**.", "<No>",
+    '{{"answer": "No"}}',
 ]  # fmt: skip
 
 LABEL = [

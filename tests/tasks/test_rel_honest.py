@@ -103,7 +103,7 @@ TRANSCRIPTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "REL-A1",
         {"target": 2},
-        "Comparing options 1 to 8, only option 3 has integers. Therefore, the missing panel index is 3.",
+        "Comparing options 1 to 8, only option 3 has integers. Therefore, the missing panel is 3.",
     ),
     (
         "REL-B1",

@@ -19,6 +19,7 @@ from relfast.tasks.realign import graded
 from relfast.tasks.realign import score as realign_scorer
 from relfast.tasks.realign.blind import STRATEGIES
 from relfast.tasks.realign.extract import MAX_STRICT_CHARS, MAX_STRICT_STEPS
+from relfast.tasks.realign.final_answer import read_final_answer
 from relfast.tasks.realign.graded import BASE, gated_score
 from relfast.tasks.realign.steps import parse_steps
 from relfast.tasks.realign.value import same
@@ -63,6 +64,12 @@ def minilm() -> AllOptions:
 
 def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(minilm: AllOptions) -> None:
     rows = [row for row in ROWS if right(row) and has_form(row)][::25]
+    # of a few references the last line says another number than the gold
+    rows = [
+        row
+        for row in rows
+        if same(value_of(row["gold"]), read_final_answer(row["benchmark_solution"], reference=True).value)
+    ]
     honest = rewards(rows, [row["llm_solution"] for row in rows], minilm)
     boxes = [f"\\boxed{{{row['gold']}}}" for row in rows]
     assert set(rewards(rows, boxes, minilm)) == {BASE}
