@@ -76,32 +76,140 @@ SCRATCH_PER_LINE: Final = 1 << 14
 ) = range(10)
 SET_SIZE: Final = 10
 """What a scan is told: the dialect (0: each row's own), whether reasoning is cut, whether details are wanted,
-whether gold is joined, the task of rows that name none, whether a filter of lm-evaluation-harness is chosen,
+whether gold is joined, the task of rows that name none, whether a filter is chosen,
 whether the policy is ``strict``, as the bits of a float, the smallest F1 of a right REL-B1 yes, whether only
 fields are looked for, and a number that nobody can guess, for digests."""
 NO_TASK, SEEN_IN_GOLD = -1, -2
 """Instead of the number of a task: none that is read here; whose gold it is."""
 
-DIALECT_NUMBERS: Final = {
-    "auto": 0,
-    "native": 1,
-    "openai-batch": 2,
-    "lm-eval": 3,
-    "verl": 4,
-    "seqbench": 5,
-    "vllm": 6,
-    "inspect": 7,
-    "verifiers": 8,
-    "trl": 9,
-    "lighteval": 10,
-    "helm": 11,
-    "opencompass": 12,
-    "anthropic-batch": 13,
-    "gemini-batch": 14,
-}
-AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL, SEQBENCH, VLLM = range(7)
-INSPECT, VERIFIERS, TRL, LIGHTEVAL, HELM, OPENCOMPASS, ANTHROPIC, GEMINI, ROLLOUT = range(7, 16)
-"""Dialects of lines; the last is how verifiers wrote them before its traces."""
+# Dialects: a table that says where rows have what (`relfast_kernels.text.projection`)
+
+NAME, OPTIONAL, INDEX, EACH, FLAT, IS, HAS, PICK, AS_OBJECT, AN_OBJECT, A_LIST, SPARSE = range(12)
+"""Kinds of a path's steps: `relfast.formats.paths` says what they do."""
+(
+    WALK_KIND,
+    WALK_NAME,
+    WALK_NAME_END,
+    WALK_WORD,
+    WALK_WORD_END,
+    WALK_LACKS,
+    WALK_NUMBER,
+    WALK_MEMBER,
+) = range(8)
+WALK_COLUMNS: Final = 8
+"""Columns of a step: its kind; where in the names its own is, and a second one; whether it asks for the
+contrary; which item of a list, or whether its word is no text; and which member of the row, -1 where it is
+no first step."""
+ANY_VALUE, IS_OBJECT, IS_LIST, IS_NULL_THERE, IS_ABSENT = range(5)
+"""What is asked of the value at a condition's path."""
+TEST_PATH, TEST_ASKS, TEST_EACH = range(3)
+TEST_COLUMNS: Final = 3
+"""Columns of a condition: its path, what is asked of what it leads to, and the path that each item of that
+list must have (-1: none)."""
+WAY_FORM, WAY_TESTS, WAY_TESTS_END = range(3)
+WAY_COLUMNS: Final = 3
+"""Columns of a way to know a form: the form, and the first condition and the one after the last."""
+(
+    FORM_DIALECT,
+    FORM_IN_KERNEL,
+    FORM_PLAIN,
+    FORM_TASK_NUMBER,
+    FORM_NUMBERED,
+    FORM_HIDES_ROW,
+    FORM_FILTER,
+    FORM_FAILED_ID,
+    FORM_ATTACHED,
+    FORM_WHEN,
+    FORM_WHEN_END,
+    FORM_NEEDS,
+    FORM_NEEDS_END,
+    FORM_ID,
+    FORM_ID_END,
+    FORM_PROMPT,
+    FORM_PROMPT_END,
+    FORM_NUMBER,
+    FORM_NUMBER_END,
+    FORM_SUFFIX,
+    FORM_SUFFIX_END,
+    FORM_TASK,
+    FORM_TASK_END,
+    FORM_SOURCE,
+    FORM_SOURCE_END,
+    FORM_ANSWER,
+    FORM_ANSWER_END,
+    FORM_QUESTION,
+    FORM_QUESTION_END,
+    FORM_RESPONSE,
+    FORM_RESPONSE_END,
+    FORM_ERRORS,
+    FORM_ERRORS_END,
+    FORM_STATUS,
+    FORM_STATUS_END,
+    FORM_DIGEST,
+    FORM_DIGEST_END,
+    FORM_SAID,
+    FORM_SAID_END,
+    FORM_NONE,
+    FORM_NONE_END,
+) = range(41)
+FORM_COLUMNS: Final = 41
+"""Columns of a form of rows, as `relfast.formats.table.Form` has them: its dialect from 1 on; flags; the
+number of its one task, or -1; members of the row (-1: none); and then of each its first and the one after
+the last: conditions, paths, rows about what is said, and about what is not. What gold depends on besides
+`GOLD_MEMBERS`."""
+(
+    SAID_ITEMS,
+    SAID_ITEMS_END,
+    SAID_SAYS,
+    SAID_SAYS_END,
+    SAID_LAST,
+    SAID_INSTEAD,
+    SAID_ERROR,
+    SAID_REASON,
+    SAID_FILTERED,
+    SAID_FILTERED_END,
+    SAID_ABORTED,
+    SAID_ABORTED_END,
+    SAID_ENDED,
+    SAID_NOTHING,
+    SAID_NO_OBJECT,
+) = range(15)
+SAID_COLUMNS: Final = 15
+"""Columns of `relfast.formats.table.Said`: paths and words (-1: none), and where lists of them begin and
+end."""
+SAY_HOW, SAY_PATH, SAY_LIST = range(3)
+SAY_COLUMNS: Final = 3
+SAYS_TEXT, SAYS_TEXTS, SAYS_MESSAGE, SAYS_AS_IT_IS = range(4)
+"""Columns of a way to say something: how, the path, and that to the list which the texts are in."""
+NONE_PATH, NONE_WORDS = range(2)
+NONE_COLUMNS: Final = 2
+"""Columns of what is said where there are no samples: path and words (-1: it is an error)."""
+WORDS_KIND, WORDS_BEFORE, WORDS_AFTER, WORDS_END, WORDS_QUOTE = range(5)
+WORDS_COLUMNS: Final = 5
+"""Columns of the words of an error: where in the names its kind is, what stands before and after the text
+that its message quotes, and where that ends; and whether it quotes one."""
+(
+    OF_OBJECT,
+    AS_SAID,
+    NULL_RESPONSE,
+    NO_CONTENT,
+    ENDED,
+    FILTERED,
+    NOT_SAID,
+    REFUSED,
+    REFUSED_WORDLESS,
+    STATUS,
+    ABORTED,
+) = range(11)
+OWN_WORDS: Final = 11
+"""Words that rows of any dialect can be answered with, the first those of an error that is an object; from
+the last number on those of the table."""
+LONGEST_MEMBER: Final = 32
+MOST_MEMBERS: Final = 128
+"""Members of a row that the table knows: the longest name, and how many there can be."""
+TABLE_SIZE: Final = 32
+"""What a scan is told of the table: address and number of each of its parts, as `projection.Table` has
+them."""
 
 GOLD_MEMBERS: Final = (
     "task",
@@ -116,16 +224,12 @@ GOLD_MEMBERS: Final = (
 """Members of a row that a record without its id and response can depend on, in any dialect."""
 
 MAPPED_FIELDS: Final = ("id", "task", "question", "answer", "response")
-MAX_STEPS: Final = 8
-STEP_START, STEP_END, STEP_INDEX = range(3)
-STEP_COLUMNS: Final = 3
-NO_INDEX: Final = -(1 << 40)
-EACH_ITEM: Final = 1 << 40
-DECODED: Final = 1 << 41
-"""Fields whose place ``--map`` can say, and a path: at most so many steps, each with where its name is in the
-text of all of them, and which item of a list it is, `NO_INDEX`, `EACH_ITEM`, or `DECODED`: what a text holds
-as JSON. Before them stands how many there are, -1 where a field is not mapped."""
-PATH_COLUMNS: Final = 1 + MAX_STEPS * STEP_COLUMNS
+MAP_PATH, MAP_HOW, MAP_REST = range(3)
+MAP_COLUMNS: Final = 3
+WHOLE, OF_EACH, INSIDE = range(3)
+"""Fields whose place ``--map`` can say, and a row for each: a path (-1: it is not mapped); whether that
+leads to the field, to a list of whose items each has a sample of it, or to a text that has it as JSON; and
+the rest of the path."""
 
 TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT = range(4)
 TOKEN_COLUMNS: Final = 4
@@ -136,9 +240,10 @@ other word or number, containers."""
 MAX_DEPTH: Final = 60
 """Nesting that is followed."""
 MAX_TOKENS: Final = 1 << 16
-"""Values of a line that is read; more take the exact way."""
+FOUND_SIZE: Final = 4 * MAX_TOKENS
+"""Values of a line that is read; more take the exact way. And room for those that paths lead to."""
 
-SMALL_SIZE: Final = 64
+SMALL_SIZE: Final = MOST_MEMBERS + 64
 BLAKE_WORDS: Final = 24
 """Work space of a scan: numbers on a row, its entry and its gold; words of a digest."""
 PROMPT_SLOTS: Final = 2_048

@@ -18,8 +18,8 @@ from typing import Final
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
     CORRECT,
-    DIALECT_NUMBERS,
     FOUND,
+    FOUND_SIZE,
     GOLD_VALUE_SHIFT,
     IN_DATA,
     KEY_TASK,
@@ -68,9 +68,9 @@ from relfast.engine.segments import Segment
 from relfast.engine.strict_reader import StrictReader
 from relfast.engine.text_fields import CountingReader, KnownGold
 from relfast.engine.text_gold import JoinedGold, least_measure, task_number
-from relfast.engine.text_paths import paths_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_setting import serves
+from relfast.engine.text_table import NUMBERS_OF, TextTable
 from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers, start_of
 from relfast.records import Place
 from relfast.stats.summary import Tally
@@ -114,7 +114,7 @@ class TextFastPath:
         job = scoring.job
         self._joined = JoinedGold(scoring.gold if job.data else {}, job, functions)
         self._settings = (ctypes.c_int64 * SET_SIZE)(
-            DIALECT_NUMBERS[job.dialect],
+            NUMBERS_OF[job.dialect],
             job.options.strip_reasoning,
             job.details,
             bool(job.data),
@@ -125,11 +125,12 @@ class TextFastPath:
             _finds_fields_only(job),
             int.from_bytes(os.urandom(8), "little") >> 1,
         )
-        self._paths = paths_of(job.field_map)
+        self._table = TextTable(job.field_map)
         self._known = KnownGold(scoring)
         self._work = (
             lazy_buffer(8 * TOKEN_COLUMNS * MAX_TOKENS),
-            lazy_buffer(8 * MAX_TOKENS),
+            lazy_buffer(8 * FOUND_SIZE),
+            lazy_buffer(8 * FOUND_SIZE),
             numbers(SMALL_SIZE),
             lazy_buffer(8 * 4 * MAX_TAXA),
             numbers(2 * (TAXA_SLOTS + 1)),
@@ -226,6 +227,7 @@ class TextFastPath:
                 joined.n_lengths,
                 joined.asked_slots,
                 joined.n_asked_slots,
+                self._table.about,
                 *self._work,
                 self._records,
                 len(self._records) // RECORD_COLUMNS,
@@ -234,10 +236,6 @@ class TextFastPath:
                 state,
                 *self._reader.tables,
                 self._patterns,
-                self._paths.table,
-                self._paths.n,
-                self._paths.steps,
-                len(self._paths.steps),
             )
             if state[STATE_WANTS] == WANTS_NOTHING:
                 return ScannedBlock(self, data, address, lines, found)

@@ -6,16 +6,20 @@ import os
 import sys
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import DIALECT_NUMBERS
 
 from relfast.engine.job import Job
 from relfast.engine.pool.launch import environment
-from relfast.engine.text_paths import can_hold
+from relfast.engine.text_table import can_hold
+from relfast.formats.table import DIALECTS
 
 
 def serves(job: Job) -> bool:
     """Whether a job's settings are those that the fast path reads lines under."""
-    return can_hold(job.field_map) and job.dialect in DIALECT_NUMBERS
+    return can_hold(job.field_map) and (job.dialect == "auto" or _is_found(job.dialect))
+
+
+def _is_found(dialect: str) -> bool:
+    return any(form.in_kernel for form in DIALECTS[dialect].forms)
 
 
 def compile_in_background() -> None:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error, refusal_in
+from relfast_kernels import layouts
+
+from relfast.formats.failure import NoResponse, failure, from_error, refusal_in
 from relfast.formats.paths import MISSING
 from relfast.plain import Plain
 
@@ -63,9 +65,9 @@ class Entry(Plain):
         return [error] * max(1, len(samples))
 
 
-NULL: Final = NoResponse(MISSING_RESPONSE, "the response is null")
-NO_ASSISTANT: Final = "there is no message of the assistant"
-NO_CONTENT: Final = NoResponse(MISSING_RESPONSE, "the message has no content")
+NULL: Final = failure(layouts.NULL_RESPONSE)
+NOT_SAID: Final = failure(layouts.NOT_SAID)
+NO_CONTENT: Final = failure(layouts.NO_CONTENT)
 
 _TEXT_PARTS: Final = (None, "text", "output_text")
 """Parts of a message that are its text; reasoning and refusals are not."""
@@ -132,7 +134,7 @@ def last_said(messages: list[Mapping[str, Any]]) -> Any:
     for message in reversed(messages):
         if message["role"] == "assistant":
             return said_in(message)
-    return NoResponse(MISSING_RESPONSE, NO_ASSISTANT)
+    return NOT_SAID
 
 
 def said_in(message: Mapping[str, Any]) -> Any:

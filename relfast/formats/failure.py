@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from relfast_kernels import layouts
+
 from relfast.json_text import encode_json
 
 MISSING_RESPONSE: Final = "MissingResponse"
@@ -16,6 +18,29 @@ class NoResponse(NamedTuple):
 
     kind: str
     message: str
+
+
+_WORDS: Final = {
+    layouts.OF_OBJECT: (MISSING_RESPONSE, ""),
+    layouts.AS_SAID: (MISSING_RESPONSE, "{}"),
+    layouts.NULL_RESPONSE: (MISSING_RESPONSE, "the response is null"),
+    layouts.NO_CONTENT: (MISSING_RESPONSE, "the message has no content"),
+    layouts.ENDED: (MISSING_RESPONSE, "the message has no content (finish_reason {})"),
+    layouts.FILTERED: ("ContentFilter", "the content filter left nothing of the response"),
+    layouts.NOT_SAID: (MISSING_RESPONSE, "there is no message of the assistant"),
+    layouts.REFUSED: ("Refusal", "{}"),
+    layouts.REFUSED_WORDLESS: ("Refusal", "the model refused"),
+    layouts.STATUS: (MISSING_RESPONSE, "the server answered with status {}"),
+    layouts.ABORTED: (MISSING_RESPONSE, "no text (finish_reason {})"),
+}
+GENERAL_WORDS: Final = tuple(_WORDS[number] for number in range(layouts.OWN_WORDS))
+"""Kind and words of failures in rows of any dialect, by the kernels' numbers; ``{}`` is what they quote."""
+
+
+def failure(number: int, quoted: Any = None) -> NoResponse:
+    """A failure in general words."""
+    kind, words = GENERAL_WORDS[number]
+    return NoResponse(kind, words.format(quoted))
 
 
 def from_error(error: Any) -> NoResponse | None:
@@ -61,7 +86,7 @@ def from_status(code: Any) -> NoResponse | None:
         return None
     if number is None or 200 <= number < 300:
         return None
-    return NoResponse(MISSING_RESPONSE, f"the server answered with status {number}")
+    return failure(layouts.STATUS, number)
 
 
 def refusal_in(message: Mapping[str, Any]) -> NoResponse | None:
@@ -70,7 +95,8 @@ def refusal_in(message: Mapping[str, Any]) -> NoResponse | None:
     content = message.get("content")
     if not refusal and isinstance(content, list):
         parts = (part for part in content if isinstance(part, Mapping) and part.get("type") == "refusal")
-        refusal = next((part.get("refusal") or "the model refused" for part in parts), None)
+        wordless = failure(layouts.REFUSED_WORDLESS).message
+        refusal = next((part.get("refusal") or wordless for part in parts), None)
     if not refusal:
         return None
     return NoResponse("Refusal", refusal if isinstance(refusal, str) else _text(refusal))

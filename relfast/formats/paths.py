@@ -6,7 +6,7 @@ steps are these:
 ===============  =========================================================================================
 ``name``         what an object has under a name
 ``name?``        the same, or the object itself where it has no such name
-``3``            an item of a list; a negative number counts from its end
+``3``            an item of a list; a negative number counts from its end. A key of that name comes before
 ``*``            each item of a list
 ``*?``           the same, or the value itself if it is no list
 ``name=word``    the object, if it has that text, ``true`` or ``false`` there, or a list that holds it
@@ -27,6 +27,21 @@ from functools import lru_cache, partial
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
+from relfast_kernels.layouts import (
+    A_LIST,
+    AN_OBJECT,
+    AS_OBJECT,
+    EACH,
+    FLAT,
+    HAS,
+    INDEX,
+    IS,
+    NAME,
+    OPTIONAL,
+    PICK,
+    SPARSE,
+)
+
 from relfast.json_text import decode_text
 
 
@@ -39,14 +54,11 @@ class _Missing:
 
 MISSING: Final = _Missing()
 
-NAME, OPTIONAL, INDEX, EACH, FLAT, IS, HAS, PICK, DECODED, AN_OBJECT, A_LIST, SPARSE = range(12)
-"""Kinds of a dialect's steps."""
-
 _STEP: Final = re.compile(
     r"(?P<index>-?\d+)|(?P<sign>\*\??|[@~]|\{\}|\[\])"
     r"|(?P<lacks>!?)(?P<name>\w+)(?:(?P<optional>\?)|(?P<has>!)|=(?P<word>\w+)|\[(?P<other>\w+)\])?"
 )
-_SIGNS: Final = {"*": EACH, "*?": FLAT, "@": DECODED, "{}": AN_OBJECT, "[]": A_LIST, "~": SPARSE}
+_SIGNS: Final = {"*": EACH, "*?": FLAT, "@": AS_OBJECT, "{}": AN_OBJECT, "[]": A_LIST, "~": SPARSE}
 _WORDS: Final[Mapping[str, Any]] = {"true": True, "false": False}
 
 
@@ -123,7 +135,7 @@ def found(value: Any, path: str) -> Sequence[Any]:
 
 def _in_object(value: Mapping[str, Any], step: Step) -> Sequence[Any]:
     kind, name, other, lacks = step
-    if kind == NAME:
+    if kind in (NAME, INDEX):
         return (value[name],) if name in value else ()
     if kind == OPTIONAL:
         return (value.get(name, value),)
@@ -142,12 +154,12 @@ def _in_object(value: Mapping[str, Any], step: Step) -> Sequence[Any]:
         word = _WORDS.get(other, other)
         items = there if isinstance(there, list) else [there]
         return (value,) if any(type(item) is type(word) and item == word for item in items) != lacks else ()
-    return (value,) if kind in (AN_OBJECT, FLAT) or (kind == DECODED and value) else ()
+    return (value,) if kind in (AN_OBJECT, FLAT) or (kind == AS_OBJECT and value) else ()
 
 
 def _in_other(value: Any, step: Step) -> Sequence[Any]:
     kind = step.kind
-    if kind == DECODED:
+    if kind == AS_OBJECT:
         decoded = as_object(value)
         return () if decoded is None else (decoded,)
     if not isinstance(value, list):

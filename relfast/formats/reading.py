@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from relfast_kernels import layouts
+from relfast_kernels.layouts import NAME
+
 from relfast.formats.entry import NO_CONTENT, Entry, last_user_said, said_in
-from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error, from_status
-from relfast.formats.paths import MISSING, NAME, Walk, as_object, first, found, steps_of, walk
+from relfast.formats.failure import MISSING_RESPONSE, NoResponse, failure, from_error, from_status
+from relfast.formats.paths import MISSING, Walk, as_object, first, found, steps_of, walk
 from relfast.formats.table import (
     ABSENT,
     DIALECTS,
@@ -27,10 +30,6 @@ from relfast.formats.table import (
 )
 from relfast.json_text import encode_json
 from relfast.tasks import find_task
-
-FILTERED: Final = NoResponse("ContentFilter", "the content filter left nothing of the response")
-_FAILED_KEY: Final = "key"
-"""Where a row that is nobody's has its id if it says only that a request failed: Gemini's have it there."""
 
 _Row = Mapping[str, Any]
 _Test = Callable[[_Row], bool]
@@ -149,16 +148,17 @@ def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
     entry = _of_another(row, name) if is_another else reader.read(row)
     if "error" in row:
         entry.error = row["error"]
-    if name == "native" and not mapped and _has_only_failed(row):
-        entry.id = row[_FAILED_KEY]
+    failed_id = reader.form.failed_id
+    if failed_id and failed_id in row and not mapped and _has_only_failed(row):
+        entry.id = row[failed_id]
     if "status_code" in row and entry.failure is None:
         entry.failure = from_status(row["status_code"])
     return entry
 
 
 def _has_only_failed(row: _Row) -> bool:
-    """Whether a row that is in no dialect has its id where one of Gemini's has it whose request failed."""
-    if _FAILED_KEY not in row or "id" in row:
+    """Whether a row that is in no dialect has no id, and says nothing but that a request failed."""
+    if "id" in row:
         return False
     response = row.get("response")
     inner = from_error(response.get("error")) if isinstance(response, Mapping) else None
@@ -313,8 +313,8 @@ class _Reader:
     def _failure(self, row: _Row) -> NoResponse | None:
         """Why a request failed as a whole."""
         errors = (from_error(value) for each in self._errors for value in each(row))
-        failure = next((error for error in errors if error is not None), None)
-        return failure or (from_status(first(row, self._status)) if self._status else None)
+        found = next((error for error in errors if error is not None), None)
+        return found or (from_status(first(row, self._status)) if self._status else None)
 
     def _said(self, row: _Row) -> list[Any]:
         """The samples of a row, each a text or a `NoResponse`."""
@@ -329,11 +329,11 @@ class _Reader:
         """Why a row has no samples."""
         for path, words, *kind in self.form.none:
             value = _at(row, path) if path else None
-            failure = from_error(value) if not words else None
+            said = from_error(value) if not words else None
             if words and (value or not path):
-                failure = NoResponse(kind[0] if kind else MISSING_RESPONSE, words.format(value))
-            if failure is not None:
-                return failure
+                said = NoResponse(kind[0] if kind else MISSING_RESPONSE, words.format(value))
+            if said is not None:
+                return said
         return NO_CONTENT
 
 
@@ -415,11 +415,11 @@ def _settled(text: Any, said: Said, reason: Any) -> Any:
     if text is NO_CONTENT and said.nothing:
         return NoResponse(MISSING_RESPONSE, said.nothing.format(reason))
     if text is not None and reason in said.filtered.split():
-        return FILTERED
+        return failure(layouts.FILTERED)
     if reason in said.aborted.split():
-        return NoResponse(MISSING_RESPONSE, f"no text (finish_reason {reason})")
+        return failure(layouts.ABORTED, reason)
     if text is NO_CONTENT and said.ended and reason:
-        return NoResponse(MISSING_RESPONSE, f"{NO_CONTENT.message} (finish_reason {reason})")
+        return failure(layouts.ENDED, reason)
     return text
 
 

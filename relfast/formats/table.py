@@ -85,6 +85,8 @@ class Form(NamedTuple):
         Id, task, answer and question are what stands there: nobody asks whether it can be that.
     source
         Path to what names the task if it is one's name.
+    failed_id
+        Member with the id of a row that says only that a request failed, and has no ``id``.
     suffix
         Path to what makes another prompt of an instance: it is put behind the id.
     row
@@ -113,6 +115,7 @@ class Form(NamedTuple):
     none: tuple[tuple[str, ...], ...] = ()
     plain: bool = False
     source: str = ""
+    failed_id: str = ""
     suffix: str = ""
     row: str = ""
     errors: str = ""
@@ -138,9 +141,6 @@ def _dialect(summary: str, *forms: Form) -> Dialect:
     return Dialect(summary, forms)
 
 
-_NATIVE: Final = Form(
-    ("response",), id="id", task="task", answer="answer", question="question", response="response", plain=True
-)
 _SEQBENCH: Final = ("completion", "structural_details", "instance_metadata", "complexity_parameters")
 _REALIGN: Final = ("benchmark_solution", "benchmark_steps")
 _BESIDE: Final = ("promptFeedback", "usageMetadata", "modelVersion")
@@ -294,7 +294,19 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             in_kernel=False,
         ),
     ),
-    "native": _dialect("relfast records", _NATIVE),
+    "native": _dialect(
+        "relfast records",
+        Form(
+            ("response",),
+            id="id",
+            failed_id="key",  # Gemini's, which are no others than anybody's if a request failed
+            task="task",
+            answer="answer",
+            question="question",
+            response="response",
+            plain=True,
+        ),
+    ),
     # https://inspect.aisi.org.uk/eval-logs.html; epochs of a sample are samples of one prompt
     "inspect": _dialect(
         "Inspect logs, .eval and .json",

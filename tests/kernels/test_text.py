@@ -20,11 +20,12 @@ from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.json_strings import put_by_stretches, put_text, string_end
 from relfast_kernels.text.line_ends import find_lines
 from relfast_kernels.text.lines import scan_lines
-from relfast_kernels.text.members import N_FIELDS
+from relfast_kernels.text.paths import Table
 from relfast_kernels.text.rel_a_memo import Tables
 from relfast_kernels.text.vectors import WIDTH
 from seeds import fresh
 
+from relfast.engine.text_table import TextTable
 from relfast.stats.samples import hash_id
 from relfast.tasks import TASKS
 
@@ -56,6 +57,29 @@ def lines(n: int, seed: int) -> list[bytes]:
     return result
 
 
+def table() -> Table:
+    """The table of dialects as arrays."""
+    encoded = TextTable({})
+    columns = [
+        2,
+        1,
+        1,
+        layouts.WALK_COLUMNS,
+        2,
+        layouts.TEST_COLUMNS,
+        layouts.WAY_COLUMNS,
+        layouts.FORM_COLUMNS,
+    ]
+    columns += [layouts.SAID_COLUMNS, layouts.SAY_COLUMNS, layouts.NONE_COLUMNS, 2, layouts.WORDS_COLUMNS]
+    columns += [layouts.MAP_COLUMNS, 1]
+    parts = [np.ctypeslib.as_array(part) for part in encoded.parts]
+    shaped = [
+        part[: len(part) // n * n].reshape(-1, n) if n > 1 else part
+        for part, n in zip(parts, columns, strict=True)
+    ]
+    return Table(np.frombuffer(encoded.names, np.uint8), *shaped)
+
+
 class Scan:
     """A scan of some bytes with the default settings."""
 
@@ -68,8 +92,9 @@ class Scan:
         self.records = zeros(4 * n_lines + 4, layouts.RECORD_COLUMNS)
         work = Work(
             zeros(layouts.MAX_TOKENS, layouts.TOKEN_COLUMNS),
-            zeros(layouts.MAX_TOKENS),
-            zeros(N_FIELDS),
+            zeros(layouts.FOUND_SIZE),
+            zeros(layouts.FOUND_SIZE),
+            zeros(layouts.MOST_MEMBERS),
             zeros(ENTRY_SIZE),
             zeros(GOLD_SIZE),
             zeros(2, layouts.MAX_TAXA, 2),
@@ -86,8 +111,7 @@ class Scan:
             zeros(0),
             zeros(2 + layouts.ASKED_BITS),
             nothing,
-            zeros(0, layouts.PATH_COLUMNS),
-            nothing,
+            table(),
         )
         tables = Tables(
             zeros(layouts.WORD_SLOTS, 3), zeros(layouts.MEMO_SLOTS, layouts.MEMO_COLUMNS), nothing, zeros(2)

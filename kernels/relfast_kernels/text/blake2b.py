@@ -1,4 +1,4 @@
-"""BLAKE2b (RFC 7693) with a digest of eight bytes, without a key: what ids of verl's rollouts are made of."""
+"""BLAKE2b (RFC 7693) with a digest of eight bytes, without a key: what ids of prompts are made of."""
 
 from __future__ import annotations
 

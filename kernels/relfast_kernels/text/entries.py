@@ -11,14 +11,19 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.compiled.pointers import pointer
 from relfast_kernels.layouts import (
     ASKED_COLUMNS,
+    FORM_COLUMNS,
+    FOUND_SIZE,
     JOIN_COLUMNS,
     LINE_COLUMNS,
+    LONGEST_MEMBER,
+    MAP_COLUMNS,
     MAX_TAXA,
     MAX_TOKENS,
     MEMO_BYTES,
     MEMO_COLUMNS,
     MEMO_SLOTS,
-    PATH_COLUMNS,
+    MOST_MEMBERS,
+    NONE_COLUMNS,
     PATTERN_WORK,
     PROMPTS_SIZE,
     READ_COLUMNS,
@@ -32,28 +37,35 @@ from relfast_kernels.layouts import (
     READ_WORDS,
     READ_WORK,
     RECORD_COLUMNS,
+    SAID_COLUMNS,
+    SAY_COLUMNS,
     SET_SIZE,
     SMALL_SIZE,
     STATE_SIZE,
+    TABLE_SIZE,
     TAXA_SHIFT,
     TAXA_SLOTS,
     TEMPLATE_PARTS,
     TEMPLATE_SLOTS,
+    TEST_COLUMNS,
     TOKEN_COLUMNS,
     UNKNOWN,
+    WALK_COLUMNS,
+    WAY_COLUMNS,
     WORD_SLOTS,
+    WORDS_COLUMNS,
 )
 from relfast_kernels.text.asked import index_asked
 from relfast_kernels.text.entry import ENTRY_SIZE, Joined, Work
 from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.line_ends import find_lines
 from relfast_kernels.text.lines import scan_lines
-from relfast_kernels.text.members import N_FIELDS
+from relfast_kernels.text.paths import Table
 from relfast_kernels.text.rel_a_memo import Tables
 from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
 
-_ENTRY = N_FIELDS
+_ENTRY = MOST_MEMBERS
 _GOLD = _ENTRY + ENTRY_SIZE
 
 
@@ -83,6 +95,36 @@ def _read_with(text: Any, packed: int, about: Any) -> int:
         ),
         carray(pointer(about[READ_WORK]), about[READ_SIZE], np.uint8),
         carray(pointer(about[READ_PATTERNS]), PATTERN_WORK, np.int64),
+    )
+
+
+@kernel
+def _part(about: Any, part: int) -> Any:
+    """Where a part of the table is."""
+    return pointer(about[2 * part])
+
+
+@kernel
+def _table_of(address: Any) -> Any:
+    about = carray(address, TABLE_SIZE, np.int64)
+    n_members = about[3]
+    return Table(
+        carray(_part(about, 0), about[1], np.uint8),
+        carray(_part(about, 1), (n_members, 2), np.int64),
+        carray(_part(about, 2), LONGEST_MEMBER + 2, np.int64),
+        carray(_part(about, 3), n_members, np.int64),
+        carray(_part(about, 4), (about[9], WALK_COLUMNS), np.int64),
+        carray(_part(about, 5), (about[11], 2), np.int64),
+        carray(_part(about, 6), (about[13], TEST_COLUMNS), np.int64),
+        carray(_part(about, 7), (about[15], WAY_COLUMNS), np.int64),
+        carray(_part(about, 8), (about[17], FORM_COLUMNS), np.int64),
+        carray(_part(about, 9), (about[19], SAID_COLUMNS), np.int64),
+        carray(_part(about, 10), (about[21], SAY_COLUMNS), np.int64),
+        carray(_part(about, 11), (about[23], NONE_COLUMNS), np.int64),
+        carray(_part(about, 12), (about[25], 2), np.int64),
+        carray(_part(about, 13), (about[27], WORDS_COLUMNS), np.int64),
+        carray(_part(about, 14), (about[29], MAP_COLUMNS), np.int64),
+        carray(_part(about, 15), 3, np.int64),
     )
 
 
@@ -137,8 +179,10 @@ def _scan(
     n_lengths: int,
     asked_slots: Any,
     n_asked_slots: int,
+    table: Any,
     tape: Any,
     samples: Any,
+    found: Any,
     small: Any,
     spans: Any,
     slots: Any,
@@ -148,15 +192,11 @@ def _scan(
     scratch: Any,
     scratch_size: int,
     state: Any,
-    table: Any,
+    words_known: Any,
     memo: Any,
     memo_text: Any,
     missed: Any,
     patterns: Any,
-    paths: Any,
-    n_paths: int,
-    steps: Any,
-    n_steps: int,
 ) -> Any:
     numbers = carray(small, SMALL_SIZE, np.int64)
     return scan_lines(
@@ -171,12 +211,12 @@ def _scan(
             carray(lengths, n_lengths, np.int64),
             carray(asked_slots, n_asked_slots, np.int64),
             carray(chosen, n_chosen, np.uint8),
-            carray(paths, (n_paths, PATH_COLUMNS), np.int64),
-            carray(steps, n_steps, np.uint8),
+            _table_of(table),
         ),
         Work(
             carray(tape, (MAX_TOKENS, TOKEN_COLUMNS), np.int64),
-            carray(samples, MAX_TOKENS, np.int64),
+            carray(samples, FOUND_SIZE, np.int64),
+            carray(found, FOUND_SIZE, np.int64),
             numbers[:_ENTRY],
             numbers[_ENTRY:_GOLD],
             numbers[_GOLD:],
@@ -185,7 +225,7 @@ def _scan(
             carray(words, PROMPTS_SIZE, np.uint64),
             carray(patterns, PATTERN_WORK, np.int64),
         ),
-        _tables(table, memo, memo_text, missed),
+        _tables(words_known, memo, memo_text, missed),
         carray(records, (max_records, RECORD_COLUMNS), np.int64),
         carray(scratch, scratch_size, np.uint8),
         carray(state, STATE_SIZE, np.int64),
@@ -256,7 +296,7 @@ def _write(
 
 ENTRIES = {
     "find_lines": (_find_lines, "pipi"),
-    "scan": (_scan, "pipippipipipipipipipppppppipipppppppipi"),
+    "scan": (_scan, "pipippipipipipipipipppppppppipipppppp"),
     "read": (_read, "pip"),
     "read_many": (_read_many, "ppippip"),
     "read_much": (_read_many, "ppippip"),

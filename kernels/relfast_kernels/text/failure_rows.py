@@ -11,6 +11,7 @@ from relfast_kernels.layouts import (
     ESCAPED,
     FAST,
     FIRST_OTHER,
+    FORM_TASK_NUMBER,
     IN_DATA,
     JOIN_ANSWER,
     JOIN_TASK,
@@ -19,6 +20,7 @@ from relfast_kernels.layouts import (
     NO_NAME,
     NOWHERE,
     OBJECT,
+    OF_OBJECT,
     OTHER_TASKS,
     RECORD_GOLD,
     RECORD_GOLD_END,
@@ -33,7 +35,6 @@ from relfast_kernels.layouts import (
     RECORD_SAMPLE,
     RECORD_VOTE,
     SEEN_IN_GOLD,
-    SEQBENCH,
     SET_JOIN,
     SET_TASK,
     SLOW,
@@ -44,18 +45,23 @@ from relfast_kernels.layouts import (
     TOKEN_KIND,
     TOKEN_NEXT,
     TOKEN_START,
+    WORDS_AFTER,
+    WORDS_BEFORE,
+    WORDS_END,
+    WORDS_KIND,
+    WORDS_QUOTE,
 )
 from relfast_kernels.text.canonical import put_ascii, put_json
 from relfast_kernels.text.characters import SPACE, classify, decode
 from relfast_kernels.text.entry import (
     ENTRY_ANSWER,
-    ENTRY_ANSWER_STEP,
-    ENTRY_DIALECT,
+    ENTRY_ANSWER_INSIDE,
+    ENTRY_FORM,
     ENTRY_SOURCE,
     ENTRY_TASK,
-    ENTRY_TASK_STEP,
+    ENTRY_TASK_INSIDE,
 )
-from relfast_kernels.text.failures import IN_OBJECT, UNSURE, WORDS, is_false, words_of
+from relfast_kernels.text.failures import UNSURE, is_false, words_of
 from relfast_kernels.text.fields import may_be_joined
 from relfast_kernels.text.find import begins_with, copy
 from relfast_kernels.text.gold import may_be_task, task_number, task_of_gold
@@ -69,18 +75,12 @@ MOST_CHARACTERS: Final = 500
 _ROOM: Final = 6 * MOST_CHARACTERS + 256
 """Bytes that an error's JSON takes at most beside the kind."""
 
-_texts = [text.encode() for words in range(IN_OBJECT + 1, len(WORDS) + 1) for text in WORDS[words]]
-_WORDS: Final = np.frombuffer(b"".join(_texts), np.uint8)
-_AT: Final = np.cumsum([0, 0, 0, 0, *map(len, _texts)])
-"""The three texts of each kind of words, and where they begin: of one kind from three times its number on."""
-
 _OTHERS: Final = np.frombuffer("".join(OTHER_TASKS).lower().encode(), np.uint8)
 _OTHERS_AT: Final = np.cumsum([0, *map(len, OTHER_TASKS)])
 _N_OTHERS: Final = len(OTHER_TASKS)
-_OF_SEQBENCH: Final = FIRST_OTHER + OTHER_TASKS.index("SeqBench")
 
 _KIND: Final = np.frombuffer(b'{"type":"', np.uint8)
-_MISSING: Final = np.frombuffer(b"MissingResponse", np.uint8)
+_NOTHING: Final = np.frombuffer(b"None", np.uint8)
 _MESSAGE: Final = np.frombuffer(b',"message":"', np.uint8)
 _TYPE_NAME: Final = np.frombuffer(b"type", np.uint8)
 _CODE_NAME: Final = np.frombuffer(b"code", np.uint8)
@@ -153,14 +153,15 @@ def _put_message(data: Any, tape: Any, error: int, out: Any, to: int) -> int:
 
 
 @kernel
-def put_failure(data: Any, tape: Any, sample: int, out: Any, to: int, aside: int) -> int:
+def put_failure(data: Any, tape: Any, table: Any, sample: int, out: Any, to: int, aside: int) -> int:
     """Write the JSON of a failed sample's error; where it ends, or -1: only the exact way knows.
 
     ``out`` is work space from ``aside`` on, and has as many bytes there as the line and some more.
     """
-    words, token = words_of(sample)
+    number, token = words_of(sample)
+    words = table.words[number]
     kind = 0
-    if words == IN_OBJECT:
+    if number == OF_OBJECT:
         kind = _text_among(data, tape, token, _TYPE_NAME)
         if kind == 0:
             kind = _text_among(data, tape, token, _CODE_NAME)
@@ -169,28 +170,26 @@ def put_failure(data: Any, tape: Any, sample: int, out: Any, to: int, aside: int
     if to + size + tape[0, TOKEN_END] - tape[0, TOKEN_START] + _ROOM > aside:
         return -1
     at = aside
-    if words == IN_OBJECT:
+    if number == OF_OBJECT:
         end = _put_message(data, tape, token, out, at)
         if end < 0:
             return -1
     else:
-        part = 3 * words
-        end = copy(_WORDS, _AT[part + 1], _AT[part + 2], out, at)
+        end = copy(table.names, words[WORDS_BEFORE], words[WORDS_AFTER], out, at)
         if token != 0:
             if tape[token, TOKEN_KIND] <= ESCAPED:
                 end = put_text(data, tape[token, TOKEN_START], tape[token, TOKEN_END], out, end)
             else:
                 end = copy(data, tape[token, TOKEN_START], tape[token, TOKEN_END], out, end)
-        end = copy(_WORDS, _AT[part + 2], _AT[part + 3], out, end)
+        elif words[WORDS_QUOTE] != 0:
+            end = copy(_NOTHING, 0, len(_NOTHING), out, end)
+        end = copy(table.names, words[WORDS_AFTER], words[WORDS_END], out, end)
     to = copy(_KIND, 0, len(_KIND), out, to)
     if kind != 0:
         # it brings its quotes
         to = put_json(data, tape[kind, TOKEN_START], tape[kind, TOKEN_END], out, to - 1)
     else:
-        if words == IN_OBJECT:
-            to = copy(_MISSING, 0, len(_MISSING), out, to)
-        else:
-            to = copy(_WORDS, _AT[3 * words], _AT[3 * words + 1], out, to)
+        to = copy(table.names, words[WORDS_KIND], words[WORDS_BEFORE], out, to)
         out[to] = 34
         to += 1
     to = copy(_MESSAGE, 0, len(_MESSAGE), out, to)
@@ -218,7 +217,7 @@ def name_number(data: Any, start: int, end: int) -> Any:
 def _named(data: Any, tape: Any, entry: Any) -> Any:
     """The number of the task that a row names, `NO_NAME` where it names none, or `UNSURE`."""
     token = entry[ENTRY_TASK]
-    if entry[ENTRY_TASK_STEP] != 0:
+    if entry[ENTRY_TASK_INSIDE] != 0:
         return UNSURE
     if not is_null(data, tape, token):
         if tape[token, TOKEN_KIND] != STRING:
@@ -242,7 +241,7 @@ def _gold_object(data: Any, n_tokens: int, work: Any, scratch: Any, aside: int) 
     """The token of a row's gold, or of what it holds as JSON text, which is from ``n_tokens`` on and about
     ``scratch``; `UNSURE` where that is no object."""
     tape, answer = work.tape, work.entry[ENTRY_ANSWER]
-    if work.entry[ENTRY_ANSWER_STEP] != 0:
+    if work.entry[ENTRY_ANSWER_INSIDE] != 0:
         return UNSURE
     if tape[answer, TOKEN_KIND] == ESCAPED:
         end = put_text(data, tape[answer, TOKEN_START], tape[answer, TOKEN_END], scratch, aside)
@@ -255,15 +254,16 @@ def _gold_object(data: Any, n_tokens: int, work: Any, scratch: Any, aside: int) 
 
 @kernel
 def shown_task(
-    data: Any, n_tokens: int, settings: Any, joined: Any, work: Any, mapped: bool, known: int, id_place: int,
+    data: Any, n_tokens: int, settings: Any, joined: Any, work: Any, known: int, id_place: int,
     id_start: int, id_end: int, value: Any, scratch: Any, used: int, aside: int,
 ) -> Any:  # fmt: skip
     """The number of the task that rows show of a line none of whose responses is there, `NO_NAME` where they
     show none, or `UNSURE`. ``scratch`` is work space from ``used`` and ``aside`` on."""
     tape, entry = work.tape, work.entry
     id_text = data if id_place == IN_DATA else scratch
-    if entry[ENTRY_DIALECT] == SEQBENCH:
-        return UNSURE if mapped else _OF_SEQBENCH
+    own = joined.table.forms[entry[ENTRY_FORM], FORM_TASK_NUMBER]
+    if own >= 0:
+        return UNSURE if joined.table.maps.shape[0] > 0 else own
     if may_be_joined(settings, work, known):
         # text that is no gold after all: then it is the question's, and the id too
         gold_token = _gold_object(data, n_tokens, work, scratch, aside)
@@ -313,13 +313,13 @@ def put_failed(
 
 @kernel
 def leave_failures(
-    data: Any, n_tokens: int, n: int, number: int, settings: Any, joined: Any, work: Any, mapped: bool,
+    data: Any, n_tokens: int, n: int, number: int, settings: Any, joined: Any, work: Any,
     known: int, id_place: int, id_start: int, id_end: int, value: Any, used: int, aside: int, records: Any,
     scratch: Any, state: Any,
 ) -> int:  # fmt: skip
     """Fill in the records of a line none of whose responses is there: `FAST`, or `SLOW`."""
     task = shown_task(
-        data, n_tokens, settings, joined, work, mapped, known, id_place, id_start, id_end, value, scratch,
+        data, n_tokens, settings, joined, work, known, id_place, id_start, id_end, value, scratch,
         used, aside,
     )  # fmt: skip
     if task == UNSURE:
@@ -329,7 +329,7 @@ def leave_failures(
     for sample in range(n):
         if work.samples[sample] != last:
             last, start = work.samples[sample], used
-            used = put_failure(data, work.tape, last, scratch, start, aside)
+            used = put_failure(data, work.tape, joined.table, last, scratch, start, aside)
             if used < 0:
                 return SLOW
         put_failed(

@@ -13,12 +13,16 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
+    AS_SAID,
     ESCAPED,
     INTEGER,
     LIST,
     LITERAL,
     MAX_TOKENS,
+    NULL_RESPONSE,
     OBJECT,
+    OF_OBJECT,
+    STATUS,
     STRING,
     TOKEN_END,
     TOKEN_KIND,
@@ -33,64 +37,7 @@ UNSURE = -1
 
 NO_TEXT: Final = 16 * MAX_TOKENS
 """Numbers of samples from here on are failures."""
-_WORDS: Final = 32
-
-(
-    IN_OBJECT,
-    AS_SAID,
-    IS_NULL,
-    NO_CONTENT,
-    ENDED,
-    FILTERED,
-    NOT_SAID,
-    REFUSED,
-    REFUSED_WORDLESS,
-    STATUS,
-    NO_CHOICES,
-    HAS_ENDED,
-    NO_OUTPUTS,
-    ABORTED,
-    NO_RESPS,
-    NO_CANDIDATE,
-    NO_CANDIDATE_NONE,
-    NO_CANDIDATES,
-    NO_LOG,
-    NO_LOG_LIMIT,
-    NOT_SAMPLED,
-    NO_TRACE,
-    NO_MODEL_TEXT,
-    NOT_SUCCESSFUL,
-    NO_COMPLETIONS,
-) = range(25)
-"""Which words: those of an error object, of a text as it stands, and of `WORDS`."""
-
-WORDS: Final = {
-    AS_SAID: ("MissingResponse", "", ""),
-    IS_NULL: ("MissingResponse", "the response is null", ""),
-    NO_CONTENT: ("MissingResponse", "the message has no content", ""),
-    ENDED: ("MissingResponse", "the message has no content (finish_reason ", ")"),
-    FILTERED: ("ContentFilter", "the content filter left nothing of the response", ""),
-    NOT_SAID: ("MissingResponse", "there is no message of the assistant", ""),
-    REFUSED: ("Refusal", "", ""),
-    REFUSED_WORDLESS: ("Refusal", "the model refused", ""),
-    STATUS: ("MissingResponse", "the server answered with status ", ""),
-    NO_CHOICES: ("MissingResponse", "response.body.choices is missing", ""),
-    HAS_ENDED: ("MissingResponse", "the request has ", ""),
-    NO_OUTPUTS: ("MissingResponse", "outputs is empty", ""),
-    ABORTED: ("MissingResponse", "no text (finish_reason ", ")"),
-    NO_RESPS: ("MissingResponse", "resps holds no response", ""),
-    NO_CANDIDATE: ("MissingResponse", "the candidate has no text (finishReason ", ")"),
-    NO_CANDIDATE_NONE: ("MissingResponse", "the candidate has no text (finishReason None)", ""),
-    NO_CANDIDATES: ("MissingResponse", "response.candidates is empty", ""),
-    NO_LOG: ("MissingResponse", "output.choices is empty", ""),
-    NO_LOG_LIMIT: ("MissingResponse", "output.choices is empty (limit ", ")"),
-    NOT_SAMPLED: ("MissingResponse", "no message of the trace was sampled", ""),
-    NO_TRACE: ("MissingResponse", "the episode holds no trace", ""),
-    NO_MODEL_TEXT: ("MissingResponse", "model_response.text is empty", ""),
-    NOT_SUCCESSFUL: ("MissingResponse", "the request failed", ""),
-    NO_COMPLETIONS: ("MissingResponse", "result.completions is empty", ""),
-}
-"""The kind of an error, and what stands before and after the text that its message quotes."""
+_MOST_WORDS: Final = 256
 
 _ERROR = np.frombuffer(b"error", np.uint8)
 
@@ -98,13 +45,13 @@ _ERROR = np.frombuffer(b"error", np.uint8)
 @kernel
 def failure(words: int, token: int) -> int:
     """The number of a failed sample, with the token that it quotes (0: none)."""
-    return NO_TEXT + token * _WORDS + words
+    return NO_TEXT + token * _MOST_WORDS + words
 
 
 @kernel
 def words_of(sample: int) -> Any:
     """Which words a failed sample has, and the token that they quote."""
-    return (sample - NO_TEXT) % _WORDS, (sample - NO_TEXT) // _WORDS
+    return (sample - NO_TEXT) % _MOST_WORDS, (sample - NO_TEXT) // _MOST_WORDS
 
 
 @kernel
@@ -153,7 +100,7 @@ def said_of_one_error(data: Any, tape: Any, error: int) -> int:
         if has_escaped_name(data, tape, error) or says_nothing(data, tape, error):
             return UNSURE
         inner = member(data, tape, error, _ERROR)
-    return failure(IN_OBJECT, error)
+    return failure(OF_OBJECT, error)
 
 
 @kernel
@@ -236,7 +183,7 @@ def settled(data: Any, tape: Any, failed: int, error: int, code: int, n: int, sa
         # about what is null, or all
         some = False
         for k in range(n):
-            if samples[k] == failure(IS_NULL, 0):
+            if samples[k] == failure(NULL_RESPONSE, 0):
                 samples[k] = said
                 some = True
         if not some:

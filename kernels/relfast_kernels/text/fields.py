@@ -128,13 +128,13 @@ def put_response(data: Any, tape: Any, token: int, scratch: Any, to: int) -> Any
 
 @kernel
 def leave_fields(
-    data: Any, n: int, number: int, settings: Any, mapped: bool, work: Any, id_place: int, id_start: int,
-    id_end: int, value: Any, used: Any, records: Any, scratch: Any, state: Any,
+    data: Any, n: int, number: int, settings: Any, table: Any, work: Any, id_place: int,
+    id_start: int, id_end: int, value: Any, used: Any, records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
     """Keep the responses of a line for Python, with a digest of all that its records have beside them and
     their id: `FIELDS`."""
     seed = np.uint64(settings[SET_SEED])
-    digest = digest_row(data, work.tape, work.entry, seed, settings[SET_JOIN] != 0, value, mapped)
+    digest = digest_row(data, table, work, seed, settings[SET_JOIN] != 0, value)
     for sample in range(n):
         row = records[state[STATE_RECORDS] + sample]
         escaped, first, last = put_response(data, work.tape, work.samples[sample], scratch, used)

@@ -1,7 +1,7 @@
 r"""Reading text records without decoding them: fields, gold and answers straight from a line's bytes.
 
 `line_ends` divides a block into lines, and `scan_lines` finds in them the records of the text tasks
-(REL-A, B1, C1) in any dialect that `dialects` knows. A line is read in one structural pass that leaves
+(REL-A, B1, C1) in any form that `projection` knows. A line is read in one structural pass that leaves
 tokens, and strings in one form, UTF-8 without JSON's escapes. In that, cut down to what was said after
 reasoning if asked for, the extractors of the run's policy read the answer (`responses`). What comes out is
 a key per response, also of one that is not there (`failures`); `relfast_kernels.text.rows` turns keys into
@@ -24,6 +24,7 @@ from relfast_kernels.layouts import (
     ESCAPED,
     FAST,
     FIRST_OTHER,
+    FORM_TASK_NUMBER,
     GOLD_VALUE_SHIFT,
     IN_DATA,
     IN_SCRATCH,
@@ -52,7 +53,6 @@ from relfast_kernels.layouts import (
     SCRATCH_PER_BYTE,
     SCRATCH_PER_LINE,
     SEEN_IN_GOLD,
-    SEQBENCH,
     SET_DETAILS,
     SET_DIALECT,
     SET_FIELDS,
@@ -76,15 +76,14 @@ from relfast_kernels.layouts import (
     WANTS_SCRATCH,
 )
 from relfast_kernels.text.characters import is_printable, is_utf8
-from relfast_kernels.text.dialects import LEFT_OUT, read_entry
 from relfast_kernels.text.entry import (
     ENTRY_ANSWER,
-    ENTRY_ANSWER_STEP,
-    ENTRY_DIALECT,
+    ENTRY_ANSWER_INSIDE,
+    ENTRY_FORM,
     ENTRY_QUESTION,
     ENTRY_SOURCE,
     ENTRY_TASK,
-    ENTRY_TASK_STEP,
+    ENTRY_TASK_INSIDE,
 )
 from relfast_kernels.text.failure_rows import leave_failures, put_failed, put_failure
 from relfast_kernels.text.failures import NO_TEXT, UNSURE, how_many_failed
@@ -95,6 +94,7 @@ from relfast_kernels.text.join import NOT_THERE, find_gold
 from relfast_kernels.text.json_scan import is_null, tokenise
 from relfast_kernels.text.json_strings import put_text
 from relfast_kernels.text.mapped import FIELD_OF_ANSWER, FIELD_OF_TASK, find_inside
+from relfast_kernels.text.projection import LEFT_OUT, read_entry
 from relfast_kernels.text.questions import may_show_taxa
 from relfast_kernels.text.responses import (
     LEAVES_IT,
@@ -121,14 +121,14 @@ def _score_line(
     gold record is ``known`` where its question found it."""
     tape, entry, samples = work.tape, work.entry, work.samples
     details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
-    if settings[SET_FIELDS] != 0 or entry[ENTRY_DIALECT] == SEQBENCH:
+    if settings[SET_FIELDS] != 0 or joined.table.forms[entry[ENTRY_FORM], FORM_TASK_NUMBER] >= 0:
         return SLOW
     # gold and task, of the row or of the record that it is joined with
     task: Any = -1
     token = entry[ENTRY_TASK]
     has_task = not is_null(data, tape, token)
-    in_text = entry[ENTRY_TASK_STEP] != 0
-    if in_text and (token != entry[ENTRY_ANSWER] or entry[ENTRY_ANSWER_STEP] == 0):
+    in_text = entry[ENTRY_TASK_INSIDE] != 0
+    if in_text and (token != entry[ENTRY_ANSWER] or entry[ENTRY_ANSWER_INSIDE] == 0):
         return SLOW
     if has_task and not in_text:
         if tape[token, TOKEN_KIND] != STRING:
@@ -189,10 +189,10 @@ def _score_line(
         if stop < 0 or not is_plain_json(scratch, tape, n_tokens, stop, answer_start, answer_end):
             return SLOW
         answer = n_tokens
-        if not joins and entry[ENTRY_ANSWER_STEP]:
-            answer = find_inside(scratch, tape, n_tokens, joined, FIELD_OF_ANSWER, entry[ENTRY_ANSWER_STEP])
+        if not joins and entry[ENTRY_ANSWER_INSIDE]:
+            answer = find_inside(scratch, tape, n_tokens, joined.table, work, FIELD_OF_ANSWER)
         if in_text:
-            token = find_inside(scratch, tape, n_tokens, joined, FIELD_OF_TASK, entry[ENTRY_TASK_STEP])
+            token = find_inside(scratch, tape, n_tokens, joined.table, work, FIELD_OF_TASK)
             if token == 0 or tape[token, TOKEN_KIND] != STRING:
                 return SLOW
             task = task_number(scratch, tape[token, TOKEN_START], tape[token, TOKEN_END])
@@ -223,7 +223,7 @@ def _score_line(
         done: Any = NOT_DONE
         token = samples[sample]
         if token >= NO_TEXT:
-            first, used = used, put_failure(data, tape, token, scratch, used, decoded)
+            first, used = used, put_failure(data, tape, joined.table, token, scratch, used, decoded)
             if used < 0:
                 return SLOW
             put_failed(row, task, number, sample, id_place, id_start, id_end, value, first, used)
@@ -290,15 +290,11 @@ def _scan_line(
         return SLOW
     n = read_entry(
         data,
-        work.tape,
         settings[SET_DIALECT],
         joined.chosen,
         settings[SET_FILTER] != 0,
-        joined.paths,
-        joined.steps,
-        work.fields,
-        work.entry,
-        work.samples,
+        joined.table,
+        work,
     )
     if n < 0:
         return BLANK if n == LEFT_OUT else SLOW
@@ -315,7 +311,7 @@ def _scan_line(
     n_failed = how_many_failed(work.samples, n)
     if n_failed == n:
         kind = leave_failures(
-            data, n_tokens, n, number, settings, joined, work, len(joined.paths) > 0, known, place, id_start,
+            data, n_tokens, n, number, settings, joined, work, known, place, id_start,
             id_end, value, used, decoded, records, scratch, state,
         )  # fmt: skip
         return int(kind)
@@ -328,8 +324,8 @@ def _scan_line(
         return SLOW
     if kind == SLOW:
         kind = leave_fields(
-            data, n, number, settings, len(joined.paths) > 0, work, place, id_start, id_end, value, used,
-            records, scratch, state,
+            data, n, number, settings, joined.table, work, place, id_start, id_end, value, used, records,
+            scratch, state,
         )  # fmt: skip
     return kind
 

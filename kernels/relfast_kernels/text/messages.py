@@ -11,24 +11,19 @@ from relfast_kernels.layouts import (
     ESCAPED,
     LIST,
     MAX_TOKENS,
+    NO_CONTENT,
+    NOT_SAID,
+    NULL_RESPONSE,
     OBJECT,
+    REFUSED,
+    REFUSED_WORDLESS,
     STRING,
     TOKEN_END,
     TOKEN_KIND,
     TOKEN_NEXT,
     TOKEN_START,
 )
-from relfast_kernels.text.failures import (
-    IS_NULL,
-    NO_CONTENT,
-    NO_TEXT,
-    NOT_SAID,
-    REFUSED,
-    REFUSED_WORDLESS,
-    UNSURE,
-    failure,
-    said_of_one_error,
-)
+from relfast_kernels.text.failures import NO_TEXT, UNSURE, failure, said_of_one_error
 from relfast_kernels.text.find import begins_with, same_as
 from relfast_kernels.text.json_scan import is_null, member
 from relfast_kernels.text.json_strings import put_text
@@ -221,7 +216,7 @@ def samples_in(data: Any, tape: Any, response: int, samples: Any) -> int:
         samples[0] = response
         return 1
     if is_null(data, tape, response):
-        samples[0] = failure(IS_NULL, 0)
+        samples[0] = failure(NULL_RESPONSE, 0)
         return 1
     at = response + 1
     stop = tape[response, TOKEN_NEXT]
@@ -242,7 +237,7 @@ def samples_in(data: Any, tape: Any, response: int, samples: Any) -> int:
         if kind == LIST and tape[at, TOKEN_NEXT] > at + 1:
             said = last_said(data, tape, at)
         elif is_null(data, tape, at):
-            said = failure(IS_NULL, 0)
+            said = failure(NULL_RESPONSE, 0)
         if said < 0:
             return UNSURE
         samples[n] = said

@@ -1,4 +1,4 @@
-"""Ids of prompts that have none: `relfast.formats.verl.prompt_id`, hashed once for rollouts of one prompt."""
+"""Ids of prompts: `relfast.formats.reading.prompt_id`, hashed once for rollouts of one prompt."""
 
 from __future__ import annotations
 

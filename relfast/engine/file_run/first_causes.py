@@ -16,7 +16,7 @@ from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError
 from relfast.formats.documents import advice_on_row
-from relfast.formats.entry import NO_ASSISTANT
+from relfast.formats.entry import NOT_SAID
 from relfast.formats.failure import NoResponse
 from relfast.formats.near_miss import id_in, place_of
 from relfast.json_text import Undecodable, decode_object
@@ -151,7 +151,7 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
             cause.advice = ("map", missing, place, *(("response", response) if response else ()))
         elif missing == "answer" and not job.data:
             cause.advice = ("data",)
-    elif cause.message.startswith("response is ") or cause.message == NO_ASSISTANT:
+    elif cause.message.startswith("response is ") or cause.message == NOT_SAID.message:
         row = read_row()
         cause.keys = _keys(row)
         place = place_of("response", row)
