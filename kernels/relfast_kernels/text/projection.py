@@ -138,6 +138,7 @@ LEFT_OUT = -2
 """Instead of a number of responses, as `UNSURE` is: the row is of a filter that is not scored."""
 
 _ATTACHED = np.frombuffer(b"attachment://", np.uint8)
+_ESCAPED_LETTER = np.frombuffer(b"\\u00", np.uint8)
 
 
 @kernel
@@ -274,9 +275,7 @@ def is_attached(data: Any, tape: Any, token: int) -> bool:
     if token <= 0 or tape[token, TOKEN_KIND] > ESCAPED:
         return False
     start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
-    if end > start and data[start] == 92:
-        return True
-    return begins_with(data, start, end, _ATTACHED)
+    return begins_with(data, start, end, _ATTACHED) or begins_with(data, start, end, _ESCAPED_LETTER)
 
 
 @kernel
