@@ -107,7 +107,6 @@ def test_ends_are_read_as_all_of_a_response() -> None:
         assert n_fast > 0.8 * n_lines
 
 
-@pytest.mark.compiled
 def test_an_end_begins_with_a_line_and_marks_are_seen() -> None:
     rng = random.Random(1)
     n_ends = n_whole = 0

@@ -433,7 +433,7 @@ def test_other_settings_take_the_ordinary_way(job: Job) -> None:
 def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
     if not linker:
-        monkeypatch.setattr(native, "_LINKERS", ())
+        monkeypatch.setenv("PATH", "")
     linked = linker and (shutil.which("ld") or shutil.which("cc"))
     path = native.build("text")
     assert path == (native.shared_library if linked else native.object_file)("text")
@@ -469,9 +469,12 @@ def test_a_library_that_cannot_be_loaded_is_no_library(
 ) -> None:
     """A linker that fails, or a folder from which nothing may run: the object file does it."""
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(native, "_LINKERS", (("false",), ("cp", "/etc/passwd"), ("true",)))
-    assert native.build("text") == native.object_file("text")
-    assert native.load("text") is not None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name, script in ("ld", "exit 1"), ("cc", 'for out; do :; done; echo no library > "$out"'):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    assert native.build("prompts") == native.object_file("prompts")
+    assert native.load("prompts") is not None
 
 
 ESCAPES = [

@@ -9,9 +9,7 @@ import random
 from functools import cache
 from typing import Any
 
-import numba
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relfast_kernels import layouts
@@ -22,8 +20,6 @@ from strict.corpus import samples
 
 from relfast.tasks.reasoning import lower
 from relfast.tasks.rel_a import kernel_tables, units, vocabulary, words
-
-pytestmark = pytest.mark.skipif(not numba.config.DISABLE_JIT, reason="takes a minute to compile")
 
 SIGNS = [
     *'()[]{}$*_`:=,;-–—/|+?!<>~&"', "\\boxed{", "**", "!=", "->", "→", "✓", "✗", "❌", "¬", "≠", "<answer>", "</answer>", "&nbsp;", "\\text{",

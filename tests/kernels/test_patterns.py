@@ -75,7 +75,6 @@ def _text(words: list[str], prose: list[str], rng: random.Random) -> str:
 
 @pytest.mark.slow
 @pytest.mark.fuzz
-@pytest.mark.compiled
 def test_the_machine_finds_what_re_finds() -> None:
     rng = fresh(13)
     prose = [row["llm_solution"] for row in solutions()[:300]]

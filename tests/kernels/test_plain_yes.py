@@ -5,15 +5,12 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
 from relfast_kernels.compiled import native
 
 from relfast.engine.strict_reader import StrictReader
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_b.strict import extract_strict
-
-pytestmark = pytest.mark.compiled
 
 BEFORE = [
     "", "Prose of 3 kinds.\n\n", "Some real prose here. " * 10 + "\n\n", "x " * 70, "It has no way to say.\n", "is 5 < 7\n", "x <\n",

@@ -18,6 +18,7 @@ import fcntl
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -35,8 +36,18 @@ except ImportError:
 
 _ROOT: Final = Path(__file__).parent.parent
 
-UNITS: Final = ("text", "maze", "smiles", "mcs", "motif", "tags", "prompts")
-"""What is built on its own, the longest first; `entries_of` has its entries."""
+UNITS: Final = {
+    "text": "text/entries.py",
+    "maze": "maze/entries.py",
+    "smiles": "smiles/entries.py",
+    "mcs": "mcs/entries.py",
+    "motif": "motif/entries.py",
+    "tags": "tags/entries.py",
+    "prompts": "prompts/entries.py",
+    "align": "align.py",
+    "isomers": "isomers.py",
+}
+"""What is built on its own, the longest first, and where its ``ENTRIES`` are declared."""
 
 _FORM: Final = "1"
 """To be raised when files are written in another way."""
@@ -71,7 +82,7 @@ def sources(unit: str) -> dict[str, bytes]:
     """The sources that a unit's code comes from: its entries and all that is imported from there, the builder
     and the decorator. Found by the beginnings of lines, which takes 1 ms for the largest."""
     found: dict[str, bytes] = {}
-    waiting = [f"{unit}/entries.py", "compiled/builder.py"]
+    waiting = [UNITS[unit], "compiled/builder.py"]
     while waiting:
         name = waiting.pop()
         if name not in found:
@@ -239,6 +250,53 @@ def _open_object(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str], 
     return address_of
 
 
+_plain: dict[str, Mapping[str, Callable[..., int]]] = {}
+
+
+def functions(unit: str) -> Mapping[str, Callable[..., int]]:
+    """`load`, or the same functions as plain Python, some hundred times slower, where nothing is built.
+
+    Those are looked for again at each call.
+    """
+    built = load(unit)
+    if built is None and unit not in _plain:
+        import importlib
+
+        declared = importlib.import_module(entries_of(unit)).ENTRIES
+        _plain[unit] = {name: _as_plain(function) for name, (function, _) in declared.items()}
+    return built or _plain[unit]
+
+
+_calling = threading.RLock()
+
+
+def _start_anew() -> None:
+    """In a forked child: a thread that is not here may have held the lock."""
+    global _calling
+    _calling = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_start_anew)
+
+
+def _as_plain(function: Callable[..., int]) -> Callable[..., int]:
+    import numpy as np
+
+    def call(*values: Any) -> int:
+        # one at a time, as calls that hold the interpreter's lock; numbers wrap around as in machine code
+        with _calling, np.errstate(all="ignore"):
+            return int(function(*map(_address, values)))
+
+    return call
+
+
+def _address(value: Any) -> int:
+    """What stands in a register for an argument, as ctypes passes it."""
+    if isinstance(value, int):
+        return int(value)
+    return ctypes.cast(value, ctypes.c_void_p).value or 0
+
+
 def is_short(unit: str, name: str) -> bool:
     """Whether a function of a unit is called with the interpreter's lock held."""
     return not SHORT.isdisjoint((unit, f"{unit}.{name}"))
@@ -246,7 +304,7 @@ def is_short(unit: str, name: str) -> bool:
 
 def entries_of(unit: str) -> str:
     """The module that declares a unit's entries."""
-    return f"relfast_kernels.{unit}.entries"
+    return "relfast_kernels." + UNITS[unit].removesuffix(".py").replace("/", ".")
 
 
 def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..., int]:
@@ -275,20 +333,38 @@ def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..
 
 
 @contextmanager
-def alone(unit: str, *, wait: bool = True) -> Iterator[None]:
-    """Build a unit once a machine: wait as long as another process is at it.
+def alone(name: str, *, wait: bool = True) -> Iterator[None]:
+    """Do what has a name, as the building of a library, once a machine: wait while another process is at it.
 
     Its lock ends with that process, however it ends. Raises `OSError` as `keep`, and without ``wait``
     `BlockingIOError`.
     """
     cache().check(make=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    lock = os.open(cache().path / f".{unit}.lock", flags, 0o600)
+    place = cache().path / f".{name}.lock"
+    lock = os.open(place, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
+        with suppress(OSError):
+            place.unlink()  # who waits for it sees that all is done, or does it again
     finally:
         os.close(lock)
+
+
+_FORGOTTEN_SECONDS: Final = 7 * 86_400.0
+
+
+def clean_up() -> None:
+    """Remove what other versions have left: files that nobody has loaded for a week, and numba's own."""
+    import shutil
+    import time
+
+    shutil.rmtree(user_cache("numba").path, ignore_errors=True)
+    with suppress(OSError):
+        for path in cache().path.iterdir():
+            found = path.lstat()
+            if max(found.st_atime, found.st_mtime) < time.time() - _FORGOTTEN_SECONDS and path.is_file():
+                path.unlink()
 
 
 def keep(unit: str, module: Any, entries: Mapping[str, Any], emitted: Callable[..., bytes]) -> Path:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.maze.tables import corridor
 
 DRAWS_PER_POINT: Final = 3
 """Draws that `rewind` takes for each of its points: how far, which room, which door."""
@@ -173,10 +172,3 @@ def rewind(
         inside[behind] = 0
         point = chosen
     return moves, points, doors
-
-
-def warm_up() -> None:
-    """Compile everything here for the types that the generator uses."""
-    spanning_tree(np.array([[0, 1]], np.int32), np.array([0]), 2)
-    maze = corridor()
-    rewind(maze.first_edge, maze.neighbors, 0, 1, 1, np.zeros(2 * DRAWS_PER_POINT))

@@ -40,7 +40,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.maze.columns import NO_ROOM
 from relfast_kernels.maze.search import remaining
-from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables, corridor
+from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables
 
 
 @kernel
@@ -304,9 +304,3 @@ def judge_plan(
                 return False
         ratios[5] = progress_score(best, n_actions, index, rest)
     return True
-
-
-def warm_up() -> None:
-    """Compile everything here for the types that callers use."""
-    one = np.zeros(1, np.int32)
-    validate_plans(corridor(), one, one, np.array([0, 1]))

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import MOVE, NO_DOOR, NO_KEY, PICK_UP, RESCUE, START, UNLOCK, USE
+from relfast_kernels.layouts import MOVE, NO_DOOR, PICK_UP, RESCUE, START, UNLOCK, USE
 from relfast_kernels.maze.columns import MAX_PAIRS, NO_ROOM
 from relfast_kernels.maze.search import Found, remaining, shortest
-from relfast_kernels.maze.tables import MazeTables, corridor
+from relfast_kernels.maze.tables import MazeTables
 
 _PER_PLACE: Final = 256
 """Numbers of work space that are tried first, for each room and each edge: enough for 32 pairs."""
@@ -115,10 +115,3 @@ def remaining_actions(
         if length != NO_ROOM:
             return length
         size *= 8
-
-
-def warm_up() -> None:
-    """Compile everything here for the types that callers use."""
-    shortest_plan(corridor())
-    nothing = np.zeros(1, np.int32)
-    remaining_actions(corridor(), 0, NO_KEY, nothing, nothing, 1)

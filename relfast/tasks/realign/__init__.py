@@ -39,7 +39,6 @@ TASK: Final = Task(
     strict_needs=("question",),
     embeds=True,
     options=RealignOptions,
-    kernels=("align",),
     prompts=(Prompt("realign", 1, "relfast.tasks.realign.prompt:steps_and_box"),),
     mock="relfast.tasks.realign.mock:answer",
     shown="relfast.tasks.realign.display:DISPLAY",
