@@ -134,7 +134,7 @@ docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-## the newest saved run into the table of docs/benchmarks.md
+## the newest saved run into benchmarks/results.md and the plot of docs/benchmarks.md
 render: $(VENV)/.test
 	$(BIN)/python -m benchmarks.render
 

@@ -1,4 +1,4 @@
-"""Saved benchmark runs → the table of docs/benchmarks.md, and the plot of what changed.
+"""Saved benchmark runs → benchmarks/results.md, and the plot of what changed.
 
 ``python -m benchmarks.render`` writes the newest saved run into both. Targets are for ratios to a floor or
 rival measured in the same run, never for times; whether something became slower is for `benchmarks.gate` to say.
@@ -16,7 +16,7 @@ from benchmarks import history
 
 ROOT = Path(__file__).parent.parent
 PLOT = ROOT / "docs" / "assets" / "benchmarks_history.svg"
-START, END = "<!-- benchmarks:start -->", "<!-- benchmarks:end -->"
+RESULTS = ROOT / "benchmarks" / "results.md"
 
 
 def newest_run(folder: Path = ROOT / ".benchmarks") -> dict[str, Any]:
@@ -112,18 +112,9 @@ def table(run: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def write_table(run: dict[str, Any], page: Path = ROOT / "docs" / "benchmarks.md") -> None:
-    """Put a run's table in the place of the page's."""
-    before, start, rest = page.read_text("utf-8").partition(START)
-    _, end, after = rest.partition(END)
-    if not (start and end):
-        sys.exit(f"{page}: no {START} … {END}")
-    page.write_text(f"{before}{START}\n{table(run)}\n{END}{after}", "utf-8")
-
-
 def main() -> int:
     run = newest_run()
-    write_table(run)
+    RESULTS.write_text(f"# The newest run\n\nWritten by `make render`.\n\n{table(run)}\n", "utf-8")
     history.remember(run["datetime"], processor(run), ratios(run))
     history.draw(history.read(), PLOT)
     return 0

@@ -1,4 +1,4 @@
-"""MkDocs' hook for reference/commands.md: the help of every command, as the terminal shows it."""
+"""MkDocs' hook: what pages leave to the code, the help of every command and the table of dialects."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from typing import Any, Final
 import click
 
 from relfast.cli.main import cli
+from relfast.formats.table import DIALECTS, Form
 
-PLACE: Final = "<!-- commands -->"
 WIDTH: Final = 80
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the help in its place, where a page has one."""
-    return (
-        markdown.replace(PLACE, "\n".join(_help_of(cli, "relfast", None, 2)))
-        if PLACE in markdown
-        else markdown
-    )
+    """Put both in their places, where a page has one."""
+    if "<!-- commands -->" in markdown:
+        markdown = markdown.replace("<!-- commands -->", "\n".join(_help_of(cli, "relfast", None, 2)))
+    return markdown.replace("<!-- dialects -->", dialects()) if "<!-- dialects -->" in markdown else markdown
 
 
 def _help_of(command: click.Command, name: str, above: click.Context | None, level: int) -> Iterator[str]:
@@ -31,3 +29,35 @@ def _help_of(command: click.Command, name: str, above: click.Context | None, lev
             found = command.get_command(context, below)
             assert found is not None
             yield from _help_of(found, below, context, min(level + 1, 4))
+
+
+def _listed(paths: str) -> str:
+    return ", ".join(f"`{path}`" for path in paths.split()) or "–"
+
+
+def _responses(form: Form) -> str:
+    if form.response or not form.said:
+        return _listed(form.response)
+    each = [(said.items or ".", [path for _, path in said.says if path]) for said in form.said]
+    return "; ".join(
+        _listed(items) + (f": {_listed(' '.join(says))}" if says else "") for items, says in each
+    )
+
+
+def dialects() -> str:
+    """The table of dialects."""
+    lines = [
+        "| dialect | known by | id | task | gold | question | responses |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, dialect in DIALECTS.items():
+        for form in dialect.forms:
+            known = [
+                _listed(" ".join(dict.fromkeys(f"{tells} {form.when}".split()))).replace(", ", " + ")
+                for tells in form.tells
+            ]
+            gold = _listed(" ".join(form.members) or form.answer)
+            ids = _listed(f"{form.id} {form.number or ''}")
+            cells = [f"`{name}`", " or ".join(known), ids, _listed(form.task), gold, _listed(form.question)]
+            lines.append(f"| {' | '.join([*cells, _responses(form)])} |")
+    return "\n".join(lines) + "\n"

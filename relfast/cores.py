@@ -10,7 +10,7 @@ from typing import Final
 from relfast.errors import UsageError
 
 WORKERS_VARIABLE: Final = "RELFAST_WORKERS"
-"""Worker processes where nobody says how many."""
+"""Default number of worker processes."""
 
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 _OWN_CGROUPS: Final = Path("/proc/self/cgroup")
@@ -24,7 +24,7 @@ def usable_cores() -> int:
 
 
 def default_workers(otherwise: int | None = None) -> int | None:
-    """Worker processes where nobody says how many: ``RELFAST_WORKERS``, else ``otherwise``.
+    """Default number of worker processes: ``RELFAST_WORKERS``, else ``otherwise``.
 
     Raises
     ------

@@ -7,7 +7,7 @@
     │   └── OutputExistsError   an output is there already, and neither to be resumed nor to be replaced
     ├── InputError              an input that cannot be read at all (file, line, field)
     │   └── ReadError           an input that failed or changed while it was being read; `--resume` goes on
-    ├── UnknownTaskError        a task name nobody knows; lists the known ones
+    ├── UnknownTaskError        an unknown task name; lists the known ones
     ├── MissingExtraError       an optional package is not installed; says what to type
     ├── OutputError             the output cannot be written (path, reason)
     ├── ResumeMismatchError     `--resume` of a run that was started differently; names the difference
@@ -48,7 +48,7 @@ class UsageError(RelfastError):
 
 
 class OutputExistsError(UsageError):
-    """An output is there already, and nobody said whether to resume or to replace it. Nothing was touched."""
+    """An output exists, with neither resume nor overwrite. Nothing was touched."""
 
     def __init__(self, path: object, *, resumable: bool = False) -> None:
         self.path: str = str(path)
@@ -79,7 +79,7 @@ class ReadError(InputError):
 
 
 class UnknownTaskError(RelfastError):
-    """A task name nobody knows."""
+    """An unknown task name."""
 
     def __init__(self, name: object, known: Iterable[str]) -> None:
         self.name = name

@@ -197,7 +197,7 @@ class Parameter(NamedTuple):
     name
         Its keyword in Python.
     default
-        What it is where nobody says.
+        Its default.
     kind
         What values it takes.
     help

@@ -220,7 +220,7 @@ class ResponseFacts(NamedTuple):
 
     @property
     def truncated(self) -> bool | None:
-        """Whether it was cut off; None where nobody knows."""
+        """Whether it was cut off; None if unknown."""
         return None if self.finish_reason is None else self.finish_reason in TRUNCATED
 
 

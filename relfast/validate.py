@@ -1,26 +1,31 @@
-"""Whether records have the form that the REL document promises: every line checked, every flaw named.
+"""Whether records are what their task wants: every line checked, every flaw named.
 
-The rules are those of the document's section "Benchmark Format" (`REL/README.md`), for anybody's records: our
-generators', the published ones, one's own.
+REL's rules are those of its document's section "Benchmark Format" (`REL/README.md`). Records of other
+tasks are good if a response to them could be scored under ``strict``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from relfast.engine.io.lines import iterate_lines
+from relfast.engine.online.scorer import Scorer
 from relfast.errors import InputError
-from relfast.tasks import TASKS
+from relfast.formats import read_row
+from relfast.inference.requests import completed
+from relfast.tasks import TASKS, Task, find_task, infer_task
 from relfast.tasks.checks import kind_of, shown
 from relfast.tasks.facts import Problem
 
 DOCUMENTED: Final = {name: task for name, task in TASKS.items() if task.gold.check is not None}
 """The tasks whose record format is documented."""
 
+_NAMES: Final = tuple(DOCUMENTED)
 DOMAINS: Final = tuple(dict.fromkeys(task.gold.domain for task in DOCUMENTED.values()))
 
 _BOM: Final = b"\xef\xbb\xbf"
@@ -38,10 +43,27 @@ class Flaw(NamedTuple):
         return f"{self.file}:{self.line}: {name + ': ' if name else ''}{message}"
 
 
+@cache
+def _scorer() -> Scorer:
+    return Scorer(policy="strict", workers=0)
+
+
+def _undocumented(record: Any) -> Task | None:
+    """The task of a record, if the document has no format for it."""
+    if not isinstance(record, dict) or record.get("task") in _NAMES:
+        return None
+    entry = read_row(completed(record), "auto")
+    task = find_task(entry.task) or infer_task(entry.answer)
+    return None if task is None or task.name in DOCUMENTED else task
+
+
 def check_record(record: Any) -> list[Problem]:
-    """Everything that is wrong with one record; an empty list if it has the published form."""
+    """Everything that is wrong with one record; an empty list if it is as its task wants it."""
     if not isinstance(record, Mapping):
         return [Problem("", f"a record must be an object, not {kind_of(record)}")]
+    if _undocumented(record) is not None:
+        (score,) = _scorer().score([{**completed(dict(record)), "response": ""}])
+        return [] if score.error is None else [Problem("", score.error["message"])]
     problems = [*_check_text(record, "id"), *_check_text(record, "question")]
     name = record.get("task")
     task = DOCUMENTED.get(name) if isinstance(name, str) else None
@@ -131,6 +153,8 @@ class FileCheck:
                 problems.append(Problem("id", f"{shown(name)} is already the id of line {earlier}"))
         if not problems:
             self.n_good += 1
-            self.tasks[record["task"]] = self.tasks.get(record["task"], 0) + 1
+            other = _undocumented(record)
+            task = record["task"] if other is None else other.name
+            self.tasks[task] = self.tasks.get(task, 0) + 1
         for problem in problems:
             yield Flaw(self.path, number, problem)

@@ -53,6 +53,26 @@ def solutions() -> list[dict[str, Any]]:
     return rows("realign/model_solutions.jsonl.gz")
 
 
+def real_choices() -> list[dict[str, Any]]:
+    """794 real outputs whose final answer is a number from 1 to 8: source, model, choice and response."""
+    return rows("real_choices/outputs.jsonl.gz")
+
+
+def boxed_choices() -> list[dict[str, Any]]:
+    """Those of `solutions` whose last box holds nothing but a number from 1 to 8."""
+    return [
+        row
+        for row in solutions()
+        if re.findall(r"\\boxed{(.*?)}", row["llm_solution"])[-1:] == [str(row.get("pred"))]
+        and re.fullmatch("[1-8]", str(row["pred"]))
+    ]
+
+
+def chemistry_responses() -> list[dict[str, Any]]:
+    """1,500 real responses to chemistry questions, with their gold."""
+    return rows("rel/chem_llm_responses.jsonl.gz")
+
+
 def realign_parity(kind: str) -> list[dict[str, Any]]:
     """ReAlign's published code's own outputs of a kind: align, parse or parse_ref."""
     return [row for row in rows("parity/realign.jsonl.gz") if row["kind"] == kind]

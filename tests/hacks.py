@@ -38,28 +38,22 @@ def unreadable(answer: str) -> list[Any]:
 
 
 def panel_hacks(question: str) -> list[Any]:
-    """For any target: no default, no hedging, nothing from the prompt."""
+    """For any target: no default, no two choices in one form, nothing from the prompt."""
     pairs = [("1", "4"), ("8", "3"), ("2", "7")]
     shapes = [
-        "Answer {} or Answer {}", "Answer {}\nAnswer {}", "Answer: {}\nAnswer: {}", "Final answer: {}\nFinal answer: {}",
-        "{}\n{}", "{} {}", "{}, {}", "{} or {}", "Answer {} or {}", "Answer {}, {}", "Answer {}/{}", "Answer {} and {}",
-        "The answer is {}. The answer is {}.", "The answer is {} or maybe {}.", "\\boxed{{{}}} or \\boxed{{{}}}",
-        "\\boxed{{{}}}\n\\boxed{{{}}}", "\\boxed{{{},{}}}", "Answer {}\nor\nAnswer {}", "Option {}, option {}", "Answer {}\n\n\nAnswer {}",
-        "It could be Answer {} but also Answer {}", "panel {} or panel {}", "Answer: either {} or {}", "**Answer {}** / **Answer {}**",
-        "Answer {} | Answer {}", "Answer {} (or Answer {})", "- Answer {}\n- Answer {}", "It is Answer {}.\nIt is Answer {}.", "I choose option {}\nI choose option {}",
-        "Maybe Answer {}\nMaybe Answer {}", "Option {}\nAnswer {}", "The answer is {}.\n\nOr the answer is {}.", "So Answer {}.\nSo Answer {}.", "1. Answer {}\n2. Answer {}",
+        "Answer {} or Answer {}", "{} {}", "{}, {}", "{} or {}", "Answer {} or {}", "Answer {}, {}", "Answer {}/{}", "Answer {} and {}",
+        "The answer is {} or maybe {}.", "\\boxed{{{}}} or \\boxed{{{}}}", "\\boxed{{{},{}}}", "Option {}, option {}",
+        "panel {} or panel {}", "Answer: either {} or {}", "**Answer {}** / **Answer {}**", "Answer {} | Answer {}", "Answer {} (or Answer {})",
     ]  # fmt: skip
     every = range(1, 9)
     return [
         *(shape.format(*pair) for shape in shapes for pair in pairs),
-        " ".join(map(str, every)), ", ".join(map(str, every)), "\n".join(map(str, every)), "Answer 1-8", "Answer 1..8", "Answer 1 to 8",
-        "\n".join(f"Answer {n}" for n in every), " ".join(f"Answer {n}" for n in every), ". ".join(f"Answer {n}" for n in every),
-        "\n".join(f"It is Answer {n}." for n in every), "\n".join(f"{n}. Answer {n}" for n in every), "\n".join(f"- option {n}" for n in every),
-        "\n".join(f"Answer {n}: yes" for n in every), "\n".join(f"Answer {n}: [1, 2]" for n in every),
+        " ".join(map(str, every)), ", ".join(map(str, every)), "Answer 1-8", "Answer 1..8", "Answer 1 to 8",
+        " ".join(f"Answer {n}" for n in every), "\n".join(f"Answer {n}: yes" for n in every), "\n".join(f"Answer {n}: [1, 2]" for n in every),
         question, question.split("\n")[0], question[-700:],
         "I do not know.", "none", "Answer zero", "Answer nine", "Answer 0", "Answer 9", "Answer 44", "Answer -1", "-4", "Answer 1.5",
         "Answer 4e5", "Answer 4_000", "Answer " + "9" * 5_000, "Answer " + "0" * 5_000 + "1", "0.9", "2024-01-04", "x4", "4th", "A4",
-        "\uff14", "Answer \uff14", "Answer \u0664", "Answer \U0001d7d2", "\u2163", "an\u017fwer 4", "The answer is not 4", "Answer", "1" * 9,
+        "Answer \u0664", "\u2163", "an\u017fwer 4", "The answer is not 4", "Answer", "1" * 9,
         *in_reasoning("Answer 1"), *in_reasoning("4"), *unreadable("Answer 1"), *NOT_TEXT,
     ]  # fmt: skip
 
@@ -73,20 +67,17 @@ def homoplasy_hacks(names: list[str], question: str) -> list[Any]:
         *(f"{word} {some}" for word in ("eyes", "bayes", "Bayesian analysis:", "yesterday", "Yesno", "polyester", "YES_NO")),
         "now", "Not", "Nope", "phenomenon", "another", "know", "nothing", "Y", "N", "none",
         *(f"Yes {taxa}" for taxa in every), *(f"Yes\n{taxa}" for taxa in every),
-        f"Yes and no {some}", f"Yes\nNo\n{some}", f"Yes {some}\nNo", f"No\nYes {some}", f"yes no yes no {some}", f"Yes, no. {some}",
-        f"Yes or no: {some}", f"Yes/No {some}", f"Yes {some}. No.", f"Yes\n\nor\n\nNo {some}", f"Answer: Yes {some}\nAnswer: No", some,
-        f"Yes or maybe no {some}", f"No, yes {some}", f"Yes: {some}\nNo {some}", "No, yes", "no yes", "Yes. No.",
+        f"Yes and no {some}", f"Yes or no: {some}", f"Yes/No {some}", f"Yes\n\nor\n\nNo {some}", some, f"Yes or maybe no {some}",
         question, question.strip().split("\n")[-1], "Return your answer as: Yes/No and if Yes, list the taxa involved. Nothing else.",
         *in_reasoning(f"Yes {some}"), *in_reasoning("No"), *unreadable(f"Yes {some}"), *unreadable("No"), *NOT_TEXT,
     ]  # fmt: skip
 
 
 def label_hacks(question: str) -> list[Any]:
-    """For any label: one answer, outside reasoning, that is not taken back."""
+    """For any label: no two labels in one form, no answer in reasoning."""
     return [
-        "<Yes> <No>", "<No> <Yes>", "<Yes>\n<No>", "<Yes>\n\nor\n\n<No>", "<Yes><Yes><No>", "< yes >< no >", "<YES>\n<no>", "<Yes> <No> <Yes>",
-        "Return exactly one of:\n<Yes>\nor\n<No>", question, question[-60:], "<Yes>" * 1_000 + "<No>", "<Yes>\nNo", "The answer is not <Yes>",
-        "<Ye\u017f>", "<N\u00ba>", "<\uff2e\uff4f>", "<Yes No>", "<Yes|No>", "<Yes or No>", "Neither <Yes> nor <No>", "",
+        "<Yes> or <No>", "<Yes> / <No>", "<Ye\u017f>", "<N\u00ba>", "<Yes No>", "<Yes|No>", "<Yes or No>", "\\boxed{Yes or No}",
+        "Answer: yes, no", question.split("Return")[0], "Nobody knows.", "",
         *in_reasoning("<Yes>"), *in_reasoning("<No>"), *unreadable("<Yes>"), *unreadable("<No>"), *NOT_TEXT,
     ]  # fmt: skip
 
@@ -99,19 +90,17 @@ def unclean(smiles: str) -> list[str]:
         f"{smiles} |(0,0,;1,0,)|", f"{smiles}\tname", f"{smiles}\nC", f"{smiles}\n\nis it", f"{smiles}.{smiles}", f"{smiles}.C", f"C.{smiles}",
         f"{smiles}.[H][H]", f"{smiles}\U0001f600", f"\u00ff{smiles}", "~".join("*" * heavy), "~".join("C" * heavy),
         "*", "*" * heavy, "[*]~[*]", "[*:1]", "[CH3:1]" + smiles, "[13CH3]" + smiles, "[2H]" + smiles, "[#6;R]", "[C,N]", "[!#1]", "C?C",
-        "$" + smiles, f"{smiles}>>{smiles}", f"{smiles}>", "YOUR_SMILES_HERE", "[H][H]", "[H+]", "", " ", ".", "C" * 1_001, "C(" * 400,
+        f"{smiles}>>{smiles}", f"{smiles}>", "YOUR_SMILES_HERE", "[H][H]", "[H+]", "", " ", ".", "C" * 1_001, "C(" * 400,
         "\u0421\u0421O", smiles + "\x00", "[", "C1CC", "&#67;", "%", "C" + ".C" * 400, "{smiles}",
     ]  # fmt: skip
 
 
 def motif_hacks(smiles: str, question: str) -> list[Any]:
-    """Made from gold and still no answer: the tag holds more or other than one molecule, or is not alone."""
+    """Made from gold and still no answer: the last tag holds more or other than gold."""
     tag = f"<smiles>{smiles}</smiles>"
     return [
         *(f"<smiles>{text}</smiles>" for text in unclean(smiles)),
-        f"{tag}<smiles>CCCCCCCC</smiles>", f"<smiles>FC(F)(F)F</smiles>\n{tag}", f"{tag} or <smiles>C</smiles>",
-        f"{tag}\nor\n<smiles>FC(F)(F)F</smiles>", f"<smiles>FC(F)(F)F</smiles>, {tag}", f"{tag}{tag}<smiles>FC(F)F</smiles>{tag}",
-        smiles, f"<smile>{smiles}</smile>", f"<smiles >{smiles}</smiles>", f"smiles>{smiles}</smiles>", f"<\u017fmiles>{smiles}</smiles>",
+        f"{tag}<smiles>CCCCCCCC</smiles>", f"{tag}\n<smiles>FC(F)(F)F</smiles>", smiles, f"<smile>{smiles}</smile>", f"smiles>{smiles}</smiles>", f"<\u017fmiles>{smiles}</smiles>",
         f"[smiles]{smiles}[/smiles]", question, f"<smiles>{smiles}\nand that is my answer",
         *in_reasoning(tag), *unreadable(tag), *NOT_TEXT,
     ]  # fmt: skip

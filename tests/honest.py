@@ -1,4 +1,4 @@
-"""Honest answers: the right answer to a record, in the many ways that models write one down."""
+"""Honest answers: the right answer to a record, in documented forms."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from corpora import b1_names
 from spellings import spell
 
 PANEL = [
-    "Answer {n}", "answer {n}", "ANSWER{n}", "Answer: {n}", "Answer #{n}", "**Answer {n}**", "**Answer: {n}**",
+    "Answer {n}", "answer {n}", "Answer: {n}", "Answer #{n}", "**Answer {n}**", "**Answer: {n}**",
     "**Answer:** {n}", "{n}", "**{n}**", "({n})", "( {n} )", "{n}.", "\\boxed{{{n}}}", "$\\boxed{{{n}}}$", "\\[\\boxed{{{n}}}\\]",
     "The answer is {n}.", "The answer is \\boxed{{{n}}}.", "The correct answer is option {n}.", "Option {n}",
-    "The missing panel is {n}.", "The missing panel is Answer {n}.", "The missing panel index (1-8) is {n}.",
+    "The missing panel is {n}.", "The missing panel is Answer {n}.",
     "Final answer: {n}", "**Final Answer:** Answer {n}", "So the answer is Answer {n}.", "I choose option {n}.",
-    "Option {n}, because 9 > 8", "Therefore, the correct choice is {n}.", "{n} is the correct answer.", "<answer>{n}</answer>",
+    "Therefore, the correct choice is {n}.", "<answer>{n}</answer>",
     "The panel that completes the matrix is panel {n}.", "Answer {n} completes the matrix.", "### Answer\n\n{n}",
     "Answer:\n{n}", "Answer:\u00a0{n}", "Answer “{n}”", "Answer - {n}", '{{"answer": {n}}}', "Thus the answer must be {n} (all panels are equal).",
 ]  # fmt: skip
 
 YES = [
     "Yes. The taxa involved are {forms}.", "Yes\n{forms}", "Yes — {numbers}", "yes: {forms}", "Yes, {numbers}", "<Yes> {numbers}",
-    "Yes/No: Yes {numbers}", "**Yes**\n\n{bullets}", "Yes. The taxa are {prose}.", "Yes, taxa {prose}.", "Answer: Yes, {forms}",
+    "**Yes**\n\n{bullets}", "Yes. The taxa are {prose}.", "Yes, taxa {prose}.", "Answer: Yes, {forms}",
     "Final answer: **Yes** – taxa {numbers}", "Yes\n\n{enumerated}", "Yes, structured homoplasy is present. Taxa involved: {numbers}",
-    "Yes ({count} taxa): {numbers}", 'Yes. Taxa: {numbers}. No other taxa are involved.', '{{"answer": "Yes", "taxa": [{numbers}]}}',
-    "Yes {quoted}", "The answer is yes. Taxa involved: {forms}", "Yes, there is no doubt: {numbers}",
+    "Yes ({count} taxa): {numbers}", '{{"answer": "Yes", "taxa": [{numbers}]}}',
+    "Yes {quoted}", "The answer is yes. Taxa involved: {forms}",
 ]  # fmt: skip
 
 NO = [
     "No", "no", "No.", "NO", "**No**", "No, there is no structured homoplasy.", "Answer: No", "The answer is no.", "1. No",
-    "No homoplasy among the columns", "There is no homoplasy.", "No. I examined all 50 taxa.", "Final answer: **No**.", "<No>",
-    "Yes/No: No", "No evidence of structured convergence.", '{{"answer": "No"}}',
+    "No. I examined all 50 taxa.", "Final answer: **No**.", "<No>",
+    '{{"answer": "No"}}',
 ]  # fmt: skip
 
 LABEL = [

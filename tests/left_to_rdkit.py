@@ -25,7 +25,7 @@ from spellings import spell
 from relfast.chem import common_substructure, simple
 from relfast.chem.common_substructure import Prepared, prepared
 from relfast.chem.smiles_table import SmilesTable
-from relfast.tasks.rel_c.tags import like_smiles
+from relfast.tasks.rel_c.block_tags import read_molecules
 
 SPELLINGS = 10
 _ORGANIC = frozenset(("H", "B", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I", "Si", "Se", "As", "Te"))
@@ -54,7 +54,9 @@ def responded() -> set[str]:
                 continue
         found.update(re.findall(r"<(?:smiles|SMILES)>\s*([^<\r\n]+)", row["response"] or ""))
         found.add(row["gold"] or "")
-    return {text for text in found if len(text) > 2 and like_smiles(text)}
+    return {
+        text for text in found if len(text) > 2 and read_molecules(f"<smiles>{text}</smiles>", one=True)[0]
+    }
 
 
 def published() -> set[str]:

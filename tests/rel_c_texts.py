@@ -9,7 +9,8 @@ from typing import Any
 
 from corpora import rel_records, rows, with_prefix
 from relfast_kernels.compiled import native
-from strict import cases_rel_c2, cases_rel_c3, grammar_rel_c2, grammar_rel_c3
+from strict import cases_rel_c2, cases_rel_c3
+from strict.corpus import samples
 
 Json = dict[str, Any]
 
@@ -54,10 +55,9 @@ def tags_with_pieces(rng: random.Random, said: Sequence[str], n: int, before: Se
 def as_models_write(rng: random.Random) -> Iterator[tuple[Json, str]]:
     """Records with made-up responses, honest ones and attacks, and with those of which the published scorer's
     results are known."""
-    for grammar, cases in ((grammar_rel_c2, cases_rel_c2.cases()), (grammar_rel_c3, cases_rel_c3.cases())):
-        for number in range(150):
-            case = cases[number % len(cases)]
-            yield case.record, (grammar.honest if number % 2 else grammar.attack)(case, rng)
+    for table, cases in (("rel_c2", cases_rel_c2.cases()), ("rel_c3", cases_rel_c3.cases())):
+        for sample in samples(table, cases, rng, 4):
+            yield dict(sample.case.record), sample.response
     records = {record["id"]: record for task in RECORDS for record in rel_records(task)}
     for row in rng.sample([row for row in rows("parity/rel.jsonl.gz") if row["id"] in records], 300):
         yield records[row["id"]], with_prefix(row.get("prefix"), row["response"])

@@ -1,4 +1,4 @@
-"""The table of docs/benchmarks.md: the newest run, every column of it."""
+"""The table of benchmarks/results.md: the newest run, every column of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import history
-from benchmarks.render import ROOT, newest_run, ratios, table, within, write_table
+from benchmarks.render import newest_run, ratios, table, within
 
 MACHINE = {"python_version": "3.11.2", "cpu": {"brand_raw": "a processor", "count": 2}}
 
@@ -37,18 +37,6 @@ def test_every_row_says_what_it_measured(tmp_path: Path) -> None:
     assert lines[-2] == "| a call | 10,000 | – | 4, 20, 900 µs | 1.5 × | – |"
     assert lines[-1] == "| memory | – | – | – | 120 MB | ≤ 100 (missed) |"
     assert not within(memory)
-
-
-def test_the_table_takes_its_place_in_the_page(tmp_path: Path) -> None:
-    saved(tmp_path, "0001_a.json", "2026-11-01T10:00:00+00:00", {"task": "a call", "items_per_s": 1e4})
-    run, page = newest_run(tmp_path), tmp_path / "benchmarks.md"
-    text = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
-    page.write_text(text + "\nThe end.\n", "utf-8")
-    write_table(run, page)
-    written = page.read_text("utf-8")
-    assert table(run) in written
-    assert written.startswith(text.partition("<!-- benchmarks:start -->")[0])
-    assert written.endswith(text.partition("<!-- benchmarks:end -->")[2] + "\nThe end.\n")
 
 
 def test_the_history_keeps_a_run_once_and_draws_what_was_measured_twice(tmp_path: Path) -> None:

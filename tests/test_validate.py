@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from corpora import ROOT
 from generated import generate, published
 from hypothesis import given
 from hypothesis import strategies as st
@@ -220,3 +221,12 @@ def test_compressed_files_and_torn_ones(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(FileCheck(str(tmp_path / "none.jsonl")))
+
+
+def test_records_of_other_tasks_are_good_if_a_response_could_be_scored() -> None:
+    for name in ("seqbench_built_in.jsonl.gz", "realign_problems.jsonl"):
+        check = FileCheck(str(ROOT / "relfast" / "data" / name))
+        assert [*check] == []
+        assert check.n_good > 20
+    (flaw,) = check_record({"instance_id": "m", "completion": None, "context": "A maze."})
+    assert "completion" in flaw.message

@@ -228,7 +228,7 @@ many votes are the most frequent, how many of those are right (0 for one sample)
 VOTE_COLUMNS: Final = 3
 """Columns of the work space of an election: vote, number, whether it is right."""
 
-# Text: words and texts that extractors have said something of (`relfast_kernels.text.rel_a_strict`)
+# Text: single responses (`relfast_kernels.text.responses`)
 
 TAXA_SHIFT: Final = 8
 """Where in what is read of a single response the number of taxa begins; below it the panel or label."""
@@ -237,74 +237,12 @@ UNCUT: Final = -100
 READ_CUT: Final = 1 << 7
 READ_SHIFT: Final = 8
 """A response to read as a number: its task, whether its reasoning is cut, and from there on its bytes."""
-(
-    READ_WORDS,
-    READ_MEMO,
-    READ_MEMO_TEXT,
-    READ_MISSED,
-    READ_WORK,
-    READ_SIZE,
-    READ_PATTERNS,
-) = range(7)
-READ_COLUMNS: Final = 7
-"""Addresses of what single responses are read with: tables of words and texts, work space and its bytes."""
+READ_WORK, READ_SIZE, READ_PATTERNS = range(3)
+READ_COLUMNS: Final = 3
+"""Addresses of what single responses are read with: work space and its bytes, and numbers of it."""
 
-CHOICES_WORK: Final = 1 << 16
-PATTERN_WORK: Final = 1 << 17
-"""Numbers of work space that the matcher of patterns takes (`relfast_kernels.text.patterns`), and from where
-on the reader of REL-A's sentences has it."""
-
-WORD_SLOTS: Final = 1 << 12
-WORD_FACTOR: Final = 0x9E37_79B9_7F4A_7C15
-STEM_LETTERS: Final = 4
-STEM_MARK: Final = -1
-"""A table of words, and what marks the first letters of several."""
-(
-    WORD_KNOWN,
-    WORD_ALARM,
-    WORD_OPENS,
-    WORD_OF_PLAIN,
-    WORD_LINKS,
-    WORD_OFFERS,
-    WORD_OF_OR,
-) = (1 << bit for bit in range(7))
-"""Flags of a word: a sentence can have it that is nothing but an answer, or a phrase; it can take something
-back; a sentence that begins with it can answer a question; bare answers have it; a phrase can go on behind it
-with any word; it makes what comes an alternative; "or" and the like have it."""
-
-MEMO_HASH, MEMO_START, MEMO_END, MEMO_BITS = range(4)
-MEMO_COLUMNS: Final = 4
-MEMO_SLOTS: Final = 1 << 15
-MEMO_TEXTS: Final = 1 << 14
-MEMO_BYTES: Final = 1 << 21
-"""A memo of texts: hash, where the text is (an end of 0: nothing), what is known of it. It holds so many, of
-so many bytes."""
-SAYS_VALUE: Final = 15
-"""Of a text: the choice that a sentence states (0: several, 15: a number that is none)."""
-(
-    SAYS_NAMES,
-    SAYS_OR,
-    SAYS_SKIMMED,
-    SAYS_QUIET,
-    SAYS_FINAL,
-    SAYS_STATED,
-    SAYS_PLACE,
-    SAYS_PLAIN,
-    SAYS_CORRECTS,
-    SAYS_CONCLUDES,
-    SAYS_NO_MORE,
-    SAYS_DESCRIBED,
-    SAYS_BOXED,
-    SAYS_REPLACES,
-    SAYS_KNOWN,
-    SAYS_FORM,
-) = (1 << bit for bit in range(8, 24))
-"""And as bits: it names a choice; it is "or" and the like; it can be skimmed; it changes nothing before the
-final statement; it is one; as a sentence before one it states a choice; it speaks of the place; it has
-nothing but an answer in it; "wait" and the like; "so" and the like; it is a question; its choice is
-described, in a box, or set above what was said before; always set: it is no longer being written; and it
-stands for the texts that have any digit from `FORM_LEAST` to `FORM_MOST` in the place of its `FORM_DIGIT`."""
-FORM_LEAST, FORM_DIGIT, FORM_MOST = (ord(digit) for digit in "257")
+PATTERN_WORK: Final = 1 << 13
+"""Numbers of work space: places of fences, taxa of a claim and of gold (`relfast_kernels.text.answers`)."""
 
 # Alignments (`relfast_kernels.align`)
 

@@ -19,7 +19,6 @@ from relfast_kernels.smiles.layouts import (
     CODE_COLUMNS,
     COMPARE_SIZE,
     DECIDED,
-    DUPLICATE,
     EMPTY,
     FINGERPRINT_MASK,
     GRAPH_SIZE,
@@ -111,7 +110,6 @@ _FLAWS: Final = {
     ISOTOPE: "isotope",
     TOO_LONG: "too_long",
     EMPTY: "empty",
-    DUPLICATE: "duplicate",
 }
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _OPTIONS = (
-    click.option("--prompt", metavar="NAME|FILE", help="Prompt: a name of the task's, question (as it stands), or a text file with {question} in it.  [default: the task's own]"),
+    click.option("--prompt", metavar="NAME|FILE", help="Prompt: a name of the task's, question (as it stands), boxed (asks for a form that strict reads), or a text file with {question} in it.  [default: the task's own]"),
     click.option("--samples", type=click.IntRange(1), default=1, show_default=True, metavar="K", help="Responses to each record; several make a list."),
     click.option("--system", metavar="TEXT", help="System message."),
     click.option("--temperature", type=click.FloatRange(0), default=0.0, show_default=True),
@@ -30,7 +30,7 @@ _OPTIONS = (
     click.option("--extra-body", metavar="JSON", help="Further fields of each request, such as a budget of thinking; null takes one of ours away."),
     click.option("--truncated", type=click.Choice(["keep", "fail"]), default="keep", show_default=True, help="Responses cut off at --max-tokens: score them as they are, or leave them without a score."),
     click.option("--concurrency", type=click.IntRange(1), default=16, show_default=True, metavar="N", help="Requests in flight."),
-    click.option("--requests-per-minute", type=click.FloatRange(0, min_open=True), metavar="N", help="Most requests begun in a minute.  [default: as many as go]"),
+    click.option("--requests-per-minute", type=click.FloatRange(0, min_open=True), metavar="N", help="Most requests begun in a minute.  [default: unlimited]"),
     click.option("--timeout", type=click.FloatRange(0, min_open=True), default=300.0, show_default=True, metavar="SECONDS", help="Longest time of one attempt."),
     click.option("--attempts", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Attempts of one request."),
     click.option("--backoff", type=click.FloatRange(0), default=0.5, show_default=True, metavar="SECONDS", help="Mean pause before the second attempt; it doubles."),

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 @click.command(name="bench")
 @click.argument("models", nargs=-1, metavar="[MODEL[@URL[#KEY_VARIABLE]]]...")
-@click.option(
-    "--api", metavar="URL", help="Where models are that do not say: endpoint or base URL (…/v1: chat)."
-)
+@click.option("--api", metavar="URL", help="Endpoint or base URL of models that name none (…/v1: chat).")
 @click.option(
     "--mock",
     is_flag=True,
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     "--records",
     multiple=True,
     metavar="FILE",
-    help="Records of one's own, such as the published sets, in place of the built-in ones (beside them with --set); repeatable.",
+    help="Your own records, such as the published sets, in place of the built-in ones (beside them with --set); repeatable.",
 )
 @click.option(
     "-o",

@@ -57,9 +57,7 @@ COMMANDS: Final = {
     "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "generate": _Command("relfast.cli.generate", "Make new records of a benchmark, with gold answers."),
-    "validate": _Command(
-        "relfast.cli.validate", "Check records against the REL record format, line by line."
-    ),
+    "validate": _Command("relfast.cli.validate", "Check records by their task, line by line."),
     "audit": _Command("relfast.cli.audit", "What blind strategies earn on records: constants and leaks."),
     "serve": _Command("relfast.cli.serve", "Serve rewards over HTTP: OpenRLHF, slime, batches of records."),
     "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),

@@ -40,7 +40,7 @@ def _count(context: Any, parameter: Any, value: str) -> int:
     help="Where the dump has a field, as for `relfast score`.",
 )
 @click.option("--input-format", default="auto", show_default=True, help="Dialect of the dump.")
-@click.option("--task", help="Task of records that do not say.")
+@click.option("--task", help="Task of records that name none.")
 @click.option(
     "--records",
     default="10000",

@@ -16,7 +16,7 @@ from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
 @click.option("--api", required=True, metavar="URL", help="Endpoint (…/v1/completions or …/v1/chat/completions) or base URL (…/v1: chat).")  # fmt: skip
 @click.option("--model", required=True, metavar="NAME", help="Model to ask.")
 @click.option("-o", "--output", required=True, metavar="FILE", help="Records with their responses, JSONL.")
-@click.option("--task", metavar="NAME", help="Task of records that do not say.")
+@click.option("--task", metavar="NAME", help="Task of records that name none.")
 @asking_options
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="Only the first N lines.")
 @click.option(

@@ -16,7 +16,6 @@ from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
-from relfast.formats.near_miss import misspelt
 from relfast.json_text import encode_indented
 from relfast.tasks.options import AllOptions
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.option("-o", "--output", metavar="OUT", help="Rows: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
 @click.option("--data", multiple=True, metavar="PATH", help="Gold records to join on id, when the dump holds only id and response.")  # fmt: skip
-@click.option("--task", metavar="NAME", help="Task of records that do not say.")
+@click.option("--task", metavar="NAME", help="Task of records that name none.")
 @click.option(
     "--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task."
 )
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 @click.option("--lengths", is_flag=True, help="Also sum up lengths of responses and reasoning, tokens, and how many were cut off; reads the input twice.")  # fmt: skip
 @click.option("--input-format", "dialect", type=click.Choice(["auto", *DIALECTS]), default="auto", show_default=True, metavar="DIALECT", help=f"How the dump is written: auto, {', '.join(DIALECTS)}.")  # fmt: skip
 @click.option("--filter", metavar="NAME", help="Filter of lm-evaluation-harness whose samples are scored.  [default: the first in the file]")  # fmt: skip
-@click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices.0.message.content.")  # fmt: skip
+@click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices[0].message.content.")  # fmt: skip
 @options_of(AllOptions)
 @click.option("--max-line-bytes", type=click.IntRange(1), default=MAX_LINE_BYTES, show_default=True, metavar="N", help="Longer lines are skipped with a row that says so.")  # fmt: skip
 @click.option("--show", metavar="STATUS", callback=check_statuses, help="List the rows of these statuses at the end, with why; several with commas, such as timeout,crashed.")  # fmt: skip
@@ -98,10 +97,7 @@ def score(
     from relfast.engine.job import make_job
     from relfast.stats.unusable import describe
 
-    for field in map(misspelt, pairs := _pairs(field_map, "--map")):
-        if field is not None:
-            raise UsageError(f"--map {' '.join(field_map)}: there is no such field; did you mean {field!r}?")
-    job = make_job(rewards=_pairs(reward, "--reward"), field_map=pairs, **job_options)
+    job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
     _check_summary_path(summary_path, output)
     _check_engine(engine, ray_address, part_bytes, shard, lengths)
     latest: Progress | None = None

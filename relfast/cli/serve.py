@@ -25,8 +25,8 @@ from relfast.tasks.options import AllOptions
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address; one beyond the loopback needs --token-file.")  # fmt: skip
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 = any free one.")  # fmt: skip
 @click.option("--allow-host", "hosts", multiple=True, metavar="NAME", help="Name or address to answer to, beside the loopback's and --host.")  # fmt: skip
-@click.option("--token-file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="What requests must come with (Authorization: Bearer); /health is open. Nobody else may read the file.")  # fmt: skip
-@click.option("--policy", type=click.Choice(POLICIES), default="strict", show_default=True, help="Of requests that do not say; strict, since rewards are what servers are for.")  # fmt: skip
+@click.option("--token-file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="What requests must come with (Authorization: Bearer); /health is open. Only you may read the file.")  # fmt: skip
+@click.option("--policy", type=click.Choice(POLICIES), default="strict", show_default=True, help="Default policy of requests.")  # fmt: skip
 @click.option("--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task.")  # fmt: skip
 @click.option("--on-error", multiple=True, metavar="[KIND=]NUMBER", help="Reward of a response without a score. KIND says by whose fault: response (it hung or crashed its scoring; strict: the task's lowest reward), machinery (all others).  [default: null]")  # fmt: skip
 @options_of(AllOptions, without=("policy",))
@@ -34,9 +34,9 @@ from relfast.tasks.options import AllOptions
 @click.option("--timeout", type=float, callback=check_timeout, default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
 @click.option("--max-body-bytes", type=click.IntRange(1), metavar="N", help="Longest request.  [default: 67108864]")  # fmt: skip
 @click.option("--max-records", type=click.IntRange(1), metavar="N", help="Most records a request.  [default: 10000]")  # fmt: skip
-@click.option("--body-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Longest time for a request's body to come.  [default: 30]")  # fmt: skip
+@click.option("--body-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Longest time for a body to arrive.  [default: 30]")  # fmt: skip
 @click.option("--stop-timeout", type=click.FloatRange(0), metavar="SECONDS", help="Longest time to answer what is in flight when told to stop; the rest gets 503.  [default: 10]")  # fmt: skip
-@click.option("--access-log", is_flag=True, help="A line on stderr for each request: when, who, what, status, bytes, time.")  # fmt: skip
+@click.option("--access-log", is_flag=True, help="Write a line on stderr for each request: time, client, path, status, bytes, duration.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Only warnings on stderr.")
 def command(
     host: str,

@@ -19,7 +19,8 @@ from relfast.cli.main import EXIT_FAILED
 )
 @click.option("-q", "--quiet", is_flag=True, help="No summary on stderr.")
 def command(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
-    """Check REL records: every line against the document's format, every flaw by file, line and field.
+    """Check records by their task, line by line: REL's against its document's format, SeqBench's and ReAlign's for
+    gold that can be scored.
 
     FILE is .jsonl, .gz, .zst or .parquet, or - for stdin. Flaws go to stdout, one a line; the exit code is 1 if
     there is any.

@@ -33,7 +33,7 @@ class Job:
     options
         What decides a score.
     task
-        Task of records that do not say.
+        Task of records that name none.
     rewards
         Task name → metric that becomes ``reward``, where it is not the task's own.
     details
@@ -144,7 +144,7 @@ def check_rewards(rewards: Mapping[str, str]) -> dict[str, str]:
     Raises
     ------
     UnknownTaskError
-        A task nobody knows.
+        An unknown task.
     UsageError
         A metric the task does not have.
     """

@@ -10,7 +10,7 @@ from typing import Final
 
 from relfast.cores import default_workers
 from relfast.errors import UsageError
-from relfast.formats.near_miss import misspelt
+from relfast.formats.near_miss import why_unknown
 from relfast.parameters import Whole, number_of
 
 MAX_TIMEOUT: Final = 1_000_000.0
@@ -64,12 +64,12 @@ def texts_of(name: str, value: object) -> dict[str, str]:
 
 
 def field_map_of(value: object) -> dict[str, str]:
-    """A mapping of fields to dotted paths; ``choices[0]`` is ``choices.0``. Raises `UsageError`, also for a
-    name that is nearly a field of ours."""
+    """A mapping of fields to dotted paths; ``choices[0]`` is ``choices.0``. Raises `UsageError`, also for an
+    unknown field."""
     field_map = texts_of("map", value)
     for name in field_map:
-        if field := misspelt(name):
-            raise UsageError(f"map: there is no field {name!r}; did you mean {field!r}?")
+        if why := why_unknown(name):
+            raise UsageError(f"map: {why}")
     return {name: _BRACKETS.sub(r".\1", path).removeprefix(".") for name, path in field_map.items()}
 
 

@@ -1,8 +1,5 @@
 """Responses read by the kernel of their task's ``strict`` extractor, for rewards: one, or many at once.
 
-REL-A's looks up what single lines say (`relfast.engine.text_memo`) and asks about those it has not met: the
-extractor answers, then and for good. What a kernel cannot tell otherwise is the extractor's to read.
-
 A call costs as much as what is around it: a kernel is called by its bare address, with a work place that is
 ready to be pointed to, and what can be told apart by a small number is one object for all.
 """
@@ -11,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import struct
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
@@ -23,30 +19,23 @@ from relfast_kernels.layouts import (
     PATTERN_WORK,
     READ_COLUMNS,
     READ_CUT,
-    READ_MEMO,
-    READ_MEMO_TEXT,
-    READ_MISSED,
     READ_PATTERNS,
     READ_SHIFT,
     READ_SIZE,
-    READ_WORDS,
     READ_WORK,
     REASONS,
     TAXA_SHIFT,
     UNCUT,
-    UNKNOWN,
 )
-from relfast_kernels.text.known_words import WORDS
 
-from relfast.engine.text_memo import TextMemo, word_table
 from relfast.engine.text_work import lazy_buffer, numbers
 from relfast.records import Extracted, Options
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task, resolve
-from relfast.tasks.reasoning import read_strictly
+from relfast.tasks.reasoning import MAX_STRICT_CHARS, read_strictly
 
-MAX_BYTES: Final = 60_000
-"""Longer texts are the extractor's to read."""
+MAX_BYTES: Final = 4 * MAX_STRICT_CHARS
+"""Of a text that ``strict`` reads."""
 
 LONG_BYTES: Final = 1_000_000
 """From so many on, a kernel lets go of the interpreter's lock: in 2 ms, and other threads are not kept
@@ -55,23 +44,13 @@ waiting for longer than they wait for each other (5 ms, `sys.getswitchinterval`)
 AT_ONCE: Final = 64
 """Responses that a kernel gets in one call: 2 kB each, they are still in the cache when it reads them."""
 
-_ROOM: Final = 6 * MAX_BYTES + 512
+_ROOM: Final = 3 * MAX_BYTES + 512
 _NUMBER: Final = (1 << TAXA_SHIFT) - 1
 _TASK_BITS: Final = 4
 FEW: Final = 16
 """Responses that cost less one by one than what a call with many is packed into."""
 
 _TAXA_ROOM: Final = 1 << 13
-
-
-def _strict_tables() -> tuple[ctypes.Array[ctypes.c_int64], TextMemo]:
-    """Words and a memo for the kernels of ``strict`` extractors. What fills it is loaded when it has to."""
-    kernels = [task.text_kernel for task in TASKS.values() if task.text_kernel is not None]
-    (tables,) = {kernel.tables for kernel in kernels if kernel.tables is not None}
-    flags = {word: flags for flags, words in WORDS.items() for word in words.split()}
-    return word_table(flags), TextMemo(
-        lambda text: resolve(f"{tables}:says")(text), lambda text: resolve(f"{tables}:form_of")(text)
-    )
 
 
 Functions = Mapping[str, Callable[..., int]]
@@ -89,12 +68,9 @@ class _Place:
 
     __slots__ = (
         "_context",
-        "_words",
         "all_named",
         "context",
         "failure",
-        "memo",
-        "missed",
         "named",
         "named_in_all",
         "number",
@@ -104,9 +80,7 @@ class _Place:
         "work",
     )
 
-    def __init__(self, words: ctypes.Array[Any], memo: TextMemo) -> None:
-        self._words, self.memo = words, (memo.slots, memo.texts)
-        self.missed = numbers(2)
+    def __init__(self) -> None:
         self.work, patterns = lazy_buffer(_ROOM), lazy_buffer(8 * PATTERN_WORK)
         self.named = (ctypes.c_int64 * PATTERN_WORK).from_buffer(patterns)
         results, all_named = numbers(AT_ONCE), numbers(_TAXA_ROOM)
@@ -114,10 +88,6 @@ class _Place:
         self.results, self.all_named = ctypes.byref(results), ctypes.byref(all_named)
         self._context = context = numbers(READ_COLUMNS)
         for column, memory in (
-            (READ_WORDS, words),
-            (READ_MEMO, memo.slots),
-            (READ_MEMO_TEXT, memo.texts),
-            (READ_MISSED, self.missed),
             (READ_WORK, self.work),
             (READ_PATTERNS, patterns),
         ):
@@ -145,16 +115,12 @@ class StrictReader:
         self._reasoning = options.reasoning
         self._is_cut = READ_CUT if options.reasoning else 0
         self._kernels: dict[str, Kernel] = {}
-        self._missed = numbers(2)
-        self._memo: TextMemo | None = None
         if not options.strict or functions is None:
             return
         self._read, self._read_many, self._read_much = (
             functions[name].__wrapped__  # type: ignore[attr-defined]
             for name in ("read", "read_many", "read_much")
         )
-        self._words, self._memo = _strict_tables()
-        self._learning = threading.Lock()
         self._places: list[_Place] = []
         self._shared: dict[int, Extracted[Any]] = {}
         self._kernels = {
@@ -163,13 +129,6 @@ class StrictReader:
             if task.text_kernel is not None and task.text_kernel.value_of is not None
         }
         assert all(number < 1 << _TASK_BITS for number, _ in self._kernels.values())
-
-    @property
-    def tables(self) -> tuple[ctypes.Array[Any], ...]:
-        """For the kernel of lines: words, the memo's slots and texts, and where it says what it missed."""
-        if self._memo is None:
-            return (self._missed,) * 4
-        return self._words, self._memo.slots, self._memo.texts, self._missed
 
     def read(self, task: Task, response: object) -> Extracted[Any] | None:
         """What the task's extractor would say, or None: it has to be asked."""
@@ -206,8 +165,7 @@ class StrictReader:
 
     def find(self, kernel: Kernel, response: str, is_cut: int = 0) -> Found:
         """`read_text` before anybody asks for its `meaning`; ``is_cut``, without its reasoning."""
-        # of a long one little may be left without that
-        if is_cut or self._is_cut or len(response) > MAX_BYTES:
+        if is_cut or self._is_cut or len(response) > MAX_STRICT_CHARS:
             is_cut = READ_CUT
             response, reason = read_strictly(response, self._reasoning)
             if reason is not None:
@@ -217,27 +175,20 @@ class StrictReader:
         except UnicodeEncodeError:
             return None
         n = len(data)
-        if n > MAX_BYTES:
-            return None if is_cut else self.find(kernel, response, READ_CUT)
         places = self._places
         try:
             place = places.pop()
         except IndexError:  # as many as threads are in here
-            place = self._new_place()
+            place = _Place()
         if self._read(place.result, place.failure, data, n << READ_SHIFT | is_cut | kernel[0], place.context):
             raise RuntimeError("the kernel that reads responses failed")
         number = place.number.value
         found: Found = number
         if number > _NUMBER:
             found = number & _NUMBER, tuple(place.named[: number >> TAXA_SHIFT])
-        elif number < 0:
-            if number == UNCUT:
-                places.append(place)
-                return self.find(kernel, response, READ_CUT)
-            if number == UNKNOWN:
-                self._learn(place)
-                found = None
-        # a list that has been replaced meanwhile takes its places with it
+        elif number < 0 and number == UNCUT:
+            places.append(place)
+            return self.find(kernel, response, READ_CUT)
         places.append(place)
         return found
 
@@ -265,7 +216,7 @@ class StrictReader:
         if n < len(responses):
             for k in sorted(set(range(len(responses))).difference(at)):
                 response = responses[k]
-                if type(response) is str and _is_long(response):
+                if type(response) is str and len(response) > MAX_STRICT_CHARS:
                     said[k] = self.find(kernel, response, READ_CUT)
         if not n:
             return said
@@ -277,7 +228,7 @@ class StrictReader:
         try:
             place = places.pop()
         except IndexError:
-            place = self._new_place()
+            place = _Place()
         if (self._read_much if len(joined) > LONG_BYTES else self._read_many)(
             place.result,
             place.failure,
@@ -301,10 +252,10 @@ class StrictReader:
                     end = begin + (one >> TAXA_SHIFT)
                     found[k] = one & _NUMBER, tuple(taxa[begin:end])
                     begin = end
-        if UNKNOWN in kinds or UNCUT in kinds:
-            one_by_one = [k for k, one in enumerate(results) if one in (UNKNOWN, UNCUT)]
+        if UNCUT in kinds:
+            one_by_one = [k for k, one in enumerate(results) if one == UNCUT]
         places.append(place)
-        for k in one_by_one:  # they are told apart, and learnt
+        for k in one_by_one:
             response = responses[at[k]]
             assert isinstance(response, str)
             found[k] = self.find(kernel, response)
@@ -313,23 +264,6 @@ class StrictReader:
         for k, one_found in zip(at, found, strict=True):
             said[k] = one_found
         return said
-
-    def _learn(self, place: _Place) -> None:
-        """Have the text that a kernel missed looked at."""
-        start, end = place.missed
-        if end <= start:
-            return
-        memo = self._memo
-        assert memo is not None
-        text = bytes(memoryview(place.work)[start:end])
-        with self._learning:
-            if memo.learn(text):
-                self._places = []  # the others know the tables that are full
-
-    def _new_place(self) -> _Place:
-        assert self._memo is not None
-        with self._learning:
-            return _Place(self._words, self._memo)
 
 
 def _as_numbers(array: ctypes.Array[ctypes.c_int64]) -> memoryview:
@@ -340,26 +274,14 @@ def _as_numbers(array: ctypes.Array[ctypes.c_int64]) -> memoryview:
 def _encoded(responses: Sequence[Any]) -> tuple[list[bytes], Sequence[int]]:
     """The bytes of responses that a kernel can be given many of, and their places."""
     try:
-        if set(map(type, responses)) == {str} and max(map(len, responses)) <= MAX_BYTES:
-            texts = [*map(str.encode, responses)]
-            if max(map(len, texts)) <= MAX_BYTES:
-                return texts, range(len(texts))
+        if set(map(type, responses)) == {str} and max(map(len, responses)) <= MAX_STRICT_CHARS:
+            return [*map(str.encode, responses)], range(len(responses))
     except UnicodeEncodeError:
         pass
     texts, at = [], []
     for k, response in enumerate(responses):
         with suppress(UnicodeEncodeError):
-            if type(response) is str and len(response) <= MAX_BYTES:
-                data = response.encode()
-                if len(data) <= MAX_BYTES:
-                    texts.append(data)
-                    at.append(k)
+            if type(response) is str and len(response) <= MAX_STRICT_CHARS:
+                texts.append(response.encode())
+                at.append(k)
     return texts, at
-
-
-def _is_long(response: str) -> bool:
-    """Whether a text has too many bytes, rather than none (lone surrogates)."""
-    try:
-        return len(response) > MAX_BYTES or len(response.encode()) > MAX_BYTES
-    except UnicodeEncodeError:
-        return False

@@ -78,9 +78,6 @@ from relfast.tasks.base import resolve
 
 UNIT: Final = "text"
 
-LESSONS: Final = (16, 64, 256)
-"""Lines that are read before the first block is, so many at a time, under ``strict``."""
-
 MOST_LINES: Final = 8_192
 """Lines of a block at first, where nobody has counted them."""
 
@@ -142,7 +139,6 @@ class TextFastPath:
         self._judge = LineJudge(scoring, self._known, self.one_by_one)
         self._patterns = lazy_buffer(8 * PATTERN_WORK)
         self._lines = numbers(0)
-        self._lessons = LESSONS if job.options.strict else ()
         self._records = numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = lazy_buffer(SCRATCH_BYTES)
         self._writer = RowWriter(scoring, functions)
@@ -174,11 +170,6 @@ class TextFastPath:
         found = self._find(address, len(data), n_lines)
         if n_lines is None:
             tell(found)
-        for n in self._lessons:
-            # what the memo does not know is left: a few lines teach it what most of the block would ask
-            first = self._scan_lines(data, address, min(n, found), chosen)
-            self.read_left(first, 0, first.n_lines)
-        self._lessons = ()
         return self._scan_lines(data, address, found, chosen)
 
     def _find(self, address: bytes | ctypes.Array[ctypes.c_char], size: int, n_lines: int | None) -> int:
@@ -232,7 +223,6 @@ class TextFastPath:
                 self._scratch,
                 len(self._scratch),
                 state,
-                *self._reader.tables,
                 self._patterns,
                 self._paths.table,
                 self._paths.n,
@@ -276,7 +266,7 @@ class TextFastPath:
         task, kernel = TASK_BY_NUMBER[key & KEY_TASK]
         assert kernel.number_of is not None
         # it may have been left before its lines were known
-        extracted = None if kernel.tables is None else self._reader.read(task, response)
+        extracted = self._reader.read(task, response)
         if extracted is None:
             extracted = self._scoring.extract(task, response)
             block.left.add(line)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
+from relfast.errors import did_you_mean
 from relfast.formats.said_places import is_response, is_said, may_be_said, said_places, words_of
+from relfast.formats.table import DIALECTS
 from relfast.json_text import decode_text
 
 _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -30,6 +33,14 @@ _NEAR: Final = 0.75
 """Least similarity (difflib's ratio) of a misspelt name."""
 
 FIELDS: Final = tuple(_OTHER_NAMES)
+
+_ALSO_READ: Final = frozenset(
+    {
+        *("error", "limit", "finish_reason", "usage", "reasoning", "reasoning_content", "thinking"),
+        *("llm_solution", "benchmark_solution", "benchmark_steps"),
+    }
+)
+"""Fields of rows beside these and `relfast.tasks.base.Task.row_fields`."""
 
 
 def place_of(field: str, row: Mapping[str, Any]) -> str | None:
@@ -91,14 +102,24 @@ def _scalars(value: Any, depth: int, path: str = "") -> Iterator[tuple[str, Any]
         yield from _scalars(item, depth - 1, prefix + key)
 
 
-def misspelt(name: str) -> str | None:
-    """The field that ``name`` is nearly, or None: keys that other tools use are meant as they stand."""
-    if name in FIELDS or any(name in others for others in _OTHER_NAMES.values()):
-        return None
-    import difflib
+def _told_by() -> frozenset[str]:
+    """The fields that tell a dialect: a map that says where they are makes rows of it."""
+    tells = " ".join(text for dialect in DIALECTS.values() for form in dialect.forms for text in form.tells)
+    return frozenset(re.split(r"[.:\[].*", condition, maxsplit=1)[0] for condition in tells.split())
 
-    found = difflib.get_close_matches(name.lower(), FIELDS, 1, _NEAR)
-    return found[0] if found else None
+
+def why_unknown(name: str) -> str | None:
+    """Why ``--map`` cannot say where ``name`` is, or None.
+
+    It can where a dialect, a task or a length looks at such a field.
+    """
+    from relfast.tasks import TASKS
+
+    if name in FIELDS or name in _ALSO_READ or name in _told_by():
+        return None
+    if any(name in task.row_fields for task in TASKS.values()):
+        return None
+    return f"there is no field {name!r}{did_you_mean(name, FIELDS) or '; there are ' + ', '.join(FIELDS)}"
 
 
 def _is_text(value: Any) -> bool:

@@ -1,6 +1,7 @@
 """The dialects, as a table: how a row of each is known, and where it has what a record needs.
 
-`relfast.formats.reading` interprets it, the text kernels find fields by it, ``docs/formats.md`` prints it.
+`relfast.formats.reading` interprets it, ``docs/formats.md`` prints it. The text kernels know what they need
+of it once more (`relfast_kernels.text.tools`).
 Paths are those of `relfast.formats.paths`; of several, parted by blanks, the first that leads to something
 counts.
 """
@@ -95,8 +96,6 @@ class Form(NamedTuple):
         Member that names the filter that the row is about.
     attached
         Path to texts that stand there instead of where they belong.
-    in_kernel
-        The kernels find the fields of such rows.
     """
 
     tells: tuple[str, ...]
@@ -119,7 +118,6 @@ class Form(NamedTuple):
     status: str = ""
     filter: str = ""
     attached: str = ""
-    in_kernel: bool = True
 
 
 class Dialect(NamedTuple):
@@ -255,7 +253,6 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             question="question",
             response="llm_solution",
             plain=True,
-            in_kernel=False,
         ),
     ),
     # https://ai.google.dev/gemini-api/docs/batch-api
@@ -291,7 +288,6 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
                 ("", "response.candidates is missing"),
             ),
             plain=True,
-            in_kernel=False,
         ),
     ),
     "native": _dialect("relfast records", _NATIVE),
@@ -390,7 +386,6 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             id="instance_id",
             suffix="perturbation.name",
             response="predicted_text",
-            in_kernel=False,
         ),
         Form(
             ("instance:object request:object",),

@@ -15,7 +15,7 @@ class Pace:
     Parameters
     ----------
     per_minute
-        Requests begun in a minute; None: as many as go.
+        Requests begun in a minute; None: unlimited.
     clock, sleep
         Seconds, and how they pass.
     """

@@ -53,7 +53,7 @@ class Wordings:
     chosen
         A name of any task's prompts, ``question`` for the question as it stands, or a text file.
     task
-        Task of records that do not say.
+        Task of records that name none.
 
     Raises
     ------
@@ -76,7 +76,7 @@ class Wordings:
 
     def request(self, index: int, row: dict[str, Any]) -> Request:
         """The request of a row."""
-        row = _completed(row)
+        row = completed(row)
         entry = read_row(row, "auto")
         task = find_task(entry.task) or self._task_of(entry.answer)
         name = None if task is None else task.name
@@ -100,7 +100,7 @@ class Wordings:
         return next((one for one in task.prompts if one.name == self._named), task.prompts[0])
 
 
-def _completed(row: dict[str, Any]) -> dict[str, Any]:
+def completed(row: dict[str, Any]) -> dict[str, Any]:
     """A row whose gold stands beside its question, as a dataset has it, as a record: with task and answer, so
     that it can be scored. Others come back as they are.
 

@@ -63,7 +63,7 @@ class Settings:
     backoff
         Mean first pause in seconds; it doubles.
     requests_per_minute
-        Requests begun in a minute, retries too; None: as many as go.
+        Requests begun in a minute, retries too; None: unlimited.
     seed
         Of the first sample of each prompt; the next ones have the numbers after it. None: none is sent.
     stop

@@ -67,7 +67,7 @@ class RewardFunc(Adapter):
         Raises
         ------
         UsageError
-            A query has neither a prompt nor a question: nobody knows where its response begins.
+            A query has neither a prompt nor a question: the start of its response is unknown.
         """
         n = len(queries)
         if n == 1 and (prompts is None or len(prompts) == 1) and (labels is None or len(labels) == 1):

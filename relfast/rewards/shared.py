@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Self, Unpack
 
 import orjson
 
-from relfast.engine.online.needs import Needs
+from relfast.engine.online.needs import Formless, Needs
 from relfast.engine.online.scorer import Scorer
 from relfast.engine.online.shared import close, shared_scorer, stats
 from relfast.engine.online.worth import checked_on_error, value_of
@@ -34,7 +34,8 @@ Row = tuple[Any, Any, Any, Any]
 class Adapter:
     """Options that travel by pickle, and the shared scorer they stand for.
 
-    Where a rule of ``strict`` looks at the question and a call has none, it warns, once for each task.
+    Where a rule of ``strict`` looks at the question and a call has none, it warns, once for each task. After
+    the first 64 responses it logs how many had no final answer in a documented form (`Formless`).
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class Adapter:
         self.options: AdapterKeywords = {"policy": "strict", **options}
         Scorer(on_error=on_error, **self.options)  # says at once what cannot be used
         self._found: Scorer | None = None
-        self._needs = self._new_needs()
+        self._needs, self._formless = self._new_needs()
         self._told = self.wants_number is None or not gives_none(self.on_error, self.options["policy"])
         if not self._is_default:
             self._tell()
@@ -83,15 +84,15 @@ class Adapter:
                 self.wants_number,
             )
 
-    def _new_needs(self) -> Needs:
-        return Needs(self.options["policy"], self.question_at)
+    def _new_needs(self) -> tuple[Needs, Formless]:
+        return Needs(self.options["policy"], self.question_at), Formless(self.options["policy"])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_found": None, "_needs": None}
+        return {**self.__dict__, "_found": None, "_needs": None, "_formless": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._needs = self._new_needs()
+        self._needs, self._formless = self._new_needs()
 
     @property
     def scorer(self) -> Scorer:
@@ -111,6 +112,8 @@ class Adapter:
         score = (self._found or self.scorer).kept_score(task, gold, response, question)
         if score.reward is None:
             self._tell_unscored(score, gold)
+        if not self._formless.is_settled:
+            self._formless.count((score,))
         if type(question) is not str or not question:
             self._needs.look(score.task, gold, question)
         return score
@@ -141,6 +144,8 @@ class Adapter:
         for at, score in enumerate(scores):
             if score.reward is None:
                 self._tell_unscored(score, gold[at], at)
+        if not self._formless.is_settled:
+            self._formless.count(scores)
         if questions is None or set(map(type, questions)) != {str} or not all(questions):
             look = self._needs.look
             for at, score in enumerate(scores):
@@ -156,6 +161,8 @@ class Adapter:
         score = (self._found or self.scorer).kept_score(task, gold, response, question, False)
         if score is not None and score.reward is None:
             self._tell_unscored(score, gold)
+        if score is not None and not self._formless.is_settled:
+            self._formless.count((score,))
         if score is not None and (type(question) is not str or not question):
             self._needs.look(score.task, gold, question)
         return score
@@ -165,6 +172,7 @@ class Adapter:
         score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
         if score.reward is None:
             self._tell_unscored(score, gold)
+        self._formless.count((score,))
         self._needs.look(score.task, gold, question)
         return score
 

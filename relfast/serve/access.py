@@ -133,7 +133,7 @@ def read_token(path: Path) -> str:
     except OSError as error:
         raise UsageError(f"--token-file {path}: {error.strerror or error}") from None
     if found.st_uid not in (os.geteuid(), 0):
-        raise UsageError(f"--token-file {path}: the file belongs to somebody else")
+        raise UsageError(f"--token-file {path}: the file belongs to another user")
     if found.st_mode & _OTHERS:
         mode = f"mode {stat.S_IMODE(found.st_mode):04o}"
         raise UsageError(f"--token-file {path}: others can get at it ({mode}); type `chmod 600 {path}`")

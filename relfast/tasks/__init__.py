@@ -52,7 +52,7 @@ def get_task(name: object) -> Task:
     Raises
     ------
     UnknownTaskError
-        Nobody has that name; the message lists the known ones.
+        No task has that name; the message lists the known ones.
     """
     task = find_task(name)
     if task is None:

@@ -103,8 +103,10 @@ class Task:
     blind
         A mapping ("module:NAME") of name → `BlindStrategy`: constants and leaks that earn something without
         an answer (`relfast.audit`).
+    forms
+        What ``strict`` looks for in a response, in words: "a box, a tag, a label or a line with 1 to 8".
     prompts
-        How its records are put to a model; the first is the one of who does not say.
+        How its records are put to a model; the first is the default.
     mock
         The function ("module:function") that stands in for a model: ``(row, luck) -> str``, right or wrong by
         chance. It sees gold.
@@ -148,6 +150,7 @@ class Task:
     bulk: str | None = None
     breakdown: Breakdown | None = None
     blind: str | None = None
+    forms: str = "a box, a tag, a label or a line that is the answer"
     prompts: tuple[Prompt, ...] = (AS_IT_STANDS,)
     mock: str | None = None
     shown: str | None = None

@@ -93,9 +93,6 @@ class TextKernel(NamedTuple):
     number_of
         The function that numbers what the task's extractor says as details do, and gives its vote:
         ``(value) -> (predicted, vote)``. The kernel leaves responses to the extractors of tasks that have it.
-    tables
-        The module that has ``says(text) -> int`` and ``form_of(text) -> str | None`` for the kernel of the
-        ``strict`` extractor; one at most.
     strict_gold
         The function that writes gold of a joined record as ``strict`` compares it: ``(answer, question) ->
         answer``, the same object where it is compared as it is written.
@@ -122,7 +119,6 @@ class TextKernel(NamedTuple):
     details: str
     metrics: str | None = None
     number_of: str | None = None
-    tables: str | None = None
     strict_gold: str | None = None
     value_of: str | None = None
     gold_key: str | None = None

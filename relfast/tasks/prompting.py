@@ -27,7 +27,7 @@ class Prompt:
         The function ("module:function") that words a question, ``(question, row) -> str``. None: the question
         as it stands is the published prompt.
     text
-        Of one's own prompt: the text around `PLACE`.
+        The text around `PLACE`, of prompts that add nothing but words.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Prompt:
     @property
     def shown(self) -> str:
         """Name and version, and of one's own wording its digest: ``seqbench-few-shot 1``."""
-        if self.text is None:
+        if self.text is None or self.version:
             return f"{self.name} {self.version}"
         import hashlib
 
@@ -68,6 +68,19 @@ class Prompt:
             raise UsageError(f"{name}: a prompt needs {PLACE} in the place of the record's question")
         return cls(name, 0, text=text)
 
+    @classmethod
+    def boxed(cls, version: int, sentence: str) -> Prompt:
+        """The question, and below it a sentence that asks for a form that ``strict`` reads."""
+        return cls(BOXED, version, text=f"{PLACE}\n\n{sentence}")
+
+    @property
+    def sentence(self) -> str | None:
+        """What `boxed` adds to a question; None of other prompts."""
+        return self.text.removeprefix(f"{PLACE}\n\n") if self.name == BOXED and self.text else None
+
+
+BOXED: Final = "boxed"
+"""The name of every task's prompt that asks for a marked form: ``--prompt boxed``."""
 
 AS_IT_STANDS: Final = Prompt("question", 1)
 """The question alone, which REL's records word themselves: they are the published prompts."""

@@ -152,4 +152,4 @@ def test_a_pipe_that_nobody_reads(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     done = relfast(dump, "-o", tmp_path / "pipe", "-q")
     assert done.returncode == 1
-    assert b"nobody reads this pipe" in done.stderr
+    assert b"no process reads this pipe" in done.stderr

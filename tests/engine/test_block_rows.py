@@ -157,22 +157,14 @@ def test_same_rows(kind: str) -> None:
 
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 def test_kernels_write_what_they_are_certain_of(policy: str) -> None:
-    """Nothing of a plain line is left to Python but what strict looks at twice."""
+    """Nothing of a plain line is left to Python."""
     plain = [json.dumps({**MAZES[0], "response": f"So:\n{plan}"}).encode() for plan in PLANS[:15]]
     scoring = Scoring(Job(options=AllOptions(policy=policy)), {})  # type: ignore[arg-type]
     opened = TextFastPath.open(scoring)
     assert opened is not None
     scanned = opened.scan(b"\n".join(plain), len(plain))
     scanned.judge(0, len(plain), 0, None)
-    left = [
-        line
-        for first, end, slow in scanned.runs(0, len(plain))
-        if slow
-        for line in scanned.slow(first, end, 99).numbers
-    ]
-    # an item that the maze does not know
-    assert all("dance" in PLANS[line] or "Z9" in PLANS[line] for line in left)
-    assert bool(left) == (policy == "strict")
+    assert not any(slow for _, _, slow in scanned.runs(0, len(plain)))
 
 
 @settings(deadline=None, max_examples=60)

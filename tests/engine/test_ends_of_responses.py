@@ -6,15 +6,11 @@ import json
 import random
 from functools import cache
 
-import numpy as np
 import pytest
 from corpora import rel_records, solutions
 from mutated_corpus import Ways
 from relfast_kernels.compiled import native
-from relfast_kernels.text import tails
 from seeds import fresh, rounds
-
-from relfast.tasks.reasoning import strip_reasoning
 
 _TASKS = ("REL-A1", "REL-A4", "REL-B1", "REL-C1")
 
@@ -105,22 +101,3 @@ def test_ends_are_read_as_all_of_a_response() -> None:
             n_fast += n
             n_lines += len(lines)
         assert n_fast > 0.8 * n_lines
-
-
-@pytest.mark.compiled
-def test_an_end_begins_with_a_line_and_marks_are_seen() -> None:
-    rng = random.Random(1)
-    n_ends = n_whole = 0
-    for _ in range(400):
-        text = _response(rng)
-        written = _as_json(text, rng).encode()
-        data = np.frombuffer(written + b" " * 64, np.uint8)
-        at = tails.line_in_end(data, 1, len(written) - 1)
-        if at >= 0:
-            n_ends += 1
-            assert text.endswith("\n" + json.loads(b'"' + written[at:]))
-        if not tails.may_hold_marks(data, 1, len(written) - 1):
-            n_whole += 1
-            assert strip_reasoning(text) == text
-    assert n_ends > 200
-    assert n_whole > 40

@@ -14,22 +14,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nasty_texts import UNITS, nasty_text
 from relfast_kernels.compiled import native
+from relfast_kernels.text import form_table
 from seeds import fresh
-from strict import cases_rel_a, cases_rel_b1, cases_rel_c1
-from strict.corpus import FAMILIES, samples
 
 import relfast
-from relfast.engine import strict_reader, text_memo
+from relfast.engine import strict_reader
 from relfast.engine.strict_reader import StrictReader
 from relfast.records import Extracted, Record
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
+from relfast.tasks.reasoning import MAX_STRICT_CHARS
 
 OPTIONS: Final = AllOptions(policy="strict")
-TABLES: Final[dict[str, tuple[str, Any]]] = {
-    "REL-A1": ("rel_a", cases_rel_a),
-    "REL-B1": ("rel_b1", cases_rel_b1),
-    "REL-C1": ("rel_c1", cases_rel_c1),
+VALUES: Final[dict[str, tuple[str, ...]]] = {
+    "REL-A1": ("4", "option 7", "(1)", "4 or 6", "9"),
+    "REL-B1": ("Yes: 15, 49", "no", "Yes or no", "Yes\n- taxon_1\n- taxon_2"),
+    "REL-C1": ("Yes", "no", "<No>", "<Yes> or <No>", "maybe"),
 }
 GOLD: Final[dict[str, dict[str, Any]]] = {
     "REL-A1": {"target": 3},
@@ -57,13 +57,16 @@ def _reader(reasoning: tuple[tuple[str, str], ...] = ()) -> StrictReader:
 
 @cache
 def _texts(task: str) -> list[str]:
-    """Forms of the corpus in the styles of all families, prose that ends with one, and texts that take long."""
-    table, cases = TABLES[task]
+    """Every documented form, behind real solutions too, and texts that take long."""
     rng = random.Random(f"{task} reader")
-    forms = [sample.response for sample in samples(table, cases.cases(), rng, 1)]
+    forms = [
+        text.format(X=value)
+        for form in (*form_table.FORMS, form_table.STATED)
+        for text in form.examples
+        for value in VALUES[task]
+    ]
     prose = [row["llm_solution"].rstrip() for row in rng.sample(solutions(), 60)]
-    styles = list(FAMILIES.values())
-    blends = [f"{text}\n\n{rng.choice(styles)(rng.choice(forms))}" for text in prose for _ in range(2)]
+    blends = [f"{text}\n\n{rng.choice(forms)}" for text in prose for _ in range(2)]
     return [*forms, *blends, *(nasty_text(name, 300) for name in UNITS), "", " \n", "<think>", "\ud800 Yes"]
 
 
@@ -71,47 +74,38 @@ def _said(task: str, text: object, options: AllOptions = OPTIONS) -> Extracted[A
     return TASKS[task].scorer.extract(Record(0, None, task, None, text), options)
 
 
-def _check(task: str, texts: Sequence[object], found: Sequence[Extracted[Any] | None]) -> int:
-    """How many are known; each of them must be what the extractor says."""
+def _check(task: str, texts: Sequence[object], found: Sequence[Extracted[Any] | None]) -> None:
+    """Machine code says what the same source says as plain Python, of every text (UTF-8)."""
     assert len(found) == len(texts)
     for text, said in zip(texts, found, strict=True):
-        assert said is None or said == _said(task, text), text
-    return sum(said is not None for said in found)
+        if said is None:
+            assert not isinstance(text, str) or "\ud800" in text
+        else:
+            assert said == _said(task, text), text
 
 
-@pytest.mark.parametrize("task", TABLES)
+@pytest.mark.parametrize("task", VALUES)
 def test_one_by_one_and_all_at_once(task: str) -> None:
     texts, reader = _texts(task), _reader()
-    known = 0
-    for _ in range(4):  # the memo learns a line a time
-        singly = _check(task, texts, [reader.read(TASKS[task], text) for text in texts])
-        together = _check(task, texts, reader.read_all(TASKS[task], texts))
-        assert known <= singly <= together
-        known = together
-    assert known > 0.2 * len(texts)
+    _check(task, texts, [reader.read(TASKS[task], text) for text in texts])
+    _check(task, texts, reader.read_all(TASKS[task], texts))
 
 
-@pytest.mark.parametrize("task", TABLES)
+@pytest.mark.parametrize("task", VALUES)
 def test_what_is_long_and_what_is_no_text(task: str) -> None:
-    """Work spaces end where they should: the longest texts that are read, and those a byte longer."""
-    most = strict_reader.MAX_BYTES
-    ends = ["\n\nAnswer: 4", "\n\nYes: taxon_1, taxon_2", "\n\n<No>"]
+    """Work spaces end where they should: the longest texts that are read, and those a character longer."""
+    most = MAX_STRICT_CHARS
     texts: list[object] = [None, 4, b"Yes", ["Yes"], "No"]
-    for end in ends:
-        for body in ("word ", "1, 2, ", "é no ", "\n- 7", "<think>a</think> "):
-            for n in (most, most + 1, 3 * most):
-                room = n - len(end)
-                texts.append((body * (room // len(body.encode()))).ljust(room - 9) + end)
-        texts.append(f"<think>{'word ' * most}</think>{end}")
+    for end in ("\n\nAnswer: 4", "\n\nYes: taxon_1, taxon_2", "\n\n<No>"):
+        texts += ["word " * (most // 5 - 10) + end, "é" * (most - len(end)) + end, "é" * most + end]
     reader = _reader()
-    found = reader.read_all(TASKS[task], texts)
-    assert _check(task, texts, found) > 3
+    _check(task, texts, reader.read_all(TASKS[task], texts))
     _check(task, texts, [reader.read(TASKS[task], text) for text in texts])
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
-    st.sampled_from(sorted(TABLES)),
+    st.sampled_from(sorted(VALUES)),
     st.lists(
         st.lists(st.one_of(st.sampled_from(PARTS), st.text(max_size=8)), max_size=8).map(" ".join),
         min_size=1,
@@ -128,7 +122,7 @@ def test_marks_of_reasoning_of_ones_own() -> None:
     marks = (("<cot>", "</cot>"),)
     options = OPTIONS.with_(reasoning=marks)
     reader = _reader(marks)
-    for task in TABLES:
+    for task in VALUES:
         for text in ("<cot>No. Answer: 3</cot>\nYes. Answer: 4", "<cot>Yes", "Yes<cot>No</cot>"):
             for said in (reader.read(TASKS[task], text), *reader.read_all(TASKS[task], [text] * 5)):
                 assert said is None or said == _said(task, text, options)
@@ -141,28 +135,15 @@ def test_many_taxa_in_a_batch() -> None:
         "Yes. " + ", ".join(f"taxon_{taxon}" for taxon in rng.sample(range(1, 400), rng.randrange(0, 90)))
         for _ in range(600)
     ]
-    assert _check("REL-B1", texts, _reader().read_all(TASKS["REL-B1"], texts)) > 0.9 * len(texts)
-
-
-def test_a_full_memo_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_memo, "MEMO_TEXTS", 8)
-    reader = StrictReader(OPTIONS)
-    texts = [
-        f"Panel {n} is so.\nRow {n} has {n + 2}, I think it is number {n}.\nAnswer: {n % 8 + 1}"
-        for n in range(60)
-    ]
-    for _ in range(3):
-        _check("REL-A1", texts, [reader.read(TASKS["REL-A1"], text) for text in texts])
-        _check("REL-A1", texts, reader.read_all(TASKS["REL-A1"], texts))
+    _check("REL-B1", texts, _reader().read_all(TASKS["REL-B1"], texts))
 
 
 @pytest.mark.slow
 def test_64_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Single calls and batches, with and without the interpreter's lock, while the memo is learnt and forgotten."""
-    monkeypatch.setattr(text_memo, "MEMO_TEXTS", 64)
+    """Single calls and batches, with and without the interpreter's lock."""
     monkeypatch.setattr(strict_reader, "LONG_BYTES", 20_000)
     scorer = relfast.Scorer(policy="strict", workers=0)
-    rows = [(task, GOLD[task], text) for task in TABLES for text in _texts(task)[::3]]
+    rows = [(task, GOLD[task], text) for task in VALUES for text in _texts(task)[::3]]
     expected = [_outcome(task, answer, text) for task, answer, text in rows]
     wrong: list[Any] = []
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from corpora import rel_records
 from dump_lines import Dice, gold_lines
 from dump_lines import line as dump_line
 from hypothesis import HealthCheck, given, settings
@@ -20,8 +21,7 @@ from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from relfast_kernels.text import blake2b, characters
 from seeds import SEED, rounds
-from strict import cases_rel_a
-from strict.corpus import samples
+from strict.dresses import dressed
 
 from relfast.engine import text_setting, text_work
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -219,18 +219,11 @@ def test_strict_rows_are_the_same(fast_path: TextFastPath, details: bool) -> Non
     """Of what a kernel knows at once, of what it knows when it is asked again, and of what it never does."""
     rng = random.Random("strict rows")
     lines = []
-    for sample in rng.sample(list(samples("rel_a", cases_rel_a.cases(), rng, 1)), 400):
-        record = sample.case.record
-        row = {
-            "id": record["id"],
-            "task": record["task"],
-            "answer": record["answer"],
-            "response": sample.response,
-        }
-        lines += [
-            json.dumps(row),
-            json.dumps({**row, "response": [sample.response, "", "<think>4", "Answer 9"]}),
-        ]
+    records = rel_records("REL-A1")
+    for _, _, response in rng.sample([*dressed("4", frozenset({"box", "tag", "label", "line"}))], 400):
+        record = rng.choice(records)
+        row = {"id": record["id"], "task": "REL-A1", "answer": record["answer"], "response": response}
+        lines += [json.dumps(row), json.dumps({**row, "response": [response, "", "<think>4", "Answer 9"]})]
     data = "\n".join(lines).encode()
     scoring = Scoring(Job(options=AllOptions(policy="strict"), details=details))
     opened = TextFastPath.open(scoring)

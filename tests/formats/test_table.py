@@ -1,58 +1,14 @@
-"""The table of dialects: its paths, and that `docs/formats.md` prints it.
-
-``python tests/formats/test_table.py`` writes it there.
-"""
+"""The paths of the table of dialects."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from relfast.formats.paths import found, steps_of
-from relfast.formats.table import DIALECTS, Form
-
-DOCS = Path(__file__).parent.parent.parent / "docs" / "formats.md"
-TABLE = re.compile(r"(?<=<!-- table -->\n).*?(?=<!-- end of table -->)", re.DOTALL)
-
-
-def _listed(paths: str) -> str:
-    return ", ".join(f"`{path}`" for path in paths.split()) or "–"
-
-
-def _responses(form: Form) -> str:
-    if form.response or not form.said:
-        return _listed(form.response)
-    each = [(said.items or ".", [path for _, path in said.says if path]) for said in form.said]
-    return "; ".join(
-        _listed(items) + (f": {_listed(' '.join(says))}" if says else "") for items, says in each
-    )
-
-
-def rendered() -> str:
-    """The table as the docs have it."""
-    lines = [
-        "| dialect | known by | id | task | gold | question | responses |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for name, dialect in DIALECTS.items():
-        for form in dialect.forms:
-            known = [
-                _listed(" ".join(dict.fromkeys(f"{tells} {form.when}".split()))).replace(", ", " + ")
-                for tells in form.tells
-            ]
-            gold = _listed(" ".join(form.members) or form.answer)
-            ids = _listed(f"{form.id} {form.number or ''}")
-            cells = [f"`{name}`", " or ".join(known), ids, _listed(form.task), gold, _listed(form.question)]
-            lines.append(f"| {' | '.join([*cells, _responses(form)])} |")
-    return "\n".join(lines) + "\n"
-
-
-def test_docs_print_the_table() -> None:
-    assert TABLE.search(DOCS.read_text("utf-8"))[0] == rendered()  # type: ignore[index]
+from relfast.formats.table import DIALECTS
 
 
 def _paths() -> Iterator[str]:
@@ -131,7 +87,3 @@ def test_a_path_leads_to(path: str, values: list[Any]) -> None:
 def test_what_is_no_path(path: str) -> None:
     with pytest.raises(ValueError, match="no step of a path"):
         steps_of(path)
-
-
-if __name__ == "__main__":
-    DOCS.write_text(TABLE.sub(lambda _: rendered(), DOCS.read_text("utf-8")), "utf-8")

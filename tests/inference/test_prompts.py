@@ -23,10 +23,15 @@ from relfast.tasks.seqbench.generate import make_rows
 from relfast.tasks.seqbench.prompt import EXAMPLES
 
 PINNED = {
-    ("seqbench-few-shot", 1): "2f68f6663c8f9a77",
-    ("seqbench-zero-shot", 1): "672de966fc226241",
-    ("realign", 1): "d66fc51c752344a6",
-    ("question", 1): "201f6da098d581b6",
+    "2f68f6663c8f9a77": "seqbench-few-shot 1",
+    "672de966fc226241": "seqbench-zero-shot 1",
+    "d66fc51c752344a6": "realign 1",
+    "201f6da098d581b6": "question 1",
+    "17fb8e56264b1f3f": "boxed 1",
+    "324b4733865a2155": "boxed 1",
+    "8b491aaa4f392de2": "boxed 1",
+    "ced73a8d3b3740a9": "boxed 1",
+    "f8aae302c2a87ae7": "boxed 1",
 }
 
 
@@ -34,11 +39,26 @@ def test_a_wording_that_changes_has_another_version() -> None:
     """Digests of a fixed question in each prompt: one that changes needs a new version, and then a new pin."""
     question = "Bob is in room A1. Alice is in room A2. Room A1 and A2 are connected by an open door."
     found = {
-        (prompt.name, prompt.version): hashlib.sha256(prompt.words(question, {}).encode()).hexdigest()[:16]
+        hashlib.sha256(prompt.words(question, {}).encode()).hexdigest()[:16]: prompt.shown
         for task in TASKS.values()
         for prompt in task.prompts
     }
     assert found == PINNED
+
+
+def test_boxed_adds_a_sentence_to_the_published_question() -> None:
+    """Every REL task has one; SeqBench and ReAlign ask for their form in any case, so they stay as they are."""
+    for name, task in TASKS.items():
+        if not name.startswith("REL-"):
+            continue
+        sentence = get_task(name).prompts[1].sentence
+        assert sentence is not None
+        asked = Wordings("boxed").request(0, {"task": name, "question": "Which {one}?", "answer": {}})
+        assert (asked.prompt, asked.wording) == (f"Which {{one}}?\n\n{sentence}", "boxed 1")
+        assert task.prompts[0].shown == "question 1"
+    (maze,), (problem,) = seqbench(1), realign(1)
+    assert Wordings("boxed").request(0, maze).wording == "seqbench-few-shot 1"
+    assert Wordings("boxed").request(0, problem).wording == "realign 1"
 
 
 def test_rel_is_asked_as_published() -> None:

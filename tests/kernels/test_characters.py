@@ -7,9 +7,7 @@ import random
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from relfast_kernels.text import prose
 from relfast_kernels.text.characters import OTHER, classify, decode, is_tame, is_utf8
-from relfast_kernels.text.patterns.symbols import UNREADABLE, symbol_of, to_symbols
 
 PIECES = [
     "a", "Z ", "0.5", "x" * 31, "Y" * 63, "m" * 64, "Q" * 130, "é", "É", "’", "‘", "”", "–", "₃", "中文", "λ", "Σ", "😀", "\u00a0", "\u2003",
@@ -46,20 +44,6 @@ def test_sequences_are_decoded_as_python_does() -> None:
 
 
 @given(TEXTS)
-def test_symbols_of_a_text_are_those_of_its_characters(text: str) -> None:
-    data = _array(text)
-    n = len(text.encode())
-    out = np.full(n + 2 * MARGIN, 77, np.uint8)
-    end = to_symbols(data, 0, n, out, MARGIN)
-    expected = [ord(c.lower()) if c.isascii() else symbol_of(ord(c)) for c in text]
-    assert end == (-1 if UNREADABLE in expected else MARGIN + len(expected))
-    if end >= 0:
-        assert out[MARGIN:end].tolist() == expected
-    # nothing is written before them, or further than the text's bytes would reach
-    assert set(out[:MARGIN]) | set(out[MARGIN + n :]) == {77}
-
-
-@given(TEXTS)
 def test_a_text_is_tame_if_its_characters_are(text: str) -> None:
     data = _array(text)
     n = len(text.encode())
@@ -68,13 +52,3 @@ def test_a_text_is_tame_if_its_characters_are(text: str) -> None:
     if text and not text[-1].isascii():
         assert not is_tame(data, 0, n - 1)
         assert not is_utf8(data, 0, n - 1)
-
-
-@given(TEXTS)
-def test_a_text_in_lower_case(text: str) -> None:
-    data = _array(text)
-    n = len(text.encode())
-    out = np.zeros(n + 2 * MARGIN, np.uint8)
-    end = prose.lowered(data, 0, n, out, MARGIN)
-    expected = "".join(c.lower() if c.isascii() else c for c in text).replace("’", "'")
-    assert out[MARGIN:end].tobytes().decode() == expected

@@ -21,7 +21,6 @@ from relfast_kernels.text.json_strings import put_by_stretches, put_text, string
 from relfast_kernels.text.line_ends import find_lines
 from relfast_kernels.text.lines import scan_lines
 from relfast_kernels.text.members import N_FIELDS
-from relfast_kernels.text.rel_a_memo import Tables
 from relfast_kernels.text.vectors import WIDTH
 from seeds import fresh
 
@@ -89,9 +88,6 @@ class Scan:
             zeros(0, layouts.PATH_COLUMNS),
             nothing,
         )
-        tables = Tables(
-            zeros(layouts.WORD_SLOTS, 3), zeros(layouts.MEMO_SLOTS, layouts.MEMO_COLUMNS), nothing, zeros(2)
-        )
         scratch = np.zeros(32 * len(content) + 2 * layouts.SCRATCH_PER_LINE, np.uint8)
         with np.errstate(over="ignore"):  # hashes wrap around
             found = find_lines(self.data, len(self.data), self.lines)
@@ -102,7 +98,6 @@ class Scan:
                 zeros(layouts.SET_SIZE),
                 joined,
                 work,
-                tables,
                 self.records,
                 scratch,
                 zeros(layouts.STATE_SIZE),

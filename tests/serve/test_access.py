@@ -276,7 +276,7 @@ def test_a_token_that_others_can_get_at_is_refused(tmp_path: Path) -> None:
     path.chmod(0o600)
     assert read_token(path) == "secret"
     give_away(path)
-    with pytest.raises(UsageError, match=r"belongs to somebody else|others can get at it"):
+    with pytest.raises(UsageError, match=r"belongs to another user|others can get at it"):
         read_token(path)
 
 

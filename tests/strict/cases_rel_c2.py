@@ -14,9 +14,6 @@ from relfast.chem.common_motifs import COMMON_MOTIFS
 from relfast.tasks.rel_c.generate_motif import common_motifs
 from relfast.tasks.rel_c.parameters import MotifParameters
 
-WRONG: Final = "CC(F)(F)CBr"
-"""In no gold of these."""
-
 
 def grid(rows: int, columns: int) -> str:
     """A sheet of carbon, every atom bound to those beside it: searches in it branch without end."""
@@ -55,7 +52,6 @@ def _case(record: dict[str, Any], rng: random.Random, common: set[str]) -> Case:
     words = {
         "right": gold,
         "respelt": spell(gold, rng),
-        "wrong": WRONG,
         "given1": given[0],
         "given2": given[1],
         "given3": given[2],

@@ -1,23 +1,21 @@
-"""The strict corpus: what a policy would find, and what models honestly write, as tables of texts.
+"""What an answer of several values is worth: the exploits of each rule, and right answers that lose nothing.
 
-``tests/data/strict/TASKS.toml`` has groups of texts with the same verdict and the same reason for it:
+``tests/data/strict/TASK.toml`` has groups of texts with the same verdict and the same reason for it:
 
     [[honest]]
-    why = "a statement that begins its line"
-    texts = ['Answer «right»', '**Answer:** «right»']
+    why = "the last tag"
+    texts = ['<smiles>«right»</smiles>']
 
     [[attack]]
-    why = "two answers, one of them right"
-    texts = ['Answer «right» or Answer «wrong»']
+    why = "a given molecule"
+    texts = ['<smiles>«given1»</smiles>']
 
 ``«word»`` stands for what the case (a record with its gold) has under that word. Keys of a group:
 
 ``only``
-    Tags that a case must have ("yes", "REL-A1"); without it a group is for every case of its table.
+    Tags that a case must have ("yes", "long"); without it a group is for every case of its table.
 ``bare``
     The texts are whole responses: no family's reasoning or marks are put around them.
-``known``
-    Why an honest form still loses; it counts as lost, and the test prints it.
 ``pays``
     Of an attack: the reward it may have at most, where that is not the case's chance level.
 """
@@ -71,7 +69,6 @@ class Form:
     why: str
     only: tuple[str, ...] = ()
     bare: bool = False
-    known: str | None = None
     pays: float | None = None
 
     def fits(self, case: Case) -> bool:
@@ -101,7 +98,6 @@ def forms(table: str) -> list[Form]:
             group["why"],
             tuple(group.get("only", ())),
             group.get("bare", False),
-            group.get("known"),
             group.get("pays"),
         )
         for kind in ("honest", "attack")
@@ -130,7 +126,9 @@ _MUSING: Final = (
 )
 """Reasoning that would be read as an answer if it were not recognised as reasoning."""
 
-_WORKING: Final = "Let me work through what is given, step by step, before I answer.\n\n"
+WORKING: Final = (
+    "We have a = 0 or a = 2. Since rows 1 and 2 were the same, this is not hard to verify; 4 or 5 remain.\n\n"
+)
 
 FAMILIES: Final[dict[str, Callable[[str], str]]] = {
     "plain": lambda answer: answer,
@@ -146,8 +144,8 @@ FAMILIES: Final[dict[str, Callable[[str], str]]] = {
     "claude": lambda answer: f"<thinking>\n{_MUSING}\n</thinking>\n\n{answer}",
     "mistral": lambda answer: f"[THINK]{_MUSING}[/THINK]{answer}</s>",
     "kimi": lambda answer: f"◁think▷{_MUSING}◁/think▷{answer}",
-    "llama": lambda answer: f"{_WORKING}{answer}<|eot_id|>",
-    "gemma": lambda answer: f"{_WORKING}{answer}<end_of_turn>",
+    "llama": lambda answer: f"{WORKING}{answer}<|eot_id|>",
+    "gemma": lambda answer: f"{WORKING}{answer}<end_of_turn>",
     "command": lambda answer: (
         f"<|START_THINKING|>{_MUSING}<|END_THINKING|><|START_RESPONSE|>{answer}<|END_RESPONSE|>"
     ),

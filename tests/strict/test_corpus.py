@@ -1,4 +1,4 @@
-"""What a policy finds pays nothing, what a model honestly writes loses nothing: rates per table."""
+"""Exploits of what answers are worth pay no more than a guess, right answers are paid in full: rates per table."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from seeds import SEED
-from strict.corpus import TABLES, Case, Sample, samples
+from strict.corpus import Case, Sample, samples
 
 import relfast
 
-NAMES = sorted(path.stem for path in TABLES.glob("*.toml"))
+NAMES = ("realign", "rel_b1", "rel_c2", "rel_c3", "seqbench")
 
 EACH = 4 if SEED is None else 8
 """Cases a form is tried on."""
-
-MOST_LOST = 0.005
-"""Share of honest forms that may lose; each with a reason in its table."""
 
 
 def scored(found: Sequence[Sample]) -> list[float | None]:
@@ -49,7 +46,7 @@ def test_attacks_pay_nothing_and_honest_forms_everything(table: str) -> None:
     found, full = corpus(table), full_marks(table)
     rewards = scored(found)
     n: Counter[str] = Counter()
-    paid, lost, unknown = [], [], []
+    paid, lost = [], []
     for sample, reward in zip(found, rewards, strict=True):
         n[sample.form.kind] += 1
         about = f"{reward} for {sample.response!r} ({sample.form.why}; {sample.family})"
@@ -59,12 +56,9 @@ def test_attacks_pay_nothing_and_honest_forms_everything(table: str) -> None:
                 paid.append(about)
         elif reward is None or reward < full:
             lost.append(about)
-            if sample.form.known is None:
-                unknown.append(about)
     print(
         f"{table}: attacks that pay {len(paid)} of {n['attack']}, "
         f"honest forms that lose {len(lost)} of {n['honest']}"
     )
     assert not paid, "\n".join(paid[:20])
-    assert not unknown, "\n".join(unknown[:20])
-    assert len(lost) <= MOST_LOST * n["honest"], "\n".join(lost[:20])
+    assert not lost, "\n".join(lost[:20])

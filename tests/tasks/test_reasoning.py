@@ -165,8 +165,8 @@ def test_marks_that_are_none(given: Any) -> None:
         make_job(reasoning=given)
 
 
-DRAFT = "<cot>{}</cot>Hm."
-"""The right answer as reasoning only, to whom who knows the marks."""
+DRAFT = "<cot>Answer: {}\n</cot>Hm."
+"""The right answer, in a form, as reasoning only, to whom who knows the marks."""
 
 
 @pytest.mark.parametrize("task", TASKS)

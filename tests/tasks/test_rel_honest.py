@@ -1,4 +1,4 @@
-"""Honest answers score full marks under ``strict``, however they are written."""
+"""Honest answers in documented forms score full marks under ``strict``, whatever stands before them."""
 
 from __future__ import annotations
 
@@ -59,14 +59,13 @@ def test_after_real_reasoning(capsys: pytest.CaptureFixture[str]) -> None:
     for task in ("REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1", "REL-C1", "REL-C2"):
         for record in rel_records(task)[:250]:
             solution = rng.choice(texts)
-            response = solution[: rng.choice([300, 1_000, None])] + "\n" + honest.answer(record, rng)
+            response = solution[: rng.choice([300, 1_000, None])] + "\n\n" + honest.answer(record, rng)
             tried += 1
             if not full_marks(record, response):
                 lost.append(response[-160:])
     with capsys.disabled():
         print(f"\nafter real reasoning: {tried - len(lost)} of {tried} score full marks", end="")
-    # a solution that ends in a boxed digit of its own, followed by another one, cannot be told from a hedge
-    assert len(lost) <= tried // 100, "\n".join(map(repr, lost))
+    assert not lost, "\n".join(map(repr, lost))
 
 
 def test_tautomers_joined() -> None:
@@ -104,7 +103,7 @@ TRANSCRIPTS: list[tuple[str, dict[str, Any], str]] = [
     (
         "REL-A1",
         {"target": 2},
-        "Comparing options 1 to 8, only option 3 has integers. Therefore, the missing panel index is 3.",
+        "Comparing options 1 to 8, only option 3 has integers. Therefore, the missing panel is 3.",
     ),
     (
         "REL-B1",

@@ -87,7 +87,6 @@ def test_motifs(record: dict[str, Any], tautomers: str) -> None:
     payers = []
     for response in hacks.motif_hacks(gold, record["question"]):
         result = strict("REL-C2", record["answer"], response, tautomers=tautomers)
-        assert result["reason"], response
         if pays("REL-C2", result):
             payers.append(response)
     assert not payers, report("REL-C2", payers)
@@ -113,28 +112,24 @@ def tags(smiles: list[str]) -> str:
 
 
 @pytest.mark.parametrize("record", of_task("REL-C3"), ids=lambda record: record["id"])
-def test_repeats_of_isomers_pay_nothing(record: dict[str, Any]) -> None:
+def test_repeats_of_isomers_are_nothing(record: dict[str, Any]) -> None:
     missing = record["answer"]["missing_smiles"]
     half = missing[: max(1, len(missing) // 2)]
     once = strict("REL-C3", record["answer"], tags(half))
     for times in (2, 3, 20):
         again = strict("REL-C3", record["answer"], tags(half * times))
-        assert again["tp"] == once["tp"]
-        assert again["f1"] < once["f1"]
-        assert not again["correct"]
-        assert again["reason"] == "duplicate"
+        assert (again["tp"], again["fp"], again["f1"]) == (once["tp"], once["fp"], once["f1"])
     whole = strict("REL-C3", record["answer"], tags([*missing, missing[0]]))
-    assert not whole["correct"]
-    assert whole["f1"] < 1
+    assert whole["correct"]
     # another spelling of a molecule is that molecule
     rng = random.Random(5)
     respelt = strict(
         "REL-C3", record["answer"], tags([*missing, *(spell(smiles, rng) for smiles in missing)])
     )
-    assert (respelt["tp"], respelt["fp"], respelt["correct"]) == (len(missing), len(missing), False)
+    assert (respelt["tp"], respelt["fp"], respelt["correct"]) == (len(missing), 0, True)
     universe = strict("REL-C3", record["answer"], tags([*record["answer"]["molecules"], *missing] * 2))
     assert not universe["correct"]
-    assert universe["fp"] == 2 * len(record["answer"]["molecules"]) + len(missing)
+    assert universe["fp"] == len(record["answer"]["molecules"])
 
 
 @pytest.mark.parametrize("response", ["", "none", "<smiles></smiles>", "<smiles>C</smiles>", None, 5])
@@ -156,14 +151,19 @@ HACKS = [row for row in rows("parity/edge_cases.jsonl.gz") if "hack" in row["tag
 
 @pytest.mark.parametrize("row", HACKS, ids=lambda row: row["note"])
 def test_known_hack(row: dict[str, Any]) -> None:
-    assert not pays(row["task"], strict(row["task"], row["answer"], row["response"], row["question"]))
+    assert not pays_more_than_a_guess(row, row["question"])
+
+
+def pays_more_than_a_guess(row: dict[str, Any], question: str = "") -> bool:
+    """Of a yes or no the last one is read: a hedge is paid for one gold, as a guess is."""
+    golds = [{"label": "Yes"}, {"label": "No"}] if row["task"] == "REL-C1" else [row["answer"]]
+    paid = [pays(row["task"], strict(row["task"], gold, row["response"], question)) for gold in golds]
+    return all(paid)
 
 
 def test_all_known_hacks(capsys: pytest.CaptureFixture[str]) -> None:
     """Also without the question."""
-    payers = [
-        row["note"] for row in HACKS if pays(row["task"], strict(row["task"], row["answer"], row["response"]))
-    ]
+    payers = [row["note"] for row in HACKS if pays_more_than_a_guess(row)]
     with capsys.disabled():
         print(f"\nhacks under strict: {len(payers)} of {len(HACKS)} known ones pay", end="")
     assert len(HACKS) == 18
@@ -179,7 +179,7 @@ def test_all_known_hacks(capsys: pytest.CaptureFixture[str]) -> None:
         ("4 \ud800", "lone_surrogate"),
         ("x" * 1_000_001, "too_long"),
         ("Answer 1 or Answer 2", "several_answers"),
-        ("Answer 12", "out_of_range"),
+        ("Answer 12", "no_answer"),
         ("no idea", "no_answer"),
     ],
 )
@@ -195,12 +195,10 @@ def test_reasons(response: Any, reason: str) -> None:
 @pytest.mark.parametrize(
     ("smiles", "reason"),
     [
-        ("CCO name", "not_plain_smiles"),
         ("C~O", "not_plain_smiles"),
         ("*CO", "not_plain_smiles"),
         ("[CH3:1]O", "not_plain_smiles"),
         ("C$C", "not_plain_smiles"),
-        ("CCO |$a$|", "not_plain_smiles"),
         ("[13CH4]", "isotope"),
         ("C.O", "several_fragments"),
         ("C" * 1_001, "too_long"),
@@ -213,6 +211,12 @@ def test_reasons_of_molecules(smiles: str, reason: str) -> None:
     assert (result["reason"], result["overlap_metric"], result["correct"]) == (reason, 0.0, False)
     result = strict("REL-C3", {"missing_smiles": ["CCO"]}, f"<smiles>CCO</smiles><smiles>{smiles}</smiles>")
     assert (result["reason"], result["tp"], result["fp"], result["correct"]) == (reason, 1, 1, False)
+
+
+@pytest.mark.parametrize("text", ["CCO name", "CCO |$a$|"])
+def test_a_tag_that_holds_more_than_a_molecule_is_no_form(text: str) -> None:
+    result = strict("REL-C2", {"smiles": "CCO"}, f"<smiles>{text}</smiles>")
+    assert (result["reason"], result["overlap_metric"], result["correct"]) == ("no_answer", 0.0, False)
 
 
 def test_tautomers() -> None:
@@ -231,7 +235,8 @@ def test_joined_tautomers_in_one_gold_list_are_each_wanted() -> None:
     gold = tags(answer["missing_smiles"])
     for tautomers in ("apart", "joined"):
         assert strict("REL-C3", answer, gold, tautomers=tautomers)["correct"]
-        assert not strict("REL-C3", answer, gold + tags(["Cc1c[nH]cn1"]), tautomers=tautomers)["correct"]
+        # a set: repeats are nothing
+        assert strict("REL-C3", answer, gold + tags(["Cc1c[nH]cn1"]), tautomers=tautomers)["correct"]
 
 
 def test_full_overlap_means_the_same_molecule() -> None:

@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar, cast
 import numba
 
 from relfast_kernels.compiled.cache import QUIET_VARIABLE, Cache, user_cache
+from relfast_kernels.compiled.source import tell_numba
 from relfast_kernels.compiled.trust import UntrustedError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -122,3 +123,6 @@ def kernel(function: F) -> F:
     if CACHED and not numba.config.DISABLE_JIT:
         compiled._cache = _Forgiving(compiled._cache)
     return cast(F, compiled)
+
+
+tell_numba()

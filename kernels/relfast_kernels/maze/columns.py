@@ -52,11 +52,10 @@ def header_of(
 
 # What is found in a text
 
-FOUND_BEGIN, FOUND_END, FOUND_PLANS, FOUND_VOTE, FOUND_CERTAIN = range(len(JUDGED), len(JUDGED) + 5)
-FOUND_COLUMNS: Final = len(JUDGED) + 5
-"""Columns of what is found, int64: those of JUDGED, where the plan begins and ends in the text, how many
-plans there are, the plan's vote, and whether Python would say the same for certain: 0 where it has to be
-asked."""
+FOUND_BEGIN, FOUND_END, FOUND_VOTE, FOUND_CERTAIN = range(len(JUDGED), len(JUDGED) + 4)
+FOUND_COLUMNS: Final = len(JUDGED) + 4
+"""Columns of what is found, int64: those of JUDGED, where the plan begins and ends in the text, its
+vote, and whether it was read: 0 where Python has to cut the reasoning."""
 
 CUTS_REASONING, IS_STRICT = 1, 2
 """How a text is read: without its reasoning, as ``strict`` does."""

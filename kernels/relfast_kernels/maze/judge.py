@@ -138,7 +138,7 @@ def validate_plans(
 
 
 @kernel
-def _find_name(
+def find_name(
     names: NameTables, text: NDArray[np.uint8], begin: int, end: int, value: int, low: int, high: int
 ) -> int:
     """Which of the things low:high is called text[begin:end] (hash ``value``), or -1."""
@@ -262,7 +262,7 @@ def judge_plan(
         else:
             low, high = 0, n_rooms
         if kind != BAD:
-            argument = _find_name(names, text, item[ITEM_PARAM], item[ITEM_END], item[ITEM_HASH], low, high)
+            argument = find_name(names, text, item[ITEM_PARAM], item[ITEM_END], item[ITEM_HASH], low, high)
             if argument >= 0:
                 argument -= low
         kinds[index] = kind

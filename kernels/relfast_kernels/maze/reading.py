@@ -12,22 +12,21 @@ from relfast_kernels.maze.columns import (
     FOUND_BEGIN,
     FOUND_CERTAIN,
     FOUND_END,
-    FOUND_PLANS,
     FOUND_VOTE,
     GOLD_IS_BEST,
     IS_STRICT,
     SHORTEST,
 )
+from relfast_kernels.maze.fold import fold
 from relfast_kernels.maze.judge import judge_plan
 from relfast_kernels.maze.packed import unpack
-from relfast_kernels.maze.surely import is_surely_plain, says_start
+from relfast_kernels.maze.steps import last_plan
 from relfast_kernels.text.characters import is_ascii, is_tame
 from relfast_kernels.text.find import copy
 from relfast_kernels.text.plans import scan
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.words import skip_white
 
-N_UNKNOWN = JUDGED.index("n_unknown")
 N_JUDGED = len(JUDGED)
 N_RATIOS = len(RATIOS)
 
@@ -58,7 +57,7 @@ def read_response(
         Work space.
     found : int64, shape (FOUND_COLUMNS,)
     ratios : float64, shape (len(RATIOS),)
-        Filled; zeros where Python has to cut the reasoning, or to read what is no ASCII under ``strict``.
+        Filled; zeros where Python has to cut the reasoning, or a ``strict`` response is too long.
     """
     found[:] = 0
     ratios[:] = 0.0
@@ -66,7 +65,7 @@ def read_response(
     strict = how & IS_STRICT != 0
     ascii_only = is_ascii(text, 0, last)
     if how & CUTS_REASONING:
-        if not ascii_only and (strict or not is_tame(text, 0, last)):
+        if not ascii_only and not is_tame(text, 0, last):
             return True
         if strict and last > MAX_STRICT:
             return True
@@ -77,9 +76,13 @@ def read_response(
             return True
     size = last - first
     copy(text, first, last, spare, 0)
-    n_items, n_plans = scan(spare[: 2 * size], 0, size, items[0], items[1], span)
-    judged[:] = 0
     maze, _, _, names, gold = unpack(problem)
+    if strict:
+        fold(spare, 0, size, ascii_only)
+    n_items, _ = scan(spare[: 2 * size], 0, size, items[0], items[1], span, strict)
+    if strict:
+        n_items = last_plan(spare, size, n_items, names, items, span)
+    judged[:] = 0
     follow = strict and problem[SHORTEST] > 0
     if not judge_plan(
         maze, names, gold, int(problem[BEST]), problem[GOLD_IS_BEST] != 0, follow, spare, items[1][:n_items],
@@ -89,18 +92,9 @@ def read_response(
     for column in range(N_JUDGED):
         found[column] = judged[column]
     begin = end = first
-    if n_plans:
+    if n_items:
         begin, end = first + span[0, 0], first + span[0, 1]
         found[FOUND_VOTE] = span[0, 2]
-    found[FOUND_BEGIN], found[FOUND_END], found[FOUND_PLANS] = begin, end, n_plans
+    found[FOUND_BEGIN], found[FOUND_END] = begin, end
     found[FOUND_CERTAIN] = 1
-    if strict:
-        if not ascii_only:
-            found[FOUND_CERTAIN] = 0
-        elif n_plans == 0:
-            found[FOUND_CERTAIN] = not says_start(text, first, last)
-        else:
-            found[FOUND_CERTAIN] = (
-                n_plans == 1 and judged[N_UNKNOWN] == 0 and is_surely_plain(text, first, last, begin, end)
-            )
     return True

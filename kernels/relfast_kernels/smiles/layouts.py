@@ -95,7 +95,6 @@ N_COUNTERS: Final = 5
 
 SEVERAL_FRAGMENTS, NOT_PLAIN, ISOTOPE, TOO_LONG, EMPTY = -3, -4, -5, -6, -7
 """Instead of a class of strict, beside `UNKNOWN` and `INVALID`: why a text is no clean molecule."""
-DUPLICATE: Final = -8
 
 DECIDED, TRUE_POSITIVES, VOTE, N_WANTED, N_NEUTRAL, FLAW = range(6)
 RESULT_COLUMNS: Final = 6

@@ -16,7 +16,6 @@ from relfast_kernels.smiles.layouts import (
     CODE_FIRST,
     CODE_FORMULA,
     DECIDED,
-    DUPLICATE,
     FINGERPRINT_MASK,
     FLAW,
     GENERATION,
@@ -125,7 +124,7 @@ def _judge(
         # what is wrong with gold is told in words, elsewhere
         if classes[at] == UNKNOWN or (at < end_of_gold and classes[at] < 0):
             return
-    n_wanted, right, other, vote, flaw = 0, 0, 0, 0, 0
+    n_wanted, right, other, vote, flaw, neutral = 0, 0, 0, 0, 0, 0
     formula = codes_index[CODE_COLUMNS * classes[first] + CODE_FORMULA] if n_gold else 0
     for at in range(first, end_of_gold):
         entry = CODE_COLUMNS * classes[at]
@@ -137,9 +136,11 @@ def _judge(
     for at in range(end_of_gold, end_of_pred):
         kind = classes[at]
         entry = CODE_COLUMNS * kind
-        if kind < 0 or codes_index[entry + CODE_FIRST] & _NAMED:
-            if flaw == 0:
-                flaw = kind if kind < 0 else DUPLICATE
+        if kind < 0:
+            flaw = kind if flaw == 0 else flaw
+            continue
+        if codes_index[entry + CODE_FIRST] & _NAMED:
+            neutral += 1  # a set: repeats are nothing
             continue
         if codes_index[entry + CODE_FIRST] & _WANTED:
             right += 1
@@ -147,7 +148,6 @@ def _judge(
             other += 1
         codes_index[entry + CODE_FIRST] |= _NAMED
         vote += codes_index[entry + CODE_CLEAN_PRINT]
-    neutral = 0
     decided = 1
     if other and n_given and formula:
         for at in range(end_of_pred, end):

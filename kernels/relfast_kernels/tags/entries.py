@@ -11,6 +11,7 @@ from relfast_kernels.layouts import RECORD_COLUMNS
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.columns import GOLD_COLUMNS, TOLD_COLUMNS
 from relfast_kernels.tags.read import gather, hash_ids
+from relfast_kernels.tags.strict import read_strict
 
 
 def _gather(
@@ -30,10 +31,6 @@ def _gather(
     strict: int,
     cuts: int,
     one: int,
-    marks: Any,
-    n_marks: int,
-    words: Any,
-    n_words: int,
     out: Any,
     n_out: int,
     told: Any,
@@ -50,12 +47,22 @@ def _gather(
         strict != 0,
         cuts != 0,
         one != 0,
-        carray(marks, n_marks, np.int64),
-        carray(words, n_words, np.uint8),
         carray(out, n_out, np.uint8),
         carray(told, (n, TOLD_COLUMNS), np.int64),
         carray(sizes, SIZE_COLUMNS * n, np.int64),
     )
+
+
+def _read(text: Any, size: int, one: int, out: Any, told: Any) -> int:
+    """The molecules of a text without reasoning as ``strict`` reads them: how many bytes of ``out`` they
+    take, which has one more than the text; told are their number and how they were read."""
+    to: int
+    n, to, how = read_strict(
+        carray(text, size, np.uint8), 0, size, one != 0, carray(out, size + 1, np.uint8), 0
+    )
+    says = carray(told, 2, np.int64)
+    says[0], says[1] = n, how
+    return to
 
 
 def _hash(
@@ -73,7 +80,8 @@ def _hash(
 
 
 ENTRIES = {
-    "gather": (_gather, "pipipippipipiiiipipipipp"),
+    "gather": (_gather, "pipipippipipiiiipipp"),
+    "read": (_read, "piipp"),
     "hash": (_hash, "pipipipip"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

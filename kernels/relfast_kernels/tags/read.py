@@ -1,9 +1,7 @@
-"""Molecules in the ``<smiles>`` tags of responses, as `relfast.tasks.rel_c.extract` reads them.
+"""Molecules in the ``<smiles>`` tags of responses, as the published scorer and as ``strict`` read them.
 
-What only Python can say is left to it: letters beyond ASCII where they could matter, and under ``strict``
-all responses but those that end in nothing but tags whose text is read as it stands, have nothing but marks
-beside these, and hold nothing that could be a mark of reasoning, an escape or something struck out. What the
-words before the tags say is Python's, too.
+What only Python can say is left to it: letters beyond ASCII where the published patterns could take them for
+others, reasoning that this kernel does not cut, and forms beside tags.
 """
 
 from __future__ import annotations
@@ -31,21 +29,19 @@ from relfast_kernels.tags.columns import (
     GOLD_START,
     LEFT_TO_PYTHON,
     READ_EMPTY,
+    READ_FORM,
     READ_ONLY_REASONING,
     READ_PLAIN,
-    TOLD_EDGE,
-    TOLD_EDGE_END,
     TOLD_END,
-    TOLD_FROM,
     TOLD_HOW,
     TOLD_N,
     TOLD_START,
-    TOLD_TO,
 )
 from relfast_kernels.tags.published import read_published
-from relfast_kernels.tags.tail import read_plain_tail, without_tag
+from relfast_kernels.tags.strict import read_strict
 from relfast_kernels.text.find import copy, find_byte, hash_text
 from relfast_kernels.text.reasoning import cut_reasoning
+from relfast_kernels.text.words import skip_white
 
 LONGEST: Final = 200_000
 """Bytes of a response that is read here."""
@@ -74,7 +70,7 @@ def _final_text(data: Any, start: int, end: int, out: Any, to: int) -> Any:
 @kernel
 def gather(
     data: Any, scratch: Any, records: Any, numbers: Any, golds: Any, known: Any, store: Any, strict: bool,
-    cuts: bool, one: bool, marks: Any, words: Any, out: Any, told: Any, sizes: Any,
+    cuts: bool, one: bool, out: Any, told: Any, sizes: Any,
 ) -> int:  # fmt: skip
     """Write what responses name beside their gold, as `relfast_kernels.smiles.lists.match_lists` reads it.
 
@@ -94,8 +90,8 @@ def gather(
         For each record that is read the texts of its gold, of its tags and of what was given, each text
         ended by a newline.
     told : int64, shape (m, TOLD_COLUMNS)
-        For each record the number of its tags or `LEFT_TO_PYTHON`, where they are in ``out``, where in the
-        response's own bytes is what can say what they are, and how it was read.
+        For each record the number of its tags or `LEFT_TO_PYTHON`, where they are in ``out``, and how it was
+        read.
     sizes : int64
         `SIZE_COLUMNS` for each record that is read.
 
@@ -123,21 +119,18 @@ def gather(
             begin, stop = _final_text(source, start, end, out, said)
             if begin < 0:
                 continue
-        edge, edge_end, how = 0, 0, READ_PLAIN
+        how = READ_PLAIN
         if strict:
-            n, behind, edge, edge_end, how = read_plain_tail(
-                source, begin, stop, one, marks, words, out, said
-            )
+            n, behind, how = read_strict(source, begin, stop, one, out, said)
         else:
             n, behind = read_published(source, begin, stop, one, out, said)
-        if n < 0:
+        if n < 0 or how == READ_FORM:
             continue
-        if how == READ_EMPTY and stop - begin < end - start and without_tag(source, start, end) != READ_EMPTY:
+        if how == READ_EMPTY and stop - begin < end - start and skip_white(source, start, end) < end:
             # a mark of reasoning is no blank
             how = READ_ONLY_REASONING
-        says[TOLD_FROM], says[TOLD_TO] = begin, stop
         says[TOLD_N], says[TOLD_START], says[TOLD_END] = n, said, behind
-        says[TOLD_EDGE], says[TOLD_EDGE_END], says[TOLD_HOW] = edge, edge_end, how
+        says[TOLD_HOW] = how
         to = copy(store, gold[GOLD_END], gold[GOLD_GIVEN_END], out, behind)
         size = SIZE_COLUMNS * n_read
         sizes[size + SIZE_GOLD], sizes[size + SIZE_PREDICTED] = gold[GOLD_N], n

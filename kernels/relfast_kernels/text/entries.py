@@ -15,21 +15,14 @@ from relfast_kernels.layouts import (
     LINE_COLUMNS,
     MAX_TAXA,
     MAX_TOKENS,
-    MEMO_BYTES,
-    MEMO_COLUMNS,
-    MEMO_SLOTS,
     PATH_COLUMNS,
     PATTERN_WORK,
     PROMPTS_SIZE,
     READ_COLUMNS,
     READ_CUT,
-    READ_MEMO,
-    READ_MEMO_TEXT,
-    READ_MISSED,
     READ_PATTERNS,
     READ_SHIFT,
     READ_SIZE,
-    READ_WORDS,
     READ_WORK,
     RECORD_COLUMNS,
     SET_SIZE,
@@ -40,8 +33,7 @@ from relfast_kernels.layouts import (
     TEMPLATE_PARTS,
     TEMPLATE_SLOTS,
     TOKEN_COLUMNS,
-    UNKNOWN,
-    WORD_SLOTS,
+    UNCUT,
 )
 from relfast_kernels.text.asked import index_asked
 from relfast_kernels.text.entry import ENTRY_SIZE, Joined, Work
@@ -49,22 +41,11 @@ from relfast_kernels.text.join import index_gold
 from relfast_kernels.text.line_ends import find_lines
 from relfast_kernels.text.lines import scan_lines
 from relfast_kernels.text.members import N_FIELDS
-from relfast_kernels.text.rel_a_memo import Tables
 from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
 
 _ENTRY = N_FIELDS
 _GOLD = _ENTRY + ENTRY_SIZE
-
-
-@kernel
-def _tables(table: Any, memo: Any, memo_text: Any, missed: Any) -> Any:
-    return Tables(
-        carray(table, (WORD_SLOTS, 3), np.int64),
-        carray(memo, (MEMO_SLOTS, MEMO_COLUMNS), np.int64),
-        carray(memo_text, MEMO_BYTES, np.uint8),
-        carray(missed, 2, np.int64),
-    )
 
 
 @kernel
@@ -75,12 +56,6 @@ def _read_with(text: Any, packed: int, about: Any) -> int:
         n,
         packed & (READ_CUT - 1),
         packed & READ_CUT != 0,
-        _tables(
-            pointer(about[READ_WORDS]),
-            pointer(about[READ_MEMO]),
-            pointer(about[READ_MEMO_TEXT]),
-            pointer(about[READ_MISSED]),
-        ),
         carray(pointer(about[READ_WORK]), about[READ_SIZE], np.uint8),
         carray(pointer(about[READ_PATTERNS]), PATTERN_WORK, np.int64),
     )
@@ -104,7 +79,7 @@ def _read_many(texts: Any, packed: Any, n: int, results: Any, taxa: Any, room: i
         if result > 0:
             n_taxa = result >> TAXA_SHIFT
             if n_named + n_taxa > room:
-                result = UNKNOWN
+                result = UNCUT
             else:
                 for other in range(n_taxa):
                     named[n_named + other] = patterns[other]
@@ -148,10 +123,6 @@ def _scan(
     scratch: Any,
     scratch_size: int,
     state: Any,
-    table: Any,
-    memo: Any,
-    memo_text: Any,
-    missed: Any,
     patterns: Any,
     paths: Any,
     n_paths: int,
@@ -185,7 +156,6 @@ def _scan(
             carray(words, PROMPTS_SIZE, np.uint64),
             carray(patterns, PATTERN_WORK, np.int64),
         ),
-        _tables(table, memo, memo_text, missed),
         carray(records, (max_records, RECORD_COLUMNS), np.int64),
         carray(scratch, scratch_size, np.uint8),
         carray(state, STATE_SIZE, np.int64),
@@ -256,7 +226,7 @@ def _write(
 
 ENTRIES = {
     "find_lines": (_find_lines, "pipi"),
-    "scan": (_scan, "pipippipipipipipipipppppppipipppppppipi"),
+    "scan": (_scan, "pipippipipipipipipipppppppipipppipi"),
     "read": (_read, "pip"),
     "read_many": (_read_many, "ppippip"),
     "read_much": (_read_many, "ppippip"),

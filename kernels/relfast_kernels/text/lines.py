@@ -35,7 +35,6 @@ from relfast_kernels.layouts import (
     LINE_KIND,
     LINE_RECORD,
     LINE_START,
-    MAX_TOKENS,
     NOWHERE,
     OBJECT,
     RECORD_BEFORE,
@@ -100,7 +99,6 @@ from relfast_kernels.text.responses import (
     LEAVES_IT,
     NOT_DONE,
     score_as_published,
-    score_by_end,
     score_strictly,
     shown_gold,
 )
@@ -114,7 +112,7 @@ _NO_ROOM, _NO_SCRATCH = -1, -2
 @kernel
 def _score_line(
     data: Any, start: int, end: int, n_tokens: int, n: int, number: int, settings: Any, joined: Any,
-    work: Any, tables: Any, id_place: int, id_start: int, id_end: int, value: Any, known: Any, used: Any,
+    work: Any, id_place: int, id_start: int, id_end: int, value: Any, known: Any, used: Any,
     decoded: Any, records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
     """Score the ``n`` responses of a line whose entry has been read: `FAST`, `SLOW` or `_NO_SCRATCH`. Its
@@ -228,19 +226,13 @@ def _score_line(
                 return SLOW
             put_failed(row, task, number, sample, id_place, id_start, id_end, value, first, used)
             continue
-        if strict and token < MAX_TOKENS:
-            done, used = score_by_end(
-                data, tape[token, TOKEN_START], tape[token, TOKEN_END], task, details, least, gold_data, work,
-                tables, scratch, used, decoded, row,
-            )  # fmt: skip
         if done == NOT_DONE:
             escaped, first, last = put_response(data, tape, token, scratch, decoded)
             beyond = used + 2 * (last - first) + 8 if details or strict else used
             text = scratch if escaped else data
             if strict:
                 done, used = score_strictly(
-                    text, first, last, task, details, least, gold_data, work, tables, scratch, used, beyond,
-                    row,
+                    text, first, last, task, details, least, gold_data, work, scratch, used, beyond, row,
                 )  # fmt: skip
             else:
                 done, used = score_as_published(
@@ -269,7 +261,7 @@ def _score_line(
 
 @kernel
 def _scan_line(
-    data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any, tables: Any,
+    data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any,
     records: Any, scratch: Any, state: Any,
 ) -> int:  # fmt: skip
     """One line, its end excluded: its kind, or what there is no room for. Fills in the records of one that is
@@ -320,7 +312,7 @@ def _scan_line(
         )  # fmt: skip
         return int(kind)
     kind = _score_line(
-        data, start, end, n_tokens, n, number, settings, joined, work, tables, place, id_start, id_end, value,
+        data, start, end, n_tokens, n, number, settings, joined, work, place, id_start, id_end, value,
         known, used, decoded, records, scratch, state,
     )  # fmt: skip
     # text that is no gold after all: then it is the question's
@@ -336,7 +328,7 @@ def _scan_line(
 
 @kernel
 def scan_lines(
-    data: Any, lines: Any, settings: Any, joined: Any, work: Any, tables: Any, records: Any, scratch: Any,
+    data: Any, lines: Any, settings: Any, joined: Any, work: Any, records: Any, scratch: Any,
     state: Any,
 ) -> Any:  # fmt: skip
     """Read the lines of a block, from the one on that ``state`` says.
@@ -350,8 +342,6 @@ def scan_lines(
     settings : int64, shape (SET_SIZE,)
     joined : Joined
     work : Work
-    tables : Tables
-        What is known of words and texts, for ``strict``.
     records : int64, shape (r, RECORD_COLUMNS)
         Filled: a row per response of the lines that are `FAST` or have `FIELDS`.
     scratch : uint8
@@ -373,7 +363,7 @@ def scan_lines(
         if state[STATE_USED] + SCRATCH_PER_BYTE * (end - start) + SCRATCH_PER_LINE > len(scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
-        kind = _scan_line(data, start, end, count, settings, joined, work, tables, records, scratch, state)
+        kind = _scan_line(data, start, end, count, settings, joined, work, records, scratch, state)
         if kind < 0:
             state[STATE_WANTS] = WANTS_RECORDS if kind == _NO_ROOM else WANTS_SCRATCH
             break

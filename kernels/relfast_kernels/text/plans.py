@@ -29,6 +29,7 @@ from relfast_kernels.layouts import (
     ITEM_KIND,
     ITEM_PARAM,
     ITEM_TEXT,
+    START,
 )
 from relfast_kernels.text.escapes import BACKSLASH, COLON, undo_escapes
 from relfast_kernels.text.find import find_byte
@@ -132,7 +133,7 @@ def _fold(
 
 
 @kernel
-def _accept(text: NDArray[np.uint8], items: NDArray[np.int32], plan: NDArray[np.int32]) -> int:
+def accept(text: NDArray[np.uint8], items: NDArray[np.int32], plan: NDArray[np.int32]) -> int:
     """Copy items to the plan, with their hashes; returns a 62-bit number that is equal for equal plans."""
     vote = len(items)
     for row in range(len(items)):
@@ -156,6 +157,7 @@ def scan(
     work: NDArray[np.int32],
     plan: NDArray[np.int32],
     spans: NDArray[np.int64],
+    starts: bool = False,
 ) -> tuple[int, int]:
     """Find the plans in text[begin:end].
 
@@ -169,6 +171,8 @@ def scan(
     spans
         Receives begin, end and vote of as many plans as it has rows (× 3), the last one in row
         (number of plans - 1) modulo rows.
+    starts
+        A plan that opens with a start is kept, whatever lists without one follow it.
 
     Returns
     -------
@@ -178,7 +182,7 @@ def scan(
     n_plans = 0
     n_items = 0
     level = 0  # 0: in prose, 1: in a list, 2: in a pair within it
-    after_value = False
+    kept = after_value = False
     retry = -1  # where scanning goes on if what follows breaks the grammar
     outer_at = outer_base = outer_count = outer_known = outer_plans = 0
     inner_at = inner_base = inner_count = inner_known = inner_plans = 0
@@ -255,11 +259,12 @@ def scan(
             continue
         if level == 2 and byte == (_SQUARE_CLOSE if inner_square else _ROUND_CLOSE):
             at += 1
-            if inner_list and inner_known > 0:
+            if inner_list and inner_known > 0 and (not kept or work[inner_base, ITEM_KIND] == START):
+                kept = starts and work[inner_base, ITEM_KIND] == START
                 n_items = inner_count
                 slot = n_plans % len(spans)
                 spans[slot, 0], spans[slot, 1] = inner_at, at
-                spans[slot, 2] = _accept(text, work[inner_base : inner_base + n_items], plan)
+                spans[slot, 2] = accept(text, work[inner_base : inner_base + n_items], plan)
                 n_plans += 1
             if inner_count == 0:
                 _put_string(text, inner_at, at, -1, work[inner_base])
@@ -273,13 +278,14 @@ def scan(
         if level == 1 and byte == _SQUARE_CLOSE:
             at += 1
             level = 0
-            if outer_known > 0:
+            if outer_known > 0 and (not kept or work[outer_base, ITEM_KIND] == START):
+                kept = starts and work[outer_base, ITEM_KIND] == START
                 n_items = outer_count
                 # plans inside this one were its pairs
                 n_plans = outer_plans
                 slot = n_plans % len(spans)
                 spans[slot, 0], spans[slot, 1] = outer_at, at
-                spans[slot, 2] = _accept(text, work[outer_base : outer_base + n_items], plan)
+                spans[slot, 2] = accept(text, work[outer_base : outer_base + n_items], plan)
                 n_plans += 1
             continue
         if level == 2 and not after_value and (_ZERO <= byte <= _NINE or byte == _MINUS):

@@ -15,6 +15,7 @@ from relfast_kernels.layouts import (
     GOLD_SHIFT,
     GOLD_VALUE_SHIFT,
     GOLD_YES,
+    PATTERN_WORK,
     PRED_SHIFT,
     PRED_VALUE_SHIFT,
     REASON_SHIFT,
@@ -26,26 +27,23 @@ from relfast_kernels.layouts import (
     RECORD_PRED_END,
     RECORD_VOTE,
     TP_SHIFT,
-    UNKNOWN,
 )
+from relfast_kernels.text.answers import SEVERAL, TAXA, read_claim
 from relfast_kernels.text.find import begins_with, put_number
 from relfast_kernels.text.gold import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
-from relfast_kernels.text.patterns.lists import TAXA
-from relfast_kernels.text.patterns.reading import (
-    GOLD,
-    MAX_GOLD,
-    word,
-)
-from relfast_kernels.text.rel_b_claim import read_claim
+from relfast_kernels.text.taxa import MAX_TAXA
 from relfast_kernels.text.words import is_blank
 
-_GUESSED: Final = REASONS.index("guessed_taxa")
+_NO_ANSWER, _SEVERAL, _GUESSED = map(REASONS.index, ("no_answer", "several_answers", "guessed_taxa"))
 LEAST_PRECISE: Final = 0.9
 """`relfast.tasks.rel_b.score.LEAST_PRECISE`."""
 
-_TAXON, _TAXA = word("taxon"), word("taxa")
+_TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
+GOLD: Final = TAXA + 2 * MAX_TAXA
+MAX_GOLD: Final = PATTERN_WORK - GOLD
+"""Where numbers of gold's taxa are, and how many there can be."""
 _MAX_DIGITS: Final = 18
 
 
@@ -130,15 +128,13 @@ def _share_of_vote(value: int, out: Any, to: int) -> Any:
 
 @kernel
 def score_claim(
-    text: Any, start: int, end: int, known: int, reason: int, gold_data: Any, work: Any, details: bool,
+    text: Any, start: int, end: int, reason: int, gold_data: Any, work: Any, details: bool,
     least: float, scratch: Any, used: int, beyond: int, row: Any,
 ) -> Any:  # fmt: skip
     """Score text[start:end], UTF-8 of tame characters (`relfast_kernels.text.characters`) without reasoning.
 
     Parameters
     ----------
-    known
-        1 where it is known to say no and no more; else 0.
     reason
         Not 0 where nothing is left of the response: the place in `REASONS` of why.
     gold_data, work
@@ -163,12 +159,12 @@ def score_claim(
         n_gold = _read_gold_names(gold_data, work.spans[1], work.gold[GOLD_TAXA], numbers)
         if n_gold < 0:
             return False, used
-    label: Any = known
+    label: Any = 0
     n_pred: Any = 0
-    if reason == 0 and known == 0:
-        label, n_pred, reason = read_claim(text, start, end, scratch, beyond, numbers)
-        if label == UNKNOWN:
-            return False, used
+    if reason == 0:
+        label, n_pred = read_claim(text, start, end, scratch, beyond, numbers)
+        if label < 1:
+            reason, label = _SEVERAL if label == SEVERAL else _NO_ANSWER, 0
     key = B1
     vote = np.uint32(1 + label)
     common = 0

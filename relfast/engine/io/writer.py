@@ -79,7 +79,7 @@ class StreamWriter:
                 if error.errno != errno.ENXIO:
                     raise OutputError(path, error.strerror or str(error)) from error
                 if time.monotonic() > until:
-                    said = f"nobody reads this pipe (waited {READER_SECONDS:g} s): start its reader first"
+                    said = f"no process reads this pipe (waited {READER_SECONDS:g} s): start its reader first"
                     raise OutputError(path, said) from error
             time.sleep(_LOOK_AGAIN_SECONDS)
 

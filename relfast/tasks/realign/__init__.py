@@ -31,7 +31,7 @@ TASK: Final = Task(
     ),
     reward_metric="alignment_score",
     strict_reward_metric="gated_score",
-    revision=3,
+    revision=4,  # strict: the last box, tag or label
     row_fields=("llm_correct", "final_correct", "subset"),
     blind="relfast.tasks.realign.blind:STRATEGIES",
     module="relfast.tasks.realign.score",
@@ -41,6 +41,7 @@ TASK: Final = Task(
     options=RealignOptions,
     kernels=("align",),
     prompts=(Prompt("realign", 1, "relfast.tasks.realign.prompt:steps_and_box"),),
+    forms="a box, a tag or a label with the final answer",
     mock="relfast.tasks.realign.mock:answer",
     shown="relfast.tasks.realign.display:DISPLAY",
 )

@@ -45,7 +45,7 @@ class FinalAnswer(NamedTuple):
     value
         The same to compare.
     reason
-        Why there is none: ``several_answers``, ``denied``, ``no_answer``.
+        Why there is none.
     """
 
     text: str | None

@@ -12,6 +12,7 @@ from typing import Final
 
 from relfast.tasks.base import Task
 from relfast.tasks.facts import Gold, TextKernel
+from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 
 _RULES: Final = {
     "REL-A1": "constant panels",
@@ -23,14 +24,22 @@ _RULES: Final = {
     "REL-A7": "neighbourhood sum",
 }
 
+_BOXED: Final = Prompt.boxed(
+    1,
+    "You may think first. End your response with the number of the missing panel's answer, 1 to 8, in a box:"
+    " \\boxed{number}",
+)
+
 TASKS: Final = tuple(
     Task(
         name=name,
         summary=f"Raven matrix, {rule}: which of 8 choices fits",
         metric_objects=(),
         reward_metric="correct",
-        revision=3,
+        revision=4,
         blind="relfast.tasks.rel_a.blind:STRATEGIES",
+        forms="a box, a tag, a label or a line with 1 to 8",
+        prompts=(AS_IT_STANDS, _BOXED),
         mock="relfast.tasks.rel_a.mock:answer",
         module="relfast.tasks.rel_a.score",
         gold=Gold(
@@ -45,7 +54,6 @@ TASKS: Final = tuple(
             number,
             "relfast.tasks.rel_a.kernel_rows:details",
             number_of="relfast.tasks.rel_a.kernel_rows:number_of",
-            tables="relfast.tasks.rel_a.kernel_tables",
             value_of="relfast.tasks.rel_a.kernel_rows:value_of",
             gold_key="relfast.tasks.rel_a.kernel_rows:gold_key",
         ),

@@ -7,7 +7,7 @@ from typing import Final
 
 from relfast.records import Extracted, Options
 from relfast.tasks.reasoning import strip_reasoning
-from relfast.tasks.rel_a.said import N_CHOICES
+from relfast.tasks.rel_a.gold import N_CHOICES
 from relfast.tasks.rel_a.strict import extract_strict
 
 # The published pattern with possessive quantifiers: white space, '#' and digits exclude one another, so

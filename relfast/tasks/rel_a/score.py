@@ -7,7 +7,7 @@ from typing import Any
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_a import extract as reading
-from relfast.tasks.rel_a.said import N_CHOICES
+from relfast.tasks.rel_a.gold import N_CHOICES
 
 
 def extract(record: Record, options: Options) -> Extracted[int | None]:

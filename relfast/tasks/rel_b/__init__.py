@@ -11,6 +11,7 @@ from typing import Final
 
 from relfast.tasks.base import Task
 from relfast.tasks.facts import Gold, Metric, TextKernel
+from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 from relfast.tasks.rel_b.options import RelBOptions
 
 UNDEFINED: Final = -1
@@ -21,8 +22,17 @@ TASK: Final = Task(
     summary="homoplasy in an alignment: yes or no, and which taxa",
     metric_objects=tuple(Metric(name, undefined=UNDEFINED) for name in ("precision", "recall", "f1")),
     reward_metric="correct",
-    revision=3,
+    revision=4,
     blind="relfast.tasks.rel_b.blind:STRATEGIES",
+    forms="a box, a tag, a label or a line with no, or with yes and its taxa",
+    prompts=(
+        AS_IT_STANDS,
+        Prompt.boxed(
+            1,
+            "You may think first. End your response with your answer in a box: \\boxed{No}, or"
+            " \\boxed{Yes: name, name} with the names of the taxa involved.",
+        ),
+    ),
     mock="relfast.tasks.rel_b.mock:answer",
     module="relfast.tasks.rel_b.score",
     gold=Gold(

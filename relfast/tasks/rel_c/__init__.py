@@ -12,6 +12,7 @@ from typing import Final
 
 from relfast.tasks.base import Task
 from relfast.tasks.facts import Gold, Metric, TextKernel
+from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 from relfast.tasks.rel_c.options import RelCOptions
 
 _CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
@@ -22,8 +23,17 @@ C1: Final = Task(
     summary="are these molecules constitutional isomers: yes or no",
     metric_objects=(),
     reward_metric="correct",
-    revision=3,
+    revision=4,
     blind="relfast.tasks.rel_c.blind_label:STRATEGIES",
+    forms="<Yes> or <No>, or a box, a tag, a label or a line with yes or no",
+    prompts=(
+        AS_IT_STANDS,
+        Prompt.boxed(
+            1,
+            "You may explain, but not below your answer. End your response with it in a box: \\boxed{Yes} or"
+            " \\boxed{No}",
+        ),
+    ),
     mock="relfast.tasks.rel_c.mock:isomer_set",
     module="relfast.tasks.rel_c.isomer_set",
     gold=Gold(
@@ -56,8 +66,17 @@ C2: Final = Task(
     ),
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
-    revision=4,  # strict: the true optimum, and votes with where hydrogens are
+    revision=5,  # strict: the last tag, or the last form
     blind="relfast.tasks.rel_c.blind_molecules:MOTIF",
+    forms="<smiles>…</smiles>, or a box, a tag or a label that holds one SMILES",
+    prompts=(
+        AS_IT_STANDS,
+        Prompt.boxed(
+            1,
+            "You may explain, but not below your answer. End your response with the motif's SMILES in a box,"
+            " without tags: \\boxed{SMILES}",
+        ),
+    ),
     mock="relfast.tasks.rel_c.mock:motif",
     module="relfast.tasks.rel_c.motif",
     gold=Gold(
@@ -88,8 +107,18 @@ C3: Final = Task(
         Metric("f1"),
     ),
     reward_metric="f1",
-    revision=4,  # strict votes with where hydrogens are, too
+    revision=5,  # strict: all tags behind the last announcement; repeats are nothing
     blind="relfast.tasks.rel_c.blind_molecules:ISOMERS",
+    forms="<smiles>…</smiles> tags, below a line that announces the final list if there is one",
+    prompts=(
+        AS_IT_STANDS,
+        # a list is in no box: what marks it is the line above it
+        Prompt.boxed(
+            1,
+            'You may explain, but not below your answer. End your response with the line "Final list:" and,'
+            " below it, each missing molecule in its own tag: <smiles>SMILES</smiles>",
+        ),
+    ),
     mock="relfast.tasks.rel_c.mock:missing_isomers",
     module="relfast.tasks.rel_c.missing_isomers",
     gold=Gold(

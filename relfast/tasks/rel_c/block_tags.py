@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import RECORD_COLUMNS, RECORD_TEXT_PLACE
+from relfast_kernels.compiled.ready import functions
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.columns import (
     LEFT_TO_PYTHON,
     READ_EMPTY,
-    READ_NEARLY,
+    READ_FORM,
     READ_ONLY_REASONING,
     READ_PLAIN,
+    READ_SEVERAL,
     TOLD_COLUMNS,
-    TOLD_EDGE,
-    TOLD_EDGE_END,
     TOLD_END,
-    TOLD_FROM,
     TOLD_HOW,
     TOLD_N,
     TOLD_START,
-    TOLD_TO,
 )
 
 from relfast.tasks.block_rows import Block
-from relfast.tasks.reasoning import BEGINNINGS
+from relfast.tasks.reasoning import lower
 from relfast.tasks.rel_c.options import RelCOptions
 
 UNIT: Final = "tags"
@@ -37,13 +34,11 @@ UNIT: Final = "tags"
 ROOM: Final = 1 << 20
 """Bytes for the texts of one call, at first."""
 
-_MARKS: Final = array(
-    "q", sorted(int.from_bytes(text.encode(), "little") for text in BEGINNINGS if text.isascii())
-)
-"""Of marks that begin with something else the kernel knows the first letter."""
-
-
-_REASONS: Final = {READ_EMPTY: "empty", READ_ONLY_REASONING: "only_reasoning"}
+_REASONS: Final = {
+    READ_EMPTY: "empty",
+    READ_ONLY_REASONING: "only_reasoning",
+    READ_SEVERAL: "several_answers",
+}
 
 
 class Golds(NamedTuple):
@@ -95,10 +90,8 @@ class TagReader:
         plain_only: bool,
     ) -> None:
         self.gather = functions["gather"]
-        self._strict, self._one, self._plain_only = options.strict, one, plain_only
-        words = _words() if options.strict else b""
-        cuts = options.strict or options.strip_reasoning
-        self.setting = options.strict, cuts, one, _MARKS.buffer_info()[0], len(_MARKS), words, len(words)
+        self._strict, self._plain_only = options.strict, plain_only
+        self.setting = options.strict, options.strict or options.strip_reasoning, one
         """What the kernel is told of how to read."""
         self._texts = (ctypes.c_char * ROOM)()
 
@@ -132,51 +125,14 @@ class TagReader:
             self._texts = (ctypes.c_char * (2 * len(self._texts)))()
         found = told[TOLD_N::TOLD_COLUMNS].tolist()
         was_read = [count != LEFT_TO_PYTHON for count in found]
-        if self._strict:
-            self._leave_denied(block, numbers, told, found)
         starts, ends = told[TOLD_START::TOLD_COLUMNS].tolist(), told[TOLD_END::TOLD_COLUMNS].tolist()
         how = told[TOLD_HOW::TOLD_COLUMNS].tolist()
+        if self._strict and self._plain_only:
+            found = [
+                count if count > 0 and kind == READ_PLAIN else LEFT_TO_PYTHON
+                for count, kind in zip(found, how, strict=True)
+            ]
         return Tags(found, starts, ends, how, was_read, self._texts, n_bytes, sizes)
-
-    def _leave_denied(self, block: Block, numbers: Sequence[int], told: array[int], found: list[int]) -> None:
-        """Leave those to Python of which the words before the tags may say that they are no answer, and those
-        that are not wanted."""
-        starts, ends, hows = (
-            told[column::TOLD_COLUMNS].tolist() for column in (TOLD_EDGE, TOLD_EDGE_END, TOLD_HOW)
-        )
-        places = block.columns[RECORD_TEXT_PLACE::RECORD_COLUMNS]
-        for at, (number, start, end, how) in enumerate(zip(numbers, starts, ends, hows, strict=True)):
-            if self._plain_only and (how != READ_PLAIN or found[at] == 0):
-                found[at] = LEFT_TO_PYTHON
-            if end == start or found[at] < 0:
-                continue
-            view = block.view(places[number])
-            if how == READ_NEARLY:
-                is_denied = self._is_denied(view, *told[TOLD_COLUMNS * at : TOLD_COLUMNS * (at + 1)])
-            else:
-                is_denied = _says_no_answer(view[start:end].tobytes())
-            if is_denied:
-                found[at] = LEFT_TO_PYTHON
-
-    def _is_denied(self, view: memoryview[int], *told: int) -> bool:
-        """Whether what is around a tag that is not plain may say that it is no answer."""
-        from relfast.tasks.rel_c.final_tags import EDGE, stands
-
-        start, end = told[TOLD_EDGE], told[TOLD_EDGE_END]
-        first, last = max(told[TOLD_FROM], start - 4 * EDGE), min(told[TOLD_TO], end + 4 * EDGE)
-        # the first and the last letter may have been cut
-        before, tag, behind = (
-            str(view[slice(*span)], "utf-8", "ignore") for span in ((first, start), (start, end), (end, last))
-        )
-        return not stands(before + tag + behind, len(before), len(before) + len(tag), one=self._one)
-
-
-@lru_cache(1024)
-def _says_no_answer(line: bytes) -> bool:
-    """Whether the words before the tags may say that they are no answer. It is asked of each response."""
-    from relfast.tasks.rel_c.final_tags import says_no_answer
-
-    return says_no_answer(line.decode())
 
 
 def reason_of(how: int) -> str:
@@ -184,8 +140,31 @@ def reason_of(how: int) -> str:
     return _REASONS.get(how, "no_answer")
 
 
-def _words() -> bytes:
-    """What no plain tag holds, or begins with."""
-    from relfast.tasks.rel_c.tags import EMPTY_WORDS, LABELS
+def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
+    """The molecules of a text without reasoning as ``strict`` reads them, the last one or all of the final
+    list, or why there are none."""
+    data = text.encode("utf-8", "surrogatepass")
+    out, told = ctypes.create_string_buffer(len(data) + 1), (ctypes.c_int64 * 2)()
+    n_bytes = functions(UNIT, "read")["read"](data, len(data), one, out, told)
+    n, how = told
+    found = out.raw[: max(0, n_bytes - 1)].decode("utf-8", "surrogatepass").split("\n") if n else []
+    if how == READ_FORM and (said := _of_form(text)) is not None:
+        return [said], None
+    return found, None if found else reason_of(how)
 
-    return "".join(f"{word}\n" for word in (*sorted(EMPTY_WORDS - {""}), *LABELS)).encode()
+
+def _of_form(text: str) -> str | None:
+    """The molecule that a box, a tag or a label behind the last ``<smiles>`` tag holds, and nothing else."""
+    from relfast.tasks.final_answer import last_form, undress
+
+    text = undress(text)
+    form = last_form(text)
+    if form is None or "smiles" in lower(text[form.start :]) or form.content.lower() in _NO_MOLECULES:
+        return None
+    said, _ = read_molecules(f"<smiles>{form.content}</smiles>", one=True)
+    return said[0] if said and len(_ATOM.findall(said[0])) > 1 else None
+
+
+_ATOM: Final = re.compile(r"\[[^\]]*\]|Cl|Br|[A-Zbcnops*]")
+_NO_MOLECULES: Final = frozenset(("no", "on", "so", "in", "of", "if", "is"))
+"""Words of SMILES letters."""

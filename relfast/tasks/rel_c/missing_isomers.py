@@ -182,13 +182,15 @@ def _judge_strict(
         return Outcome(False, details=details, error="missing_smiles is empty")
     named: dict[object, object] = {}
     texts: dict[object, str] = {}
-    vote = 0
+    vote = neutral = 0
     first_flaw: str | None = None
     for smiles in extracted.value:
         molecule, flaw = parse_clean(smiles)
         key = None if molecule is None else clean_key(molecule, "apart")
-        if molecule is None or key in named:
-            first_flaw = first_flaw or flaw or "duplicate"
+        if molecule is None:
+            first_flaw = first_flaw or flaw
+        elif key in named:
+            neutral += 1  # a set: repeats are nothing
         else:
             named[key] = clean_key(molecule, options.tautomers)
             texts[key] = smiles
@@ -197,12 +199,11 @@ def _judge_strict(
     tp = (Counter(named.values()) & Counter(wanted.values())).total()
     taken = set(wanted.values())
     other = [key for key in named if named[key] not in taken]
-    neutral = 0
     formula = _common(map(ordinary_formula, gold)) if other and given else NO_ISOMER
     if formula:
         parsed = (parse_clean(smiles)[0] for smiles in given)
         shown = {clean_key(molecule, options.tautomers) for molecule in parsed if molecule is not None}
-        neutral = sum(named[key] not in shown and ordinary_formula(texts[key]) == formula for key in other)
+        neutral += sum(named[key] not in shown and ordinary_formula(texts[key]) == formula for key in other)
     return _strict_outcome(gold, extracted, tp, len(wanted), neutral, first_flaw, vote)
 
 
@@ -227,7 +228,7 @@ def strict_outcome(
     tp: int, n_wanted: int, n_predictions: int, reason: str | None, vote: int, *, found: bool
 ) -> Outcome:
     """What predictions are worth of which ``tp`` are right; without details. Isomers that gold does not know
-    of are not among them; what is neither (given molecules, duplicates, unreadable ones) is a false
+    of and repeats are not among them; what is neither (given molecules, unreadable ones) is a false
     positive."""
     metrics = measures(tp, n_predictions, n_wanted)
     metrics["reason"] = reason

@@ -15,8 +15,6 @@ from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.columns import (
     READ_PLAIN,
     TOLD_COLUMNS,
-    TOLD_EDGE,
-    TOLD_EDGE_END,
     TOLD_END,
     TOLD_HOW,
     TOLD_N,
@@ -71,15 +69,8 @@ class OneReader:
             ctypes.byref(ctypes.c_int64()), ctypes.byref(self._gold), one, ctypes.byref(known.columns),
             self._n_known, ctypes.byref(known.texts), ctypes.c_int64(known.n_bytes),
         )  # fmt: skip
-        strict, cuts, only_one, marks, n_marks, words, n_words = setting.setting
-        if strict:  # its patterns take 40 ms to compile
-            from relfast.tasks.rel_c.final_tags import says_no_answer
-
-            self._says_no_answer = says_no_answer
         self._after = (
-            ctypes.c_int64(strict), ctypes.c_int64(cuts), ctypes.c_int64(only_one), ctypes.c_void_p(marks),
-            ctypes.c_int64(n_marks), words, ctypes.c_int64(n_words), ctypes.byref(self.texts),
-            ctypes.c_int64(ROOM),
+            *map(ctypes.c_int64, setting.setting), ctypes.byref(self.texts), ctypes.c_int64(ROOM),
             ctypes.byref(self._told), ctypes.byref(self.sizes),
         )  # fmt: skip
 
@@ -97,10 +88,6 @@ class OneReader:
             return None
         if told[TOLD_HOW] != READ_PLAIN or (self._is_strict and not n):
             return None  # what can be made of these is the judge of blocks' to say
-        if told[TOLD_EDGE_END] > told[TOLD_EDGE]:
-            line = data[told[TOLD_EDGE] : told[TOLD_EDGE_END]]
-            if self._says_no_answer(line.decode()):
-                return None
         return n, self._bytes[start:end].tobytes(), start, end
 
 

@@ -43,7 +43,7 @@ TASK: Final = Task(
         "complexity_parameters",
     ),
     strict_reward_metric="walk_score",
-    revision=3,
+    revision=4,  # strict: the last plan
     blind="relfast.tasks.seqbench.blind:STRATEGIES",
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
@@ -57,6 +57,7 @@ TASK: Final = Task(
         Prompt("seqbench-few-shot", 1, "relfast.tasks.seqbench.prompt:few_shot"),
         Prompt("seqbench-zero-shot", 1, "relfast.tasks.seqbench.prompt:zero_shot"),
     ),
+    forms="a list of actions, from start to rescue",
     mock="relfast.tasks.seqbench.mock:answer",
     steps="relfast.tasks.seqbench.walk:Walk",
     breakdown=Breakdown(

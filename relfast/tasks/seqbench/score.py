@@ -5,16 +5,14 @@ plans (`relfast.tasks.seqbench.machine`), and what is left to Python is one dict
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Final, NamedTuple
 
-from relfast_kernels.layouts import JUDGED, RATIOS, VIOLATIONS
+from relfast_kernels.layouts import RATIOS, VIOLATIONS
 from relfast_kernels.maze.columns import (
     FOUND_BEGIN,
-    FOUND_CERTAIN,
     FOUND_COLUMNS,
     FOUND_END,
-    FOUND_PLANS,
     FOUND_VOTE,
     IS_STRICT,
 )
@@ -25,7 +23,6 @@ from relfast.tasks.seqbench.actions import encode
 from relfast.tasks.seqbench.fields import Fields
 from relfast.tasks.seqbench.gold import PROBLEMS, Problem
 from relfast.tasks.seqbench.machine import machine
-from relfast.tasks.seqbench.strict import NO_ANSWER, final_plan, may_differ, may_hold_one
 
 MAX_JOINED: Final = 16 << 20
 """Characters that are held as bytes at a time; longer batches take several."""
@@ -36,7 +33,6 @@ _VIOLATIONS: Final = (*VIOLATIONS, None)
 _OF_NO_MAZE: Final = dict.fromkeys(("valid", "optimal", "legal_ratio", "violation", "violation_index"))
 """What a plan's run shows where nothing describes the maze."""
 
-_UNKNOWN: Final = JUDGED.index("n_unknown")
 
 NO_MAZE: Final = (
     "no maze to run the plan in: neither structural_details nor facts about rooms (field 'question')"
@@ -73,9 +69,6 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
     fields = [of_record for of_record, _ in known]
     problems = [PROBLEMS.get(*of_record) for of_record in known]
     found = _judged(problems, [extracted.value for _, extracted in batch], options)
-    if options.strict:
-        for row, judged in _read_anew(batch, problems, found, options):
-            found[row] = judged
     return [
         Outcome(False, found=False, error=problem)
         if isinstance(problem, str)
@@ -98,13 +91,11 @@ def gold_of(record: Record) -> tuple[Fields, Hashable]:
 
 
 class _Judged(NamedTuple):
-    """What is found in a text: columns of FOUND_COLUMNS and RATIOS, the text's UTF-8, and why there is no
-    answer (``strict``)."""
+    """What is found in a text: columns of FOUND_COLUMNS and RATIOS, the text's UTF-8."""
 
     found: Sequence[int]
     ratios: Sequence[float]
     raw: bytes
-    reason: str | None = None
 
     @property
     def plan(self) -> str:
@@ -124,45 +115,6 @@ def _judged(problems: Sequence[Problem | str], texts: Sequence[str], options: Op
     for row, part, (whole, shares) in zip(rows, parts, found.rows(), strict=True):
         judged[row] = _Judged(whole, shares, part)
     return judged
-
-
-def _read_anew(
-    batch: Batch, problems: Sequence[Problem | str], found: Sequence[_Judged], options: Options
-) -> Iterator[tuple[int, _Judged]]:
-    """Strict: the responses whose plan is more than a matter of finding the one list in them."""
-    rows: list[int] = []
-    texts: list[str] = []
-    for row, ((_, extracted), problem) in enumerate(zip(batch, problems, strict=True)):
-        if extracted.reason is not None or isinstance(problem, str) or _is_plain(found[row], extracted.value):
-            continue
-        if found[row].found[FOUND_PLANS] or may_hold_one(extracted.value):
-            plan = final_plan(extracted.value, problem.target, problem.rooms)
-        else:
-            plan = NO_ANSWER
-        if isinstance(plan, str):
-            yield row, _NOTHING._replace(reason=plan)
-        else:
-            rows.append(row)
-            texts.append(str(list(plan)))
-    if rows:
-        yield from zip(rows, _judged([problems[row] for row in rows], texts, options), strict=True)
-
-
-def _is_plain(found: _Judged, text: str) -> bool:
-    """Whether the kernel has read all there is to read: one list, whose items the maze knows."""
-    if found.found[FOUND_CERTAIN]:
-        return found.found[FOUND_PLANS] == 1
-    begin, end, n_plans = (found.found[column] for column in (FOUND_BEGIN, FOUND_END, FOUND_PLANS))
-    if n_plans != 1 or found.found[_UNKNOWN]:
-        return False
-    raw = found.raw
-    # bytes to characters, counted from the text's end: what follows a plan is short
-    ascii_only = text.isascii()
-    n_behind = len(raw) - end if ascii_only else len(raw[end:].decode("utf-8", "surrogatepass"))
-    n_listed = end - begin if ascii_only else len(found.plan)
-    behind = text[len(text) - n_behind :]
-    before = text[: len(text) - n_behind - n_listed]
-    return not may_differ(before, behind)
 
 
 def _outcome(
@@ -197,7 +149,7 @@ def constants_of(problem: Problem, fields: Fields) -> dict[str, Any]:
 def outcome_of_nothing(options: Options) -> Outcome:
     """The outcome of a response without a plan to a record that is nothing in particular."""
     constants = dict.fromkeys(("logical_depth", "backtracking", "noise", "maze"))
-    metrics = _measures(_NOTHING, options, **constants, reason=NO_ANSWER)
+    metrics = _measures(_NOTHING, options, **constants, reason=None)
     return Outcome(False, metrics, {"pred": None, "gold": ""}, False)
 
 
@@ -232,5 +184,5 @@ def _measures(
     }
     if options.strict:
         metrics["walk_score"] = walk
-        metrics["reason"] = reason or found.reason
+        metrics["reason"] = reason or (None if n_actions else "no_answer")
     return metrics

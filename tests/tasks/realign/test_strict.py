@@ -32,6 +32,11 @@ def right(row: dict[str, Any]) -> bool:
     return bool(row["correct"] if "correct" in row else row["pred"] == row["gold"])
 
 
+def has_form(row: dict[str, Any]) -> bool:
+    """Whether a solution says its answer in a documented form; GPT-3's, of 2021, do not."""
+    return "\\boxed{" in row["llm_solution"]
+
+
 def scored(
     rows: list[dict[str, Any]], responses: list[str], options: AllOptions, ask: bool = True
 ) -> list[Outcome]:
@@ -59,7 +64,11 @@ def minilm() -> AllOptions:
 @pytest.mark.slow
 def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(minilm: AllOptions) -> None:
     rows = [row for row in ROWS if right(row)][::41]
-    honest = rewards(rows, [row["llm_solution"] for row in rows], minilm)
+    said = [
+        row["llm_solution"] if has_form(row) else f"{row['llm_solution']}\n\\boxed{{{row['gold']}}}"
+        for row in rows
+    ]
+    honest = rewards(rows, said, minilm)
     boxes = [f"\\boxed{{{row['gold']}}}" for row in rows]
     assert set(rewards(rows, boxes, minilm)) == {BASE}
     copies = [f"{row['question']}\n{box}" for row, box in zip(rows, boxes, strict=True)]
@@ -82,10 +91,11 @@ def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(m
         row
         for row in ROWS
         if not right(row)
+        and has_form(row)
         and ".." not in row["gold"]
         and not same(value_of(row["gold"]), value_of(row.get("pred", "x")))
     ]
-    assert set(rewards(wrong[::59], [row["llm_solution"] for row in wrong[::59]], minilm)) <= {0.0}
+    assert set(rewards(wrong[::7], [row["llm_solution"] for row in wrong[::7]], minilm)) <= {0.0}
 
 
 def test_falsified_answers_earn_nothing(minilm: AllOptions) -> None:
@@ -196,13 +206,20 @@ def test_real_solutions_are_far_from_the_limits() -> None:
 
 def test_the_answers_of_real_solutions_are_read_as_their_sources_read_them() -> None:
     differ = []
+    n_without = 0
     for row in ROWS:
         (record,) = [Record(0, 0, "ReAlign", {}, row["llm_solution"])]
-        value = realign_scorer.extract(record, AllOptions(policy="strict")).value.value
+        extracted = realign_scorer.extract(record, AllOptions(policy="strict"))
+        if not has_form(row):
+            n_without += 1
+            assert extracted.reason == "no_answer", row["id"]
+            continue
+        value = extracted.value.value
         expected = right(row) if "correct" in row else same(value_of(row["gold"]), value_of(row["pred"]))
         if same(value_of(row["gold"]), value) != expected:
             differ.append(row["id"])
-    assert len(differ) <= 2, differ  # 10000 for 10{,}000; "Three trucks … 80 flagstones"
+    assert len(differ) <= 1, differ  # 10000 for 10{,}000
+    assert 1_600 <= n_without <= 1_602  # GPT-3's, and two that end before they say an answer
 
 
 def test_a_record_whose_time_is_up_is_graded_no_further(tiny_options: AllOptions) -> None:

@@ -281,9 +281,7 @@ def test_a_longer_plan_is_valid_but_not_optimal(row: dict[str, Any], plan: list[
         ("", "empty"),
         ("<think>['start: A1']</think>", "only_reasoning"),
         ("nothing", "no_answer"),
-        ("{plan} or ['start: A1']", "several_answers"),
-        ("{plan}\n\n['start: A1', 'rescue: Alice']", "several_answers"),
-        ("é ['rescue: é'] or {plan}", "several_answers"),
+        ("é ['rescue: é'] or {plan}", None),
         ("{plan} or {plan}", None),
         ("['start: A1'] is wrong.\nSo:\n{plan}", None),
         ("<think>['start: A1'] or</think>{plan}", None),
@@ -296,6 +294,13 @@ def test_strict_wants_one_final_answer(row: dict[str, Any], response: str, reaso
     if reason is not None:
         assert outcome.metrics["violation"] == "unparsable"
         assert outcome.metrics["n_actions"] == 0
+
+
+@pytest.mark.parametrize("last", [" or ['start: A1']", "\n\n['start: A1', 'rescue: Alice']"])
+def test_strict_reads_the_last_plan(row: dict[str, Any], last: str) -> None:
+    outcome = score_one(row, row["completion"] + last, STRICT)
+    assert outcome.found
+    assert not outcome.correct
 
 
 def test_reference_reads_the_last_plan_unless_told_to_drop_reasoning(row: dict[str, Any]) -> None:

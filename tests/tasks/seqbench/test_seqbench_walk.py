@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import random
-from functools import partial
 from typing import Any
 
 import pytest
 import seqbench_checker as checker
-from growth import assert_linear
 
 import relfast
 from relfast.seqbench import generate
 from relfast.tasks.seqbench.blind import STRATEGIES
-from relfast.tasks.seqbench.strict import NO_ANSWER, SEVERAL, final_plan, may_differ
 
 PASSED_TWICE = (
     "Room A1 and A2 are connected by an open door. Room A2 and A3 are connected by a closed and locked door. The locked"
@@ -110,24 +107,3 @@ def test_the_order_of_facts_gives_nothing_away(scorer: Any, settings: dict[str, 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "facts in printed order"])
 def test_blind_strategies_earn_next_to_nothing(scorer: Any, name: str) -> None:
     assert blind(scorer, name, rows=8, cols=8, B=2, N=0.4) < 0.03
-
-
-def test_a_text_without_a_plan() -> None:
-    assert final_plan("nothing", "Alice", ()) == NO_ANSWER
-    assert final_plan("['start: A', 'rescue: B'] or ['start: B', 'rescue: B']", "B", ()) == SEVERAL
-    assert final_plan("1. start: A\n2. rescue: B", "B", ()) == ("start: A", "rescue: B")
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "1. start: a\n2. rescue: b\n", "start: a\n- x\n", "{", '{"a":', "['start: A'], # x\n", "start: a, rescue: b, 'x', ",
-        "['start: A1', 'rescue: B'] or ", "<!--", "~~", "start: a (((", "\n  ", "['start: A1']\n1. start: B\nrescue: C\n",
-    ],
-)  # fmt: skip
-def test_long_responses_take_linear_time(unit: str) -> None:
-    def work(n: int) -> partial[Any]:
-        text = unit * (n // len(unit))
-        return partial(lambda: (final_plan(text, "Alice", ()), may_differ(text, text)))
-
-    assert_linear(work, 400_000)

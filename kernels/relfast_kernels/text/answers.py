@@ -1,0 +1,343 @@
+"""The final answer of a text under ``strict``: REL-A's choice, REL-C1's label, REL-B1's claim.
+
+A text is read paragraph by paragraph from its end. The first that has a marked form settles it, so most
+texts are
+read in some hundred bytes; stated forms are kept until nothing marked has come.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from relfast_kernels.compiled.source import source
+from relfast_kernels.text.dress import (
+    FENCED,
+    MAX_FENCES,
+    find_fences,
+    is_alnum,
+    is_feed,
+    is_space,
+    paragraph_before,
+    undress,
+)
+from relfast_kernels.text.forms import (
+    AT_LINE,
+    CHOICE,
+    CLAIM,
+    CONCLUDED,
+    CROSSED,
+    IS_BOX,
+    IS_HASHED,
+    IS_LABEL,
+    IS_OWN,
+    IS_SENTENCE,
+    IS_TAG,
+    NO_FORM,
+    NOUNED,
+    OPEN,
+    QUOTED,
+    VERDICT,
+    _own_tag,
+    chain,
+    has_word,
+    is_rest,
+    is_stated,
+    joined_before,
+    line_start,
+    look_left,
+    skip_closers,
+    value_at,
+)
+from relfast_kernels.text.taxa import MAX_TAXA, NO_LIST, read_list
+
+NOTHING, SEVERAL = 0, -1
+"""Instead of a value: there is no answer, or more than one."""
+
+FENCES: Final = 0
+"""Where in the numbers of work space the places of fences begin; behind them come those of taxa."""
+TAXA: Final = 2 * MAX_FENCES
+"""Where taxa are written to."""
+
+
+@source
+def _settle(
+    text: Any, low: int, high: int, line: int, line_end: int, words: int, words_end: int, start: int, stop:
+    int, value: int,
+    nouned: bool, kind: int, is_last: bool, numbers: Any,
+) -> Any:  # fmt: skip
+    """The form of a value in a paragraph: `NO_FORM`, or the form, where it opens, what joins it, and
+    whether the value
+    waits for a label in the paragraph before."""
+    form, opens, seen = look_left(text, low, start, False)
+    if kind != CHOICE:
+        first, behind = _own_tag(text, low, start, stop, high)
+        if first >= 0:
+            # in a fence, only where it is what a key of JSON has
+            around, _, seen = look_left(text, low, first, False)
+            seen = seen & QUOTED if around == IS_LABEL else 0
+            form, opens, stop = IS_OWN, first, behind
+    fenced = text[line] == FENCED
+    if fenced and not ((form == IS_LABEL or form == IS_OWN) and seen & QUOTED):
+        return NO_FORM, opens, False, stop, False
+    several, last = chain(text, low, stop, high, value, kind)
+    if form == IS_BOX:
+        behind = last
+        while behind < high and (
+            text[behind] == 32
+            or text[behind] == 46
+            or text[behind] == 34
+            or text[behind] == 41
+            or text[behind] == 93
+            or text[behind] == 10
+        ):
+            behind += 1
+        if kind == CHOICE and not (behind < high and text[behind] == 125):
+            return NO_FORM, opens, False, stop, False
+    rest = is_rest(text, last, high)
+    if form == NO_FORM or form == IS_LABEL or form == IS_SENTENCE or form == IS_HASHED:
+        alone = rest >= 0
+        if kind == CLAIM and not alone and (form != NO_FORM or seen & AT_LINE):
+            # a yes or no with its taxa is a value of REL-B1
+            alone = read_list(text, stop, line_end, numbers, TAXA, True) != NO_LIST
+            rest = line_end
+        if (
+            (form == IS_LABEL and seen & CROSSED and not alone)
+            or (form == IS_HASHED and (not alone or nouned))
+            or (form == IS_SENTENCE and not (alone and is_last and words_end <= rest))
+        ):
+            form = NO_FORM
+        if form == NO_FORM and alone:
+            ends = is_last and words_end <= rest
+            if seen & AT_LINE:
+                bare = not seen & (NOUNED | CONCLUDED) and not nouned
+                if ends or (bare and words_end <= rest and words >= line):
+                    return IS_BOX, start, several, last, False
+            waits = seen & OPEN != 0 and words >= line
+            return NO_FORM, opens, several, last, waits
+    if form == NO_FORM or several or seen & QUOTED:
+        # of the keys of JSON the last one counts
+        return form, opens, several, last, False
+    return form, opens, joined_before(text, low, opens, value, kind), last, False
+
+
+@source
+def _is_said(
+    text: Any, low: int, line: int, start: int, stop: int, high: int, nouned: bool, kind: int
+) -> bool:
+    """Whether a value is stated: a choice as `is_stated` says, a yes or no where a line or a sentence
+    begins."""
+    if text[line] == FENCED:
+        return False
+    if kind == CHOICE:
+        return is_stated(text, low, start, stop, high, nouned)
+    form, _, seen = look_left(text, low, start, False)
+    if form != IS_SENTENCE and (form != NO_FORM or seen & AT_LINE == 0):
+        return False
+    # "No taxon …" says something else
+    behind = skip_closers(text, stop, high)
+    return behind >= high or text[behind] <= 46 or text[behind] == 58 or text[behind] == 59
+
+
+@source
+def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, numbers: Any) -> Any:
+    """The value that text[start:end] commits to; UTF-8 without reasoning.
+
+    Parameters
+    ----------
+    kind
+        `CHOICE`, `VERDICT` or `CLAIM`.
+    work : uint8
+        From ``to`` on 2 (end - start) + 64 bytes that are free.
+    numbers : int64
+        2 `MAX_FENCES` for the places of fences, and behind them room for taxa.
+
+    Returns
+    -------
+    (value, place, first, last)
+        1 to 8; 1 for no, 2 for yes; `NOTHING`; `SEVERAL`. Where the value ends in the paragraph
+        text[first:last], in
+        bytes of what is undressed.
+    """
+    n_fences = find_fences(text, start, end, numbers)
+    said, said_place, said_first, said_last = NOTHING, 0, 0, 0
+    waiting, wait_place, wait_first, wait_last = NOTHING, 0, 0, 0
+    is_last = True
+    stop = end
+    while stop > start:
+        first, last = paragraph_before(text, start, stop)
+        if first == last:
+            break
+        stop = first
+        high = undress(text, first, last, numbers, n_fences, work, to)
+        if high == to:
+            continue
+        if waiting != NOTHING:
+            form, _, _ = look_left(work, to, high, True)
+            if form == IS_LABEL or form == IS_TAG:
+                return waiting, wait_place, wait_first, wait_last
+            waiting = NOTHING
+        words, words_end = to, high
+        while words < high and not (is_alnum(work[words]) or work[words] >= 0x80):
+            words += 1
+        while words_end > words and not (is_alnum(work[words_end - 1]) or work[words_end - 1] >= 0x80):
+            words_end -= 1
+        line, line_end = high + 1, high
+        at = high
+        while at > to:
+            at -= 1
+            byte = work[at]
+            if at < line:
+                line_end = line - 1
+                line = line_start(work, to, at)
+            # digits, ordinals, yes and no begin with these
+            if (
+                byte > 121
+                or byte < 49
+                or not (
+                    (byte <= 56 or 101 <= byte <= 116) if kind == CHOICE else (byte == 110 or byte == 121)
+                )
+            ):
+                continue
+            value, behind, nouned = value_at(work, to, at, high, kind)
+            if value == 0:
+                continue
+            form, _, several, _, waits = _settle(
+                work,
+                to,
+                high,
+                line,
+                line_end,
+                words,
+                words_end,
+                at,
+                behind,
+                value,
+                nouned,
+                kind,
+                is_last,
+                numbers,
+            )
+            if form != NO_FORM:
+                return (SEVERAL if several else value), behind - to, first, last
+            if waits:
+                waiting, wait_place, wait_first, wait_last = (
+                    (SEVERAL if several else value),
+                    behind - to,
+                    first,
+                    last,
+                )
+            if said == NOTHING and _is_said(work, to, line, at, behind, high, nouned, kind):
+                said = SEVERAL if several else value
+                said_place, said_first, said_last = behind - to, first, last
+        is_last = is_last and words_end <= words
+    return said, said_place, said_first, said_last
+
+
+@source
+def read_choice(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> int:
+    """REL-A's choice, 1 to 8, `NOTHING` or `SEVERAL`; see `find_value`."""
+    value, _, _, _ = find_value(text, start, end, CHOICE, work, to, numbers)
+    return value  # type: ignore[no-any-return]
+
+
+@source
+def read_label(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> int:
+    """REL-C1's label: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`; see `find_value`."""
+    value, _, _, _ = find_value(text, start, end, VERDICT, work, to, numbers)
+    return value  # type: ignore[no-any-return]
+
+
+@source
+def _taxa_below(
+    text: Any, start: int, end: int, work: Any, to: int, at: int, high: int, numbers: Any, n_fences: int
+) -> int:
+    """How many taxa the list or the line ``Taxa: …`` names that follows what is undressed at work[at:high]
+    and, in the
+    text, at text[start:end]; `NO_LIST`: none follows."""
+    n = NO_LIST
+    while True:
+        while at < high:
+            stop = at
+            while stop < high and work[stop] != 10:
+                stop += 1
+            if has_word(work, at, stop):
+                more = read_list(work, at, stop, numbers, TAXA + max(n, 0), n == NO_LIST)
+                if more == NO_LIST:
+                    return n
+                n = max(n, 0) + more
+                if n >= MAX_TAXA:
+                    return n
+            at = stop + 1
+        while start < end and (is_space(text[start]) or is_feed(text[start])):
+            start += 1
+        if start >= end:
+            return n
+        stop = start
+        blank = False
+        while stop < end:
+            if is_feed(text[stop]):
+                if blank:
+                    break
+                blank = True
+            elif not is_space(text[stop]):
+                blank = False
+            stop += 1
+        at = to
+        high = undress(text, start, stop, numbers, n_fences, work, to)
+        start = stop
+
+
+@source
+def _read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
+    """`read_claim`, whose taxa may come more than once."""
+    value, place, first, last = find_value(text, start, end, CLAIM, work, to, numbers)
+    if value != 1 and value != 2:
+        return value, 0
+    n_fences = find_fences(text, start, end, numbers)
+    high = undress(text, first, last, numbers, n_fences, work, to)
+    at = to + place
+    stop = at
+    while stop < high and work[stop] != 10:
+        stop += 1
+    n = read_list(work, at, stop, numbers, TAXA, value == 1)
+    if value == 2 and n < 1:
+        n = read_list(work, at, stop, numbers, TAXA, False)
+    if n < 1:
+        line = line_start(work, to, at)
+        n = _taxa_below(text, last, end, work, to, stop + 1, high, numbers, n_fences)
+        if value == 1:
+            return (NOTHING, 0) if n > 0 else (1, 0)
+        if n < 1:
+            high = undress(text, first, last, numbers, n_fences, work, to)
+            while line > to and not has_word(work, line, stop if line == line_start(work, to, at) else line):
+                line -= 1
+            before = line
+            while before > to and not has_word(work, line_start(work, to, before - 1), before):
+                before = line_start(work, to, before - 1)
+            if before > to and has_word(work, to, before):
+                n = read_list(work, line_start(work, to, before - 1), before - 1, numbers, TAXA, False)
+            else:
+                first, last = paragraph_before(text, start, first)
+                if last > first:
+                    high = undress(text, first, last, numbers, n_fences, work, to)
+                    n = read_list(work, line_start(work, to, high), high, numbers, TAXA, False)
+        return 2, max(n, 0)
+    return (NOTHING, 0) if value == 1 else (2, n)
+
+
+@source
+def read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
+    """REL-B1's claim: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`, and how many taxa a yes comes with,
+    which stand in
+    ``numbers`` from `TAXA` on, each once. There is room for twice `MAX_TAXA`; see `find_value` for the
+    rest."""
+    value, n = _read_claim(text, start, end, work, to, numbers)
+    kept = 0
+    for k in range(min(n, MAX_TAXA)):
+        known = False
+        for other in range(kept):
+            known |= numbers[TAXA + other] == numbers[TAXA + k]
+        if not known:
+            numbers[TAXA + kept] = numbers[TAXA + k]
+            kept += 1
+    return value, kept

@@ -1,1 +1,0 @@
-"""REL-A's sentences: what one says of the choices, by the rules of `relfast.tasks.rel_a`."""

@@ -1,0 +1,617 @@
+"""A paragraph as a renderer shows it: without emphasis, code marks, TeX's dress, layout and struck-out text.
+
+Letters come out in lower case, full-width and other written-out forms folded. Nothing reaches across a blank
+line, so each paragraph is undressed by itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from relfast_kernels.compiled.source import source
+from relfast_kernels.text.vocabulary import (
+    ARROW,
+    BREAK,
+    CELL,
+    DROPPED,
+    LAYOUT,
+    STRUCK,
+    WRAPPER,
+    flags_of,
+)
+
+HASHES: Final = 1
+"""Stands for the ``####`` of a line that begins with them."""
+FENCED: Final = 2
+"""Begins each line that is in a fence."""
+MAX_FENCES: Final = 512
+"""Fences that are known: the last ones of a text."""
+
+_DROP, _STRIKE, _DASH, _ARROW, _STOP = 0, -1, -2, -3, -4
+_MAX_TAG: Final = 80
+_MAX_NAME: Final = 16
+_MAX_DEPTH: Final = 60
+_MAX_INDENT: Final = 48
+
+
+@source
+def is_alnum(byte: int) -> bool:
+    """Whether a byte is an ASCII letter or digit."""
+    return 48 <= byte <= 57 or 97 <= byte <= 122 or 65 <= byte <= 90
+
+
+@source
+def is_space(byte: int) -> bool:
+    """Whether a byte is a blank within a line."""
+    return byte == 32 or byte == 9
+
+
+@source
+def is_feed(byte: int) -> bool:
+    """Whether a byte ends a line."""
+    return 10 <= byte <= 13
+
+
+@source
+def point_at(text: Any, at: int, end: int) -> Any:
+    """The character at a place of UTF-8, and its bytes."""
+    byte = int(text[at])
+    if byte < 0x80:
+        return byte, 1
+    size = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+    if at + size > end:
+        return 0xFFFD, end - at
+    point = byte & (0xFF >> (size + 1))
+    for k in range(1, size):
+        point = point << 6 | (int(text[at + k]) & 0x3F)
+    return point, size
+
+
+@source
+def fold(point: int) -> int:
+    """The character that stands for one beyond ASCII; `_DROP` and the like where none does."""
+    if point < 0x300:
+        if point == 0xA0:
+            return 32
+        if point == 0x85:
+            return 10
+        if point == 0xAD:
+            return _DROP
+        if point == 0xAB or point == 0xBB:
+            return 34
+        return point + 32 if 0xC0 <= point <= 0xDE and point != 0xD7 else point
+    if point < 0x2000:
+        if point <= 0x36F:
+            return _STRIKE if 0x335 <= point <= 0x338 else _DROP
+        if 0x400 <= point <= 0x42F:
+            return point + (80 if point < 0x410 else 32)
+        return _DROP if point == 0x61C or point == 0x180E else point
+    if point < 0x2100:
+        if point <= 0x200A or point == 0x202F or point == 0x205F:
+            return 32
+        if (
+            point <= 0x200F
+            or 0x202A <= point <= 0x202E
+            or 0x2060 <= point <= 0x206F
+            or 0x20D0 <= point <= 0x20FF
+        ):
+            return _DROP
+        if point == 0x2028 or point == 0x2029:
+            return 10
+        if point <= 0x2013:
+            return 45
+        if point <= 0x2015:
+            return _DASH
+        if 0x2018 <= point <= 0x201B or point == 0x2032 or point == 0x2039 or point == 0x203A:
+            return 39
+        if 0x201C <= point <= 0x201F or point == 0x2033:
+            return 34
+        return 42 if point == 0x2022 else point
+    if point < 0x3000:
+        if (
+            point == 0x2192
+            or point == 0x21D2
+            or point == 0x2794
+            or point == 0x279C
+            or point == 0x27A1
+            or point == 0x27F6
+            or point == 0x27F9
+        ):
+            return _ARROW
+        if point == 0x2212:
+            return 45
+        if point == 0x2236:
+            return 58
+        if 0x2460 <= point <= 0x2468:
+            return point - 0x2460 + 49
+        if 0x2474 <= point <= 0x247C:
+            return point - 0x2474 + 49
+        if 0x24F5 <= point <= 0x24FD:
+            return point - 0x24F5 + 49
+        if 0x2776 <= point <= 0x2792:
+            return (point - 0x2776) % 10 + 49 if (point - 0x2776) % 10 < 9 else _DROP
+        if (
+            point == 0x2234
+            or 0x2190 <= point < 0x2200
+            or 0x2300 <= point < 0x2400
+            or 0x25A0 <= point < 0x27C0
+            or 0x2B00 <= point < 0x2C00
+        ):
+            return _DROP
+        return point
+    if point == 0x3000:
+        return 32
+    if point == 0x3001:
+        return 44
+    if point == 0x3002 or point == 0xFF61:
+        return _STOP
+    if 0x300A <= point <= 0x300F:
+        return 34
+    if point == 0x3010 or point == 0x3014:
+        return 91
+    if point == 0x3011 or point == 0x3015:
+        return 93
+    if 0xFE00 <= point <= 0xFE0F or point == 0xFEFF or 0xE0000 <= point <= 0xE0FFF:
+        return _DROP
+    if 0xFF01 <= point <= 0xFF5E:
+        point -= 0xFEE0
+        return point + 32 if 65 <= point <= 90 else point
+    if 0x1D400 <= point <= 0x1D6A3:
+        return 97 + (point - 0x1D400) % 26
+    if 0x1D7CE <= point <= 0x1D7FF:
+        return 48 + (point - 0x1D7CE) % 10
+    return _DROP if 0x1F000 <= point <= 0x1FAFF else point
+
+
+@source
+def put_point(point: int, out: Any, to: int) -> int:
+    """Write a character as UTF-8; where the next byte goes."""
+    if point < 0x80:
+        out[to] = point
+        return to + 1
+    if point < 0x800:
+        out[to] = 0xC0 | point >> 6
+        out[to + 1] = 0x80 | (point & 0x3F)
+        return to + 2
+    if point < 0x10000:
+        out[to] = 0xE0 | point >> 12
+        out[to + 1] = 0x80 | (point >> 6 & 0x3F)
+        out[to + 2] = 0x80 | (point & 0x3F)
+        return to + 3
+    out[to] = 0xF0 | point >> 18
+    out[to + 1] = 0x80 | (point >> 12 & 0x3F)
+    out[to + 2] = 0x80 | (point >> 6 & 0x3F)
+    out[to + 3] = 0x80 | (point & 0x3F)
+    return to + 4
+
+
+@source
+def begins_at(text: Any, at: int, end: int, one: int, two: int, three: int) -> bool:
+    """Whether three bytes stand at a place."""
+    return at + 3 <= end and text[at] == one and text[at + 1] == two and text[at + 2] == three
+
+
+@source
+def _line_end(text: Any, at: int, end: int) -> int:
+    while at < end and not is_feed(text[at]):
+        at += 1
+    return at
+
+
+@source
+def _fence_at(text: Any, at: int, end: int) -> Any:
+    """Marks of the fence that a line which begins at ``at`` is, and whether it says more; 0: it is none."""
+    steps = 0
+    while at < end and (is_space(text[at]) or text[at] == 62) and steps < 40:
+        at += 1
+        steps += 1
+    mark = int(text[at]) if at < end else 0
+    if mark != 96 and mark != 126:
+        return 0, False
+    n = 0
+    while at < end and text[at] == mark:
+        at += 1
+        n += 1
+    if n < 3:
+        return 0, False
+    more = False
+    while at < end and not is_feed(text[at]):
+        if text[at] == 96 and mark == 96:
+            return 0, False
+        more |= not is_space(text[at])
+        at += 1
+    return (n if mark == 96 else -n), more
+
+
+@source
+def find_fences(text: Any, start: int, end: int, fences: Any) -> int:
+    """Where the fences of a text are, closed ones only: first and last byte of the lines between their
+    marks go to
+    ``fences``, a ring of `MAX_FENCES` pairs; how many there are in all."""
+    n, opened, begin = 0, 0, 0
+    at = start + 2
+    while at < end:  # of three marks side by side one is met
+        if text[at] != 96 and text[at] != 126:
+            at += 3
+            continue
+        run = at
+        while run > start and text[run - 1] == text[at]:
+            run -= 1
+        behind = at
+        while behind < end and text[behind] == text[at]:
+            behind += 1
+        if behind - run < 3:
+            at = behind + 2
+            continue
+        first = run
+        while first > start and not is_feed(text[first - 1]) and run - first < _MAX_INDENT:
+            first -= 1
+        marks, more = _fence_at(text, first, end)
+        at = _line_end(text, behind, end)
+        if marks != 0 and opened == 0:
+            opened, begin = marks, at
+        elif marks != 0 and not more and (marks >= opened > 0 or marks <= opened < 0):
+            fences[2 * (n % MAX_FENCES)], fences[2 * (n % MAX_FENCES) + 1] = begin, first
+            n += 1
+            opened = 0
+        at += 3
+    return n
+
+
+@source
+def is_fenced(at: int, fences: Any, n: int) -> bool:
+    """Whether a place of the text is in a fence."""
+    low, high = max(0, n - MAX_FENCES), n
+    while low < high:
+        middle = (low + high) // 2
+        if fences[2 * (middle % MAX_FENCES)] <= at:
+            low = middle + 1
+        else:
+            high = middle
+    return low > max(0, n - MAX_FENCES) and at < fences[2 * ((low - 1) % MAX_FENCES) + 1]
+
+
+@source
+def paragraph_before(text: Any, start: int, end: int) -> Any:
+    """The last paragraph of text[start:end]: its first and last byte; the same where there is none."""
+    while end > start and (is_space(text[end - 1]) or is_feed(text[end - 1])):
+        end -= 1
+    at, feed, blank = end, -1, False
+    while at > start:
+        at -= 1
+        byte = text[at]
+        if is_feed(byte):
+            pair = byte == 13 and at + 1 < end and text[at + 1] == 10
+            if blank and feed >= 0 and not pair:
+                return feed + 1, end
+            if not pair:
+                feed, blank = at, True
+        elif not is_space(byte):
+            blank = False
+    return start, end
+
+
+@source
+def _closing(text: Any, at: int, end: int, name: int, name_end: int) -> int:
+    """Behind the closing tag of a name that stands at text[name:name_end]; -1: there is none."""
+    size = name_end - name
+    while at + size + 3 <= end:
+        if text[at] == 60 and text[at + 1] == 47 and text[at + 2 + size] == 62:
+            same = True
+            for k in range(size):
+                same &= text[at + 2 + k] | 32 == text[name + k] | 32
+            if same:
+                return at + size + 3
+        at += 1
+    return -1
+
+
+@source
+def _behind(text: Any, at: int, end: int, one: int, two: int) -> int:
+    """Behind the next two bytes that are these; -1: they do not come."""
+    while at + 1 < end:
+        if text[at] == one and text[at + 1] == two:
+            return at + 2
+        at += 1
+    return -1
+
+
+@source
+def _entity(text: Any, at: int, end: int) -> Any:
+    """The character that an entity of HTML is, and its bytes; 0: it is none."""
+    for size in range(3, 7):
+        if at + size < end and text[at + size] == 59:
+            one, two = text[at + 1] | 32, text[at + 2] | 32
+            if size == 3 and two == 116:
+                return (60 if one == 108 else 62 if one == 103 else 0), 4
+            if size == 4 and one == 97 and two == 109:
+                return 38, 5
+            if size == 5 and one == 110 and two == 98:
+                return 32, 6
+            if size == 5 and one == 113 and two == 117:
+                return 34, 6
+            if (size == 5 and one == 97 and two == 112) or (
+                text[at + 1] == 35 and text[at + size - 1] == 57 and text[at + 2] == 51
+            ):
+                return 39, size + 1
+            return 0, 0
+    return 0, 0
+
+
+@source
+def _list_mark(text: Any, at: int, end: int) -> int:
+    """Behind the mark of a list or quotation at a line's start; ``at``: there is none."""
+    byte = text[at]
+    if byte == 62:
+        return at + 1
+    after = at + 1
+    if byte == 45 or byte == 43 or byte == 42:
+        return after if after < end and is_space(text[after]) else at
+    while after < end and after < at + 3 and 48 <= text[after] <= 57:
+        after += 1
+    if (
+        48 <= byte <= 57
+        and after + 1 < end
+        and (text[after] == 46 or text[after] == 41)
+        and is_space(text[after + 1])
+    ):
+        rest = after + 1
+        while rest < end and is_space(text[rest]):
+            rest += 1
+        return after + 1 if rest < end and not is_feed(text[rest]) else at
+    return at
+
+
+@source
+def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: Any, to: int) -> int:
+    """Write the paragraph text[start:end] (UTF-8) to ``out`` from ``to`` on, without its dress.
+
+    Returns
+    -------
+    int
+        Where it ends; at most 2 (end - start) + 8 bytes are written.
+    """
+    first = to
+    depth, dressed = 0, 0
+    at = start
+    begins = True
+    may_strike = True
+    while at < end:
+        byte = int(text[at])
+        if begins:
+            if at == start or is_feed(text[at - 1]):
+                marks, _ = _fence_at(text, at, end)
+                if marks != 0:
+                    at = _line_end(text, at, end)
+                    begins = False
+                    continue
+                if n_fences > 0 and is_fenced(at, fences, n_fences):
+                    out[to] = FENCED
+                    to += 1
+            if is_space(byte):
+                at += 1
+                continue
+            if byte == 35:
+                after = at
+                while after < end and text[after] == 35:
+                    after += 1
+                if after == end or is_space(text[after]):
+                    if after - at == 4:
+                        out[to] = HASHES
+                        to += 1
+                    at = after
+                    continue
+            after = _list_mark(text, at, end)
+            if after > at:
+                at = after
+                continue
+        if is_alnum(byte):
+            out[to] = byte + 32 if 65 <= byte <= 90 else byte
+            to += 1
+            at += 1
+            begins = False
+            continue
+        if is_feed(byte):
+            out[to] = 10
+            to += 1
+            at += 1
+            begins = True
+            continue
+        if byte >= 0x80:
+            point, size = point_at(text, at, end)
+            at += size
+            point = fold(point)
+            if point > 0:
+                to = put_point(point, out, to)
+                begins = begins and (point == 32 or point == 42)
+                if point == 42:
+                    to -= 1
+            elif point == _STRIKE:
+                to -= 1 if to > first else 0
+            elif point == _DASH:
+                out[to] = out[to + 2] = 32
+                out[to + 1] = 45
+                to += 3
+            elif point == _ARROW:
+                out[to] = 45
+                out[to + 1] = 62
+                to += 2
+            elif point == _STOP:
+                out[to] = 46
+                out[to + 1] = 32
+                to += 2
+            continue
+        after = int(text[at + 1]) if at + 1 < end else 10
+        if byte == 42:  # emphasis, unless it multiplies
+            if to > first and 48 <= out[to - 1] <= 57 and 48 <= after <= 57:
+                out[to] = byte
+                to += 1
+            at += 1
+            continue
+        if byte == 95:
+            run = at
+            while run < end and text[run] == 95:
+                run += 1
+            next_one = int(text[run]) if run < end else 10
+            if next_one == 123 or (
+                to > first
+                and (is_alnum(out[to - 1]) or out[to - 1] >= 0x80)
+                and (is_alnum(next_one) or next_one >= 0x80)
+            ):
+                out[to] = 95
+                to += 1
+            at = run
+            continue
+        if byte == 96 or byte == 36:
+            at += 1
+            continue
+        if byte == 126:
+            if after == 126 and may_strike:
+                behind = _behind(text, at + 2, end, 126, 126)
+                may_strike = behind >= 0
+                if may_strike:
+                    at = behind
+                    continue
+            if after != 126:
+                out[to] = 32
+                to += 1
+            at += 1
+            continue
+        if byte == 92:
+            while at < end and text[at] == 92:
+                at += 1
+            after = int(text[at]) if at < end else 10
+            name_end = at
+            while (
+                name_end < end
+                and name_end - at < 20
+                and (65 <= text[name_end] <= 90 or 97 <= text[name_end] <= 122)
+            ):
+                name_end += 1
+            if name_end > at:
+                flags = flags_of(text, at, name_end)
+                if flags & WRAPPER:
+                    brace = name_end
+                    while brace < end and is_space(text[brace]):
+                        brace += 1
+                    if brace < end and text[brace] == 123:
+                        if depth < _MAX_DEPTH:
+                            dressed = (dressed | 1 << depth) & ((1 << (depth + 1)) - 1)
+                        depth += 1
+                        name_end = brace + 1
+                    at = name_end
+                elif flags & ARROW:
+                    out[to] = 45
+                    out[to + 1] = 62
+                    to += 2
+                    at = name_end
+                elif flags & DROPPED:
+                    out[to] = 32
+                    to += 1
+                    at = name_end
+                else:
+                    out[to] = 92
+                    to += 1
+                    begins = False
+            elif (
+                after == 40
+                or after == 41
+                or after == 91
+                or after == 93
+                or after == 42
+                or after == 35
+                or after == 96
+                or after == 126
+            ):
+                at += 1
+            elif after == 44 or after == 59 or after == 58 or after == 33 or after == 32 or is_feed(after):
+                if not is_feed(after):
+                    at += 1
+                out[to] = 32
+                to += 1
+            elif after == 123 or after == 125:
+                out[to] = 40 if after == 123 else 41
+                to += 1
+                at += 1
+            elif after < 0x80:
+                out[to] = after
+                to += 1
+                at += 1
+                begins = False
+            continue
+        if byte == 60:
+            name = at + 1
+            closes = after == 47
+            if closes:
+                name += 1
+            name_end = name
+            while name_end < end and name_end - name < _MAX_NAME and is_alnum(text[name_end]):
+                name_end += 1
+            flags = flags_of(text, name, name_end) if name_end > name else 0
+            if after == 33 and may_strike and begins_at(text, at + 1, end, 33, 45, 45):
+                behind = at + 4
+                while behind + 2 < end and not begins_at(text, behind, end, 45, 45, 62):
+                    behind += 1
+                if begins_at(text, behind, end, 45, 45, 62):
+                    at = behind + 3
+                    continue
+                may_strike = False
+            if flags & (LAYOUT | BREAK | CELL | STRUCK):
+                stop = name_end
+                while (
+                    stop < end
+                    and stop - at < _MAX_TAG
+                    and text[stop] != 62
+                    and text[stop] != 60
+                    and not is_feed(text[stop])
+                ):
+                    stop += 1
+                if (
+                    stop < end
+                    and text[stop] == 62
+                    and (stop == name_end or not 97 <= text[name_end] | 32 <= 122)
+                ):
+                    behind = (
+                        _closing(text, stop + 1, end, name, name_end)
+                        if flags & STRUCK and not closes and may_strike
+                        else -1
+                    )
+                    if flags & STRUCK and not closes and behind < 0:
+                        may_strike = False
+                    at = stop + 1 if behind < 0 else behind
+                    if flags & BREAK:
+                        out[to] = 10
+                        to += 1
+                        begins = True
+                    elif flags & CELL and not closes:
+                        out[to] = 124
+                        to += 1
+                    continue
+        if byte == 38:
+            point, size = _entity(text, at, end)
+            if size > 0 and point > 0:
+                out[to] = point
+                to += 1
+                at += size
+                continue
+        if byte == 123:
+            if depth < _MAX_DEPTH:
+                dressed &= (1 << depth) - 1
+            depth += 1
+        elif byte == 125 and depth > 0:
+            depth -= 1
+            if depth < _MAX_DEPTH and dressed >> depth & 1:
+                at += 1
+                continue
+        if byte == 8 and after == 111:  # the b of \boxed, read as an escape
+            out[to] = 98
+            to += 1
+        elif byte >= 32 and byte != 127:
+            out[to] = byte
+            to += 1
+        elif byte == 9:
+            out[to] = 32
+            to += 1
+        at += 1
+        begins = False
+    return to

@@ -1,0 +1,167 @@
+"""The documented forms of a final answer under ``strict``, as data: words of labels by language, fillers,
+tags,
+boxes, nouns. `relfast_kernels.text.forms` reads by it, and the documentation's table is made from it.
+
+All words are in lower case, as `relfast_kernels.text.dress` leaves a text.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Language(NamedTuple):
+    """Words between blanks: ``labels`` name the answer, ``links`` tie it to its value, ``joins`` a second
+    value."""
+
+    name: str
+    labels: str
+    links: str
+    joins: str = ""
+    fillers: str = ""
+
+
+LANGUAGES: Final = (
+    Language(
+        "English",
+        "answer answers ans solution result conclusion choice option panel verdict label pick selection index"
+        " decision final prediction finalanswer final_answer",
+        "is are equals equal be",
+        "or and",
+        "the therefore thus hence so clearly indeed simply definitely number answer option choice panel final"
+        " correct right best my our a exactly obviously finally",
+    ),
+    Language(
+        "Chinese",
+        "答案 最终答案 正确答案 结论 选项",
+        "是 为 选 应为 选择 应该是 就是",
+        "或 和 或者",
+        "第 选项 答案",
+    ),
+    Language("Spanish", "respuesta solución", "es", "o y", "final correcta la el opción"),
+    Language("French", "réponse reponse", "est", "ou et", "finale correcte la le option"),
+    Language("German", "antwort lösung", "ist lautet", "oder und", "die das option richtige"),
+    Language("Portuguese", "resposta", "é", "ou e", "correta opção a"),
+    Language("Italian", "risposta", "è", "e", "finale corretta opzione"),
+    Language("Russian", "ответ", "это", "или и", "вариант правильный"),
+    Language("Japanese", "答え 解答 回答 正解 最終回答", "は", "または と", "選択肢"),
+    Language("Korean", "정답 답 정답은 답은 최종답", "은 는", "또는", "선택지"),
+)
+
+QUALIFIED: Final = "one correct missing right"
+"""Labels behind a word of `QUALIFIERS` only: "the correct one is 4"."""
+WEAK: Final = "option choice panel index result selection pick label"
+"""Labels that need such a word where a verb ties them: "every panel is 6" names no answer."""
+QUALIFIERS: Final = "the my our final correct right best missing overall"
+
+AUXILIARIES: Final = "would must should will"
+"""Before *be*, and nowhere else: what *could* be is no answer."""
+
+NOUNS: Final = "answer option choice panel candidate number"
+"""What a choice is called right before, or an ordinal right behind it."""
+
+ORDINALS: Final = "first second third fourth fifth sixth seventh eighth"
+
+CONCLUDING: Final = "so thus therefore hence finally"
+"""May open a line or a sentence that is nothing but an answer."""
+
+CHOOSING: Final = (
+    "so thus therefore hence choose chose chosen pick select selected with is be leaves leaving matches to "
+    "equals found it's"
+    " that's conclude selecting picking choosing"
+)
+"""Right before a choice with its noun: a stated form."""
+CHOOSING_BARE: Final = "choose pick select it's that's"
+"""And before one without: "I choose 4", "it is 4"."""
+
+FITTING: Final = (
+    "correct right one missing match identical fits matches completes works satisfies continues fit"
+)
+"""Behind a choice with its noun, after *is* and *the*: a stated form."""
+
+ADVERBS: Final = "maybe perhaps possibly also either even then else"
+"""Between two values that are joined."""
+
+YES, NO = "yes", "no"
+
+TAGS: Final = "answer final_answer solution result"
+BOXES: Final = "boxed fbox"
+
+WRAPPERS: Final = (
+    "text textbf textit textrm textsf texttt textnormal textup mathbf mathrm mathsf mathit mathtt bf rm it"
+    " boldsymbol bm emph underline mbox hbox operatorname mathbb mathcal large huge"
+)
+"""Commands of TeX that are taken away with their braces."""
+DROPPED: Final = "displaystyle textstyle left right big bigg quad qquad item centering therefore color"
+ARROWS: Final = "rightarrow to implies longrightarrow mapsto"
+
+LAYOUT: Final = (
+    "b i u em strong span code pre center font small big mark tt sub sup a ol ul table tbody "
+    "thead details summary"
+)
+"""Tags of HTML that are taken away."""
+BREAKS: Final = "br p div h1 h2 h3 h4 h5 h6 tr li hr blockquote section"
+"""Tags that end a line."""
+CELLS: Final = "td th"
+STRUCK: Final = "del s strike"
+
+
+class Form(NamedTuple):
+    """A row of the documentation's table: ``{X}`` stands for a task's value."""
+
+    kind: str
+    examples: tuple[str, ...]
+
+
+FORMS: Final = (
+    Form("box", (r"\boxed{{{X}}}", r"$\boxed{{{X}}}$", r"\fbox{{{X}}}", r"\boxed{{\text{{{X}}}}}")),
+    Form(
+        "tag",
+        (
+            "<answer>{X}</answer>",
+            "<final_answer>{X}</final_answer>",
+            "<solution>{X}</solution>",
+            "<answer>\n{X}\n</answer>",
+        ),
+    ),
+    Form(
+        "label",
+        (
+            "Answer: {X}",
+            "Final answer: {X}",
+            "The answer is {X}",
+            "The answer is {X}.",
+            "the correct choice is {X}",
+            "**Answer:** {X}",
+            "Answer: {X} (because nothing else is left)",
+            "## Answer\n\n{X}",
+            "Answer:\n{X}",
+            "#### {X}",
+            '{{"answer": "{X}"}}',
+            '{{"final_answer": "{X}"}}',
+            '```json\n{{"answer": "{X}"}}\n```',
+            "| Answer | {X} |",
+            "答案：{X}",
+            "最终答案是{X}",
+            "Respuesta: {X}",
+            "Réponse : {X}",
+            "Antwort: {X}",
+            "Ответ: {X}",
+            "答え：{X}",
+            "정답: {X}",
+        ),
+    ),
+    Form("line", ("{X}", "**{X}**", "{X}.")),
+)
+"""For every task of one value. REL-A's value may have its noun ("Answer 4", "option 4") in each of them."""
+
+STATED: Final = Form(
+    "stated",
+    (
+        "so it is Answer {X}",
+        "I choose option {X}",
+        "therefore Panel {X}",
+        "Answer {X} is correct",
+        "Option {X} fits",
+    ),
+)

@@ -1,0 +1,736 @@
+"""The final answer in a text, by its form: `relfast_kernels.text.form_table` read from a value outwards.
+
+A form is what stands before a value: `look_left` walks from the value over brackets and fillers to a box, a
+tag, a
+label, or the beginning of its line. Between a form's opening and its value there is nothing else, so the last
+value that has a form is that of the form which opens last.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from relfast_kernels.compiled.source import source
+from relfast_kernels.text.dress import FENCED, HASHES, is_alnum
+from relfast_kernels.text.vocabulary import (
+    ADVERB,
+    AUXILIARY,
+    BE,
+    BOX,
+    CHOOSES,
+    CHOOSES_BARE,
+    CONCLUDES,
+    FILLER,
+    FITS,
+    IT,
+    JOINS,
+    LABEL,
+    LINK,
+    NO,
+    NOUN,
+    ORDINAL,
+    ORDINAL_SHIFT,
+    QUALIFIED,
+    QUALIFIER,
+    TAG,
+    WEAK,
+    YES,
+    flags_of,
+)
+
+NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_LINE, IS_SENTENCE = range(8)
+"""Forms that a value can be in."""
+CROSSED, NOUNED, CONCLUDED, OPEN, AT_LINE, QUOTED = (1 << bit for bit in range(6))
+"""What `look_left` met: the beginning of the value's line, a noun, a word that concludes, the beginning of
+the
+paragraph; that nothing but these stands before the value on its line; a label in quotation marks (JSON)."""
+
+CHOICE, VERDICT, CLAIM = range(3)
+"""Values: one of eight; yes or no; yes with taxa or no."""
+
+_MAX_FILLERS: Final = 16
+_MAX_JOINED: Final = 8
+_MAX_NAME: Final = 24
+
+
+@source
+def is_wordy(byte: int) -> bool:
+    """Whether a byte is of a word: of a letter, a digit, or an underscore."""
+    return is_alnum(byte) or byte == 95 or byte >= 0x80
+
+
+@source
+def is_wide(text: Any, at: int) -> bool:
+    """Whether the character whose last byte is before ``at`` is one of three bytes: Chinese, Japanese,
+    Korean."""
+    return (
+        at >= 3
+        and 0x80 <= text[at - 1] < 0xC0
+        and 0x80 <= text[at - 2] < 0xC0
+        and 0xE3 <= text[at - 3] < 0xF0
+    )
+
+
+@source
+def word_before(text: Any, low: int, at: int) -> Any:
+    """The word that ends before ``at``: where it begins, and its flags. Of writing without blanks the
+    longest one of
+    the table, or a character."""
+    if at - low >= 3 and is_wide(text, at):
+        for size in (18, 15, 12, 9, 6, 3):
+            if at - size >= low and text[at - size] >= 0xE3:
+                flags = flags_of(text, at - size, at)
+                if flags != 0:
+                    return at - size, flags
+        return at - 3, 0
+    first = at
+    while (
+        first > low
+        and (is_wordy(text[first - 1]) or (text[first - 1] == 39 and first < at))
+        and not (first - low >= 3 and is_wide(text, first))
+    ):
+        first -= 1
+        if at - first > 40:
+            return first, 0
+    while first < at and text[first] == 39:
+        first += 1
+    return first, flags_of(text, first, at)
+
+
+@source
+def word_end(text: Any, at: int, end: int) -> int:
+    """Where the word that begins at ``at`` ends."""
+    first = at
+    while (
+        at < end
+        and at - first < 40
+        and (
+            is_alnum(text[at])
+            or text[at] == 95
+            or text[at] == 39
+            or 0xC0 <= text[at] < 0xE0
+            or (0x80 <= text[at] < 0xC0 and at > first)
+        )
+    ):
+        at += 1
+    while at > first and text[at - 1] == 39:
+        at -= 1
+    return at
+
+
+@source
+def _is_odd(text: Any, at: int, end: int) -> bool:
+    """Whether a character beyond ASCII makes a value beside it a part of something else: letters of an
+    alphabet,
+    raised digits, fractions, signs of mathematics."""
+    byte = int(text[at])
+    if byte < 0xE0:
+        return True
+    if byte != 0xE2 or at + 1 >= end:
+        return False
+    after = int(text[at + 1])
+    return after == 0x81 or after == 0x82 or after == 0x85 or 0x88 <= after <= 0x8B
+
+
+@source
+def _stands_left(text: Any, low: int, at: int) -> bool:
+    """Whether what begins at ``at`` is no end of a longer word, number or expression."""
+    if at == low:
+        return True
+    byte = int(text[at - 1])
+    if byte >= 0x80:
+        first = at - 1
+        while first > low and text[first] & 0xC0 == 0x80:
+            first -= 1
+        return not _is_odd(text, first, at)
+    if is_alnum(byte) or byte == 95 or byte == 94 or byte == 92 or byte == 64:
+        return False
+    before = int(text[at - 2]) if at - 2 >= low else 32
+    if byte == 45 or byte == 43:  # a sign, unless it is the dash behind a colon's kind
+        return False
+    if byte == 47 or byte == 42 or byte == 46 or byte == 37 or byte == 126:
+        return byte == 46 and not is_wordy(before) and before != 46 and before != 32 and at - 2 >= low
+    if byte == 44 or byte == 58 or byte == 39:
+        return not 48 <= before <= 57 or byte == 44
+    return byte != 36
+
+
+@source
+def _stands_right(text: Any, at: int, end: int) -> bool:
+    """Whether what ends at ``at`` is no beginning of a longer word, number or expression, and no question."""
+    if at >= end:
+        return True
+    byte = int(text[at])
+    after = int(text[at + 1]) if at + 1 < end else 10
+    if byte >= 0x80:
+        return not _is_odd(text, at, end)
+    if is_alnum(byte) or byte == 95 or byte == 94 or byte == 37 or byte == 64 or byte == 36:
+        return False
+    if byte == 92:
+        return not (97 <= after <= 122)
+    if byte == 47 or byte == 45 or byte == 43 or byte == 42:
+        return not (is_wordy(after) or after == 40 or after == 123 or after == 92 or after == 60) or (
+            byte == 45 and after == 62
+        )
+    if (byte == 46 or byte == 58) and 48 <= after <= 57:
+        return False
+    if byte == 44 and 48 <= after <= 57:
+        digits = at + 1
+        while digits < end and 48 <= text[digits] <= 57:
+            digits += 1
+        if digits - at > 3:
+            return False
+    if byte == 39 and is_alnum(after):
+        return False
+    # an operator behind a blank
+    here = at
+    while here < end and text[here] == 32:
+        here += 1
+    if here < end:
+        mark = int(text[here])
+        if mark == 37:
+            return False
+        if mark == 45 or mark == 43 or mark == 42 or mark == 94 or mark == 61 or mark == 60:
+            behind = here + 1
+            while behind < end and text[behind] == 32:
+                behind += 1
+            if behind < end and (48 <= text[behind] <= 57):
+                return False
+        if mark == 0xC3 and here + 1 < end and (text[here + 1] == 0x97 or text[here + 1] == 0xB7):
+            return False
+        if mark == 92 and here > at and begins_command(text, here, end):
+            return False
+    # brackets and quotation marks may close before the question mark
+    while here < end and (
+        text[here] == 41
+        or text[here] == 93
+        or text[here] == 125
+        or text[here] == 34
+        or text[here] == 39
+        or text[here] == 32
+    ):
+        here += 1
+    return not (here < end and text[here] == 63)
+
+
+@source
+def _word_ends(text: Any, at: int, end: int) -> bool:
+    """Whether a yes or no that ends at ``at`` is a word, and no question."""
+    if at < end:
+        byte = int(text[at])
+        if (
+            (byte == 47 or byte == 45 or byte == 39)
+            and at + 1 < end
+            and is_wordy(text[at + 1])
+            and not 48 <= text[at + 1] <= 57
+        ):
+            return False
+        if byte >= 0x80 and _is_odd(text, at, end):
+            return False
+    while at < end and (
+        text[at] == 41
+        or text[at] == 93
+        or text[at] == 125
+        or text[at] == 34
+        or text[at] == 39
+        or text[at] == 32
+        or text[at] == 62
+    ):
+        at += 1
+    return not (at < end and text[at] == 63)
+
+
+@source
+def begins_command(text: Any, at: int, end: int) -> bool:
+    """Whether a command of TeX begins here that is an operator: times, cdot, div, pm, frac."""
+    return at + 2 < end and (
+        (text[at + 1] == 116 and text[at + 2] == 105)
+        or (text[at + 1] == 99 and text[at + 2] == 100)
+        or (text[at + 1] == 100 and text[at + 2] == 105)
+        or (text[at + 1] == 112 and text[at + 2] == 109)
+        or (text[at + 1] == 102 and text[at + 2] == 114)
+    )
+
+
+@source
+def _named_tag(text: Any, low: int, at: int) -> Any:
+    """The tag that ends before ``at``: where it begins and the flags of its name; -1: there is none."""
+    name_end = at - 1
+    if name_end <= low or text[name_end] != 62:
+        return -1, 0
+    while name_end > low and text[name_end - 1] == 32:
+        name_end -= 1
+    first = name_end
+    while first > low and is_wordy(text[first - 1]) and name_end - first < _MAX_NAME:
+        first -= 1
+    flags = flags_of(text, first, name_end) if first < name_end else 0
+    while first > low and text[first - 1] == 32:
+        first -= 1
+    if first > low and text[first - 1] == 60:
+        return first - 1, flags
+    return -1, 0
+
+
+@source
+def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
+    """The form that a value which begins at ``at`` is in.
+
+    Parameters
+    ----------
+    low
+        Where its paragraph begins in ``text``, which is undressed.
+    crossed
+        Whether the value begins a line further down, and this is what stands above.
+
+    Returns
+    -------
+    (form, start, seen)
+        ``start``: where the form opens; bits of what was seen.
+    """
+    seen = CROSSED if crossed else 0
+    linked, marked, fillers = False, False, 0
+    strange = False
+    pos = at
+    while pos > low:
+        byte = int(text[pos - 1])
+        if byte == 32 or byte == 34 or byte == 39 or byte == 40 or byte == 91 or byte == 35:
+            pos -= 1
+        elif byte == 10:
+            if not seen & CROSSED:
+                seen |= CROSSED
+                if not linked and not strange:
+                    seen |= AT_LINE
+            pos -= 1
+        elif byte == FENCED:
+            if not seen & CROSSED and not linked and not strange:
+                seen |= AT_LINE
+            pos -= 1
+        elif byte == HASHES:
+            if not seen & (NOUNED | CROSSED) and not linked and not strange:
+                return IS_HASHED, pos - 1, seen
+            pos -= 1
+        elif byte == 123:
+            pos -= 1
+            if pos > low and is_alnum(text[pos - 1]):
+                first, flags = word_before(text, low, pos)
+                if flags & BOX:
+                    return IS_BOX, first, seen
+                return NO_FORM, pos, seen
+        elif byte == 58 or byte == 61:
+            linked = marked = True
+            pos -= 1
+        elif byte == 124:
+            if seen & CROSSED:
+                return NO_FORM, pos, seen
+            linked = marked = True
+            pos -= 1
+        elif byte == 62:
+            before = int(text[pos - 2]) if pos - 2 >= low else 0
+            if before == 45 or before == 61:
+                linked = marked = True
+                pos -= 2
+            else:
+                first, flags = _named_tag(text, low, pos)
+                if first >= 0 and flags & TAG:
+                    return IS_TAG, first, seen
+                return NO_FORM, pos, seen
+        elif byte == 45:
+            if pos < at and text[pos] == 32 and not linked:
+                linked = marked = True
+                pos -= 1
+            else:
+                return NO_FORM, pos, seen
+        elif byte == 41:
+            here = pos - 1
+            while here > low and text[here - 1] != 40 and text[here - 1] != 10 and pos - here < _MAX_NAME:
+                here -= 1
+            if here > low and text[here - 1] == 40 and (linked or seen & CROSSED):
+                pos = here - 1
+            else:
+                return NO_FORM, pos, seen
+        elif byte == 44:
+            _, flags = word_before(text, low, pos - 1)
+            if not flags & CONCLUDES:
+                return NO_FORM, pos, seen
+            pos -= 1
+        elif byte == 46 or byte == 33 or byte == 63:
+            if pos < at and text[pos] == 32 and not seen & CROSSED and not linked and not strange:
+                return IS_SENTENCE, pos, seen
+            return NO_FORM, pos, seen
+        elif is_wordy(byte):
+            first, flags = word_before(text, low, pos)
+            if flags & LABEL and (linked or (seen & CROSSED and not fillers)):
+                worded = linked and not marked
+                weak = worded and flags & WEAK != 0
+                if weak:
+                    weak = not word_before(text, low, _back(text, low, first))[1] & QUALIFIER
+                if not weak and (linked or _begins_line(text, low, first)):
+                    if first > low and text[first - 1] == 34 and pos < at and text[pos] == 34:
+                        seen |= QUOTED
+                    return IS_LABEL, first, seen
+                return NO_FORM, pos, seen
+            if flags & QUALIFIED and linked:
+                _, before = word_before(text, low, _back(text, low, first))
+                if before & QUALIFIER:
+                    return IS_LABEL, first, seen
+            if flags & LINK:
+                linked = True
+                if flags & BE:
+                    here = _back(text, low, first)
+                    before_first, before = word_before(text, low, here)
+                    if not before & AUXILIARY:
+                        return NO_FORM, first, seen
+                    first = before_first
+            elif flags & FILLER:
+                if not seen & CROSSED:
+                    if flags & NOUN:
+                        seen |= NOUNED
+                    elif flags & CONCLUDES:
+                        seen |= CONCLUDED
+                    elif not flags & QUALIFIER:
+                        strange = True
+            else:
+                return NO_FORM, pos, seen
+            fillers += 1
+            if fillers > _MAX_FILLERS:
+                return NO_FORM, pos, seen
+            pos = first
+        else:
+            return NO_FORM, pos, seen
+    if not seen & CROSSED and not linked and not strange:
+        seen |= AT_LINE
+    return NO_FORM, pos, seen | OPEN
+
+
+@source
+def _back(text: Any, low: int, at: int) -> int:
+    while at > low and text[at - 1] == 32:
+        at -= 1
+    return at
+
+
+@source
+def _begins_line(text: Any, low: int, at: int) -> bool:
+    """Whether nothing but qualifiers stands before a place on its line."""
+    while at > low:
+        byte = int(text[at - 1])
+        if byte == 10 or byte == HASHES:
+            return True
+        if byte == 32 or byte == 34 or byte == 40 or byte == 91:
+            at -= 1
+        elif is_wordy(byte):
+            first, flags = word_before(text, low, at)
+            if not flags & (QUALIFIER | FILLER):
+                return False
+            at = first
+        else:
+            return False
+    return True
+
+
+@source
+def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
+    """The value that begins at ``at``: the value (a choice from 1, or 1 for no and 2 for yes; 0: none),
+    where it ends,
+    and whether it comes with a noun behind it."""
+    byte = int(text[at])
+    if kind == CHOICE:
+        if 49 <= byte <= 56 and _stands_left(text, low, at):
+            if _stands_right(text, at + 1, end):
+                return byte - 48, at + 1, False
+            if at + 3 <= end and not (at + 3 < end and is_wordy(text[at + 3])):
+                one, two = text[at + 1], text[at + 2]
+                if (
+                    (one == 116 and two == 104)
+                    or (one == 115 and two == 116)
+                    or (one == 110 and two == 100)
+                    or (one == 114 and two == 100)
+                ):
+                    stop = _noun_end(text, at + 3, end)
+                    if stop > 0:
+                        return byte - 48, stop, True
+        elif 101 <= byte <= 116 and (at == low or not is_wordy(text[at - 1])):
+            stop = word_end(text, at, end)
+            flags = flags_of(text, at, stop) if 5 <= stop - at <= 7 else 0
+            if flags & ORDINAL:
+                behind = _noun_end(text, stop, end)
+                if behind > 0:
+                    return (flags & ORDINAL) >> ORDINAL_SHIFT, behind, True
+        return 0, at, False
+    if (byte == 121 or byte == 110) and _stands_left(text, low, at):
+        stop = word_end(text, at, end)
+        flags = flags_of(text, at, stop) if stop - at <= 3 else 0
+        if flags & (YES | NO) and _word_ends(text, stop, end):
+            return 2 if flags & YES else 1, stop, False
+    return 0, at, False
+
+
+@source
+def _noun_end(text: Any, at: int, end: int) -> int:
+    """Where the noun behind an ordinal ends; 0: there is none, or it is asked."""
+    while at < end and text[at] == 32:
+        at += 1
+    stop = word_end(text, at, end)
+    if stop > at and flags_of(text, at, stop) & NOUN:
+        behind = stop
+        while behind < end and text[behind] == 32:
+            behind += 1
+        return 0 if behind < end and text[behind] == 63 else stop
+    return 0
+
+
+@source
+def _own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
+    """Where the tag that a yes or no is begins and ends; -1: it is none."""
+    first = start
+    while first > low and text[first - 1] == 32:
+        first -= 1
+    while stop < end and text[stop] == 32:
+        stop += 1
+    if stop + 1 < end and text[stop] == 47:
+        stop += 1
+    if first > low and text[first - 1] == 60 and stop < end and text[stop] == 62:
+        return first - 1, stop + 1
+    return -1, -1
+
+
+@source
+def skip_closers(text: Any, at: int, end: int) -> int:
+    """Behind blanks, closing brackets, quotation marks and closing tags."""
+    while at < end:
+        byte = int(text[at])
+        if byte == 32 or byte == 41 or byte == 93 or byte == 125 or byte == 34 or byte == 39 or byte == 62:
+            at += 1
+        elif byte == 60 and at + 1 < end and text[at + 1] == 47:
+            stop = at + 2
+            while stop < end and text[stop] != 62 and text[stop] != 10 and stop - at < _MAX_NAME:
+                stop += 1
+            if stop == end or text[stop] != 62:
+                return at
+            at = stop + 1
+        else:
+            return at
+    return at
+
+
+@source
+def is_rest(text: Any, at: int, end: int) -> int:
+    """Where the line ends, if nothing but closing marks stands before that; -1."""
+    while True:
+        at = skip_closers(text, at, end)
+        if at >= end or text[at] == 10:
+            return at
+        byte = int(text[at])
+        if (
+            byte == 46
+            or byte == 33
+            or byte == 58
+            or byte == 59
+            or byte == 44
+            or byte == 124
+            or (byte == 92 and (at + 1 == end or not is_alnum(text[at + 1])))
+        ):
+            at += 1
+        else:
+            return -1
+
+
+@source
+def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
+    """Whether another value is joined to the one that ends at ``at``, and where the last one of them ends."""
+    several = False
+    for _ in range(_MAX_JOINED):
+        here = skip_closers(text, at, end)
+        if here < end and text[here] == 40:
+            here += 1
+        if here >= end:
+            return several, at
+        byte = int(text[here])
+        comma = byte == 44
+        if byte == 44 or byte == 47 or byte == 38:
+            here += 1
+        else:
+            stop = here + 3 if byte >= 0xE3 else word_end(text, here, end)
+            if byte >= 0xE3 and here + 6 <= end and flags_of(text, here, here + 6) & JOINS:
+                stop = here + 6
+            if stop <= here or stop > end or not flags_of(text, here, stop) & JOINS:
+                return several, at
+            here = stop
+        other, stop, is_own = 0, here, False
+        steps = 0
+        while here < end and steps < 40:
+            steps += 1
+            byte = int(text[here])
+            if byte == 10 and not (text[here - 1] == 44 and at < here):
+                break
+            other, stop, _ = value_at(text, low, here, end, kind)
+            if other != 0:
+                break
+            if (
+                byte == 32
+                or byte == 40
+                or byte == 91
+                or byte == 123
+                or byte == 34
+                or byte == 39
+                or byte == 92
+                or byte == 58
+                or byte == 10
+                or byte == 35
+            ):
+                here += 1
+            elif byte == 60:
+                here += 1
+                is_own = True
+            elif (byte == 62 and is_own) or (byte == 44 and comma):
+                here += 1
+            else:
+                stop = here + 3 if byte >= 0xE3 else word_end(text, here, end)
+                if stop <= here or stop > end:
+                    break
+                flags = flags_of(text, here, stop)
+                if not (
+                    flags & (FILLER | ADVERB | JOINS | BOX | TAG | LINK | NOUN) or (is_own and flags & TAG)
+                ):
+                    break
+                here = stop
+        if other == 0:
+            return several, at
+        if comma and kind != CHOICE:
+            # "Yes, no taxon is alone" is one answer
+            after = skip_closers(text, stop, end)
+            if after > stop and after < end and is_wordy(text[after]) and text[after - 1] == 32:
+                return several, at
+        several |= other != value
+        at = stop
+    return several, at
+
+
+@source
+def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
+    """Whether another value, in a form of its own, is joined to the form that opens at ``at``."""
+    joined = False
+    steps = 0
+    while at > low and steps < 24:
+        steps += 1
+        byte = int(text[at - 1])
+        if byte == 44 or byte == 47 or byte == 38:
+            joined = True
+            at -= 1
+        elif (
+            byte == 32
+            or byte == 34
+            or byte == 39
+            or byte == 40
+            or byte == 92
+            or byte == 91
+            or (joined and (byte == 41 or byte == 93 or byte == 125))
+        ):
+            at -= 1
+        elif joined and byte == 62:
+            first, flags = _named_tag(text, low, at)
+            if first >= 0 and flags & (YES | NO):
+                return kind != CHOICE and (2 if flags & YES else 1) != value
+            stop = at - 1
+            while stop > low and text[stop - 1] != 47 and text[stop - 1] != 10 and at - stop < _MAX_NAME:
+                stop -= 1
+            if stop - 2 < low or text[stop - 1] != 47 or text[stop - 2] != 60:
+                return False
+            at = stop - 2
+        elif is_wordy(byte):
+            first, flags = word_before(text, low, at)
+            if joined and (flags & (YES | NO) or (at - first == 1 and 49 <= byte <= 56)):
+                other, stop, _ = value_at(text, low, first, at + 1 if text[at] != 10 else at, kind)
+                if other == 0 or other == value:
+                    return False
+                form, _, seen = look_left(text, low, first, False)
+                return form != NO_FORM or seen & AT_LINE != 0  # type: ignore[no-any-return]
+            if flags & JOINS:
+                joined = True
+            elif not flags & (FILLER | ADVERB | QUALIFIER):
+                return False
+            at = first
+        else:
+            return False
+    return False
+
+
+@source
+def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: bool) -> bool:
+    """Whether a choice is stated: a word of choosing right before it, or one of fitting right behind it."""
+    if ordinal:
+        return True
+    at, noun = start, False
+    while at > low and (
+        text[at - 1] == 32
+        or text[at - 1] == 35
+        or text[at - 1] == 40
+        or text[at - 1] == 91
+        or text[at - 1] == 34
+    ):
+        at -= 1
+    first, flags = word_before(text, low, at)
+    while flags & NOUN:
+        noun = True
+        at = _back(text, low, first)
+        first, flags = word_before(text, low, at)
+    steps = 0
+    here = at
+    while here > low and steps < 6:
+        steps += 1
+        while here > low and (text[here - 1] == 32 or text[here - 1] == 44 or text[here - 1] == 58):
+            here -= 1
+        first, flags = word_before(text, low, here)
+        if first == here:
+            break
+        if noun and flags & CHOOSES:
+            return True
+        if flags & CHOOSES_BARE:
+            return True
+        if flags & LINK and word_before(text, low, _back(text, low, first))[1] & IT:
+            return True
+        if not flags & (QUALIFIER | FILLER):
+            break
+        here = first
+    if not noun:
+        return False
+    at = stop
+    steps = 0
+    while (
+        at < end
+        and steps < 4
+        and (text[at] == 32 or text[at] == 41 or text[at] == 93 or text[at] == 58 or text[at] == 45)
+    ):
+        at += 1
+        steps += 1
+    for _ in range(6):
+        behind = word_end(text, at, end)
+        if behind == at:
+            return False
+        flags = flags_of(text, at, behind)
+        if flags & FITS:
+            return True
+        if not flags & (LINK | AUXILIARY | QUALIFIER | FILLER | BE):
+            return False
+        at = behind
+        while at < end and text[at] == 32:
+            at += 1
+    return False
+
+
+@source
+def has_word(text: Any, at: int, end: int) -> bool:
+    """Whether there is a letter or digit."""
+    while at < end:
+        if is_alnum(text[at]) or text[at] >= 0x80:
+            return True
+        at += 1
+    return False
+
+
+@source
+def line_start(text: Any, low: int, at: int) -> int:
+    """Where the line begins that a place is in."""
+    while at > low and text[at - 1] != 10:
+        at -= 1
+    return at

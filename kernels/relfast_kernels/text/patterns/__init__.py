@@ -1,1 +1,0 @@
-"""Regular expressions for kernels: compiled from Python's own reading of them, run over symbols."""

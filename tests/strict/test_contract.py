@@ -1,0 +1,209 @@
+"""The contract of docs/strict.md: documented forms are read in any dress, the end decides, one answer is read."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import pytest
+from corpora import (
+    DATA,
+    boxed_choices,
+    chemistry_responses,
+    naughty_strings,
+    real_choices,
+    rel_records,
+    solutions,
+)
+from seeds import fresh
+from strict.dresses import AROUND, EACH_LINE, VALUE, dressed, forms
+
+import relfast
+from relfast.tasks.reasoning import read_strictly
+
+MARKED: Final = frozenset({"box", "tag", "label"})
+ALL: Final = MARKED | {"line"}
+
+DECIDED: Final = DATA / "strict" / "decided.toml"
+
+
+class Reader(NamedTuple):
+    """A task with values that its forms may hold, and the kinds of forms that it reads."""
+
+    task: str
+    values: tuple[str, ...]
+    kinds: frozenset[str] = ALL
+
+    def record(self) -> dict[str, Any]:
+        return next(
+            record
+            for record in rel_records(self.task)
+            if record["answer"].get("label", "yes").lower() == "yes"
+        )
+
+
+READERS: Final = {
+    reader.task: reader
+    for reader in (
+        Reader("REL-A1", ("1", "4", "8")),
+        Reader("REL-A3", ("Answer 7", "option 2", "(5)")),
+        Reader("REL-B1", ("No", "Yes: 15, 49", "yes: taxon_3 and taxon_20")),
+        Reader("REL-C1", ("Yes", "no", "<No>")),
+        Reader("REL-C2", ("CCOc1ccccc1", "O=C(N)C1CC1"), MARKED),
+    )
+}
+MORE: Final = "because"
+"""In an example that has more behind its value, where a motif's form holds nothing but one SMILES."""
+WILD: Final = "italic"
+"""A dress that is no dress around a SMILES: ``*`` is an atom."""
+
+
+def read(task: str, texts: Sequence[str]) -> list[tuple[Any, str | None]]:
+    """What strict reads of responses, and why it reads nothing."""
+    record = READERS[task].record() if task in READERS else rel_records(task)[0]
+    rows = [{**record, "response": text} for text in texts]
+    found = []
+    for score in relfast.score(rows, policy="strict", details=True, workers=0):
+        metrics = score.metrics
+        if task == "REL-B1" and metrics["pred_label"] is not None:
+            value = metrics["pred_label"], tuple(sorted(map(str, metrics["pred_taxa"] or ())))
+        else:
+            value = metrics.get("pred")
+        found.append((value if score.status == "ok" else None, metrics["reason"]))
+    return found
+
+
+def examples(reader: Reader, value: str) -> list[str]:
+    return [text for example, text in forms(value, reader.kinds) if _holds(reader, example)]
+
+
+def _holds(reader: Reader, example: str, dress: str = "") -> bool:
+    return reader.task != "REL-C2" or (MORE not in example and dress != WILD)
+
+
+@pytest.mark.parametrize("task", READERS)
+def test_documented_forms_are_read_in_every_dress(task: str) -> None:
+    reader = READERS[task]
+    assert len(AROUND) + len(EACH_LINE) + len(VALUE) >= 50
+    lost, n = [], 0
+    for value in reader.values:
+        ((wanted, _),) = read(task, [f"\\boxed{{{value}}}"])
+        assert wanted is not None, value
+        tried = [each for each in dressed(value, reader.kinds) if _holds(reader, *each[:2])]
+        for (example, dress, text), (found, reason) in zip(
+            tried, read(task, [each[2] for each in tried]), strict=True
+        ):
+            n += 1
+            if found != wanted:
+                lost.append(f"{dress}: {example!r}: {text!r} is {found} ({reason}), not {wanted}")
+    print(f"{task}: {len(lost)} of {n} lost")
+    assert not lost, "\n".join([f"{len(lost)} of {n}", *lost[:40]])
+
+
+HOSTILE: Final = [
+    "```\ncode", "~~~\nx", "~~struck", "**bold", "<b>", "<del>", "<!--", "\\boxed{", "\\boxed{3}", "\\boxed{3} or", "<answer>", "<answer>3",
+    "Answer:", "Answer: 3 or", "Answer: 3\nor", "The answer is not", "It is not the case that", '{"answer": ', '{"answer": 3}', '"', "$",
+    "$$", "\\[", "\\text{", "| Answer |", "| Answer | 3 |", "> quote", "- ", "1. ", "# ", "## Answer", "`", "not", "<smiles>", "<smiles>CC",
+    "<Yes>", "<No> or", "Taxa: 3, 20", "Yes: 3, 20", "No", "3?", "4 / 6", "(", "[", "{", "\\", "&lt;", "答案：3", "答案", "e.g.", "~~Answer: 3~~",
+    "    code", "\t", "\u200b", "\ufeff", "\u202e", "If the answer is 3", "wait, no.", "Final list:", "['start: A1'", "<details>", "</think",
+]  # fmt: skip
+
+
+def prefixes() -> list[str]:
+    """1,000 real and hostile texts, none of which ends within reasoning."""
+    rng = fresh(41)
+    real = [
+        *(row["response"] for row in rng.sample(real_choices(), 260)),
+        *(row["llm_solution"] for row in rng.sample(solutions(), 260)),
+        *(row["response"] for row in rng.sample(chemistry_responses(), 260)),
+    ]
+    texts = [*real, *HOSTILE, *naughty_strings()]
+    return [text for text in texts if (read_strictly(f"{text}\n\nX")[0] or "").endswith("X")]
+
+
+@pytest.mark.parametrize("task", READERS)
+def test_the_end_decides(task: str) -> None:
+    """``read(w + "\\n\\n" + F) == read(F)``: no text before a marked form changes what is read."""
+    reader = READERS[task]
+    before, rng = prefixes(), fresh(42)
+    assert len(before) >= 1000
+    alone = {text: found for value in reader.values for text, found in _with(task, examples(reader, value))}
+    tried = [
+        (text, form)
+        for text in before
+        # short ones cost little: with them every form is tried, with long ones a few
+        for form in (alone if len(text) < 80 else rng.sample(list(alone), 6))
+    ]
+    found = read(task, [f"{text}\n\n{form}" for text, form in tried])
+    moved = [
+        f"{form!r} is {now}, not {alone[form]}, behind {text[-80:]!r}"
+        for (text, form), now in zip(tried, found, strict=True)
+        if now != alone[form]
+    ]
+    assert not moved, "\n".join([f"{len(moved)} of {len(tried)}", *moved[:40]])
+
+
+def _with(task: str, texts: list[str]) -> list[tuple[str, Any]]:
+    return list(zip(texts, read(task, texts), strict=True))
+
+
+@pytest.mark.parametrize(("task", "golds"), [("REL-A1", range(8)), ("REL-C1", ("Yes", "No"))])
+def test_at_most_one_gold_is_paid(task: str, golds: Sequence[Any]) -> None:
+    """One commitment: over all golds of a task a response, hedge or not, earns 1 at most."""
+    rng = fresh(43)
+    values = READERS[task].values
+    some = [text for value in values for text in examples(READERS[task], value)]
+    hedges = [
+        rng.choice([" or ", ", ", " and ", "\n", "\n\n", " / "]).join(pair)
+        for pair in itertools.permutations(some, 2)
+    ]
+    texts = [
+        *rng.sample(hedges, 1500),
+        *(row["response"] for row in rng.sample(real_choices(), 100)),
+        *HOSTILE,
+    ]
+    key = "target" if task == "REL-A1" else "label"
+    with relfast.Scorer(policy="strict") as scorer:
+        earned = [scorer.rewards(task, [{key: gold}] * len(texts), texts) for gold in golds]
+    for text, rewards in zip(texts, zip(*earned, strict=True), strict=True):
+        assert sum(reward or 0.0 for reward in rewards) in (0.0, 1.0), text
+
+
+def _cases() -> list[Any]:
+    tables = tomllib.loads(DECIDED.read_text("utf-8"))
+    return [pytest.param(task, pairs, id=task) for task, pairs in tables.items()]
+
+
+@pytest.mark.parametrize(("task", "cases"), _cases())
+def test_decided_cases(task: str, cases: dict[str, str]) -> None:
+    """``tests/data/strict/decided.toml``: a response and what is read of it."""
+    wrong = []
+    for (text, wanted), (value, reason) in zip(cases.items(), read(task, list(cases)), strict=True):
+        shown = reason if value is None else str(value + 1) if isinstance(value, int) else str(value)
+        if shown != wanted:
+            wrong.append(f"{text!r} is {shown}, not {wanted}")
+    assert not wrong, "\n".join(wrong)
+
+
+def lost_of(texts: Sequence[str], wanted: Sequence[int]) -> list[str]:
+    return [
+        f"{gold}: {value}, {reason}: …{text[-120:]!r}"
+        for text, gold, (value, reason) in zip(texts, wanted, read("REL-A1", texts), strict=True)
+        if value is None or value + 1 != gold
+    ]
+
+
+def test_real_choices_are_read() -> None:
+    rows = real_choices()
+    lost = lost_of([row["response"] for row in rows], [row["choice"] for row in rows])
+    print(f"real choices: {len(lost)} of {len(rows)} lost")
+    assert len(lost) <= 0.005 * len(rows), "\n".join(lost)
+
+
+def test_boxes_of_real_solutions_are_read() -> None:
+    rows = boxed_choices()
+    lost = lost_of([row["llm_solution"] for row in rows], [int(row["pred"]) for row in rows])
+    print(f"boxed choices: {len(lost)} of {len(rows)} lost")
+    assert len(lost) <= 0.02 * len(rows), "\n".join(lost)

@@ -1,0 +1,109 @@
+"""What ``strict`` reads of REL-C2 and C3: the cases of the contract, that the end decides, and that the kernel says
+the same as plain code."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+import tomllib
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from growth import assert_linear
+
+from relfast.tasks.rel_c.block_tags import read_molecules
+
+DATA: Final = Path(__file__).resolve().parent.parent / "data"
+TABLES: Final = tomllib.loads((DATA / "contract" / "rel_c.toml").read_text("utf-8"))
+ONE: Final = [(case["reads"], text) for case in TABLES["one"] for text in case["texts"]]
+SET: Final = [(case["reads"], text) for case in TABLES["set"] for text in case["texts"]]
+FINAL: Final = (
+    "<smiles>CCO</smiles>",
+    "**<smiles>CCO</smiles>**",
+    "\\boxed{CCO}",
+    "<answer>CCO</answer>",
+    "Answer: CCO",
+    "## Answer\n\nCCO",
+)
+LISTS: Final = (
+    "Final answer:\n<smiles>CCO</smiles>\n<smiles>COC</smiles>",
+    "**Final Answer**\n\n1. <smiles>CCO</smiles>\n2. <smiles>COC</smiles>",
+    "The missing isomers are: <smiles>CCO</smiles>, <smiles>COC</smiles>",
+)
+HOSTILE: Final = (
+    "<smiles>", "<smiles>CC", "<smiles>CCN</smiles>", "~~", "<del>", "<!--", "```", "\\boxed{", "<answer>", "Answer:", "Final answer:",
+    "not", "Final answer:\n<smiles>CCN</smiles>\n<smiles>C", "&lt;smiles&gt;", "<smiles>CCN</smiles> or", "wrong: <smiles>CCN</smiles>,",
+    "\\boxed{CCN}", "Answer: CCN", "| Answer |", "<smiles><smiles>", "<s>", "\\text{", "$", "# ", "> ", "- ", "*", "\\",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("reads", "text"), ONE)
+def test_one_molecule(reads: str, text: str) -> None:
+    found, reason = read_molecules(text, one=True)
+    assert found == ([reads] if reads else [])
+    assert (reason is None) == bool(reads)
+
+
+@pytest.mark.parametrize(("reads", "text"), SET)
+def test_a_set_of_molecules(reads: list[str], text: str) -> None:
+    assert read_molecules(text, one=False)[0] == reads
+
+
+def prefixes() -> list[str]:
+    rng = random.Random(5)
+    with gzip.open(DATA / "realign" / "model_solutions.jsonl.gz", "rt", encoding="utf-8") as lines:
+        real = [json.loads(line)["llm_solution"] for line in lines]
+    with gzip.open(DATA / "rel" / "chem_llm_responses.jsonl.gz", "rt", encoding="utf-8") as lines:
+        chemical = [json.loads(line)["response"] for line in lines]
+    naughty = json.loads((DATA / "hostile" / "naughty_strings.json").read_text("utf-8"))
+    return [*HOSTILE, *FINAL, *LISTS, *naughty, *rng.sample(real, 300), *rng.sample(chemical, 700)]
+
+
+def test_the_end_decides() -> None:
+    for text in prefixes():
+        for form in FINAL:
+            assert read_molecules(f"{text}\n\n{form}", one=True) == (["CCO"], None), (text, form)
+        for form in LISTS:
+            assert read_molecules(f"{text}\n\n{form}", one=False) == (["CCO", "COC"], None), (text, form)
+
+
+PLAIN: Final = """
+import json, sys
+import numpy as np
+from relfast_kernels.tags.strict import read_strict
+def read(text, one):
+    data = np.frombuffer(text.encode() + b" ", np.uint8)[:-1]
+    out = np.zeros(len(data) + 1, np.uint8)
+    n, to, how = read_strict(data, 0, len(data), one, out, 0)
+    return [int(n), int(how), out[:to].tobytes().decode()]
+print(json.dumps([[read(text, True), read(text, False)] for text in json.load(sys.stdin)]))
+"""
+
+
+def test_the_kernel_says_what_plain_code_says() -> None:
+    texts = [text for _, text in (*ONE, *SET)] + [f"{a}\n\n{b}" for a in HOSTILE for b in (*FINAL, *LISTS)]
+
+    def run(**more: str) -> Any:
+        found = subprocess.run(
+            [sys.executable, "-c", PLAIN], input=json.dumps(texts), capture_output=True, text=True, check=True,
+            env={**os.environ, **more},
+        )  # fmt: skip
+        return json.loads(found.stdout)
+
+    assert run(NUMBA_DISABLE_JIT="1") == run()
+
+
+@pytest.mark.parametrize(
+    "unit", [*HOSTILE, *FINAL, "<smiles>CCO</smiles> or ", "<smiles>1. ", "~~a ", "<s>x"]
+)
+def test_long_responses_take_linear_time(unit: str) -> None:
+    def work(n: int) -> partial[Any]:
+        return partial(read_molecules, unit * (n // len(unit)), one=True)
+
+    assert_linear(work, 400_000)
