@@ -35,10 +35,7 @@ _NEAR: Final = 0.75
 FIELDS: Final = tuple(_OTHER_NAMES)
 
 _ALSO_READ: Final = frozenset(
-    {
-        *("error", "limit", "finish_reason", "usage", "reasoning", "reasoning_content", "thinking"),
-        *("llm_solution", "benchmark_solution", "benchmark_steps"),
-    }
+    ("error", "limit", "finish_reason", "usage", "reasoning", "reasoning_content", "thinking")
 )
 """Fields of rows beside these and `relfast.tasks.base.Task.row_fields`."""
 
