@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from relfast.records import Options, Policy
 from relfast.tasks.realign.options import RealignKeywords, RealignOptions
-from relfast.tasks.rel_b.options import RelBKeywords, RelBOptions
+from relfast.tasks.rel_b import RelBKeywords, RelBOptions
 from relfast.tasks.rel_c.options import RelCKeywords, RelCOptions
 
 __all__ = ["AllOptions", "OptionKeywords", "TaskKeywords"]

@@ -12,8 +12,7 @@ import pytest
 from generated import Rec, check_run, generate, outcome, published
 
 from relfast.errors import UsageError
-from relfast.tasks.rel_a.blind import STRATEGIES
-from relfast.tasks.rel_a.generate import question
+from relfast.tasks.rel_a.generate import STRATEGIES, question
 from relfast.tasks.rel_a.rules import fitting_choices
 
 TASKS = ("REL-A1", "REL-A2", "REL-A3", "REL-A4")

@@ -15,10 +15,17 @@ import pytest
 from generated import Rec, check_run, generate, outcome, published
 
 from relfast.errors import UsageError
-from relfast.tasks.rel_b.blind import STRATEGIES
+from relfast.tasks.rel_b.generate import (
+    STRATEGIES,
+    Tree,
+    distant_clades,
+    distant_leaves,
+    evolve,
+    joins_only,
+    random_tree,
+    spell,
+)
 from relfast.tasks.rel_b.generate import generate as generate_records
-from relfast.tasks.rel_b.generate import joins_only
-from relfast.tasks.rel_b.tree import Tree, distant_clades, distant_leaves, evolve, random_tree, spell
 
 TASK = "REL-B1"
 

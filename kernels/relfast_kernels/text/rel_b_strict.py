@@ -1,5 +1,5 @@
 """REL-B1 under ``strict``: the verdict a response ends with and the taxa listed with it, by the rule of
-`relfast.tasks.rel_b.strict`, against gold by that of `relfast.tasks.rel_b.score`."""
+`relfast.tasks.rel_b.extract`, against gold by that of `relfast.tasks.rel_b.score`."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _f1(common: int, n_pred: int, n_gold: int) -> float:
 
 @kernel
 def _share_of_vote(value: int, out: Any, to: int) -> Any:
-    """What a taxon adds to `relfast.tasks.rel_b.claim.vote`; its digits are written to ``to``."""
+    """What a taxon adds to `relfast.tasks.rel_b.extract.vote`; its digits are written to ``to``."""
     end = put_number(out, to, value)
     mixed = np.uint32(2166136261)
     for at in range(to, end):

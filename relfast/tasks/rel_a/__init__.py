@@ -24,6 +24,8 @@ _RULES: Final = {
     "REL-A7": "neighbourhood sum",
 }
 
+N_CHOICES: Final = 8
+
 _BOXED: Final = Prompt.boxed(
     1,
     "You may think first. End your response with the number of the missing panel's answer, 1 to 8, in a box:"
@@ -37,28 +39,28 @@ TASKS: Final = tuple(
         metric_objects=(),
         reward_metric="correct",
         revision=4,
-        blind="relfast.tasks.rel_a.blind:STRATEGIES",
+        blind="relfast.tasks.rel_a.generate:STRATEGIES",
         forms="a box, a tag, a label or a line with 1 to 8",
         prompts=(AS_IT_STANDS, _BOXED),
-        mock="relfast.tasks.rel_a.mock:answer",
+        mock="relfast.tasks.rel_a.generate:answer",
         module="relfast.tasks.rel_a.score",
         gold=Gold(
             keys=(("target",),),
             exact=("target",),
             domain="algebra",
-            check="relfast.tasks.rel_a.gold:check",
-            check_metadata="relfast.tasks.rel_a.gold:check_matrices" if name <= "REL-A4" else None,
+            check="relfast.tasks.rel_a.score:check",
+            check_metadata="relfast.tasks.rel_a.score:check_matrices" if name <= "REL-A4" else None,
         ),
         said="relfast.tasks.rel_a.score:said",
         text_kernel=TextKernel(
             number,
-            "relfast.tasks.rel_a.kernel_rows:details",
-            number_of="relfast.tasks.rel_a.kernel_rows:number_of",
-            value_of="relfast.tasks.rel_a.kernel_rows:value_of",
-            gold_key="relfast.tasks.rel_a.kernel_rows:gold_key",
+            "relfast.tasks.rel_a.score:details",
+            number_of="relfast.tasks.rel_a.score:number_of",
+            value_of="relfast.tasks.rel_a.score:value_of",
+            gold_key="relfast.tasks.rel_a.score:gold_key",
         ),
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
-        generated_with="relfast.tasks.rel_a.parameters:MatrixParameters" if name <= "REL-A4" else None,
+        generated_with="relfast.tasks.rel_a.generate:MatrixParameters" if name <= "REL-A4" else None,
         shown="relfast.tasks.rel_a.display:DISPLAY",
     )
     for number, (name, rule) in enumerate(_RULES.items())

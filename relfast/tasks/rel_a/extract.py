@@ -1,4 +1,4 @@
-"""Reading the chosen panel out of a response to REL-A1…A7 as published; `strict` has the other policy."""
+"""Reading the chosen panel out of a response to REL-A1…A7: as published, and by the forms of ``strict``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from typing import Final
 
 from relfast.records import Extracted, Options
+from relfast.tasks.final_value import read_choice
 from relfast.tasks.reasoning import strip_reasoning
-from relfast.tasks.rel_a.gold import N_CHOICES
-from relfast.tasks.rel_a.strict import extract_strict
+from relfast.tasks.rel_a import N_CHOICES
 
 # The published pattern with possessive quantifiers: white space, '#' and digits exclude one another, so
 # giving back can never help, and "Answer" before 32,000 spaces takes 0.1 ms instead of 9.8 s.
@@ -23,7 +23,7 @@ MAX_INT_DIGITS: Final = 4300
 def extract(response: object, options: Options) -> Extracted[int | None]:
     """The chosen panel, 0-based, as the policy reads it."""
     if options.strict:
-        return extract_strict(response, options.reasoning)
+        return _extract_strict(response, options.reasoning)
     if options.strip_reasoning and isinstance(response, str):
         response = strip_reasoning(response, options.reasoning)
     return _extract_reference(response)
@@ -49,3 +49,9 @@ def _extract_reference(response: object) -> Extracted[int | None]:
     if match is not None:
         return Extracted(int(match[1]))
     return Extracted(0, found=False)
+
+
+def _extract_strict(response: object, reasoning: tuple[tuple[str, str], ...] = ()) -> Extracted[int | None]:
+    """The chosen panel, 0-based; ``reason`` as `relfast.tasks.final_value.read_choice` has it."""
+    value, reason = read_choice(response, reasoning)
+    return Extracted(None if value is None else value - 1, found=value is not None, reason=reason)

@@ -6,22 +6,55 @@ other choices are random real matrices, as published: only one choice looks like
 A2…A4 it is the shortest one. Which place in that
 series is right is drawn uniformly, and no value leaves the range of the panels, so neither the choices alone
 nor ranges of values tell. (In the original RAVEN a majority vote over the choices finds the answer.)
+
+Blind strategies and the stand-in for a model stand at the end. Of a record a strategy sees what the question
+shows: the choices and, for one of them, the panels. One that finds several best choices takes any of them.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
-from typing import Any, Final, get_args
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal, get_args
 
 from relfast.errors import RelfastError, UsageError
+from relfast.parameters import Choice, Whole, parameter
 from relfast.tasks import get_task
 from relfast.tasks.generation import check_count, check_range, confirm, stream
-from relfast.tasks.rel_a.parameters import Distractors, MatrixParameters
+from relfast.tasks.modules import BlindStrategy
+from relfast.tasks.rel_a import N_CHOICES
 from relfast.tasks.rel_a.rules import STEPS, fitting_choices
 
+Distractors = Literal["random", "hard"]
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixParameters:
+    """Parameters of REL-A1…A4.
+
+    Attributes
+    ----------
+    gridsize
+        Rows and columns of a panel, 2 to 20; at least 3 for REL-A4 and for hard distractors.
+    maxval
+        Values lie in 0…maxval.
+    distractors
+        ``hard`` or ``random`` (published: the shortest choice is right in A2…A4).
+    """
+
+    gridsize: int = parameter(3, Whole(), "Rows and columns of a panel.")
+    maxval: int = parameter(1000, Whole(), "Largest value.")
+    distractors: Distractors = parameter(
+        "hard",
+        Choice(get_args(Distractors)),
+        "Other choices: near misses that break one element of the rule, or random matrices, as published.",
+    )
+
+
 N_CONTEXT: Final = 8
-N_CHOICES: Final = 8
 
 MAX_GRIDSIZE: Final = 20
 """A question of 16 panels of 20 × 20 has 60 kB of text; models are not asked more."""
@@ -304,3 +337,102 @@ def _elsewhere_in_progression(
     if min(first, last) + moves[0] <= min(others) or max(first, last) + moves[-1] >= max(others):
         return None
     return [_with_row(gold, row, [v + m if c in moved else v for c, v in enumerate(line)]) for m in moves]
+
+
+_Merit = Callable[[Sequence[Matrix], Matrix, Sequence[Matrix]], float]
+
+_PART: Final = re.compile(
+    r"^(Panel|Answer) [0-9]+:(.*?)(?=^(?:Panel [0-9]+|Answer [0-9]+|Answer set):|\Z)", re.M | re.S
+)
+_NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
+
+
+@lru_cache(maxsize=16)
+def _shown(question: str) -> tuple[list[Matrix], list[Matrix]]:
+    """Panels and choices as the question shows them."""
+    parts: dict[str, list[Matrix]] = {"Panel": [], "Answer": []}
+    for name, body in _PART.findall(question):
+        rows = [[float(v) for v in _NUMBER.findall(line)] for line in body.strip().splitlines()]
+        parts[name].append([row for row in rows if row])
+    return parts["Panel"], parts["Answer"]
+
+
+def _cells(matrix: Matrix) -> list[float]:
+    return [value for row in matrix for value in row]
+
+
+def _distance(a: Matrix, b: Matrix) -> float:
+    return sum(abs(x - y) for x, y in zip(_cells(a), _cells(b), strict=False))
+
+
+def _common(choices: Sequence[Matrix], choice: Matrix) -> int:
+    return sum(x == y for other in choices for x, y in zip(_cells(other), _cells(choice), strict=False))
+
+
+def _in_range(panels: Sequence[Matrix], choice: Matrix) -> int:
+    values = [v for panel in panels for v in _cells(panel)]
+    return sum(min(values) <= v <= max(values) for v in _cells(choice))
+
+
+_MERITS: Final[dict[str, _Merit]] = {
+    "shortest choice": lambda choices, choice, panels: -len(str(choice)),
+    "longest choice": lambda choices, choice, panels: len(str(choice)),
+    "roundest numbers": lambda choices, choice, panels: sum(v == int(v) for v in _cells(choice)),
+    "most digits": lambda choices, choice, panels: max(len(str(v)) for v in _cells(choice)),
+    "fewest digits": lambda choices, choice, panels: -max(len(str(v)) for v in _cells(choice)),
+    "most similar to the others": lambda choices, choice, panels: (
+        -sum(_distance(choice, other) for other in choices)
+    ),
+    "odd one out": lambda choices, choice, panels: sum(_distance(choice, other) for other in choices),
+    "most common cells": lambda choices, choice, panels: _common(choices, choice),
+    "least common cells": lambda choices, choice, panels: -_common(choices, choice),
+    "largest sum": lambda choices, choice, panels: sum(_cells(choice)),
+    "smallest sum": lambda choices, choice, panels: -sum(_cells(choice)),
+    "middle sum": lambda choices, choice, panels: (
+        -abs(sum(_cells(choice)) - sorted(sum(_cells(other)) for other in choices)[len(choices) // 2])
+    ),
+    "most repeated values": lambda choices, choice, panels: -len(set(_cells(choice))),
+    "most different values": lambda choices, choice, panels: len(set(_cells(choice))),
+    "most zeros": lambda choices, choice, panels: _cells(choice).count(0.0),
+    "largest value": lambda choices, choice, panels: max(_cells(choice)),
+    "smallest spread": lambda choices, choice, panels: min(_cells(choice)) - max(_cells(choice)),
+    "values in the panels' range": lambda choices, choice, panels: _in_range(panels, choice),
+}
+
+
+def _best(merit: _Merit) -> BlindStrategy:
+    def respond(record: Mapping[str, Any], rng: random.Random) -> str:
+        panels, choices = _shown(record["question"] or "")
+        if not (choices and all(map(_cells, choices)) and any(map(_cells, panels))):
+            return "Answer 1"  # a question of another form
+        merits = [merit(choices, choice, panels) for choice in choices]
+        return f"Answer {rng.choice([n for n, m in enumerate(merits, 1) if m == max(merits)])}"
+
+    return respond
+
+
+def _always(text: str) -> BlindStrategy:
+    return lambda record, rng: text
+
+
+STRATEGIES: Final[dict[str, BlindStrategy]] = {
+    "nothing": _always(""),
+    "always 1": _always("Answer 1"),
+    "always 4": _always("Answer 4"),
+    "always 8": _always("Answer 8"),
+    "random": lambda record, rng: f"Answer {rng.randint(1, 8)}",
+    "all eight": _always(", ".join(f"Answer {n}" for n in range(1, 9))),
+    "panel 8": _always("The missing panel is Panel 8."),
+    "the question again": lambda record, rng: str(record["question"]),
+    **{name: _best(merit) for name, merit in _MERITS.items()},
+}
+"""Name to strategy."""
+
+
+_SKILL: Final = 0.6
+
+
+def answer(row: Mapping[str, Any], luck: random.Random) -> str:
+    """The right choice, or any."""
+    target = row["answer"]["target"] if luck.random() < _SKILL else luck.randrange(N_CHOICES)
+    return f"The panels follow one rule. Answer {target + 1}"

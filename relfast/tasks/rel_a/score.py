@@ -1,13 +1,15 @@
-"""Scoring REL-A1…A7: is the chosen panel the target?"""
+"""Scoring REL-A1…A7: is the chosen panel the target? With the form of gold and the kernel's numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.tasks.checks import is_int, shown
+from relfast.tasks.facts import Problem
+from relfast.tasks.rel_a import N_CHOICES
 from relfast.tasks.rel_a import extract as reading
-from relfast.tasks.rel_a.gold import N_CHOICES
 
 
 def extract(record: Record, options: Options) -> Extracted[int | None]:
@@ -51,3 +53,66 @@ def _judge(answer: object, extracted: Extracted[int | None], options: Options) -
 def said(details: Mapping[str, Any]) -> str | None:
     """The panel that was chosen, counted from 1 as in the question."""
     return None if details["pred"] is None else str(details["pred"] + 1)
+
+
+_NONE: Final = 15
+"""No panel was chosen, under ``strict``."""
+
+
+def details(pred: int, gold: int) -> dict[str, Any]:
+    """The texts of a row: panels, which the kernel numbers as the task does."""
+    return {"pred": None if pred == _NONE else pred, "gold": gold}
+
+
+def number_of(panel: int | None) -> tuple[int, int]:
+    """The kernel's number of a panel, and its vote."""
+    return (_NONE, 0) if panel is None else (panel, 2 + panel)
+
+
+def value_of(panel: int | None, taxa: Sequence[int]) -> int | None:
+    """The panel that the kernel has read."""
+    return panel
+
+
+def gold_key(answer: object) -> int | None:
+    """The target, where gold is as it should be."""
+    target = answer.get("target") if type(answer) is dict else None
+    return target if type(target) is int else None
+
+
+def check(answer: Mapping[str, Any]) -> Iterator[Problem]:
+    """The target, 0-based."""
+    target = answer.get("target")
+    if "target" not in answer:
+        yield Problem("answer.target", "missing")
+    elif not (is_int(target) and 0 <= target < N_CHOICES):
+        yield Problem("answer.target", f"must be an integer from 0 to {N_CHOICES - 1}, not {shown(target)}")
+
+
+def check_matrices(metadata: Mapping[str, Any]) -> Iterator[Problem]:
+    """A1…A4: panels and choices are matrices of numbers. (A5…A7 are said to hold tensors, whose form no
+    document gives.)"""
+    shapes = set()
+    for name in ("panels", "choices"):
+        value = metadata.get(name)
+        if name not in metadata:
+            continue
+        if not isinstance(value, list) or len(value) != N_CHOICES:
+            yield Problem(f"metadata.{name}", f"must be a list of {N_CHOICES} matrices")
+            continue
+        for i, matrix in enumerate(value):
+            shape = _shape(matrix)
+            if shape is None:
+                yield Problem(f"metadata.{name}[{i}]", "must be a matrix of numbers, rows of one length")
+            shapes.add(shape)
+    if len(shapes - {None}) > 1:
+        yield Problem("metadata", "panels and choices must all have one shape")
+
+
+def _shape(matrix: Any) -> tuple[int, int] | None:
+    if not isinstance(matrix, list) or not matrix or not all(isinstance(row, list) for row in matrix):
+        return None
+    if len({len(row) for row in matrix}) != 1 or not matrix[0]:
+        return None
+    numbers = all(isinstance(v, (int, float)) and not isinstance(v, bool) for row in matrix for v in row)
+    return (len(matrix), len(matrix[0])) if numbers else None

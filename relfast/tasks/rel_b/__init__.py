@@ -7,15 +7,33 @@ REL) looks for yes and no as substrings and for numbers anywhere, so "eyes 15" i
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, TypedDict
 
+from relfast.parameters import Number, parameter
+from relfast.records import Options
 from relfast.tasks.base import Task
 from relfast.tasks.facts import Gold, Metric, TextKernel
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
-from relfast.tasks.rel_b.options import RelBOptions
 
 UNDEFINED: Final = -1
 """What the published scorer gives for precision, recall and F1 where gold has no taxa."""
+
+
+@dataclass(frozen=True)
+class RelBOptions(Options):
+    """What decides a score of REL-B1."""
+
+    b1_min_f1: float = parameter(
+        0.5, Number(0, 1), "strict: smallest F1 of a right REL-B1 yes.", strict_only=True
+    )
+
+
+class RelBKeywords(TypedDict, total=False):
+    """`RelBOptions` as keywords."""
+
+    b1_min_f1: float
+
 
 TASK: Final = Task(
     name="REL-B1",
@@ -23,7 +41,7 @@ TASK: Final = Task(
     metric_objects=tuple(Metric(name, undefined=UNDEFINED) for name in ("precision", "recall", "f1")),
     reward_metric="correct",
     revision=4,
-    blind="relfast.tasks.rel_b.blind:STRATEGIES",
+    blind="relfast.tasks.rel_b.generate:STRATEGIES",
     forms="a box, a tag, a label or a line with no, or with yes and its taxa",
     prompts=(
         AS_IT_STANDS,
@@ -33,30 +51,30 @@ TASK: Final = Task(
             " \\boxed{Yes: name, name} with the names of the taxa involved.",
         ),
     ),
-    mock="relfast.tasks.rel_b.mock:answer",
+    mock="relfast.tasks.rel_b.generate:answer",
     module="relfast.tasks.rel_b.score",
     gold=Gold(
         keys=(("label", "taxa"),),
         precedence=0,
         exact=("taxa",),
         domain="biology",
-        check="relfast.tasks.rel_b.gold:check",
+        check="relfast.tasks.rel_b.score:check",
     ),
     strict_needs=("question",),
     text_kernel=TextKernel(
         7,
-        "relfast.tasks.rel_b.kernel_rows:details",
+        "relfast.tasks.rel_b.score:details",
         "relfast.tasks.rel_b.score:metrics_of_counts",
-        strict_gold="relfast.tasks.rel_b.kernel_rows:strict_gold",
-        value_of="relfast.tasks.rel_b.kernel_rows:value_of",
-        gold_key="relfast.tasks.rel_b.kernel_rows:gold_key",
-        gold_with_taxa="relfast.tasks.rel_b.claims:names_of",
-        judged="relfast.tasks.rel_b.claims:judged",
+        strict_gold="relfast.tasks.rel_b.score:strict_gold",
+        value_of="relfast.tasks.rel_b.extract:value_of",
+        gold_key="relfast.tasks.rel_b.score:gold_key",
+        gold_with_taxa="relfast.tasks.rel_b.score:names_of",
+        judged="relfast.tasks.rel_b.score:judged",
         least="b1_min_f1",
     ),
     said="relfast.tasks.rel_b.score:said",
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
-    generated_with="relfast.tasks.rel_b.parameters:HomoplasyParameters",
+    generated_with="relfast.tasks.rel_b.generate:HomoplasyParameters",
     shown="relfast.tasks.rel_b.display:DISPLAY",
 )

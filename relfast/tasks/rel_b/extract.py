@@ -1,14 +1,63 @@
-"""Reading label and taxa out of a response to REL-B1 as published; `strict` has the other policy."""
+"""What a response to REL-B1 claims: label and taxa, as published and by the forms of ``strict``."""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Sequence, Set
+from typing import Final, NamedTuple
 
 from relfast.records import Extracted, Options
+from relfast.tasks.final_value import read_claim
 from relfast.tasks.reasoning import strip_reasoning
-from relfast.tasks.rel_b.claim import NOTHING, Homoplasy
-from relfast.tasks.rel_b.strict import extract_strict
+
+
+class Homoplasy(NamedTuple):
+    """A label (yes, no or None) and taxa as they are written, in order."""
+
+    label: str | None
+    taxa: list[str]
+
+
+NOTHING: Final = Homoplasy(None, [])
+
+
+LABELS: Final = (None, "no", "yes")
+"""As the kernel numbers them."""
+
+
+def vote(claim: Homoplasy) -> int:
+    """A number equal for claims of the same label and set of taxa.
+
+    The sum over distinct taxa of their scattered FNV-1a hashes, which `relfast_kernels.text.rel_b` computes
+    too.
+    """
+    return vote_of(claim.label, set(claim.taxa))
+
+
+def vote_of(label: str | None, taxa: Set[str]) -> int:
+    """`vote` of a label and a set of taxa."""
+    return sum(map(_share, taxa), 3 if label == "yes" else 2) & 0xFFFF_FFFF
+
+
+def _share(taxon: str) -> int:
+    """What a taxon adds."""
+    known = _known.get(taxon)
+    if known is not None:
+        return known
+    value = 2166136261
+    for byte in taxon.encode("utf-8", "surrogatepass"):
+        value = ((value ^ byte) * 16777619) & 0xFFFF_FFFF
+    value *= 2654435761
+    if len(_known) < _MOST and len(taxon) <= _SHORT:
+        _known[taxon] = value
+    return value
+
+
+_known: Final[dict[str, int]] = {}
+_MOST: Final = 1 << 12
+_SHORT: Final = 16
+"""How many are remembered, and the longest of them: those of a data set are a few hundred numbers."""
+
 
 _TAXON: Final = re.compile(r"taxon[_\s]?(\d+)")
 _NUMBER: Final = re.compile(r"\b(\d+)\b")
@@ -17,7 +66,7 @@ _NUMBER: Final = re.compile(r"\b(\d+)\b")
 def extract(response: object, options: Options) -> Extracted[Homoplasy]:
     """A `Homoplasy`, as the policy reads it."""
     if options.strict:
-        return extract_strict(response, options.reasoning)
+        return _extract_strict(response, options.reasoning)
     if not isinstance(response, str):
         return Extracted(NOTHING, found=False, error=f"response is {type(response).__name__}, not text")
     text = (strip_reasoning(response, options.reasoning) if options.strip_reasoning else response).lower()
@@ -25,3 +74,16 @@ def extract(response: object, options: Options) -> Extracted[Homoplasy]:
     label = None if yes == no else "yes" if yes else "no"
     taxa = _TAXON.findall(text) or _NUMBER.findall(text)
     return Extracted(Homoplasy(label, taxa), found=label is not None)
+
+
+def _extract_strict(response: object, reasoning: tuple[tuple[str, str], ...] = ()) -> Extracted[Homoplasy]:
+    """A `Homoplasy`; ``reason`` as `relfast.tasks.final_value.read_choice` has it."""
+    label, taxa, reason = read_claim(response, reasoning)
+    if label is None:
+        return Extracted(NOTHING, found=False, reason=reason)
+    return Extracted(value_of(label, taxa))
+
+
+def value_of(label: int | None, taxa: Sequence[int]) -> Homoplasy:
+    """The claim of a label and taxa that the kernel has numbered."""
+    return Homoplasy(LABELS[label or 0], [*map(str, taxa)])

@@ -3,22 +3,85 @@
 In a yes record, blocks of neighbouring columns are set to one random motif each in a few taxa that are far
 apart in the tree. A checker then reads the finished alignment: the blocks join exactly those taxa, and
 outside of them no equally long stretch does.
+
+Blind strategies, which solve nothing, and the stand-in for a model stand at the end.
 """
 
 from __future__ import annotations
 
+import math
 import random
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple, get_args
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, ClassVar, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from relfast.errors import UsageError
+from relfast.parameters import Choice, Number, Whole, parameter
 from relfast.tasks import get_task
 from relfast.tasks.generation import Slot, check_count, check_range, confirm, plan, stream
-from relfast.tasks.rel_b.parameters import HomoplasyParameters, Selection, TaxaAs
-from relfast.tasks.rel_b.tree import Tree, distant_clades, distant_leaves, evolve, random_tree, spell
+from relfast.tasks.modules import BlindStrategy
+
+Selection = Literal["distant", "clades"]
+TaxaAs = Literal["name", "index"]
+
+
+@dataclass(frozen=True, slots=True)
+class HomoplasyParameters:
+    """Parameters of REL-B1.
+
+    Attributes
+    ----------
+    num_leaves, seq_len
+        Taxa in the tree, columns of the alignment.
+    n_convergent_sites, length_convergent_block
+        Planted blocks of a yes record, and the columns of each.
+    n_convergent_taxa
+        Taxa that share the motifs, 2 or more.
+    selection
+        ``distant`` (taxa at least 3 edges apart) or ``clades`` (whole clades at least 4 edges apart).
+    taxa_as
+        Gold taxa as the ``name`` in the question, or, like the published generator, as the ``index`` in the
+        list of names sorted as texts.
+    yes_fraction
+        Share of yes records, 0 to 1; kept to within one record in any prefix of the run.
+    """
+
+    about: ClassVar[str] = "Make REL-B1 records: homoplasy in an alignment evolved along a random tree."
+
+    num_leaves: int = parameter(50, Whole(), "Taxa in the tree.")
+    seq_len: int = parameter(300, Whole(), "Columns of the alignment.")
+    n_convergent_sites: int = parameter(5, Whole(), "Planted blocks of a yes record.")
+    length_convergent_block: int = parameter(5, Whole(), "Columns of a block.")
+    n_convergent_taxa: int = parameter(2, Whole(), "Taxa that share the motifs.")
+    selection: Selection = parameter(
+        "distant",
+        Choice(get_args(Selection)),
+        "Taxa at least 3 edges apart, or whole clades at least 4.",
+    )
+    taxa_as: TaxaAs = parameter(
+        "name",
+        Choice(get_args(TaxaAs)),
+        "Gold taxa: names in the question, or places in their list sorted as texts, as published.",
+    )
+    yes_fraction: float = parameter(0.5, Number(0, 1), "Share of yes records.")
+
+    @property
+    def drawn(self) -> tuple[object, ...]:
+        """What decides tree, alignment and motifs; how gold is written down does not."""
+        return (
+            self.num_leaves,
+            self.seq_len,
+            self.n_convergent_sites,
+            self.length_convergent_block,
+            self.n_convergent_taxa,
+            self.selection,
+        )
+
 
 MAX_LEAVES: Final = 1_000
 MAX_SEQ_LEN: Final = 10_000
@@ -211,3 +274,252 @@ def joins_only(
     for block in blocks:
         equal[block.start : block.start + length] = False
     return b"\1" * length not in equal.tobytes()
+
+
+BASES: Final = "ACGT"
+_LETTERS: Final = np.frombuffer(BASES.encode(), dtype=np.uint8)
+
+SHORTEST, LONGEST = 0.1, 1.0
+"""Branch lengths, expected substitutions a site, as in the published generator."""
+
+ROOT: Final = 0
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A rooted binary tree of numbered nodes; node 0 is the root.
+
+    Attributes
+    ----------
+    parent
+        Parent of each node (-1 for the root).
+    children
+        Two children of each inner node, none of a leaf.
+    length
+        Length of the branch above each node, as it is printed (0 for the root).
+    name
+        Name of each leaf, a number from 1.
+    """
+
+    parent: list[int]
+    children: list[list[int]]
+    length: list[float]
+    name: dict[int, int]
+
+    def preorder(self) -> Iterator[int]:
+        """Every node after its parent, leaves in the order of the Newick text."""
+        stack = [ROOT]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack += reversed(self.children[node])
+
+    def leaves(self, below: int = ROOT) -> list[int]:
+        """Leaves under a node (itself if it is one), in the order of the Newick text."""
+        found, stack = [], [below]
+        while stack:
+            node = stack.pop()
+            if not self.children[node]:
+                found.append(node)
+            stack += reversed(self.children[node])
+        return found
+
+    def ancestors(self, node: int) -> list[int]:
+        """The node itself, its parent, … up to the root."""
+        line = [node]
+        while line[-1] != ROOT:
+            line.append(self.parent[line[-1]])
+        return line
+
+    def edges_between(self, a: int, b: int) -> int:
+        """Number of edges on the path from a to b."""
+        depth = {node: steps for steps, node in enumerate(self.ancestors(a))}
+        for steps, node in enumerate(self.ancestors(b)):
+            if node in depth:
+                return depth[node] + steps
+        raise AssertionError("every line of ancestors ends at the root")
+
+    def newick(self) -> str:
+        """The tree in Newick format, lengths with four decimals."""
+        text: dict[int, str] = {}
+        for node in reversed(list(self.preorder())):
+            inner = ",".join(text.pop(child) for child in self.children[node])
+            label = f"({inner})" if inner else str(self.name[node])
+            text[node] = label if node == ROOT else f"{label}:{self.length[node]:.4f}"
+        return text[ROOT] + ";"
+
+
+def random_tree(numbers: random.Random, num_leaves: int) -> Tree:
+    """A tree of at least two leaves: each new leaf hangs on a new node in the middle of a random edge."""
+    parent, children = [-1, ROOT, ROOT], [[1, 2], [], []]
+    while len(parent) < 2 * num_leaves - 1:
+        node = numbers.randrange(1, len(parent))
+        middle, leaf = len(parent), len(parent) + 1
+        above = parent[node]
+        children[above][children[above].index(node)] = middle
+        parent[node] = middle
+        parent += [above, middle]
+        children += [[node, leaf], []]
+    # rounded before anything is simulated, so that the printed tree is the one the sequences evolved on
+    length = [round(numbers.uniform(SHORTEST, LONGEST), 4) for _ in parent]
+    length[ROOT] = 0.0
+    leaves = [node for node, below in enumerate(children) if not below]
+    names = numbers.sample(range(1, num_leaves + 1), num_leaves)
+    return Tree(parent, children, length, dict(zip(leaves, names, strict=True)))
+
+
+def evolve(numbers: random.Random, tree: Tree, seq_len: int) -> npt.NDArray[np.uint8]:
+    """Sequences of all nodes under Jukes-Cantor (1969): ``(n_nodes, seq_len)`` codes 0…3 of `BASES`.
+
+    Along a branch of length d a site is drawn anew, from all four bases, with probability
+    1 - exp(-4d/3); it then differs with probability 3/4 (1 - exp(-4d/3)).
+    """
+    n = len(tree.parent)
+    # 30 bits decide whether a site is drawn anew, 2 bits its new base
+    words = np.frombuffer(numbers.randbytes(4 * n * seq_len), dtype="<u4").reshape(n, seq_len)
+    bases = (words & 3).astype(np.uint8)
+    limits = np.array([round(-math.expm1(-4 / 3 * length) * 2**30) for length in tree.length], np.uint32)
+    kept = words >> 2 >= limits[:, None]
+    for node in tree.preorder():
+        if node != ROOT:
+            np.copyto(bases[node], bases[tree.parent[node]], where=kept[node])
+    return bases
+
+
+def spell(sequence: npt.NDArray[np.uint8]) -> str:
+    """Codes 0…3 as letters."""
+    return _LETTERS[sequence].tobytes().decode("ascii")
+
+
+MIN_EDGES_LEAVES: Final = 3
+"""Fewest edges between two convergent taxa: siblings (two edges) are no convergence."""
+
+MIN_EDGES_CLADES: Final = 4
+
+_SHUFFLES: Final = 20
+"""Orders in which clades are tried on one tree before another tree is drawn."""
+
+
+def distant_leaves(numbers: random.Random, tree: Tree, n_taxa: int) -> list[int] | None:
+    """``n_taxa`` leaves, any two at least `MIN_EDGES_LEAVES` edges apart; None if this order has none."""
+    chosen: list[int] = []
+    leaves = tree.leaves()
+    for leaf in numbers.sample(leaves, len(leaves)):
+        if all(tree.edges_between(leaf, other) >= MIN_EDGES_LEAVES for other in chosen):
+            chosen.append(leaf)
+            if len(chosen) == n_taxa:
+                return chosen
+    return None
+
+
+def distant_clades(numbers: random.Random, tree: Tree, n_taxa: int) -> list[int] | None:
+    """All leaves of two or more clades, ``n_taxa`` in sum, tops at least `MIN_EDGES_CLADES` edges apart.
+
+    From four taxa on each clade has two leaves or more. None if no such clades are found.
+    """
+    sizes = {node: len(tree.leaves(node)) for node in tree.preorder()}
+    least = 1 if n_taxa < 4 else 2
+    tops = [node for node, size in sizes.items() if least <= size < n_taxa]
+    lines = {node: set(tree.ancestors(node)) for node in tops}
+    for _ in range(_SHUFFLES):
+        chosen: list[int] = []
+        missing = n_taxa
+        for top in numbers.sample(tops, len(tops)):
+            if sizes[top] <= missing and all(
+                top not in lines[other]
+                and other not in lines[top]
+                and tree.edges_between(top, other) >= MIN_EDGES_CLADES
+                for other in chosen
+            ):
+                chosen.append(top)
+                missing -= sizes[top]
+                if not missing:
+                    return [leaf for node in chosen for leaf in tree.leaves(node)]
+    return None
+
+
+_FASTA: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)[^\n]*\n[ \t]*([A-Za-z-]+)", re.MULTILINE)
+
+Record = Mapping[str, Any]
+
+
+def _rows(record: Record) -> list[tuple[str, str]]:
+    return _FASTA.findall(str(record.get("question", "")))
+
+
+def _names(record: Record) -> list[str]:
+    return [name for name, _ in _rows(record)]
+
+
+def _yes(taxa: Sequence[str]) -> str:
+    return f"Yes: {', '.join(taxa)}"
+
+
+def _random_share(share: float) -> BlindStrategy:
+    def respond(record: Record, numbers: random.Random) -> str:
+        names = _names(record)
+        return _yes(numbers.sample(names, round(share * len(names))))
+
+    return respond
+
+
+def _random_few(n: int) -> BlindStrategy:
+    def respond(record: Record, numbers: random.Random) -> str:
+        names = _names(record)
+        return _yes(numbers.sample(names, min(n, len(names))))
+
+    return respond
+
+
+def _same(one: str, other: str) -> int:
+    return sum(a == b for a, b in zip(one, other, strict=False))
+
+
+def _most_alike(record: Record, numbers: random.Random) -> str:
+    """The two taxa with the most equal columns: siblings, mostly."""
+    rows = _rows(record)
+    pairs = list(combinations(rows, 2))
+    if not pairs:
+        return "No"
+    (one, _), (other, _) = max(pairs, key=lambda pair: _same(pair[0][1], pair[1][1]))
+    return _yes([one, other])
+
+
+def _ends(record: Record, numbers: random.Random) -> str:
+    names = _names(record)
+    return _yes([*names[:1], *names[-1:]])
+
+
+def _neighbours(record: Record, numbers: random.Random) -> str:
+    return _yes(_names(record)[:2])
+
+
+STRATEGIES: Final[dict[str, BlindStrategy]] = {
+    "always No": lambda record, numbers: "No",
+    "always Yes": lambda record, numbers: "Yes",
+    "Yes, all taxa": lambda record, numbers: _yes(_names(record)),
+    "Yes, 74 % of the taxa": _random_share(0.74),
+    "Yes, half of the taxa": _random_share(0.5),
+    "Yes, a quarter of the taxa": _random_share(0.25),
+    "Yes, two random taxa": _random_few(2),
+    "Yes, three random taxa": _random_few(3),
+    "Yes, five random taxa": _random_few(5),
+    "Yes, the first two taxa": _neighbours,
+    "Yes, the first and the last": _ends,
+    "Yes, the most similar two": _most_alike,
+    "yes or no, drawn": lambda record, numbers: numbers.choice(["No", _random_few(2)(record, numbers)]),
+    "both": lambda record, numbers: f"{_yes(_names(record))}\nNo",
+    "the question": lambda record, numbers: str(record.get("question", "")),
+}
+"""Name → response to a record without gold."""
+
+
+_SKILL: Final = 0.5
+
+
+def answer(row: Mapping[str, Any], luck: random.Random) -> str:
+    """The right taxa, some of them, or none."""
+    taxa = row["answer"]["taxa"]
+    if luck.random() >= _SKILL:
+        taxa = taxa[: luck.randrange(len(taxa) + 1)]
+    return f"Yes: {', '.join(map(str, taxa))}" if taxa else "No"
