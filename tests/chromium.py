@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from playwright.sync_api import expect, sync_playwright
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -20,8 +22,7 @@ def executable() -> str | None:
 
 @contextmanager
 def launched() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
+    expect.set_options(timeout=30_000)  # milliseconds; a busy machine is slow, not wrong
     with sync_playwright() as playwright:
         # as root (CI in a container) there is no sandbox
         browser = playwright.chromium.launch(executable_path=executable(), args=["--no-sandbox"])
@@ -49,13 +50,25 @@ class Watched:
         try:
             watched = cls(surroundings.new_page(), path)
             watched.page.goto(watched._address)
-            watched.page.wait_for_selector("html[data-ready]")
+            watched.page.wait_for_selector("html[data-ready]", state="attached")
             yield watched
         finally:
             surroundings.close()
 
     def go(self, place: str) -> None:
         self.page.evaluate("place => { location.hash = place }", place)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until the page shows what its address says."""
+        expect(self.page.locator("html")).to_have_attribute("data-shown", self.page.evaluate("location.hash"))
+
+    def follow(self, link: Any) -> None:
+        """Click what changes the address, and wait until that is shown."""
+        before = self.page.evaluate("location.hash")
+        link.click()
+        expect(self.page.locator("html")).not_to_have_attribute("data-shown", before)
+        self.settle()
 
     def quiet(self) -> None:
         """Nothing was written to the console, and nothing but the page was asked for."""

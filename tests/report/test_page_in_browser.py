@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from chromium import Watched, launched
+from playwright.sync_api import expect
 from report_pages import HOSTILE, report
 
 from relfast.report import record_blocks
@@ -48,8 +49,7 @@ def test_the_first_screen_has_the_scores_and_leads_to_their_records(opened: Watc
     shares = [float(cell.split()[0]) for cell in table.locator("td:nth-child(2) b").all_inner_texts()]
     assert shares == sorted(shares, reverse=True)
     assert table.locator("th[aria-sort=descending]").inner_text().startswith("model0")
-    table.locator("tr", has_text="REL-C2").locator("a").last.click()
-    page.wait_for_selector("#list tbody tr")
+    opened.follow(table.locator("tr", has_text="REL-C2").locator("a").last)
     assert all("REL-C2" in row and "model1" in row for row in rows(opened))
     assert page.locator("#task").input_value() == "REL-C2"
 
@@ -65,7 +65,6 @@ def test_a_view_is_an_address(opened: Watched, view: str) -> None:
 def test_only_where_models_disagree(opened: Watched) -> None:
     opened.go("view=records&differ=1&task=REL-A1")
     page = opened.page
-    page.wait_for_selector("#list tbody tr")
     assert page.locator("#differ").is_checked()
     signs = {}
     for row in rows(opened):
@@ -78,20 +77,19 @@ def test_only_where_models_disagree(opened: Watched) -> None:
 def test_records_are_filtered_and_paged(opened: Watched) -> None:
     page = opened.page
     opened.go("view=records")
-    page.wait_for_selector("#list tbody tr")
     total = 2 * (60 + len(HOSTILE) + 7)
     assert page.locator("#count").inner_text() == f"{total} of {total} records"
     assert len(rows(opened, "#list")) == 25
     first = rows(opened, "#list")
     page.locator("#next").click()
-    assert page.locator("#page").inner_text().startswith("2 /")
+    expect(page.locator("#page")).to_contain_text("2 /")
     assert not set(rows(opened, "#list")) & set(first)
     page.locator("#last").click()
-    assert page.locator("#next").is_disabled()
+    expect(page.locator("#next")).to_be_disabled()
     page.locator("#outcome").select_option(label="wrong")
     page.locator("#model").select_option(label="model1")
     page.locator("#find").fill("c1")
-    assert page.locator("#page").inner_text() == "1 / 1"
+    expect(page.locator("#page")).to_have_text("1 / 1")
     shown = rows(opened, "#list")
     assert shown
     assert all("✗" in row and "model1" in row for row in shown)
@@ -107,63 +105,58 @@ def test_records_sort(opened: Watched) -> None:
 
 
 def test_texts_are_searched(opened: Watched) -> None:
-    from playwright.sync_api import expect
-
     page = opened.page
     opened.go("view=records")
     page.locator("#text").fill("window.hacked")
     page.locator("#text").press("Enter")
     expect(page.locator("#count")).to_contain_text("6 of")
+    opened.settle()
     assert {row.split()[1] for row in rows(opened, "#list")} == {"script", "closing", "braces"}
 
 
 def test_deep_links(opened: Watched) -> None:
-    from playwright.sync_api import expect
-
     page = opened.page
     opened.go("record=model1/REL-C2/c1/0")
-    page.wait_for_selector("#record h3")
     assert "c1" in page.locator("#record h3").inner_text()
     assert page.locator("#record mark").inner_text() == "CCC"
     assert page.locator("#record svg.molecule").count() >= 2
     assert page.locator("#list tr[aria-current=true]").count() == 1
     # the same prompt's other response
-    page.locator("#record .note a").first.click()
+    opened.follow(page.locator("#record .note a").first)
     expect(page.locator("#record")).to_contain_text("REL-C2 · model0")
     assert page.url.endswith("record=model0%2FREL-C2%2Fc1%2F0")
     opened.go("record=nobody/REL-C2/c1/0")
     expect(page.locator("#record")).to_contain_text("not in the page")
     # a table's example leads to its record
     opened.go("view=failures")
-    page.locator("#what-goes-wrong a").first.click()
-    page.wait_for_selector("#record h3")
+    opened.follow(page.locator("#what-goes-wrong a").first)
+    expect(page.locator("#record h3")).to_be_visible()
 
 
 def test_keys(opened: Watched) -> None:
     page = opened.page
     page.keyboard.press("j")
-    page.wait_for_selector("#record h3")
+    expect(page.locator("#record h3")).to_be_visible()
     first = page.url
     page.keyboard.press("j")
     page.wait_for_url(lambda url: url != first)
     page.keyboard.press("k")
     page.wait_for_url(first)
     page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.id") == "find"
+    expect(page.locator("#find")).to_be_focused()
     page.keyboard.type("j")
     assert page.locator("#find").input_value() == "j"
     page.keyboard.press("Escape")
     page.keyboard.press("?")
-    assert page.locator("#keys").is_visible()
+    expect(page.locator("#keys")).to_be_visible()
     page.keyboard.press("Escape")
-    assert not page.locator("#keys").is_visible()
+    expect(page.locator("#keys")).to_be_hidden()
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_responses_are_text(opened: Watched, name: str) -> None:
     page = opened.page
     opened.go(f"record=model0/REL-A1/{name}/0")
-    page.wait_for_selector("#record pre")
     assert page.evaluate("window.hacked") is None
     assert page.locator("#record img, #record script").count() == 0
     shown = page.locator("#record pre").first.text_content()
@@ -184,13 +177,14 @@ def test_dark_and_light(browser: Any, path: Path) -> None:
         page = watched.page
         background = "getComputedStyle(document.body).backgroundColor"
         dark = page.evaluate(background)
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         # figures follow: their letters are the page's ink
         letters = "getComputedStyle(document.querySelector('.drawing text')).fill"
         before = page.evaluate(letters)
         page.keyboard.press("t")
+        expect(page.locator("html")).to_have_attribute("data-theme", "light")
         assert page.evaluate(background) != dark
         assert page.evaluate(letters) != before
-        assert page.locator("html").get_attribute("data-theme") == "light"
         watched.quiet()
 
 
@@ -199,7 +193,7 @@ def test_nothing_sticks_out(browser: Any, path: Path, width: int) -> None:
     with Watched.open(browser, path, viewport={"width": width, "height": 900}) as watched:
         for record in ("REL-A1/megabyte", "REL-C3/isomers", "SeqBench/maze", "REL-B1/b"):
             watched.go(f"record=model0/{record}/0")
-            watched.page.wait_for_selector("#record pre")
+            assert watched.page.locator("#record pre").count()
             assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
         watched.quiet()
 
@@ -207,20 +201,20 @@ def test_nothing_sticks_out(browser: Any, path: Path, width: int) -> None:
 def test_on_a_telephone_a_record_is_a_view_with_a_way_back(browser: Any, path: Path) -> None:
     with Watched.open(browser, path, viewport={"width": 390, "height": 800}) as watched:
         watched.go("view=records&task=REL-C2")
-        watched.page.locator("#list a").first.click()
-        watched.page.wait_for_selector("#record h3")
-        assert not watched.page.locator("#list").is_visible()
+        watched.follow(watched.page.locator("#list a").first)
+        expect(watched.page.locator("#record h3")).to_be_visible()
+        expect(watched.page.locator("#list")).to_be_hidden()
         assert watched.page.locator("#record h3").bounding_box()["y"] < 300
-        watched.page.locator(".way-back").click()
-        assert watched.page.locator("#list").is_visible()
+        watched.follow(watched.page.locator(".way-back"))
+        expect(watched.page.locator("#list")).to_be_visible()
         assert watched.page.locator("#task").input_value() == "REL-C2"
         watched.quiet()
 
 
 def test_print(opened: Watched) -> None:
     opened.page.emulate_media(media="print")
-    assert not opened.page.locator("nav").is_visible()
-    assert opened.page.locator("#correct table").is_visible()
+    expect(opened.page.locator("nav")).to_be_hidden()
+    expect(opened.page.locator("#correct table")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -230,8 +224,6 @@ def test_axe_finds_nothing(browser: Any, path: Path, scheme: str, place: str) ->
 
     with Watched.open(browser, path, color_scheme=scheme) as watched:
         watched.go(place)
-        if "record" in place:
-            watched.page.wait_for_selector("#record pre")
         found = Axe().run(watched.page)["violations"]
         assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == []
         watched.quiet()
@@ -240,8 +232,6 @@ def test_axe_finds_nothing(browser: Any, path: Path, scheme: str, place: str) ->
 def test_texts_beside_the_page_are_taken_in(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from playwright.sync_api import expect
-
     monkeypatch.setattr(record_blocks, "INSIDE_CHARS", 0)
     one = report(tmp_path, models=1)
     assert list((one.parent / "records").iterdir())

@@ -77,11 +77,11 @@ class Browser {
 
   asked() {
     history.replaceState(null, "", this.address(null));
-    this.follow(new URLSearchParams(location.hash.slice(1)));
+    dispatchEvent(new Event("hashchange"));
   }
 
   // Shows what an address says.
-  follow(state) {
+  async follow(state) {
     for (const id of FIELDS) if ($(id).value !== (state.get(id) ?? "")) $(id).value = state.get(id) ?? "";
     $("differ").checked = state.has("differ");
     const wanted = state.get("record");
@@ -93,12 +93,18 @@ class Browser {
     document.querySelector(".browser").classList.toggle("reading", wanted !== null);
     $("records").classList.toggle("reading", wanted !== null);
     this.open = wanted === null ? null : this.store.places.get(wanted) ?? null;
-    if (this.open !== null) this.show(this.open, filtered);
+    if (this.open !== null) await this.show(this.open, filtered);
     else {
       $("record").replaceChildren(wanted === null ? make("p", { class: "note" }, "Choose a record.")
         : make("p", { class: "why" }, "This record is not in the page: below the list stands which records are."));
       if (filtered === null) this.turn(this.page);
+      await filtered;
     }
+  }
+
+  failed(error) {
+    $("count").textContent = "";
+    $("record").replaceChildren(make("p", { class: "why" }, `The texts are not shown: ${error.message}.`));
   }
 
   async filter() {

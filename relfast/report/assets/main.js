@@ -70,14 +70,17 @@ async function start() {
   prepareTables();
   const browser = $("record-index") ? new Browser(await new Store().load()) : null;
   prepareKeys(browser);
-  const follow = () => {
-    const state = new URLSearchParams(location.hash.slice(1));
-    if (location.hash === "#main") return; // the link that skips
-    showView(state.get("record") === null ? state.get("view") : "records");
-    if (browser && inView("records")) browser.follow(state);
+  const follow = async () => {
+    const asked = location.hash;
+    if (asked !== "#main") { // the link that skips
+      const state = new URLSearchParams(asked.slice(1));
+      showView(state.get("record") === null ? state.get("view") : "records");
+      if (browser && inView("records")) await browser.follow(state).catch((error) => browser.failed(error));
+    }
+    if (asked === location.hash) document.documentElement.dataset.shown = asked; // who drives the page waits for it
   };
   addEventListener("hashchange", follow);
-  follow();
+  await follow();
   document.documentElement.dataset.ready = "true";
 }
 

@@ -50,6 +50,7 @@ class Store {
     if (found === undefined) {
       found = unpacked(`block-${number}`);
       this.blocks.set(number, found);
+      found.catch(() => this.blocks.delete(number));
       if (this.blocks.size > BLOCKS_KEPT) this.blocks.delete(this.blocks.keys().next().value);
     }
     return found;

@@ -61,7 +61,7 @@ function fetched(id) {
     waiting.set(id, found);
     const script = make("script", { src: `records/${id.replace("block-", "")}.js` });
     script.addEventListener("load", () => script.remove());
-    script.addEventListener("error", () => { script.remove(); failed(new Error(script.getAttribute("src"))); });
+    script.addEventListener("error", () => { script.remove(); failed(new Error(`${script.getAttribute("src")} is not beside this page`)); });
     document.head.append(script);
   });
 }
