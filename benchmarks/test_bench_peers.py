@@ -151,8 +151,8 @@ def test_answers_against_math_verify(benchmark: Any) -> None:
     The two differ in what counts as the same: how often stands in the row."""
     from math_verify import parse, verify
 
-    from relfast.tasks.realign.final_answer import read_final_answer
-    from relfast.tasks.realign.value import same
+    from relfast.tasks.realign.answers import same
+    from relfast.tasks.realign.extract import read_final_answer
 
     texts = [
         (row["benchmark_solution"], row["llm_solution"])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast.tasks.realign.steps import parse_steps
+from relfast.tasks.realign.extract import parse_steps
 
 SOLUTIONS = Path(__file__).resolve().parents[1] / "tests" / "data" / "realign" / "model_solutions.jsonl.gz"
 SEED = 20240

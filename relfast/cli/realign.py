@@ -12,7 +12,7 @@ import click
 from relfast.cli.asking import tell_failures
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
 from relfast.errors import UsageError
-from relfast.realign.defaults import DEFAULT_LLM_API_ENDPOINT
+from relfast.realign import DEFAULT_LLM_API_ENDPOINT
 
 if TYPE_CHECKING:
     from relfast.inference.request_log import RequestCounts
@@ -87,7 +87,7 @@ def command(
     from relfast.realign.benchmark import Judge, Plan
     from relfast.report.base import check_packages
     from relfast.report.realign import REPORT_DIR, RESULTS_FILE, generate_analysis_report
-    from relfast.tasks.realign.options import RealignOptions
+    from relfast.tasks.realign import RealignOptions
 
     if more_subsets and not subsets:
         raise UsageError(f"unexpected argument {more_subsets[0]!r}")
@@ -152,11 +152,11 @@ def _problems(
 
 def _heed_missing_network() -> None:
     """Without a network, have the hub's client look at what it has kept, not for a network for half a minute."""
-    from relfast.realign import hub
+    from relfast.realign import problems
 
-    if os.environ.get(hub.OFFLINE) is None and (why := hub.why_unreachable()) is not None:
+    if os.environ.get(problems.OFFLINE) is None and (why := problems.why_unreachable()) is not None:
         click.echo(f"no network ({why}): only data sets that were fetched before can be loaded", err=True)
-        os.environ[hub.OFFLINE] = "1"
+        os.environ[problems.OFFLINE] = "1"
 
 
 def _run(

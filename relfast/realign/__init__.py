@@ -9,13 +9,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.realign.defaults import DEFAULT_LLM_API_ENDPOINT, DEFAULT_LLM_MODEL_NAME, EMBEDDING_MODEL
-from relfast.realign.parsing import extract_boxed_answer, parse_reasoning_to_steps
-
 if TYPE_CHECKING:
     from relfast.realign.aligner import StepAligner
     from relfast.realign.grading import get_llm_reasoning, grade_correctness_llm
     from relfast.report.realign import generate_analysis_report, generate_heatmap
+
+DEFAULT_LLM_API_ENDPOINT: Final = "http://127.0.0.1:1234/v1/completions"
+DEFAULT_LLM_MODEL_NAME: Final = "mistral-7b"
+EMBEDDING_MODEL: Final = "BAAI/bge-large-en-v1.5"
 
 _HOMES: Final = {
     "StepAligner": "relfast.realign.aligner",
@@ -37,6 +38,20 @@ __all__ = [
     "grade_correctness_llm",
     "parse_reasoning_to_steps",
 ]
+
+
+def parse_reasoning_to_steps(reasoning_string: str | None) -> list[str]:
+    """The steps of a solution: lines without talk and numbering; none of None."""
+    from relfast.tasks.realign.extract import parse_steps
+
+    return parse_steps(reasoning_string) if reasoning_string else []
+
+
+def extract_boxed_answer(text: str | None) -> str | None:
+    r"""The answer in ``\boxed{…}``, or None."""
+    from relfast.tasks.realign import extract
+
+    return extract.extract_boxed_answer(text) if text else None
 
 
 if not TYPE_CHECKING:  # type checkers would take any name for one of ours

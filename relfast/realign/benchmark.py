@@ -15,14 +15,20 @@ from relfast.inference.client import Client
 from relfast.inference.replies import Completion
 from relfast.inference.request_log import RequestCounts, RequestLog
 from relfast.inference.settings import Settings
-from relfast.realign.event_loop import run_anywhere
-from relfast.realign.grading import JUDGE_TOKENS
-from relfast.realign.mock import mock_solution, mock_verdict
+from relfast.realign.grading import (
+    JUDGE_TOKENS,
+    answer_of,
+    mock_verdict,
+    parse_verdict,
+    problem_prompt,
+    run_anywhere,
+    verdict_prompt,
+)
 from relfast.realign.problems import Problem
-from relfast.realign.prompts import answer_of, parse_verdict, problem_prompt, verdict_prompt
 from relfast.records import Record
+from relfast.tasks.realign import RealignOptions
 from relfast.tasks.realign import score as realign_scorer
-from relfast.tasks.realign.options import RealignOptions
+from relfast.tasks.realign.blind import mock_solution
 
 ENTRIES_PER_BATCH: Final = 32
 """Solutions aligned, judged and logged together: enough to embed across, few enough to lose in a kill."""

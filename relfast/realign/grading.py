@@ -2,15 +2,98 @@
 
 from __future__ import annotations
 
-from typing import Final
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
 
 from relfast.inference.client import Client
 from relfast.inference.replies import Completion
 from relfast.inference.settings import Settings
-from relfast.realign.defaults import DEFAULT_LLM_API_ENDPOINT, DEFAULT_LLM_MODEL_NAME
-from relfast.realign.event_loop import run_anywhere
-from relfast.realign.mock import mock_solution, mock_verdict
-from relfast.realign.prompts import parse_verdict, problem_prompt, verdict_prompt
+from relfast.realign import DEFAULT_LLM_API_ENDPOINT, DEFAULT_LLM_MODEL_NAME
+from relfast.tasks.realign import steps_and_box
+from relfast.tasks.realign.blind import mock_solution
+from relfast.tasks.realign.extract import extract_boxed_answer, same_answer
+
+_VERDICT: Final = """You are grading an answer to a math problem. Decide whether the student's final answer \
+is mathematically equivalent to the reference answer, whatever its form (1/2 and 0.5 are equivalent).
+
+Problem:
+{question}
+
+Reference answer:
+{reference}
+
+Student's answer:
+{student}
+
+Reply with CORRECT or INCORRECT alone on the first line, and with your reason on the second.
+"""
+
+MAX_ANSWER_CHARS: Final = 4_000
+"""What a judge reads of a solution that boxes nothing: its end, where an answer stands."""
+
+
+def problem_prompt(question: str) -> str:
+    """What a model is asked to solve a problem."""
+    return steps_and_box(question, {})
+
+
+def verdict_prompt(question: str, benchmark_answer: str, llm_answer: str) -> str:
+    """What a judge is asked about an answer."""
+    return _VERDICT.format(question=question, reference=benchmark_answer, student=llm_answer)
+
+
+def answer_of(solution: str) -> str:
+    """What a judge is shown of a solution: its boxed answer, or its end where it boxes none."""
+    boxed = extract_boxed_answer(solution)
+    return boxed if boxed else solution[-MAX_ANSWER_CHARS:].strip()
+
+
+def parse_verdict(text: str) -> bool:
+    """Whether a judge's reply says so: its first line contains CORRECT and not INCORRECT."""
+    first = text.strip().split("\n", 1)[0].upper()
+    return "CORRECT" in first and "INCORRECT" not in first
+
+
+def mock_verdict(benchmark_answer: str, llm_answer: str) -> tuple[bool, str]:
+    """A stand-in for a judge: right if the answers are equal but for spaces."""
+    is_right = same_answer(benchmark_answer, llm_answer)
+    return (
+        is_right,
+        f"{'CORRECT' if is_right else 'INCORRECT'}\nMock verdict: the answers are compared as texts.",
+    )
+
+
+T = TypeVar("T")
+
+
+def run_anywhere(call: Callable[[], Awaitable[T]]) -> T:
+    """Run a coroutine to its end, also where the caller (a notebook, say) runs an event loop already."""
+
+    async def start() -> T:
+        return await call()
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(start())
+    result: list[Any] = []
+
+    def in_thread() -> None:
+        try:
+            result.append((asyncio.run(start()), None))
+        except BaseException as error:
+            result.append((None, error))
+
+    thread = threading.Thread(target=in_thread)
+    thread.start()
+    thread.join()
+    value, error = result[0]
+    if error is not None:
+        raise error
+    return value  # type: ignore[no-any-return]
+
 
 MAX_TOKENS: Final = 2048
 JUDGE_TOKENS: Final = 256

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from relfast.records import Options, Policy
-from relfast.tasks.realign.options import RealignKeywords, RealignOptions
+from relfast.tasks.realign import RealignKeywords, RealignOptions
 from relfast.tasks.rel_b import RelBKeywords, RelBOptions
 from relfast.tasks.rel_c.options import RelCKeywords, RelCOptions
 

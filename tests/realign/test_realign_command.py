@@ -20,11 +20,11 @@ from patience import PATIENCE, until
 import relfast
 from relfast.cli.main import main
 from relfast.errors import InputError, MissingExtraError
-from relfast.realign import get_llm_reasoning, grade_correctness_llm, hub
+from relfast.realign import get_llm_reasoning, grade_correctness_llm
 from relfast.realign import problems as problem_sources
-from relfast.realign.mock import mock_solution, mock_verdict
+from relfast.realign.grading import mock_verdict, parse_verdict, verdict_prompt
 from relfast.realign.problems import BUILT_IN, BUILT_IN_SUBSETS, built_in, from_file, from_hub
-from relfast.realign.prompts import parse_verdict, verdict_prompt
+from relfast.tasks.realign.blind import mock_solution
 
 FIGURES = (
     "accuracy_by_category.png",
@@ -325,18 +325,18 @@ def resolver(*answers: int | None) -> Callable[..., list[Any]]:
 def test_a_hub_without_an_address_is_found_out_at_once(
     answers: list[int | None], proxies: dict[str, str], reachable: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub, "_PAUSE", 0.0)
+    monkeypatch.setattr(problem_sources, "_PAUSE", 0.0)
     monkeypatch.setattr("socket.getaddrinfo", resolver(*answers))
     monkeypatch.setattr("urllib.request.getproxies", lambda: proxies)
     monkeypatch.setenv("HF_ENDPOINT", "https://hub.test")
-    assert hub.why_unreachable() == (None if reachable else "hub.test: no such name")
+    assert problem_sources.why_unreachable() == (None if reachable else "hub.test: no such name")
 
 
 @pytest.mark.parametrize("host", ["a..b", f"{'a' * 64}.test", ".test"])
 def test_a_hub_whose_name_is_none_is_unreachable(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("urllib.request.getproxies", dict)
     monkeypatch.setenv("HF_ENDPOINT", f"https://{host}")
-    assert str(hub.why_unreachable()).startswith(f"{host}: no host's name (")
+    assert str(problem_sources.why_unreachable()).startswith(f"{host}: no host's name (")
 
 
 def test_without_a_network_only_what_was_fetched_is_loaded(
@@ -345,25 +345,25 @@ def test_without_a_network_only_what_was_fetched_is_loaded(
     seen: list[str | None] = []
 
     def load(*arguments: Any, **options: Any) -> None:
-        seen.append(os.environ.get(hub.OFFLINE))
+        seen.append(os.environ.get(problem_sources.OFFLINE))
         raise InputError("is not kept here", file="the data set")
 
     monkeypatch.setattr(problem_sources, "from_hub", load)
-    monkeypatch.setattr(hub, "why_unreachable", lambda: "hub.test: no such name")
-    monkeypatch.setenv(hub.OFFLINE, "0")  # what the user says stays
+    monkeypatch.setattr(problem_sources, "why_unreachable", lambda: "hub.test: no such name")
+    monkeypatch.setenv(problem_sources.OFFLINE, "0")  # what the user says stays
     assert realign("--no-report", "-o", tmp_path / "out") == 2
     assert capsys.readouterr().err == "relfast: the data set: is not kept here\n"
-    monkeypatch.delenv(hub.OFFLINE)
+    monkeypatch.delenv(problem_sources.OFFLINE)
     assert realign("--no-report", "-o", tmp_path / "out") == 2
     assert capsys.readouterr().err == (
         "no network (hub.test: no such name): only data sets that were fetched before can be loaded\n"
         "relfast: the data set: is not kept here\n"
     )
     assert seen == ["0", "1"]
-    del os.environ[hub.OFFLINE]
+    del os.environ[problem_sources.OFFLINE]
     # a folder is nobody's to look up
     assert realign("--no-report", "--dataset", tmp_path, "-o", tmp_path / "out") == 2
-    assert hub.OFFLINE not in os.environ
+    assert problem_sources.OFFLINE not in os.environ
 
 
 def test_words_of_an_input_leave_the_terminal_as_it_is(

@@ -7,7 +7,7 @@ from typing import Any, Final
 from corpora import solutions
 from strict.corpus import Case
 
-from relfast.tasks.realign.graded import BASE
+from relfast.tasks.realign.gate import BASE
 
 FULL: Final = BASE
 """A right answer is read where this is paid; how the working is graded, `tests/tasks/realign/test_strict.py` tests."""

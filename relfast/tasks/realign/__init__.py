@@ -6,12 +6,53 @@ similarities; the boxed answers are compared beside it.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypedDict, get_args
 
+from relfast.parameters import Choice, Text, parameter
+from relfast.records import Options
 from relfast.tasks.base import Task
 from relfast.tasks.facts import Gold, Metric
 from relfast.tasks.prompting import Prompt
-from relfast.tasks.realign.options import RealignOptions
+
+Grader = Literal["symbolic", "math-verify"]
+
+
+@dataclass(frozen=True)
+class RealignOptions(Options):
+    """What decides a score of ReAlign.
+
+    The signature names the embedding model by its weights, wherever a task embeds, not by these two.
+    """
+
+    embedder: str = parameter("auto", Text(), "Embedding model of ReAlign.", metavar="NAME|DIR", shown=False)
+    device: str = parameter("cpu", Text(), "Device of the embedding model.", shown=False)
+    grader: Grader = parameter("symbolic", Choice(get_args(Grader)), "ReAlign's answer comparison.")
+
+
+class RealignKeywords(TypedDict, total=False):
+    """`RealignOptions` as keywords."""
+
+    embedder: str
+    device: str
+    grader: Grader
+
+
+_PROBLEM: Final = """Solve the following math problem. Write one step of your reasoning per line, and put \
+your final answer into \\boxed{{}}.
+
+Problem:
+{question}
+
+Solution:
+"""
+
+
+def steps_and_box(question: str, row: Mapping[str, Any]) -> str:
+    """What a model is asked to solve a problem; the row adds nothing."""
+    return _PROBLEM.format(question=question)
+
 
 TASK: Final = Task(
     name="ReAlign",
@@ -40,8 +81,8 @@ TASK: Final = Task(
     embeds=True,
     options=RealignOptions,
     kernels=("align",),
-    prompts=(Prompt("realign", 1, "relfast.tasks.realign.prompt:steps_and_box"),),
+    prompts=(Prompt("realign", 1, "relfast.tasks.realign:steps_and_box"),),
     forms="a box, a tag or a label with the final answer",
-    mock="relfast.tasks.realign.mock:answer",
+    mock="relfast.tasks.realign.blind:answer",
     shown="relfast.tasks.realign.display:DISPLAY",
 )

@@ -1,14 +1,17 @@
-"""Blind strategies for ReAlign: responses made without solving the problem.
+"""Blind strategies for ReAlign, which solve nothing, and a stand-in for a model, without a server.
 
-What they earn is what the metric leaks. Records are given without gold: ``id``, ``task``, ``question``.
+What a strategy earns is what the metric leaks. It gets a record without gold: ``id``, ``task``, ``question``.
 """
 
 from __future__ import annotations
 
+import hashlib
 import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
+
+from relfast.tasks.realign.extract import FLAT, extract_boxed_answer, parse_steps, without_spaces
 
 _NUMBER: Final = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _SENTENCE: Final = re.compile(r"(?<=[.?!])\s+")
@@ -94,3 +97,43 @@ STRATEGIES: Final[dict[str, Callable[[Mapping[str, Any], random.Random], str]]] 
     "all its numbers": every_number,
 }
 """Name → function of a record without gold and a random source, giving a response."""
+
+
+_CONTENT: Final = r"\1"
+
+
+def mock_solution(question: str, reference: str | None = None) -> str:
+    """A stand-in for a model: the same text for the same question, and all kinds of outcomes.
+
+    With a reference it follows it closely or not at all, and answers right or wrong, by a hash of the
+    question: so that every figure of a report has something to show. Without one it can only be vague.
+    """
+    steps = parse_steps(reference or "")
+    answer = without_spaces(extract_boxed_answer(reference or "")) if reference else ""
+    digest = hashlib.sha256(question.encode("utf-8", "replace")).digest()
+    follows, is_right = digest[0] % 10 < 6, digest[1] % 10 < 6
+    final = answer if is_right and answer else str(digest[2])
+    lines = ["Sure, here is the solution."]
+    if follows and steps:
+        lines += [f"Step {n}: {FLAT.sub(_CONTENT, step)}" for n, step in enumerate(steps, 1)]
+    else:
+        lines += [f"{n}. {step}" for n, step in enumerate(_vague(question), 1)]
+    lines.append(f"The answer is $\\boxed{{{final}}}$.")
+    return "\n".join(lines)
+
+
+def _vague(question: str) -> Sequence[str]:
+    words = " ".join(question.split())[:80]
+    return (
+        f"We read the problem: {words}",
+        "Draw a picture of the situation and guess a pattern.",
+        "Check the pattern on a small case and trust it.",
+    )
+
+
+def answer(row: Mapping[str, Any], luck: random.Random) -> str:
+    """The task's `mock`: luck is the question's hash, here as in ReAlign's own command."""
+    gold = row.get("answer")
+    reference = gold.get("solution", gold.get("benchmark_solution")) if isinstance(gold, Mapping) else None
+    question = row.get("question", row.get("problem"))
+    return mock_solution(str(question), reference if isinstance(reference, str) else row.get("solution"))

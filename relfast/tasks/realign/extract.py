@@ -1,19 +1,170 @@
-"""Reading a response and the reference as solutions: steps and a final answer."""
+r"""Reading a response and the reference as solutions: their steps and a final answer.
+
+`parse_steps` and `extract_boxed_answer` are the published functions; ``strict`` takes what the last box, tag
+or label holds (`read_final_answer`). Linear time, total.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from relfast.records import Extracted, Options, Record
-from relfast.tasks.realign.boxed import extract_boxed_answer
-from relfast.tasks.realign.final_answer import read_final_answer
-from relfast.tasks.realign.steps import MAX_STEPS, parse_steps
-from relfast.tasks.realign.value import NONE as NO_VALUE
-from relfast.tasks.realign.value import FinalAnswer, Value
-from relfast.tasks.realign.values import value_of
+from relfast.tasks.final_answer import last_form, undress
+from relfast.tasks.realign.answers import NONE, FinalAnswer, Value, same, value_of
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
+
+OPENING: Final = "\\boxed{"
+
+# The scan for a closing brace ends at the next brace, and every `\boxed{` has one: linear in the text.
+FLAT: Final = re.compile(r"\\boxed\{([^{}]*+)\}")
+_BRACE: Final = re.compile(r"[{}]")
+
+
+def extract_boxed_answer(text: str) -> str | None:
+    r"""The first ``\boxed{…}`` without braces inside, else the first one with its braces counted.
+
+    None where there is no box, or where the first one is never closed.
+    """
+    if OPENING not in text:
+        return None
+    if flat := FLAT.search(text):
+        return flat[1]
+    start = text.index(OPENING) + len(OPENING)
+    end = closing(text, start)
+    return None if end < 0 else text[start:end]
+
+
+def same_answer(gold: str | None, pred: str | None) -> bool:
+    """ReAlign's symbolic correctness: both are there and not empty, and equal without their spaces."""
+    return bool(gold) and bool(pred) and without_spaces(gold) == without_spaces(pred)
+
+
+def without_spaces(answer: str | None) -> str:
+    return "" if answer is None else answer.replace(" ", "")
+
+
+def closing(text: str, start: int) -> int:
+    """Index of the brace that closes the one before ``start``, or -1."""
+    depth = 1
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.start()
+    return -1
+
+
+HEADERS: Final = ("sure", "here is")
+"""A line that starts so, in any case, is talk and no step ("Surely, …" goes with it: published)."""
+
+MIN_STEP_CHARS: Final = 2
+
+MAX_STEPS: Final = 2048
+"""Most steps of one side that are aligned. The longest of 2,624 real solutions has 119; 300,000 lines of
+two characters would ask for as many embeddings and a table of 3·10⁵ × n cells."""
+
+# Possessive: nothing is read twice. `\d` and `\s` take Unicode digits and blanks, as published.
+_NUMBERING: Final = re.compile(r"(?:Step\s++)?+\d++[.:)]\s*+")
+_BRACKETED: Final = re.compile(r"\([a-zA-Z0-9]++\)\s*+")
+_BLANKS: Final = re.compile(r"\s++")
+
+
+def parse_steps(text: str) -> list[str]:
+    """The steps of a solution: its lines without talk, numbering and near-empty ones, in order.
+
+    Of each line one leading ``Step 3:``, ``3.`` or ``3)`` and then one leading ``(a)`` is removed.
+    """
+    steps = []
+    for raw in text.split("\n"):
+        line = raw.strip()
+        # what follows only shortens a line: one that is too short already needs no look
+        if len(line) < MIN_STEP_CHARS:
+            continue
+        # the first character rules most lines out: 10 MB of short ones take a third of the time
+        first = line[0]
+        if first in "sShH" and line[:7].lower().startswith(HEADERS):
+            continue
+        if (first == "S" or first.isdecimal()) and (number := _NUMBERING.match(line)):
+            line = line[number.end() :]
+        if line.startswith("(") and (bracket := _BRACKETED.match(line)):
+            line = line[bracket.end() :]
+        if len(line) >= MIN_STEP_CHARS:
+            steps.append(line)
+    return steps
+
+
+def without_repeats(steps: Sequence[str], reference: Iterable[str]) -> list[str]:
+    """The steps less those that say again, word for word, what an earlier one said.
+
+    A step may stand as often as the reference has it: solutions that the reference itself repeats
+    ("x = 4") stay whole. Case, spacing and closing punctuation do not make a step new.
+    """
+    left = Counter(map(_wording, reference))
+    kept = []
+    seen: set[str] = set()
+    for step in steps:
+        wording = _wording(step)
+        if wording not in seen or left[wording] > 0:
+            kept.append(step)
+        left[wording] -= 1
+        seen.add(wording)
+    return kept
+
+
+def _wording(step: str) -> str:
+    return _BLANKS.sub(" ", step).strip(" .,;:!").casefold()
+
+
+_NUMBER: Final = (
+    r"(?:[-−+]\s?)?(?:\\?\$\s?)?(?:\\[dct]?frac\s*\{[^{}\n]{1,40}\}\s*\{[^{}\n]{1,40}\}"
+    r"|\d[\d,]*(?:\.\d+)?(?:\s?/\s?\d+)?|\.\d+)(?:\s?\\?%)?"
+)
+_QUANTITY: Final = re.compile(_NUMBER)
+_LEADING: Final = re.compile(
+    rf"[\s$*_]*({_NUMBER})[$*_]*(?=\s*[,;:(–—]?\s*[^\W\d_]{{2}})(?!\s*[,;]?\s*(?:or|and)\b)"
+)
+"""A number at the beginning that words follow: "4, since 2 + 2", "18 dollars a day", and not "4 or 6"."""
+
+_BESIDE: Final = re.compile(
+    r"\\f?boxed\s?\{([^{}\n]{1,200})\}[ \t$*\\\)]{0,6}(?:[,;/]|\bor\b|\band\b)"
+    r"[ \t$*\\(]{0,6}(?:(?:or|and)\b)?[ \t$*\\(]{0,6}$"
+)
+"""A box right before another one: both are values, and none is the last."""
+
+
+def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
+    """The final answer of a text.
+
+    Parameters
+    ----------
+    reference
+        The text is a reference: without a form its last line's last number is its answer.
+    """
+    text = undress(text)
+    form = last_form(text)
+    if form is not None:
+        value = _value(form.content, whole=form.kind != "label")
+        beside = _BESIDE.search(text, max(0, form.start - 300), form.start)
+        if beside is not None and not reference and not same(value, value_of(beside[1])):
+            return FinalAnswer(None, NONE, "several_answers")
+        if value:
+            return FinalAnswer(form.content, value)
+    if reference:
+        lines = text.strip().rsplit("\n", 1)
+        numbers = _QUANTITY.findall(lines[-1])
+        if numbers:
+            return FinalAnswer(numbers[-1], value_of(numbers[-1].rstrip(",")))
+    return FinalAnswer(None, NONE, "no_answer")
+
+
+def _value(text: str, *, whole: bool) -> Value:
+    value = value_of(text)
+    if value.number is None and not whole and (found := _LEADING.match(text)) is not None:
+        return value_of(found[1].rstrip(","))
+    return value
 
 
 class Solution(NamedTuple):
@@ -21,7 +172,7 @@ class Solution(NamedTuple):
 
     steps: list[str]
     answer: str | None
-    value: Value = NO_VALUE
+    value: Value = NONE
 
 
 NOTHING: Final = Solution([], None)

@@ -13,6 +13,7 @@ import pytest
 from corpora import realign_parity, solutions
 from numpy.typing import NDArray
 
+from relfast.deadlines import Deadlines
 from relfast.embed import get_embedder
 from relfast.errors import MissingExtraError
 from relfast.realign import StepAligner, extract_boxed_answer, parse_reasoning_to_steps
@@ -21,8 +22,7 @@ from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import alignment
 from relfast.tasks.realign import score as realign_scorer
-from relfast.tasks.realign.extract import MAX_STRICT_STEPS
-from relfast.tasks.realign.steps import MAX_STEPS
+from relfast.tasks.realign.extract import MAX_STEPS, MAX_STRICT_STEPS
 
 GOLD = "First add 2 and 3.\nThen double the sum.\nNow subtract one.\nSo the answer is $\\boxed{9}$."
 
@@ -265,6 +265,21 @@ def test_a_judges_verdict_in_the_row_counts_as_published(tiny_options: AllOption
         assert outcome.correct is expected
         assert outcome.metrics["symbolic_correct"] is False
         assert not outcome_of("It is nine.", tiny_options.with_(policy="strict"), row=verdicts).correct
+
+
+def test_no_record_is_left_out_whatever_time_it_takes(
+    tiny_options: AllOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(self: Deadlines, k: int, seconds: float) -> None:
+        self._spent[k] += 1e9
+
+    monkeypatch.setattr(Deadlines, "charge", slow)
+    items = [record(text, GOLD, k) for k, text in enumerate([GOLD, "", "It is nine."])]
+    for policy in ("reference", "strict"):
+        options = tiny_options.with_(policy=policy)
+        batch = [(item, realign_scorer.extract(item, options)) for item in items]
+        outcomes = realign_scorer.score(batch, options)
+        assert [outcome.correct for outcome in outcomes] == [True, False, False]
 
 
 def test_math_verify_is_a_column_of_its_own(tiny_options: AllOptions) -> None:

@@ -15,10 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from relfast.realign import extract_boxed_answer, parse_reasoning_to_steps
-from relfast.tasks.realign.boxed import same_answer
-from relfast.tasks.realign.final_answer import read_final_answer
-from relfast.tasks.realign.steps import parse_steps, without_repeats
-from relfast.tasks.realign.working import working
+from relfast.tasks.realign.extract import parse_steps, read_final_answer, same_answer, without_repeats
+from relfast.tasks.realign.gate import working
 
 CASES = realign_parity("parse")
 """Outputs of the published code, run unmodified."""

@@ -15,15 +15,12 @@ from relfast.deadlines import Deadlines
 from relfast.embed import get_embedder, models
 from relfast.records import Outcome, Record
 from relfast.tasks.options import AllOptions
-from relfast.tasks.realign import graded
+from relfast.tasks.realign import gate
 from relfast.tasks.realign import score as realign_scorer
+from relfast.tasks.realign.answers import same, value_of
 from relfast.tasks.realign.blind import STRATEGIES
-from relfast.tasks.realign.extract import MAX_STRICT_CHARS, MAX_STRICT_STEPS
-from relfast.tasks.realign.graded import BASE, gated_score
-from relfast.tasks.realign.steps import parse_steps
-from relfast.tasks.realign.value import same
-from relfast.tasks.realign.values import value_of
-from relfast.tasks.realign.working import working
+from relfast.tasks.realign.extract import MAX_STRICT_CHARS, MAX_STRICT_STEPS, parse_steps
+from relfast.tasks.realign.gate import BASE, gated_score, working
 
 ROWS = solutions()
 
@@ -127,8 +124,8 @@ def test_without_a_question_the_answer_alone_is_paid(tiny_options: AllOptions) -
 
 def test_the_gate() -> None:
     assert gated_score(False, 1.0) == gated_score(False, None) == 0.0
-    assert gated_score(True, None) == gated_score(True, 0.0) == gated_score(True, graded.LEAST) == BASE
-    assert gated_score(True, graded.MOST) == gated_score(True, 1.0) == pytest.approx(1.0)
+    assert gated_score(True, None) == gated_score(True, 0.0) == gated_score(True, gate.LEAST) == BASE
+    assert gated_score(True, gate.MOST) == gated_score(True, 1.0) == pytest.approx(1.0)
     assert BASE < gated_score(True, 0.5) < 1.0
 
 
@@ -222,6 +219,29 @@ def test_the_answers_of_real_solutions_are_read_as_their_sources_read_them() -> 
     assert 1_600 <= n_without <= 1_602  # GPT-3's, and two that end before they say an answer
 
 
+def test_every_encoder_has_its_own_baseline() -> None:
+    """Also one that stands where another one stood: the memory of an object that is gone is used again."""
+
+    class Same:
+        """An embedder for which any two texts have one cosine."""
+
+        def __init__(self, cosine: float) -> None:
+            self.cosine = cosine
+
+        def encode_distinct(
+            self,
+            texts: list[str],
+            owners: NDArray[np.int64] | None = None,
+            deadlines: Deadlines | None = None,
+        ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+            vectors = np.sqrt(1 - self.cosine) * np.eye(len(texts), len(texts) + 1, 1, dtype=np.float32)
+            vectors[:, 0] = np.sqrt(self.cosine)
+            return vectors, np.arange(len(texts))
+
+    for cosine in np.linspace(0.1, 0.8, 20).tolist():
+        assert gate._baseline(Same(cosine), Deadlines(1)) == pytest.approx(cosine, abs=1e-6)
+
+
 def test_a_record_whose_time_is_up_is_graded_no_further(tiny_options: AllOptions) -> None:
     options = tiny_options.with_(policy="strict")
     seconds = [0.0]
@@ -250,11 +270,11 @@ def test_a_record_whose_time_is_up_is_graded_no_further(tiny_options: AllOptions
     )
     deadlines, slow = Deadlines(2, 2.0, clock=lambda: seconds[0]), Slow()
     deadlines.charge(0, 3.0)
-    results = graded.step_f1s([works, works], slow, deadlines)
+    results = gate.step_f1s([works, works], slow, deadlines)
     assert results[0] == 0.0
     assert deadlines.passed(1)
     assert results[1] == 0.0
     before = slow.texts
-    graded.step_f1s([works, works], slow, deadlines)
+    gate.step_f1s([works, works], slow, deadlines)
     assert slow.texts == before
     assert options.strict

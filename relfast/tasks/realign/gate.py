@@ -1,0 +1,229 @@
+"""The reward under ``strict``: the final answer first, then how the working follows the reference.
+
+Working is what neither the problem nor an earlier sentence says already and what does not only state the
+answer. It is told by the share of new n-grams of words, numbers and signs; no model needed, linear time.
+
+The similarity of two sets of sentences is BERTScore's (Zhang et al. 2020): greedy matching, F1 of
+precision and recall, rescaled by the embedding model's baseline. Greedy, because right solutions cut
+their steps differently; one-to-one matches of lines (``coverage``) cost them more than copying the
+problem.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from relfast.deadlines import Deadlines
+from relfast.tasks.realign.alignment import Encoder, cosines
+
+N: Final = 3
+"""Words that are looked up together."""
+
+MIN_NEW_GRAMS: Final = 0.5
+"""Share of a sentence's n-grams that neither the problem nor an earlier sentence has. Of the sentences of
+right solutions, 5 % (GPT-3 on GSM8K) to 18 % (Qwen2.5, which writes its sums in displays and again) have
+fewer."""
+
+MIN_NEW_WORDS: Final = 0.15
+"""The same of single words, where no number or sign is new: shuffling the problem makes n-grams only."""
+
+MIN_WORDS: Final = 4
+"""Shorter ones without a sign are filler ("We get (1).")."""
+
+_TOKEN: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|[-+*/=<>^×÷−√%]")
+_NOT_SAID: Final = re.compile(
+    r"<<[^<>]*>>|\*\*|(?<=\d),(?=\d{3})|\\(?:left|right|text|mathrm|boxed|frac|dfrac|quad|begin|end)\b"
+)
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_a-z]|[$\\(*])|(?<=[。！？])")
+_SIGNS: Final = frozenset("+*/=<>^×÷−√%-")
+_STOCK_WORDS: Final = (
+    "a an the is are was were be been of to in on at by for with as so therefore thus hence then now"
+    " and or it its this that these those there which who he she they we i you our his her their have"
+    " has had get gets got do does did let us first next finally final answer ans answers boxed correct"
+    " result total value equal equals sum step problem solution must can will would need needs find"
+    " given since because if what how many much all"
+)
+_STOCK: Final = frozenset(_STOCK_WORDS.split())
+
+
+class Working(NamedTuple):
+    """The sentences of a solution.
+
+    Attributes
+    ----------
+    own
+        Those that are working of its own, in order.
+    weights
+        Characters of each of ``own``.
+    idle
+        Characters of those that say nothing new: copies, repeats. Statements of the answer are neither.
+    """
+
+    own: list[str]
+    weights: list[int]
+    idle: int
+
+
+def tokens(text: str) -> list[str]:
+    """Words, numbers and signs, in lower case."""
+    return _TOKEN.findall(_NOT_SAID.sub("", text.lower()))
+
+
+def sentences(steps: Sequence[str]) -> list[str]:
+    """The sentences of steps, so that it does not matter where lines end."""
+    return [part for step in steps for part in _SENTENCE.split(step)]
+
+
+def working(steps: Sequence[str], question: str, answer: str) -> Working:
+    """What of a solution's steps is working of its own.
+
+    Parameters
+    ----------
+    question
+        The problem statement; "" for a reference, which may quote it.
+    answer
+        The final answer's text.
+    """
+    asked, asked_grams = _asked(question)
+    seen = set(asked_grams)
+    answered = set(tokens(answer))
+    known = answered.union(asked, _STOCK)
+    own: list[str] = []
+    weights: list[int] = []
+    idle = 0
+    for sentence in sentences(steps):
+        said = tokens(sentence)
+        if not said:
+            continue
+        grams = _grams(said)
+        new = len(grams) - sum(map(seen.__contains__, grams))
+        seen.update(grams)
+        new_words = [word for word in said if word not in known]
+        if not new_words and not answered.isdisjoint(said) and (len(said) < N or 2 * new > len(grams)):
+            continue  # a statement of the answer
+        worked = any(word in _SIGNS or word[0].isdigit() for word in new_words) or (
+            bool(new_words) and len(new_words) >= MIN_NEW_WORDS * len(said)
+        )
+        enough = len(said) >= MIN_WORDS or not _SIGNS.isdisjoint(said)
+        if new >= MIN_NEW_GRAMS * len(grams) and worked and enough:
+            own.append(sentence)
+            weights.append(len(sentence))
+        else:
+            idle += len(sentence)
+    return Working(own, weights, idle)
+
+
+@lru_cache(maxsize=256)
+def working_of_reference(steps: tuple[str, ...], answer: str) -> Working:
+    """The working of a reference, found once for all responses to its problem."""
+    return working(steps, "", answer)
+
+
+@lru_cache(maxsize=256)
+def _asked(question: str) -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
+    """The tokens and n-grams of a question, worked out once for all responses to it."""
+    said = tokens(question)
+    return frozenset(said), frozenset(_grams(said))
+
+
+def _grams(said: Sequence[str]) -> list[tuple[str, ...]]:
+    return list(zip(*(said[at:] for at in range(N)), strict=False)) or [tuple(said)]
+
+
+BASE: Final = 0.5
+"""What a right answer earns alone. Working that follows the reference earns the rest."""
+
+LEAST: Final = 0.3
+MOST: Final = 0.7
+"""Step F1 from which working earns, and at which it earns everything. A right answer below a solution of
+another problem has 0.1 to 0.4, below filler 0.1 to 0.25, below its own working 0.5 to 0.9. The upper one
+is ReAlign's threshold of a good match."""
+
+IDLE: Final = 0.25
+"""What a character that says nothing new counts in the precision. Copies and repeats lower it; but right
+solutions restate what they use, and ToRA's quote the whole problem: at 1 they would earn no more than the
+bare answer."""
+
+_UNRELATED: Final = (
+    "The recipe asks for two cups of flour and a pinch of salt.",
+    "Photosynthesis turns light into chemical energy.",
+    "Her flight to Lisbon was cancelled because of the storm.",
+    "The orchestra tuned their instruments before the concert.",
+    "Parliament voted on the new fishing quotas yesterday.",
+    "Solve the inequality by adding $7$ to both sides.",
+    "A kernel driver handles interrupts from the network card.",
+    "The painting was restored by experts in Florence.",
+)
+"""Sentences of different matters: their mean cosine is the model's baseline (MiniLM near 0, BGE near 0.5)."""
+
+
+def gated_score(correct: bool, step_f1: float | None) -> float:
+    """0 without the right answer, else `BASE` and what the working adds to it."""
+    if not correct:
+        return 0.0
+    if step_f1 is None:
+        return BASE
+    graded = (step_f1 - LEAST) / (MOST - LEAST)
+    return BASE + (1 - BASE) * min(1.0, max(0.0, graded))
+
+
+def step_f1s(
+    pairs: Sequence[tuple[Working, Working] | None], encoder: Encoder, deadlines: Deadlines
+) -> list[float | None]:
+    """The F1 of (reference, response); None for None and for records whose time is up.
+
+    Of a reference without working it is 1.0: nothing is left to show.
+    """
+    results = [None if pair is None else 0.0 if pair[0].own else 1.0 for pair in pairs]
+    chosen = [
+        (k, *pair)
+        for k, pair in enumerate(pairs)
+        if pair is not None and pair[0].own and pair[1].own and not deadlines.passed(k)
+    ]
+    if not chosen:
+        return results
+    texts = [text for _, *sides in chosen for side in sides for text in side.own]
+    owners = np.repeat([k for k, *_ in chosen], [len(a.own) + len(b.own) for _, a, b in chosen])
+    vectors, places = encoder.encode_distinct(texts, owners, deadlines)
+    baseline = _baseline(encoder, deadlines)
+    at = 0
+    for k, reference, response in chosen:
+        middle, end = at + len(reference.own), at + len(reference.own) + len(response.own)
+        if not deadlines.passed(k):
+            with deadlines.step({k: 1}):
+                similarity = cosines(vectors, places[at:middle], places[middle:end])
+                results[k] = _f1(similarity, reference, response, baseline)
+        at = end
+    return results
+
+
+def _f1(similarity: NDArray[np.float32], reference: Working, response: Working, baseline: float) -> float:
+    scaled = np.maximum((similarity.astype(np.float64) - baseline) / (1.0 - baseline), 0.0)
+    # weighted by length: a display of three signs is no step as a sentence is one
+    recall = float(np.average(scaled.max(axis=1), weights=reference.weights))
+    weights = np.array(response.weights, np.float64)
+    precision = float((scaled.max(axis=0) * weights).sum() / (weights.sum() + IDLE * response.idle))
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+_baselines: Final[WeakKeyDictionary[Encoder, float]] = WeakKeyDictionary()
+
+
+def _baseline(encoder: Encoder, deadlines: Deadlines) -> float:
+    """The mean cosine of `_UNRELATED` under a model; worked out once, nobody's time."""
+    baseline = _baselines.get(encoder)
+    if baseline is None:
+        deadlines.before_loading()
+        vectors, places = encoder.encode_distinct(_UNRELATED)
+        n = len(_UNRELATED)
+        similarity = cosines(vectors, places, places).astype(np.float64)
+        mean = float((similarity.sum() - np.trace(similarity)) / (n * (n - 1)))
+        baseline = _baselines[encoder] = min(0.9, max(0.0, mean))
+    return baseline
