@@ -12,9 +12,10 @@ QUICK   := -m 'not slow and not trainers and not browser and not ray and not lin
 PAGES   := tests/test_docs.py tests/test_readme.py tests/packaging/test_names_in_text.py tests/strict/test_page.py
 MINUTES ?= 20
 LINES   ?= 100000
+MUTANTS ?= 200
 
 .PHONY: chromium demo test test-all test-everything test-pages test-quick test-trainers test-trainers-quick test-lines test-ray \
-  test-ray-quick warmup fuzz fuzz-chemistry fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
+  test-ray-quick warmup mutants fuzz fuzz-chemistry fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -33,7 +34,7 @@ $(VENV)/.test: $(VENV)/.created pyproject.toml
 	touch $@ $(VENV)/.demo
 
 # what only some tests need lies in an environment of its own over $(VENV), so that it is installed while others run
-OVER := docs trainers ray
+OVER := docs trainers ray mutants
 $(OVER:%=$(VENV)/%/.installed): $(VENV)/%/.installed: $(VENV)/.test
 	$(PYTHON) -m venv --without-pip $(VENV)/$*
 	base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
@@ -121,6 +122,12 @@ fuzz-chemistry: $(VENV)/.test
 ## LINES mutated lines of all tasks and dialects, read by the fast path and the ordinary way, in both policies
 fuzz-lines: $(VENV)/.test
 	$(BIN)/python tests/mutated_corpus.py $(LINES) --processes $(JOBS)
+
+## how many of MUTANTS random faults the tests of `test` find, each met by those that run its line; for a night
+mutants: $(VENV)/mutants/.installed
+	$(BIN)/relfast warmup
+	-$(VENV)/mutants/bin/python tests/mutants.py contexts
+	$(VENV)/mutants/bin/python tests/mutants.py run $(MUTANTS)
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -156,6 +156,7 @@ class Ways(NamedTuple):
     fast_path: TextFastPath
 
     @classmethod
+    @cache
     def of(cls, kind: str, gold: str) -> Ways:
         options = dict(JOBS[kind])
         job = Job(**{**options, "data": (gold,) if options.pop("data", False) else ()})

@@ -93,14 +93,17 @@ def test_one_by_one_and_all_at_once(task: str) -> None:
 
 @pytest.mark.parametrize("task", VALUES)
 def test_what_is_long_and_what_is_no_text(task: str) -> None:
-    """Work spaces end where they should: the longest texts that are read, and those a character longer."""
-    most = MAX_STRICT_CHARS
+    """Work spaces end where they should: the longest texts that are read are read as short ones of the same end."""
+    most, reader = MAX_STRICT_CHARS, _reader()
     texts: list[object] = [None, 4, b"Yes", ["Yes"], "No"]
+    said = [_said(task, text) for text in texts]
     for end in ("\n\nAnswer: 4", "\n\nYes: taxon_1, taxon_2", "\n\n<No>"):
         texts += ["word " * (most // 5 - 10) + end, "é" * (most - len(end)) + end, "é" * most + end]
-    reader = _reader()
-    _check(task, texts, reader.read_all(TASKS[task], texts))
-    _check(task, texts, [reader.read(TASKS[task], text) for text in texts])
+        said += [_said(task, "word " + end), _said(task, "é" + end), _said(task, "é" * most + end)]
+    for found in (reader.read_all(TASKS[task], texts), [reader.read(TASKS[task], text) for text in texts]):
+        # what the kernel leaves to others is no text
+        assert [one or expected for one, expected in zip(found, said, strict=True)] == said
+        assert None not in found[5:]
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))

@@ -54,8 +54,9 @@ GOLD: Final[dict[str, list[Any]]] = {
 RESPONSES: Final[list[Any]] = [
     "Answer: 4", "The answer is 2.", "Answer: 9", "yes: taxon_1, taxon_2", "Yes", "No", "<Yes>", "<No>", "Yes, 1 and 2",
     "no: taxon_1", "", " \n", "I cannot say.", "<think>Yes</think>", "<think>No</think>\nYes", "\ud800 Yes", None, 7,
-    [{"role": "assistant", "content": "Answer: 4"}], Named("No"), "x" * 70_000 + " Answer: 4",
+    [{"role": "assistant", "content": "Answer: 4"}], Named("No"),
 ]  # fmt: skip
+LONG: Final = "x" * 70_000 + " Answer: 4"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -82,10 +83,11 @@ def _alone(scorer: relfast.Scorer, at: int, task: str, answer: Any, response: An
 
 
 def _rows(task: str) -> list[tuple[str, Any, Any, Any]]:
+    """Every response with every gold; the long one, which plain code reads slowly, with the first."""
     return [
         (task, answer, response, question)
-        for answer in GOLD[task]
-        for response in RESPONSES
+        for at, answer in enumerate(GOLD[task])
+        for response in (RESPONSES if at else [*RESPONSES, LONG])
         for question in ((FASTA, None) if task == "REL-B1" else (None,))
     ]
 
