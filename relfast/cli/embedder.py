@@ -60,7 +60,7 @@ def add(source: str, name: str | None, take: str, precision: str, overwrite: boo
 @click.argument("name", metavar="NAME|DIR", default="auto")
 def info(name: str) -> None:
     """What a model is: its origin, sizes and hash. The default is the one that `auto` takes."""
-    from relfast.embed.resolving import resolve
+    from relfast.embed.adding import resolve
 
     _describe(resolve(name).path)
 

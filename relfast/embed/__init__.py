@@ -1,7 +1,7 @@
 """Sentence embeddings on ONNX Runtime: the only place of the project that loads it.
 
-A model is a directory (`models`), made once by ``relfast embedder add`` (`adding`, `export`) and found by
-name (`resolving`); an `Embedder` turns texts into unit vectors, each distinct text once, in batches of
+A model is a directory (`models`), made once by ``relfast embedder add`` (`adding`) and found by
+name (`adding.resolve`); an `Embedder` turns texts into unit vectors, each distinct text once, in batches of
 texts of equal token length (`embedder`), with a cache in memory and, if asked for, on disk (`cache`).
 
 On a CPU a text's vector has the same bits alone, in any batch, with any number of threads, and out of
@@ -11,22 +11,24 @@ the cache: rows do not depend on how a run was cut into blocks.
 from __future__ import annotations
 
 import importlib
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.embed.settings import CACHE_VARIABLE, SHARED_VARIABLE, THREADS_VARIABLE, vectors_cache
+from relfast_kernels.compiled.cache import Cache, user_cache
 
 if TYPE_CHECKING:
+    from relfast.embed.adding import describe, resolve
     from relfast.embed.embedder import Embedder, get_embedder
     from relfast.embed.models import Model, known_models
-    from relfast.embed.resolving import describe, resolve
 
 _HOMES: Final = {
     "Embedder": "relfast.embed.embedder",
     "Model": "relfast.embed.models",
-    "describe": "relfast.embed.resolving",
+    "describe": "relfast.embed.adding",
     "get_embedder": "relfast.embed.embedder",
     "known_models": "relfast.embed.models",
-    "resolve": "relfast.embed.resolving",
+    "resolve": "relfast.embed.adding",
 }
 
 __all__ = [
@@ -41,6 +43,25 @@ __all__ = [
     "resolve",
     "vectors_cache",
 ]
+
+
+THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
+"""Environment variable: threads of a model's session, instead of all usable cores."""
+
+CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
+"""Environment variable: ``1`` keeps vectors in the user's cache directory, a path keeps them there."""
+
+SHARED_VARIABLE: Final = "RELFAST_EMBED_SHARED"
+"""Environment variable: ``1`` has all processes of a user share one model on a machine's CPU; a path those
+that name the same one."""
+
+
+def vectors_cache() -> Cache | None:
+    """Where vectors are to be kept on disk; None where that is not asked for."""
+    chosen = os.environ.get(CACHE_VARIABLE, "")
+    if chosen in ("", "0", "off"):
+        return None
+    return user_cache("vectors") if chosen in ("1", "on") else Cache(Path(chosen), variable=CACHE_VARIABLE)
 
 
 if not TYPE_CHECKING:  # type checkers would take any name for one of ours

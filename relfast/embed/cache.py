@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from relfast_kernels.compiled.trust import UntrustedError
 
+from relfast.embed import vectors_cache
 from relfast.embed.models import Model
-from relfast.embed.settings import vectors_cache
 
 MEMORY_BYTES: Final = 48 << 20
 """Vectors kept in memory, at most: 30,000 of MiniLM, 12,000 of BGE large. Of the 100 MB that embedding may

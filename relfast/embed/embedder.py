@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from relfast.deadlines import Deadlines
 from relfast.embed import cache
+from relfast.embed.adding import resolve
 from relfast.embed.models import Model, describe_model
-from relfast.embed.resolving import resolve
 from relfast.embed.session import usable_threads
 from relfast.embed.shared import open_session
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast.cores import number_in, usable_cores
+from relfast.embed import THREADS_VARIABLE
 from relfast.embed.models import Model
-from relfast.embed.settings import THREADS_VARIABLE
 from relfast.errors import InputError, UsageError
 
 _SILENT: Final = 3
@@ -49,7 +49,7 @@ class Session:
         options.enable_cpu_mem_arena = False
         options.enable_mem_pattern = False
         if model.pooling == "graph":
-            # further fusing is no gain on our graphs, see `export`
+            # further fusing is no gain on our graphs, see `relfast.embed.adding`
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         try:
             self._session = onnxruntime.InferenceSession(

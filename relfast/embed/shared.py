@@ -16,7 +16,6 @@ import json
 import os
 import resource
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
@@ -31,9 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 from relfast_kernels.compiled.cache import Cache
 
+from relfast.embed import SHARED_VARIABLE
 from relfast.embed.models import Model
 from relfast.embed.session import Session
-from relfast.embed.settings import SHARED_VARIABLE
 
 IDLE_SECONDS: Final = 10.0
 """How long the process waits for somebody else: a worker that is replaced is back in one."""
@@ -43,8 +43,6 @@ START_SECONDS: Final = 30.0
 
 _POLL_SECONDS: Final = 0.02
 _BACKLOG: Final = 1_024
-_REQUEST: Final = struct.Struct("<qq")
-_ANSWER: Final = struct.Struct("<q")
 
 
 def shared_folder() -> Cache | None:
@@ -98,18 +96,16 @@ class SharedSession:
         return self._own.run(ids, lengths)
 
     def _ask(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float32]:
-        held: _Line | None = getattr(self._lines, "line", None)
-        if held is None:
-            held = self._lines.line = _Line(self._connected())
-        line = held.socket
-        line.sendall(_REQUEST.pack(*ids.shape) + ids.tobytes() + lengths.tobytes())
-        (dimensions,) = _ANSWER.unpack(_exactly(line, _ANSWER.size))
-        if dimensions < 0:
+        line: Connection | None = getattr(self._lines, "line", None)
+        if line is None:
+            line = self._lines.line = self._connected()
+        line.send_bytes(np.concatenate((ids.shape, ids.ravel(), lengths)).astype(np.int64).tobytes())
+        data = line.recv_bytes()
+        if not data:
             raise EOFError
-        data = _exactly(line, 4 * len(ids) * dimensions)
-        return np.frombuffer(data, np.float32).reshape(len(ids), dimensions)
+        return np.frombuffer(data, np.float32).reshape(len(ids), -1)
 
-    def _connected(self) -> socket.socket:
+    def _connected(self) -> Connection:
         """A line to the process, which is started if need be. Raises `OSError`."""
         line = socket.socket(socket.AF_UNIX)
         try:
@@ -126,7 +122,7 @@ class SharedSession:
         except BaseException:
             line.close()
             raise
-        return line
+        return Connection(line.detach())
 
     def _start(self) -> subprocess.Popen[bytes]:
         with contextlib.suppress(FileNotFoundError):
@@ -146,16 +142,6 @@ class SharedSession:
         return process
 
 
-class _Line:
-    """A thread's connection: closed when the thread, or the session, is gone."""
-
-    def __init__(self, line: socket.socket) -> None:
-        self.socket = line
-
-    def __del__(self) -> None:
-        self.socket.close()
-
-
 @contextlib.contextmanager
 def _locked(path: str) -> Iterator[None]:
     """Whoever connects, starts or leaves is alone with that."""
@@ -165,17 +151,6 @@ def _locked(path: str) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _exactly(line: socket.socket, length: int) -> bytearray:
-    data = bytearray(length)
-    view = memoryview(data)
-    while view:
-        got = line.recv_into(view)
-        if not got:
-            raise EOFError
-        view = view[got:]
-    return data
 
 
 class _Host:
@@ -203,7 +178,7 @@ class _Host:
         line.settimeout(None)
         with self._changed:
             self._here += 1
-        threading.Thread(target=self._attend, args=(line,), daemon=True).start()
+        threading.Thread(target=self._attend, args=(Connection(line.detach()),), daemon=True).start()
 
     def _leave(self) -> bool:
         """Take the name away, unless somebody has come meanwhile."""
@@ -217,19 +192,19 @@ class _Host:
         self._listening.settimeout(self._idle)
         return False
 
-    def _attend(self, line: socket.socket) -> None:
+    def _attend(self, line: Connection) -> None:
         try:
             with line, contextlib.suppress(OSError, EOFError):
                 while True:
-                    rows, tokens = _REQUEST.unpack(_exactly(line, _REQUEST.size))
-                    ids = np.frombuffer(_exactly(line, 8 * rows * tokens), np.int64).reshape(rows, tokens)
-                    lengths = np.frombuffer(_exactly(line, 8 * rows), np.int64)
+                    numbers = np.frombuffer(line.recv_bytes(), np.int64)
+                    ids = numbers[2 : 2 + numbers[0] * numbers[1]].reshape(numbers[:2])
+                    lengths = numbers[2 + ids.size :]
                     try:
-                        vectors = np.ascontiguousarray(self._session.run(ids, lengths), np.float32)
+                        vectors = self._session.run(ids, lengths)
                     except Exception:  # whoever asked runs it himself, and says what is wrong
-                        line.sendall(_ANSWER.pack(-1))
+                        line.send_bytes(b"")
                         continue
-                    line.sendall(_ANSWER.pack(vectors.shape[1]) + vectors.tobytes())
+                    line.send_bytes(np.ascontiguousarray(vectors, np.float32).tobytes())
         finally:
             with self._changed:
                 self._here -= 1

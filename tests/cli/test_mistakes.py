@@ -21,7 +21,7 @@ from click.testing import CliRunner
 import relfast
 from relfast.cli.examples import EXAMPLES
 from relfast.cli.main import COMMANDS, cli, main
-from relfast.embed.resolving import resolve
+from relfast.embed.adding import resolve
 
 RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer: 3"}
 
