@@ -395,7 +395,7 @@ def test_the_command_that_converts_a_data_set_does(here: Path) -> None:
     assert [json.loads(line) for line in Path("saved.jsonl").read_bytes().splitlines()] == [RECORD] * 2
 
 
-@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
+@pytest.mark.skipif(shutil.which("jq") is None, reason="no jq: nightly's job `skipped` has it")
 @pytest.mark.parametrize("name", ["list", "renamed", "by_id", "columns", "frame", "records", "log"])
 def test_the_command_that_makes_lines_of_a_document_does(name: str, here: Path) -> None:
     """Whether it stands on one line, and is a row, or is indented, and refused as a whole (the log is read)."""
@@ -422,7 +422,7 @@ def test_samples_of_one_record_are_no_document(here: Path) -> None:
     assert "document" not in said
 
 
-@pytest.mark.skipif(shutil.which("zstd") is None, reason="needs zstd")
+@pytest.mark.skipif(shutil.which("zstd") is None, reason="no zstd: nightly's job `skipped` has it")
 def test_the_command_that_reads_what_looks_far_back_does(here: Path) -> None:
     subprocess.run("zstd -q -d --long=31 far_back.jsonl.zst", shell=True, check=True, cwd=here)
     assert typed("score far_back.jsonl")[0] == 0

@@ -77,7 +77,7 @@ def test_mypy_finds_a_users_wrong_options(users: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
+@pytest.mark.skipif(shutil.which("pyright") is None, reason="no pyright: nightly's job `skipped` has it")
 def test_pyright_finds_a_users_wrong_options(users: Path) -> None:
     (users / "pyrightconfig.json").write_text(f'{{"extraPaths": ["{ROOT}", "{ROOT / "kernels"}"]}}')
     everything(lines_with_errors(["pyright", "--pythonpath", sys.executable], users))

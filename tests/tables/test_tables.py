@@ -40,7 +40,7 @@ def test_escaped_latex_has_no_active_character(text: str) -> None:
     assert all(char.isprintable() for char in shown)
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex here")
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex: nightly's job `skipped` has it")
 def test_latex_compiles(tmp_path: Path) -> None:
     rows = [['a_b & 50% \\input{x} $y$ ~^ <>|" – ±', percent_cell(0.512, (0.49, 0.54), bold=True)]]
     body = table(["Task", "Correct (%)"], rows, caption="C & D", label="tab:x")
