@@ -62,7 +62,7 @@ def _alignment(folder: Path) -> Probe:
 
 
 def _mazes(folder: Path) -> Probe:
-    from relfast_kernels.maze.judge import validate_plans
+    from relfast_kernels.maze.plans import validate_plans
 
     from benchmarks.workloads_seqbench import mazes
     from relfast.seqbench import Maze

@@ -60,7 +60,7 @@ def naive_metrics(record: Record, gold: list[str]) -> tuple[bool, float, float]:
 def test_validation(benchmark: Any) -> None:
     """Parsed actions, batch, one core, against the textbook loop on a part of them."""
     from relfast_kernels.layouts import LEGAL
-    from relfast_kernels.maze.judge import validate_plans
+    from relfast_kernels.maze.plans import validate_plans
 
     n_plans = size(benchmark, smoke=50, quick=20_000, full=100_000)
     (row,) = mazes(1, 20, 20, 100, 4)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import carray, kernel
 from relfast_kernels.layouts import MATCH, SKIP_BENCHMARK, SKIP_LLM
 
 LANES = 8
@@ -173,61 +173,26 @@ def trace_back(
 
 
 @kernel
-def align_batch(
-    similarity: NDArray[np.float32],
-    cells: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    order: NDArray[np.int64],
+def align_into(
+    similarity: Any,
+    cells: Any,
+    rows: Any,
+    columns: Any,
+    order: Any,
     gap: float,
     threshold: float,
-) -> tuple[
-    NDArray[np.uint8],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.int64],
-    NDArray[np.float64],
-    NDArray[np.int64],
-]:
-    """Align every pair of a ragged batch.
-
-    Parameters
-    ----------
-    similarity, cells, rows, columns
-        The batch (see the module); ``cells`` int64 offsets. An empty side is allowed.
-    order
-        The pairs in the order in which they are put side by side; sorted by columns and then rows, little
-        is padded. It does not change any result.
-    gap, threshold
-        Score of a skip; similarity under which a match counts as divergence.
-
-    Returns
-    -------
-    (path, begin, end, matches, total, diverged)
-        ``path[begin[p]:end[p]]`` are pair ``p``'s moves in order (`MATCH`, `SKIP_BENCHMARK`, `SKIP_LLM`);
-        then per pair the number of matches, the sum of their similarities (see `trace_back`), and the 1-based
-        place of the first divergence in the path (0: none).
-    """
+    path: Any,
+    begin: Any,
+    end: Any,
+    matches: Any,
+    total: Any,
+    diverged: Any,
+    codes: Any,
+    mixed: Any,
+    table: Any,
+) -> None:
+    """`align_batch` with its results, of which ``end`` is known, and its work space as arguments."""
     pairs = rows.size
-    begin = np.empty(pairs, np.int64)
-    end = np.empty(pairs, np.int64)
-    matches = np.empty(pairs, np.int64)
-    total = np.empty(pairs, np.float64)
-    diverged = np.empty(pairs, np.int64)
-    size = 0
-    most_columns = 0
-    most_cells = 0
-    for p in range(pairs):
-        size += rows[p] + columns[p]
-        end[p] = size
-        most_columns = max(most_columns, columns[p])
-        if rows[p] * columns[p] > LANE_CELLS:
-            most_cells = max(most_cells, rows[p] * columns[p])
-    path = np.empty(size, np.uint8)
-    codes = np.empty(max(most_cells, LANE_CELLS * LANES), np.uint8)
-    mixed = np.zeros(LANE_CELLS * LANES, np.float32)
-    table = np.empty((2, (most_columns + 1) * LANES), np.float64)
-
     at = 0
     while at < pairs:
         # as many of the next pairs as fit side by side; one that is too large goes alone
@@ -267,10 +232,82 @@ def align_batch(
             )
             begin[p] = first + start
         at += together
+
+
+def align_batch(
+    similarity: NDArray[np.float32],
+    cells: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    order: NDArray[np.int64],
+    gap: float,
+    threshold: float,
+) -> tuple[
+    NDArray[np.uint8],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.float64],
+    NDArray[np.int64],
+]:
+    """Align every pair of a ragged batch.
+
+    Parameters
+    ----------
+    similarity, cells, rows, columns
+        The batch (see the module); ``cells`` int64 offsets. An empty side is allowed.
+    order
+        The pairs in the order in which they are put side by side; sorted by columns and then rows, little
+        is padded. It does not change any result.
+    gap, threshold
+        Score of a skip; similarity under which a match counts as divergence.
+
+    Returns
+    -------
+    (path, begin, end, matches, total, diverged)
+        ``path[begin[p]:end[p]]`` are pair ``p``'s moves in order (`MATCH`, `SKIP_BENCHMARK`, `SKIP_LLM`);
+        then per pair the number of matches, the sum of their similarities (see `trace_back`), and the 1-based
+        place of the first divergence in the path (0: none).
+    """
+    similarity, rows, columns = _flat(similarity, np.float32), _flat(rows), _flat(columns)
+    cells, order, pairs = _flat(cells), _flat(order), rows.size
+    begin, matches, diverged = (np.zeros(pairs, np.int64) for _ in range(3))
+    end, total = np.cumsum(rows + columns), np.zeros(pairs, np.float64)
+    sizes = rows * columns
+    most_cells = int(sizes[sizes > LANE_CELLS].max(initial=LANE_CELLS * LANES))
+    path = np.empty(int(end[-1]) if pairs else 0, np.uint8)
+    codes, mixed = np.empty(most_cells, np.uint8), np.zeros(LANE_CELLS * LANES, np.float32)
+    breadth = (int(columns.max(initial=0)) + 1) * LANES
+    table, bounds = np.empty((2, breadth), np.float64), np.array([gap, threshold])
+    arrays = (cells, rows, columns, order, bounds, path, begin, end, matches, total, diverged)
+    _functions()["align"](
+        similarity.ctypes.data, similarity.size, pairs, *(array.ctypes.data for array in arrays), path.size,
+        codes.ctypes.data, codes.size, mixed.ctypes.data, table.ctypes.data, breadth,
+    )  # fmt: skip
     return path, begin, end, matches, total, diverged
 
 
 @kernel
+def cosines_into(
+    vectors: Any, rows_of: Any, columns_of: Any, rows: Any, columns: Any, similarity: Any, partial: Any
+) -> None:
+    """`cosine_batch` with its result and its work space as arguments."""
+    one = np.float32(1.0)
+    at = 0
+    row = 0
+    column = 0
+    for p in range(rows.size):
+        for i in range(row, row + rows[p]):
+            for j in range(column, column + columns[p]):
+                if rows_of[i] == columns_of[j]:
+                    similarity[at] = one
+                else:
+                    similarity[at] = min(dot(vectors[rows_of[i]], vectors[columns_of[j]], partial), one)
+                at += 1
+        row += rows[p]
+        column += columns[p]
+
+
 def cosine_batch(
     vectors: NDArray[np.float32],
     rows_of: NDArray[np.int64],
@@ -290,25 +327,15 @@ def cosine_batch(
 
     A text is exactly 1 from itself, and nothing is above 1, although the rounded dot product may be.
     """
-    cells = 0
-    for p in range(rows.size):
-        cells += rows[p] * columns[p]
-    similarity = np.empty(cells, np.float32)
+    vectors = np.ascontiguousarray(vectors, np.float32)
+    rows_of, columns_of, rows, columns = map(_flat, (rows_of, columns_of, rows, columns))
+    similarity = np.empty(int((rows * columns).sum()), np.float32)
     partial = np.empty(PRODUCTS, np.float32)
-    one = np.float32(1.0)
-    at = 0
-    row = 0
-    column = 0
-    for p in range(rows.size):
-        for i in range(row, row + rows[p]):
-            for j in range(column, column + columns[p]):
-                if rows_of[i] == columns_of[j]:
-                    similarity[at] = one
-                else:
-                    similarity[at] = min(dot(vectors[rows_of[i]], vectors[columns_of[j]], partial), one)
-                at += 1
-        row += rows[p]
-        column += columns[p]
+    indices = (rows_of, columns_of, rows, columns, similarity)
+    _functions()["cosines"](
+        vectors.ctypes.data, *vectors.shape, rows_of.size, columns_of.size, rows.size,
+        *(array.ctypes.data for array in indices), similarity.size, partial.ctypes.data,
+    )  # fmt: skip
     return similarity
 
 
@@ -331,11 +358,58 @@ def dot(a: NDArray[np.float32], b: NDArray[np.float32], partial: NDArray[np.floa
     return partial[0]
 
 
-def warm_up() -> None:
-    """Compile everything here for the types that callers use: two small pairs and a large one."""
-    rows, columns = np.array([2, 1, LANE_CELLS + 1]), np.array([2, 2, 1])
-    vectors = np.ones((2, PRODUCTS), np.float32)
-    rows_of, columns_of = np.zeros(int(rows.sum()), np.int64), np.ones(int(columns.sum()), np.int64)
-    similarity = cosine_batch(vectors, rows_of, columns_of, rows, columns)
-    sizes = rows * columns
-    align_batch(similarity, np.cumsum(sizes) - sizes, rows, columns, np.arange(3), -0.1, 0.7)
+def _align(
+    similarity: Any, n_cells: int, pairs: int, cells: Any, rows: Any, columns: Any, order: Any, bounds: Any,
+    path: Any, begin: Any, end: Any, matches: Any, total: Any, diverged: Any, n_moves: int,
+    codes: Any, n_codes: int, mixed: Any, table: Any, breadth: int,
+) -> int:  # fmt: skip
+    gap, threshold = carray(bounds, 2, np.float64)
+    align_into(
+        carray(similarity, n_cells, np.float32),
+        carray(cells, pairs, np.int64),
+        carray(rows, pairs, np.int64),
+        carray(columns, pairs, np.int64),
+        carray(order, pairs, np.int64),
+        gap,
+        threshold,
+        carray(path, n_moves, np.uint8),
+        carray(begin, pairs, np.int64),
+        carray(end, pairs, np.int64),
+        carray(matches, pairs, np.int64),
+        carray(total, pairs, np.float64),
+        carray(diverged, pairs, np.int64),
+        carray(codes, n_codes, np.uint8),
+        carray(mixed, LANE_CELLS * LANES, np.float32),
+        carray(table, (2, breadth), np.float64),
+    )
+    return 0
+
+
+def _cosines(
+    vectors: Any, n: int, size: int, n_rows: int, n_columns: int, pairs: int, rows_of: Any, columns_of: Any,
+    rows: Any, columns: Any, similarity: Any, n_cells: int, partial: Any,
+) -> int:  # fmt: skip
+    cosines_into(
+        carray(vectors, (n, size), np.float32),
+        carray(rows_of, n_rows, np.int64),
+        carray(columns_of, n_columns, np.int64),
+        carray(rows, pairs, np.int64),
+        carray(columns, pairs, np.int64),
+        carray(similarity, n_cells, np.float32),
+        carray(partial, PRODUCTS, np.float32),
+    )
+    return 0
+
+
+ENTRIES = {"align": (_align, "piipppppppppppipippi"), "cosines": (_cosines, "piiiiipppppip")}
+"""Name → function and its arguments (``p`` pointer, ``i`` int64)."""
+
+
+def _flat(values: Any, kind: Any = np.int64) -> Any:
+    return np.ascontiguousarray(values, kind)
+
+
+def _functions() -> Any:
+    from relfast_kernels.compiled import native
+
+    return native.functions("align")

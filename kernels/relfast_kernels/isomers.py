@@ -10,10 +10,12 @@ Hydrogens are not vertices: they fill the valences that the ``bonds`` between he
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import carray, kernel
 
 Bonds = npt.NDArray[np.int8]
 Counts = npt.NDArray[np.int64]
@@ -25,7 +27,7 @@ ENTER, LOWER, DONE = 0, 1, 2
 
 
 @kernel
-def is_maximal(matrix: Bonds, blocks: Bonds, known: int) -> bool:
+def is_maximal(matrix: Bonds, blocks: Bonds, known: int, work: Bonds, places: Counts) -> bool:
     """Whether no permutation inside the blocks makes the matrix larger, as far as its known rows tell.
 
     Parameters
@@ -36,14 +38,15 @@ def is_maximal(matrix: Bonds, blocks: Bonds, known: int) -> bool:
         ``(n,)`` int8, ascending: vertices of one block may change places.
     known
         Rows ``0 … known-1`` (and with them those columns) are final.
+    work, places
+        Work space, as `next_isomers` has it.
 
     A depth-first search over the images of vertex 0, 1, …: the images chosen so far split the other
     vertices into cells, and sorting a cell by its bonds to the newest image gives the largest next row.
     """
     n = matrix.shape[0]
-    order = np.empty((known + 1, n), dtype=np.int8)
-    cell = np.empty((known + 1, n), dtype=np.int8)
-    at = np.zeros(known + 1, dtype=np.int64)
+    order, cell, at = work[0], work[1], places[0]
+    at[0] = 0
     for q in range(n):
         order[0, q] = q
         cell[0, q] = blocks[q]
@@ -103,15 +106,16 @@ def is_maximal(matrix: Bonds, blocks: Bonds, known: int) -> bool:
 
 
 @kernel
-def _may_connect(matrix: Bonds, last: int) -> bool:
+def _may_connect(matrix: Bonds, last: int, places: Counts) -> bool:
     """Whether the graph can still become connected when rows up to ``last`` are final."""
     n = matrix.shape[0]
-    seen = np.zeros(n, dtype=np.bool_)
-    stack = np.empty(n, dtype=np.int64)
+    seen, stack = places[0], places[1]
+    for u in range(n):
+        seen[u] = 0
     for root in range(last + 1):
-        if seen[root]:
+        if seen[root] != 0:
             continue
-        seen[root] = True
+        seen[root] = 1
         stack[0] = root
         top, size, is_open = 1, 0, False
         while top > 0:
@@ -121,8 +125,8 @@ def _may_connect(matrix: Bonds, last: int) -> bool:
             if v > last:
                 is_open = True
             for u in range(n):
-                if not seen[u] and matrix[v, u] > 0:
-                    seen[u] = True
+                if seen[u] == 0 and matrix[v, u] > 0:
+                    seen[u] = 1
                     stack[top] = u
                     top += 1
         if not is_open and size < n:
@@ -144,7 +148,9 @@ def _limit(matrix: Bonds, blocks: Bonds, free: Counts, i: int, j: int, left: int
 
 
 @kernel
-def _row_is_good(matrix: Bonds, blocks: Bonds, free: Counts, i: int, left: int) -> bool:
+def _row_is_good(
+    matrix: Bonds, blocks: Bonds, free: Counts, i: int, left: int, work: Bonds, places: Counts
+) -> bool:
     """Whether row ``i``, just filled, leaves a way to a connected maximal matrix."""
     n = matrix.shape[0]
     rest = 0
@@ -152,12 +158,21 @@ def _row_is_good(matrix: Bonds, blocks: Bonds, free: Counts, i: int, left: int) 
         rest += free[u]
     if 2 * left > rest:
         return False
-    return _may_connect(matrix, i) and is_maximal(matrix, blocks, n if i == n - 2 else i + 1)
+    return _may_connect(matrix, i, places) and is_maximal(
+        matrix, blocks, n if i == n - 2 else i + 1, work, places
+    )
 
 
 @kernel
 def next_isomers(
-    valences: Counts, blocks: Bonds, cursor: Counts, matrix: Bonds, free: Counts, out: Bonds
+    valences: Counts,
+    blocks: Bonds,
+    cursor: Counts,
+    matrix: Bonds,
+    free: Counts,
+    out: Bonds,
+    work: Bonds,
+    places: Counts,
 ) -> int:
     """Write the next isomers to ``out`` and say how many; fewer than ``len(out)`` means there are no more.
 
@@ -174,6 +189,8 @@ def next_isomers(
         ``(n, n)`` int8 zeros and ``(n,)`` int64 copy of ``valences`` at the start; then the search's own.
     out
         ``(k, n, n)`` int8: receives bond orders, symmetric.
+    work, places
+        Work space: ``(2, n + 1, n)`` int8, ``(2, n + 1)`` int64.
     """
     n = len(valences)
     i, j, left, step = cursor[0], cursor[1], cursor[2], cursor[3]
@@ -203,28 +220,46 @@ def next_isomers(
         step = ENTER
         if j < n - 1:
             j += 1
-        elif not _row_is_good(matrix, blocks, free, i, left):
+        elif not _row_is_good(matrix, blocks, free, i, left, work, places):
             step = LOWER
         elif i < n - 2:
             i += 1
             j = i + 1
         else:
             if left == 0:
-                out[found] = matrix
+                # entry by entry: numba allocates memory to assign one array to another
+                for u in range(n):
+                    for v in range(n):
+                        out[found, u, v] = matrix[u, v]
                 found += 1
             step = LOWER
     cursor[0], cursor[1], cursor[2], cursor[3] = i, j, left, step
     return found
 
 
-def warm_up() -> None:
-    """Compile for the types that `relfast.chem.isomers` passes: the isomers of C2H6O."""
-    valences = np.array([4, 4, 2], dtype=np.int64)
-    next_isomers(
-        valences,
-        np.array([0, 0, 1], dtype=np.int8),
-        np.array([0, 1, 2, ENTER], dtype=np.int64),
-        np.zeros((3, 3), dtype=np.int8),
-        valences.copy(),
-        np.zeros((4, 3, 3), dtype=np.int8),
+def _next(
+    valences: Any,
+    blocks: Any,
+    n: int,
+    cursor: Any,
+    matrix: Any,
+    free: Any,
+    out: Any,
+    chunk: int,
+    work: Any,
+    places: Any,
+) -> int:
+    return next_isomers(
+        carray(valences, n, np.int64),
+        carray(blocks, n, np.int8),
+        carray(cursor, 4, np.int64),
+        carray(matrix, (n, n), np.int8),
+        carray(free, n, np.int64),
+        carray(out, (chunk, n, n), np.int8),
+        carray(work, (2, n + 1, n), np.int8),
+        carray(places, (2, n + 1), np.int64),
     )
+
+
+ENTRIES = {"next": (_next, "ppippppipp")}
+"""Name → function and its arguments (``p`` pointer, ``i`` int64)."""

@@ -59,9 +59,3 @@ def similar(
             shares[found] = share
             found += 1
     return found
-
-
-def warm_up() -> None:
-    """Compile for the types that `relfast.chem.bank` passes."""
-    prints, counts = np.ones((2, 1), np.uint64), np.ones(2, np.int64)
-    similar(prints, counts, 0, 0.5, 1.0, np.zeros(2, np.int64), np.zeros(2, np.float64))

@@ -206,8 +206,7 @@ class Bench:
         )
         watch.step(f"{model.name} {part.name}: scoring")
         for name in dict.fromkeys(request.task for request in requests):
-            # compiled once and here, on a fresh machine: the workers would each do it, at the same time
-            if name is not None and (TASKS[name].kernels or TASKS[name].loads):
+            if name is not None and TASKS[name].loads:
                 TASKS[name].load()
         watch_rows = watch.scoring(f"{model.name} {part.name}: scoring")
         summary = self._score(responses, _scored(folder, part), watch_rows, resume=resume)

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from rdkit import Chem, rdBase
 from rdkit.Chem import rdMolDescriptors
+from relfast_kernels.compiled import native
 from relfast_kernels.compiled.cache import Cache, user_cache
 from relfast_kernels.compiled.trust import UntrustedError
 
@@ -99,8 +100,6 @@ def structures(formula: str, chunk: int = CHUNK) -> Iterator[tuple[list[str], np
     UsageError
         As `parse_formula`.
     """
-    from relfast_kernels.isomers import next_isomers
-
     counts = parse_formula(formula)
     atoms = [element for element in VALENCES for _ in range(counts.get(element, 0))]
     elements = list(VALENCES)
@@ -118,9 +117,13 @@ def structures(formula: str, chunk: int = CHUNK) -> Iterator[tuple[list[str], np
     matrix = np.zeros((n, n), dtype=np.int8)
     free = valences.copy()
     out = np.zeros((chunk, n, n), dtype=np.int8)
+    work, spots = np.empty((2, n + 1, n), np.int8), np.empty((2, n + 1), np.int64)
+    write = native.functions("isomers")["next"]
+    given = (valences.ctypes.data, blocks.ctypes.data, n)
+    places = (cursor.ctypes.data, matrix.ctypes.data, free.ctypes.data, out.ctypes.data)
     found = chunk
     while found == chunk:
-        found = int(next_isomers(valences, blocks, cursor, matrix, free, out))
+        found = write(*given, *places, chunk, work.ctypes.data, spots.ctypes.data)
         yield atoms, out[:found].copy()
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -28,20 +27,6 @@ UNIT: Final = "motif"
 
 Ints = npt.NDArray[np.int64]
 Function = Callable[..., int]
-
-
-@cache
-def _functions() -> Mapping[str, Function] | None:
-    """The unit's functions, compiled if need be; None where they cannot be kept."""
-    functions = native.load(UNIT)
-    if functions is None:
-        try:
-            # numba would take as long, and half a second in each process that follows
-            native.build(UNIT)
-        except OSError:
-            return None
-        functions = native.load(UNIT)
-    return functions
 
 
 def _at(array: npt.NDArray[Any]) -> ctypes.c_void_p:
@@ -74,30 +59,8 @@ class Search(threading.local):
         if k > self._space.k:
             self._space = _Space(k)
         space, places = self._space, np.array(starts, np.int64)
-        functions = _functions()
-        if functions is None:
-            from relfast_kernels.motif.grow import largest_motifs
-
-            images = space.images.reshape(-1)[: DEPTHS * k * SECTION].reshape(DEPTHS, k, SECTION)
-            is_whole = bool(
-                largest_motifs(
-                    rows,
-                    places,
-                    min_atoms,
-                    max_steps,
-                    space.work,
-                    space.known,
-                    images,
-                    space.frames,
-                    space.found,
-                    space.motifs,
-                )
-            )
-        else:
-            search = functions["largest"]
-            is_whole = bool(
-                search(_at(rows), len(rows), _at(places), k, min_atoms, max_steps, *space.addresses)
-            )
+        search = native.functions(UNIT)["largest"]
+        is_whole = bool(search(_at(rows), len(rows), _at(places), k, min_atoms, max_steps, *space.addresses))
         n = int(space.found[FOUND_MOTIFS])
         return tuple(space.motifs[:n].tolist()) if is_whole and n <= MAX_MOTIFS else ()
 
@@ -108,14 +71,8 @@ def similar(
     """Where fingerprints are that are similar to one of them, and how similar: `relfast_kernels.similar`."""
     n, words = prints.shape
     places, shares = np.empty(n, np.int64), np.empty(n)
-    functions = _functions()
-    if functions is None:
-        from relfast_kernels.similar import similar as by_numba
-
-        found = int(by_numba(prints, counts, index, lowest, highest, places, shares))
-    else:
-        bounds = np.array((lowest, highest))
-        found = functions["similar"](
-            _at(prints), n, words, _at(counts), index, _at(bounds), _at(places), _at(shares)
-        )
+    bounds = np.array((lowest, highest))
+    found = native.functions(UNIT)["similar"](
+        _at(prints), n, words, _at(counts), index, _at(bounds), _at(places), _at(shares)
+    )
     return places[:found].copy(), shares[:found].copy()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sys
 import time
 
@@ -44,18 +42,17 @@ def command() -> None:
             click.echo(f"  extra {extra}: not installed ({install_command(extra)})")
     started = time.perf_counter()
     n = compile_kernels()
-    click.echo(f"kernels: {n} modules ready in {time.perf_counter() - started:.1f} s")
+    click.echo(f"kernels: {n} units ready in {time.perf_counter() - started:.1f} s")
 
 
 def compile_kernels() -> int:
-    """Build the native units that are missing, and call every module's ``warm_up``; how many there are.
+    """Build the kernels' units that are missing; how many there are.
 
     Raises
     ------
     OutputError
         What is compiled cannot be kept.
     """
-    import relfast_kernels
     from relfast_kernels.compiled import native
     from relfast_kernels.compiled.making import make
 
@@ -72,15 +69,8 @@ def compile_kernels() -> int:
                 make(missing, usable_cores(), environment=environment(), tell=shown)
             except OSError as error:
                 raise OutputError(native.cache().path, str(error)) from None
-    n = len(native.UNITS)
-    for module in pkgutil.walk_packages(relfast_kernels.__path__, "relfast_kernels."):
-        if module.name.endswith("__main__"):
-            continue
-        loaded = importlib.import_module(module.name)
-        if hasattr(loaded, "warm_up"):
-            loaded.warm_up()
-            n += 1
-    return n
+    native.clean_up()
+    return len(native.UNITS)
 
 
 class _Shown:

@@ -92,8 +92,6 @@ class Task:
         ``(options, threads) -> TextJudge | None``; as many threads may work for a call.
     modules
         Modules that scoring imports at some record, by dotted name.
-    kernels
-        Modules of `relfast_kernels` that scoring calls and that compile at their first use.
     loads
         The function ("module:function") that loads the machine code that scoring cannot do without.
     packages
@@ -140,7 +138,6 @@ class Task:
     in_blocks: str | None = None
     of_texts: str | None = None
     modules: tuple[str, ...] = ()
-    kernels: tuple[str, ...] = ()
     loads: str | None = None
     packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
@@ -232,12 +229,10 @@ class Task:
             importlib.import_module(name)
 
     def load(self) -> None:
-        """Load the scorer and its kernels (compiled if need be), so that no record pays for it."""
+        """Load the scorer and what it needs, so that no record pays for it."""
         self.import_modules()
         if self.loads is not None:
             resolve(self.loads)()
-        for name in self.kernels:
-            importlib.import_module(f"relfast_kernels.{name}").warm_up()
 
     @cached_property
     def source(self) -> Generator:

@@ -390,7 +390,7 @@ def test_cache_directory_unwritable_or_torn(tmp_path: Path) -> None:
     plain_file = tmp_path / "file"
     plain_file.write_text("in the way")
     torn = tmp_path / "torn"
-    for kind in ("numba", "native", "embeddings"):
+    for kind in ("native", "embeddings"):
         (torn / kind).mkdir(parents=True)
         (torn / kind / "garbage.o").write_bytes(os.urandom(2000))
     for cache in (plain_file, torn, Path("/proc/1/none")):

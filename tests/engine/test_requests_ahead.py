@@ -38,7 +38,6 @@ def expected(dump: Path) -> bytes:
     return out.read_bytes()
 
 
-@pytest.mark.compiled
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize("killed", [(), (2, 9)], ids=["left alone", "killed"])
 def test_blocks_that_were_sent_ahead(
@@ -62,7 +61,6 @@ def test_blocks_that_were_sent_ahead(
     assert len(ahead) > 10
 
 
-@pytest.mark.compiled
 def test_a_request_that_cannot_be_sent_ahead(
     dump: Path, expected: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,7 +119,6 @@ def _corpus(group: str, rng: random.Random) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("details", [False, True])
 @pytest.mark.parametrize("group", ["honest", "attack"])
@@ -133,7 +132,6 @@ def test_rows_are_those_of_the_ordinary_way(group: str, details: bool) -> None:
     assert fast == exact
 
 
-@pytest.mark.compiled
 @pytest.mark.slow
 @pytest.mark.parametrize("details", [False, True])
 @pytest.mark.parametrize("field", ["question", "input", "\\u0071uestion", "x"])
@@ -163,7 +161,6 @@ def test_gold_is_what_the_question_calls_it(tmp_path: Path, field: str, details:
     assert b'"correct":false' in fast[0]
 
 
-@pytest.mark.compiled
 @pytest.mark.slow
 def test_the_kernel_reads_what_models_write() -> None:
     rng = random.Random(1)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import grp
-import json
 import os
 import pwd
-import subprocess
-import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -416,49 +413,17 @@ def test_two_libraries_are_not_taken_for_each_other(base: Path) -> None:
     assert not entries["text"] & entries["smiles"]
 
 
-# numba
-
-_PROBE = """
-import json, warnings, numba
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    from relfast_kernels.compiled import jit
-said = [str(one.message) for one in caught if "relfast" in str(one.message)]
-print(json.dumps([jit.CACHED, str(jit._HOME.path), said]))
-"""
-
-
-def probe(**environment: str) -> tuple[bool, Path, list[str]]:
-    """Whether numba's files are kept, where, and what was warned of, in a process of its own."""
-    known = {k: v for k, v in os.environ.items() if k not in ("NUMBA_CACHE_DIR", "RELFAST_CACHE_DIR")}
-    path = os.pathsep.join(sys.path)
-    done = subprocess.run(
-        [sys.executable, "-c", _PROBE],
-        env={**known, "PYTHONPATH": path, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    cached, home, said = json.loads(done.stdout)
-    return cached, Path(home), said
-
-
-@pytest.mark.parametrize("variable", ["RELFAST_CACHE_DIR", "NUMBA_CACHE_DIR"])
-def test_numbas_pickles_are_kept_apart_and_judged(variable: str, tmp_path: Path) -> None:
-    chosen = tmp_path / "chosen"
-    cached, home, said = probe(**{variable: str(chosen)})
-    assert cached
-    assert not said
-    assert home.is_relative_to(chosen)
-    assert home.stat().st_mode & 0o7777 == 0o700
-    planted = home / "relfast_kernels_0"
-    planted.mkdir()
-    (planted / "text.nbi").symlink_to("/dev/null")
-    cached, _, (line,) = probe(**{variable: str(chosen)})
-    assert not cached
-    assert f"{planted / 'text.nbi'} is a link" in line
-    assert line.endswith(f"; {variable} chooses another place")
-    chosen.chmod(0o777)
-    cached, _, (line,) = probe(**{variable: str(chosen)})
-    assert not cached
-    assert f"{chosen} can be written by others (mode 0777)" in line
+def test_what_nobody_has_used_for_a_week_is_removed(base: Path) -> None:
+    path = built("prompts")
+    used, forgotten, recent = (base / "native" / name for name in (path.name, "text-0.so", "text-1.so"))
+    used.write_bytes(path.read_bytes())
+    forgotten.touch(mode=0o600)
+    recent.touch(mode=0o600)
+    of_numba = base / "numba" / "0123"
+    of_numba.mkdir(parents=True)
+    (of_numba / "kernel.nbi").touch()
+    for old in (used, forgotten, of_numba):
+        os.utime(old, (1.0, 1.0))
+    assert native.load("prompts") is not None
+    native.clean_up()
+    assert sorted(base.glob("*/*")) == sorted([used, recent])

@@ -24,11 +24,11 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.maze.columns import BEST, GOLD_IS_BEST, HEADER, MAX_PAIRS, SHORTEST, header_of
 from relfast_kernels.maze.growth import DRAWS_PER_POINT, rewind, spanning_tree
-from relfast_kernels.maze.judge import judge_plan, validate_plans
+from relfast_kernels.maze.judge import judge_plan
 from relfast_kernels.maze.packed import settle, unpack
 from relfast_kernels.maze.part import walk_tree
-from relfast_kernels.maze.plans import remaining_actions, shortest_plan
-from relfast_kernels.maze.search import MAX_SWITCHES
+from relfast_kernels.maze.plans import shortest_plan, validate_plans
+from relfast_kernels.maze.search import MAX_SWITCHES, remaining
 from relfast_kernels.maze.tables import MazeTables, fill_slots
 from relfast_kernels.text.plans import scan
 
@@ -307,7 +307,8 @@ def assert_same_way_on(maze: MazeTables, plan: Plan) -> None:
     opened, held = np.zeros(len(maze.door_keys), np.int32), np.zeros(len(maze.key_rooms), np.int32)
     room, doors, keys, in_use = naive.state_after(maze, plan)
     opened[list(doors)] = held[list(keys)] = 7
-    found = remaining_actions(maze, room, in_use, opened, held, 7)
+    work, pairs = np.empty(100_000, np.int32), np.empty((MAX_PAIRS, 2), np.int64)
+    found = remaining(maze, room, in_use, opened, held, 7, work, pairs)
     assert found == naive.shortest(maze, (room, doors, keys, in_use))
 
 

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from molecular_graphs import graphs, relabelled
 from naive_mcs import largest_common as naive_largest_common
-from numba import config
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs import state as states
 from relfast_kernels.mcs.bits import n_bits, place_of
@@ -21,7 +20,7 @@ from relfast_kernels.mcs.roots import largest_common
 from relfast_kernels.smiles import layouts
 
 STATE = np.zeros(states.STATE_SIZE, np.int64)
-EXAMPLES: Final = 20 if config.DISABLE_JIT else 400
+EXAMPLES: Final = 20
 
 
 def packed(graph: nx.Graph, whole_rings: bool = False) -> np.ndarray:

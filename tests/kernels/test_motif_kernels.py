@@ -11,15 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from molecular_graphs import graphs, relabelled
 from naive_mcs import largest_motifs as naive_largest_motifs
-from numba import config
 from rdkit import DataStructs
 from relfast_kernels.motif import rows as layout
-from relfast_kernels.motif.grow import largest_motifs, warm_up
+from relfast_kernels.motif.grow import largest_motifs
 from relfast_kernels.motif.known import MAX_BITS
 from relfast_kernels.similar import similar
-from relfast_kernels.similar import warm_up as warm_up_similar
 
-EXAMPLES: Final = 20 if config.DISABLE_JIT else 300
+EXAMPLES: Final = 20
 ENOUGH: Final = 1_000_000
 
 
@@ -167,8 +165,3 @@ def test_similar_fingerprints(sets: list[set[int]], lowest: float, highest: floa
     theirs = DataStructs.BulkTanimotoSimilarity(prints[1], prints)
     expected = [(at, share) for at, share in enumerate(theirs) if at != 1 and lowest <= share <= highest]
     assert list(zip(places[:n].tolist(), shares[:n].tolist(), strict=True)) == expected
-
-
-def test_warm_up_compiles() -> None:
-    warm_up()
-    warm_up_similar()

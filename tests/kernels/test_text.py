@@ -1,12 +1,9 @@
-"""`relfast_kernels.text` against its textbook twin, compiled or (NUMBA_DISABLE_JIT=1) as plain Python."""
+"""`relfast_kernels.text` against its textbook twin, as plain Python."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import naive_text as naive
@@ -107,7 +104,7 @@ class Scan:
 @pytest.mark.slow
 @pytest.mark.fuzz
 def test_scan_lines_is_its_twin() -> None:
-    block = lines(120 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 2_000, seed=1)
+    block = lines(120, seed=1)
     scan = Scan(b"\n".join(block), len(block))
     assert scan.n == len(block)
     data = scan.data
@@ -140,7 +137,7 @@ STRING_PIECES = [
 @pytest.mark.fuzz
 def test_strings_end_where_their_parser_says() -> None:
     rng = fresh(2)
-    for _ in range(300 if os.environ.get("NUMBA_DISABLE_JIT") == "1" else 6_000):
+    for _ in range(300):
         pieces = rng.choices(STRING_PIECES, [8] * 8 + [0.3] * 6 + [8] * 7, k=rng.randrange(40))
         text = ('"' + "".join(pieces) + '"').encode()
         data = np.frombuffer(text + rng.choice([b"", b" " * 70, b'"' * 80, b"\\" * 80]), np.uint8)
@@ -186,24 +183,3 @@ def test_ends_of_blocks() -> None:
     ):
         scan = Scan(content, 4)
         assert scan.lines[: scan.n, layouts.LINE_KIND].tolist() == kinds
-
-
-@pytest.mark.compiled
-@pytest.mark.slow
-def test_kernels_run_as_plain_python() -> None:
-    """The kernels' tests pass without the compiler too: what they compute does not hang on it."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "tests/kernels",
-        "-q",
-        "-x",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "not compiled",
-    ]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:]

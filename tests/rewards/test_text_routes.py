@@ -24,8 +24,6 @@ from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 from relfast.tasks.options import AllOptions
 
-pytestmark = pytest.mark.compiled
-
 FASTA: Final = ">taxon_1\nACDEFGHIKL\n>taxon_2\nACDEFGHIKL\n>taxon_10\nMCDEFGHIKV\n"
 
 

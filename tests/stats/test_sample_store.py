@@ -40,7 +40,6 @@ def stored(samples: list[bytes], chunk: int, patch: pytest.MonkeyPatch) -> Sampl
     return store
 
 
-@pytest.mark.compiled
 @settings(max_examples=100, deadline=None)
 @given(SAMPLES, st.integers(1, 40))
 def test_put_down_or_held(rows: list[tuple[int, bool, int, int, bool]], chunk: int) -> None:
@@ -52,7 +51,6 @@ def test_put_down_or_held(rows: list[tuple[int, bool, int, int, bool]], chunk: i
         assert repr(store.collapse(NAMES)) == repr(kept.collapse(b"".join(samples), NAMES))
 
 
-@pytest.mark.compiled
 def test_what_cannot_be_put_down_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
     samples = packed([(number % 3, False, number % 50, number % 4, number % 5 == 0) for number in range(400)])
     expected = kept.collapse(b"".join(samples), NAMES)
@@ -78,7 +76,6 @@ def test_without_machine_code_all_is_held(monkeypatch: pytest.MonkeyPatch) -> No
     assert store.collapse(NAMES) == kept.collapse(b"".join(samples), NAMES)
 
 
-@pytest.mark.compiled
 def test_a_run_and_its_continuation_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         {

@@ -15,7 +15,6 @@ from generated import Rec, check_run, generate, outcome, published, wrong_scores
 from rdkit import Chem, DataStructs
 from rdkit.Chem import rdFingerprintGenerator, rdFMCS, rdMolDescriptors
 from rdkit.Chem.Scaffolds import MurckoScaffold
-from relfast_kernels.compiled import jit  # noqa: F401 -- decides where compiled kernels lie, before the fixture below
 from relfast_kernels.compiled.cache import user_cache
 from seeds import SEED, fresh
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import random
-import subprocess
-import sys
 import tomllib
 from functools import partial
 from pathlib import Path
@@ -16,6 +13,7 @@ from typing import Any, Final
 
 import pytest
 from growth import assert_linear
+from relfast_kernels.compiled import native
 
 from relfast.tasks.rel_c.block_tags import read_molecules
 
@@ -73,30 +71,12 @@ def test_the_end_decides() -> None:
             assert read_molecules(f"{text}\n\n{form}", one=False) == (["CCO", "COC"], None), (text, form)
 
 
-PLAIN: Final = """
-import json, sys
-import numpy as np
-from relfast_kernels.tags.strict import read_strict
-def read(text, one):
-    data = np.frombuffer(text.encode() + b" ", np.uint8)[:-1]
-    out = np.zeros(len(data) + 1, np.uint8)
-    n, to, how = read_strict(data, 0, len(data), one, out, 0)
-    return [int(n), int(how), out[:to].tobytes().decode()]
-print(json.dumps([[read(text, True), read(text, False)] for text in json.load(sys.stdin)]))
-"""
-
-
-def test_the_kernel_says_what_plain_code_says() -> None:
+def test_the_kernel_says_what_plain_code_says(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [text for _, text in (*ONE, *SET)] + [f"{a}\n\n{b}" for a in HOSTILE for b in (*FINAL, *LISTS)]
-
-    def run(**more: str) -> Any:
-        found = subprocess.run(
-            [sys.executable, "-c", PLAIN], input=json.dumps(texts), capture_output=True, text=True, check=True,
-            env={**os.environ, **more},
-        )  # fmt: skip
-        return json.loads(found.stdout)
-
-    assert run(NUMBA_DISABLE_JIT="1") == run()
+    compiled = [read_molecules(text, one=one) for text in texts for one in (True, False)]
+    monkeypatch.setattr(native, "load", lambda unit: None)
+    monkeypatch.setattr(native, "_built", {})
+    assert [read_molecules(text, one=one) for text in texts for one in (True, False)] == compiled
 
 
 @pytest.mark.parametrize(

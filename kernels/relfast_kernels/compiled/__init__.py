@@ -1,1 +1,1 @@
-"""From Python to machine code: the one decorator, libraries without numba, and the caches of both."""
+"""From Python to machine code: the one decorator, libraries of kernels, and where they are kept."""

@@ -31,7 +31,7 @@ def _tell(done: int, functions: int) -> None:
 
 
 def _build(unit: str, own_way: bool) -> None:
-    with native.alone(unit):
+    with native.alone(native.shared_library(unit).stem):
         if native.is_built(unit):
             return
         from relfast_kernels.compiled import builder
@@ -53,6 +53,7 @@ def _build_all() -> None:
     with native.alone("all", wait=False):
         missing = [unit for unit in native.UNITS if not native.is_built(unit)]
         make(missing, len(os.sched_getaffinity(0)))
+        native.clean_up()
 
 
 if __name__ == "__main__":

@@ -20,13 +20,11 @@ from typing import Any, Final
 from unittest import mock
 
 import llvmlite.binding as llvm
-import numba
 from numba import types
 from numba.core import codegen, cpu, registry
 
-import relfast_kernels.compiled.jit as jit
+from relfast_kernels.compiled.jit import BUILT, kernel
 
-FLAGS: Final = {"nogil": True, "fastmath": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _KINDS: Final = {"p": types.voidptr, "i": types.int64}
 _COUNTING: Final = re.compile(r"^\s*(?:tail )?call void @NRT_(?:incref|decref)\(.*\n", re.MULTILINE)
 _FREE: Final = re.compile(r"^declare void @NRT_MemInfo_call_dtor\(([\w*]+).*$", re.MULTILINE)
@@ -77,24 +75,18 @@ def module_of(
 
     ``own_way``: lowered, linked and optimised by numba itself.
     """
-    decorated = lowered = 0
-
-    def kernel(function: Any) -> Any:
-        nonlocal decorated
-        decorated += 1
-        return numba.njit(cache=False, **FLAGS)(function)
+    lowered = 0
 
     def count() -> None:
         nonlocal lowered
         lowered += 1
         if tell is not None:
-            tell(lowered, max(lowered, decorated))
+            tell(lowered, max(lowered, len(BUILT)))
 
     def call(self: Any, *values: Any, **named: Any) -> Any:
         return self.py_func(*values, **named)
 
     with ExitStack() as patches:
-        patches.enter_context(mock.patch.object(jit, "kernel", kernel))
         # kernels that are called meanwhile, for tables made at import, run as plain Python
         patches.enter_context(mock.patch.object(registry.CPUDispatcher, "__call__", call))
         if not own_way:
@@ -129,7 +121,9 @@ def _lowered(declared: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     for name, (function, arguments) in declared.items():
         if function not in symbols:  # else another name for what is called with the lock held, or without
             signature = types.int64(*(_KINDS[letter] for letter in arguments))
-            overload = numba.njit(signature, **FLAGS)(function).overloads[signature.args]
+            made: Any = kernel(function)
+            made.compile(signature)
+            overload = made.overloads[signature.args]
             symbols[function] = overload.fndesc.llvm_func_name
             libraries.append(overload.library)
         entries[name] = {"symbol": symbols[function], "arguments": arguments}

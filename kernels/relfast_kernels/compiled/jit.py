@@ -1,128 +1,66 @@
-"""The one decorator: every compile flag is decided here.
+"""The one decorator. Kernel source is plain Python where it is imported, and compiled by who builds a unit.
 
-No fast-math (scores are the same bits everywhere), no ``parallel`` (a reward may run in any thread of any
-host process, and numba's thread pool does not survive that), compiled code cached on disk where the
-cache directory can be written, and by nobody else: numba's files are pickles. Where it cannot, kernels
-compile in memory, with one warning.
+As plain Python (some hundred times slower) it makes the tables of other kernels, and stands in where a
+unit's machine code is missing. `relfast_kernels.compiled.builder` builds them.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
-import tempfile
-import warnings
+import ctypes
+import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Final, TypeVar, cast
-
-import numba
-
-from relfast_kernels.compiled.cache import QUIET_VARIABLE, Cache, user_cache
-from relfast_kernels.compiled.source import tell_numba
-from relfast_kernels.compiled.trust import UntrustedError
+from typing import Any, Final, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+BUILDING: Final = "relfast_kernels.compiled.builder" in sys.modules
+"""Whether this process compiles kernels ahead of time."""
 
-def _digest_of_sources() -> str:
-    """Of all kernels together: numba looks at a function's own file only, and would go on calling the old
-    code of what a kernel has inlined from another."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+BUILT: Final[list[Any]] = []
+"""What has been marked where kernels are compiled."""
 
-
-def _home() -> Cache:
-    """Where this version's code is kept: below numba's own directory if its user has chosen one."""
-    chosen = numba.config.CACHE_DIR
-    name = _digest_of_sources()
-    if not chosen:
-        return user_cache("numba") / name
-    return Cache(Path(chosen).absolute() / f"relfast-{name}", variable="NUMBA_CACHE_DIR")
-
-
-def _is_usable(home: Cache) -> bool:
-    try:
-        home.check(make=True)
-        home.check_all()
-        tempfile.TemporaryFile(dir=home.path).close()
-    except UntrustedError as error:
-        home.say(error)
-        return False
-    except OSError as error:
-        warnings.warn(
-            f"relfast: kernels are compiled anew in each process, since {home.path} cannot be written"
-            f" ({error.strerror or error}); {home.variable} chooses another place",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-        return False
-    return True
-
-
-_HOME: Final = _home()
-CACHED: Final[bool] = _is_usable(_HOME)
-"""Whether compiled kernels are kept on disk."""
-
-
-class _Forgiving:
-    """Numba's cache of a function, none of whose failures is the caller's: what cannot be read is compiled
-    anew, and what cannot be kept is not. Said once a process."""
-
-    _said = False
-
-    def __init__(self, cache: Any) -> None:
-        self._cache = cache
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cache, name)
-
-    def load_overload(self, *signature: Any) -> Any:
-        try:
-            return self._cache.load_overload(*signature)
-        except Exception as error:  # torn files are whatever pickle makes of them
-            self._say("cannot be read", error)
-            with contextlib.suppress(OSError):
-                self._cache.flush()
-            return None
-
-    def save_overload(self, *compiled: Any) -> None:
-        try:
-            self._cache.save_overload(*compiled)
-        except Exception as error:  # a full disk, or an index torn since it was read
-            self._say("cannot be written", error)
-
-    @classmethod
-    def _say(cls, what: str, error: Exception) -> None:
-        if not cls._said and not os.environ.get(QUIET_VARIABLE):
-            reason = getattr(error, "strerror", None) or type(error).__name__
-            warnings.warn(
-                f"relfast: kernels are compiled anew, since a file in {_HOME.path} {what} ({reason})",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        cls._said = True
+FLAGS: Final = {"nogil": True, "fastmath": False}
+"""No fast-math (scores are the same bits everywhere), no ``parallel`` (a reward may run in any thread of any
+host process, and numba's thread pool does not survive that)."""
 
 
 def kernel(function: F) -> F:
-    """Compile a plain loop over arrays at its first call.
+    """Mark a plain loop over arrays, to be compiled with the unit that calls it."""
+    if not BUILDING:
+        return function
+    import numba
 
-    The function releases the GIL, is never fast-math or parallel, and is cached on disk if it can be.
-    """
-    before = numba.config.CACHE_DIR
-    # numba's own setting is process-wide and read when a function is decorated: ours holds for that moment
-    if CACHED:
-        numba.config.CACHE_DIR = str(_HOME.path)
-    try:
-        compiled: Any = numba.njit(cache=CACHED, nogil=True, fastmath=False)(function)
-    finally:
-        numba.config.CACHE_DIR = before
-    if CACHED and not numba.config.DISABLE_JIT:
-        compiled._cache = _Forgiving(compiled._cache)
-    return cast(F, compiled)
+    made: F = numba.njit(**FLAGS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    BUILT.append(made)
+    return made
 
 
-tell_numba()
+if BUILDING:
+    from numba import carray as carray
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def pointer(typing: Any, address: Any) -> Any:
+        """The pointer that an int64 stands for."""
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            return builder.inttoptr(values[0], context.get_value_type(types.voidptr))
+
+        return types.voidptr(types.int64), code
+
+else:
+
+    def carray(address: int, shape: int | tuple[int, ...], dtype: Any) -> Any:
+        """The array that lies at an address, as `numba.carray` has it of a pointer."""
+        import numpy as np
+
+        kind = np.dtype(dtype)
+        size = kind.itemsize * int(np.prod(shape))
+        if not size:
+            return np.empty(shape, kind)
+        return np.frombuffer((ctypes.c_char * size).from_address(int(address)), kind).reshape(shape)
+
+    def pointer(address: int) -> int:
+        """The pointer that an int64 stands for."""
+        return address

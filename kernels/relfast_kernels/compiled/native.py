@@ -18,6 +18,7 @@ import fcntl
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -35,8 +36,18 @@ except ImportError:
 
 _ROOT: Final = Path(__file__).parent.parent
 
-UNITS: Final = ("text", "maze", "smiles", "mcs", "motif", "tags", "prompts")
-"""What is built on its own, the longest first; `entries_of` has its entries."""
+UNITS: Final = {
+    "text": "text/entries.py",
+    "maze": "maze/entries.py",
+    "smiles": "smiles/entries.py",
+    "mcs": "mcs/entries.py",
+    "motif": "motif/entries.py",
+    "tags": "tags/entries.py",
+    "prompts": "prompts/entries.py",
+    "align": "align.py",
+    "isomers": "isomers.py",
+}
+"""What is built on its own, the longest first, and where its ``ENTRIES`` are declared."""
 
 _FORM: Final = "1"
 """To be raised when files are written in another way."""
@@ -71,7 +82,7 @@ def sources(unit: str) -> dict[str, bytes]:
     """The sources that a unit's code comes from: its entries and all that is imported from there, the builder
     and the decorator. Found by the beginnings of lines, which takes 1 ms for the largest."""
     found: dict[str, bytes] = {}
-    waiting = [f"{unit}/entries.py", "compiled/builder.py"]
+    waiting = [UNITS[unit], "compiled/builder.py"]
     while waiting:
         name = waiting.pop()
         if name not in found:
@@ -148,6 +159,7 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
             with open(cache().open(path.name), "rb") as file:
                 code, checksum, entries = _read(file)
                 address_of = open_code(file, code, checksum)
+                _say_used(file)
             return {
                 name: callable_at(
                     address_of(entry["symbol"]), entry["arguments"], holds_gil=is_short(unit, name)
@@ -159,6 +171,15 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError):
             continue
     return None
+
+
+def _say_used(file: BinaryIO) -> None:
+    """Have `clean_up` know that a file is used."""
+    import time
+
+    if os.fstat(file.fileno()).st_mtime < time.time() - _DAY:
+        with suppress(OSError):  # another user's, or nothing can be written there
+            os.utime(file.fileno())
 
 
 _DIGITS: Final = 8
@@ -239,6 +260,54 @@ def _open_object(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str], 
     return address_of
 
 
+_built: dict[str, Mapping[str, Callable[..., int]]] = {}
+_plain: dict[str, Mapping[str, Callable[..., int]]] = {}
+
+
+def functions(unit: str) -> Mapping[str, Callable[..., int]]:
+    """`load`, once a process, or the same functions as plain Python, some hundred times slower, where nothing
+    is built yet."""
+    built = _built.get(unit) or load(unit)
+    if built is not None:
+        _built[unit] = built
+    elif unit not in _plain:
+        import importlib
+
+        declared = importlib.import_module(entries_of(unit)).ENTRIES
+        _plain[unit] = {name: _as_plain(function) for name, (function, _) in declared.items()}
+    return built or _plain[unit]
+
+
+_calling = threading.RLock()
+
+
+def _start_anew() -> None:
+    """In a forked child: a thread that is not here may have held the lock."""
+    global _calling
+    _calling = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_start_anew)
+
+
+def _as_plain(function: Callable[..., int]) -> Callable[..., int]:
+    import numpy as np
+
+    def call(*values: Any) -> int:
+        # one at a time, as calls that hold the interpreter's lock; numbers wrap around as in machine code
+        with _calling, np.errstate(all="ignore"):
+            return int(function(*map(_address, values)))
+
+    return call
+
+
+def _address(value: Any) -> int:
+    """What stands in a register for an argument, as ctypes passes it."""
+    if isinstance(value, int):
+        return int(value)
+    return ctypes.cast(value, ctypes.c_void_p).value or 0
+
+
 def is_short(unit: str, name: str) -> bool:
     """Whether a function of a unit is called with the interpreter's lock held."""
     return not SHORT.isdisjoint((unit, f"{unit}.{name}"))
@@ -246,7 +315,7 @@ def is_short(unit: str, name: str) -> bool:
 
 def entries_of(unit: str) -> str:
     """The module that declares a unit's entries."""
-    return f"relfast_kernels.{unit}.entries"
+    return "relfast_kernels." + UNITS[unit].removesuffix(".py").replace("/", ".")
 
 
 def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..., int]:
@@ -275,20 +344,42 @@ def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..
 
 
 @contextmanager
-def alone(unit: str, *, wait: bool = True) -> Iterator[None]:
-    """Build a unit once a machine: wait as long as another process is at it.
+def alone(name: str, *, wait: bool = True) -> Iterator[None]:
+    """Do what has a name, as the building of a library, once a machine: wait while another process is at it.
 
     Its lock ends with that process, however it ends. Raises `OSError` as `keep`, and without ``wait``
     `BlockingIOError`.
     """
     cache().check(make=True)
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    lock = os.open(cache().path / f".{unit}.lock", flags, 0o600)
+    place = cache().path / f".{name}.lock"
+    lock = os.open(place, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
+        with suppress(OSError):
+            place.unlink()  # who waits for it sees that all is done, or does it again
     finally:
         os.close(lock)
+
+
+_DAY: Final = 86_400.0
+
+
+def clean_up() -> None:
+    """Remove what other versions have left: libraries, and numba's files of old, that nobody has used for a
+    week. A library that is loaded says so by its time (`load`), once a day."""
+    import shutil
+    import time
+
+    for folder in (cache().path, user_cache("numba").path):
+        with suppress(OSError):
+            for path in folder.iterdir():
+                if path.lstat().st_mtime > time.time() - 7 * _DAY:
+                    continue
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink()
 
 
 def keep(unit: str, module: Any, entries: Mapping[str, Any], emitted: Callable[..., bytes]) -> Path:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
 
-from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.compiled.pointers import pointer
+from relfast_kernels.compiled.jit import carray, kernel, pointer
 from relfast_kernels.layouts import ITEM_COLUMNS, RATIOS, RECORD_COLUMNS, VIOLATIONS
 from relfast_kernels.maze.columns import (
     ABOUT_COLUMNS,
@@ -36,7 +34,10 @@ from relfast_kernels.maze.columns import (
     VIOLATION_COLUMNS,
     WRITE_COLUMNS,
 )
-from relfast_kernels.maze.packed import settle
+from relfast_kernels.maze.growth import PLACING, join, place
+from relfast_kernels.maze.judge import first_violations
+from relfast_kernels.maze.packed import settle, unpack
+from relfast_kernels.maze.plans import find_plan
 from relfast_kernels.maze.reading import N_JUDGED, read_response
 from relfast_kernels.maze.rows import add_number, write_rows
 from relfast_kernels.text.plans import scan
@@ -144,7 +145,72 @@ def _write(
     )
 
 
+def _solve(problem: Any, size: int, numbers: Any, n: int, pairs: Any, plan: Any, told: Any) -> int:
+    """The length of a maze's shortest plan; ``told`` has whether it is unique."""
+    maze, _, _, _, _ = unpack(carray(problem, size, np.int32))
+    length, unique = find_plan(
+        maze,
+        carray(numbers, n, np.int32),
+        carray(pairs, (MAX_PAIRS, 2), np.int64),
+        carray(plan, (2, n), np.int32),
+    )
+    carray(told, 1, np.int64)[0] = 1 if unique else 0
+    return length
+
+
+def _validate(
+    problem: Any, size: int, kinds: Any, arguments: Any, n: int, offsets: Any, n_plans: int, found: Any,
+    state: Any,
+) -> int:  # fmt: skip
+    """The first violations of plans in a maze and where they are. ``state`` is a zero a door and a key."""
+    maze, _, _, _, _ = unpack(carray(problem, size, np.int32))
+    n_doors, n_keys = len(maze.door_keys), len(maze.key_rooms)
+    told, numbers = carray(found, (2, n_plans), np.int32), carray(state, n_doors + n_keys, np.int32)
+    first_violations(
+        maze,
+        carray(kinds, n, np.int32),
+        carray(arguments, n, np.int32),
+        carray(offsets, n_plans + 1, np.int64),
+        told[0],
+        told[1],
+        numbers[:n_doors],
+        numbers[n_doors:],
+    )
+    return 0
+
+
+def _tree(
+    edges: Any, n_edges: int, order: Any, n: int, above: Any, n_rooms: int, chosen: Any, most: int
+) -> int:
+    return join(
+        carray(edges, (n_edges, 2), np.int32),
+        carray(order, n, np.int64),
+        carray(above, n_rooms, np.int32),
+        carray(chosen, most, np.int32),
+    )
+
+
+def _rewind(
+    first_edge: Any, n_rooms: int, neighbors: Any, n_edges: int, n_doors: int, fewest: int, most: int,
+    draws: Any, n_draws: int, points: Any, doors: Any, work: Any,
+) -> int:  # fmt: skip
+    return place(
+        carray(first_edge, n_rooms + 1, np.int32),
+        carray(neighbors, n_edges, np.int32),
+        fewest,
+        most,
+        carray(draws, n_draws, np.float64),
+        carray(points, n_doors + 2, np.int32),
+        carray(doors, (n_doors, 2), np.int32),
+        carray(work, (PLACING, n_rooms), np.int32),
+    )
+
+
 ENTRIES = {
+    "solve": (_solve, "pipippp"),
+    "validate": (_validate, "pippipipp"),
+    "tree": (_tree, "pipipipi"),
+    "rewind": (_rewind, "pipiiiipippp"),
     "settle": (_settle, "pip"),
     "judge": (_judge, "pppiiippp"),
     "scan": (_scan, "pipipp"),

@@ -5,28 +5,29 @@ Chance comes in as arrays of uniform draws, so that a maze is a pure function of
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.maze.tables import corridor
 
 DRAWS_PER_POINT: Final = 3
 """Draws that `rewind` takes for each of its points: how far, which room, which door."""
+
+PLACING: Final = 7
+"""Numbers a room that `place` works with."""
 
 _ANYWHERE: Final = -1
 
 
 @kernel
-def spanning_tree(edges: NDArray[np.int32], order: NDArray[np.int64], n_rooms: int) -> NDArray[np.int32]:
-    """Kruskal: which edges (rows of room pairs), tried in the given order, join what was apart before.
-
-    Returns indices of edges (int32), in the order of joining; rooms - 1 of them if the grid is connected.
-    """
-    above = np.arange(n_rooms).astype(np.int32)
-    chosen = np.empty(max(n_rooms - 1, 0), np.int32)
+def join(
+    edges: NDArray[np.int32], order: NDArray[np.int64], above: NDArray[np.int32], chosen: NDArray[np.int32]
+) -> int:
+    """`spanning_tree` into ``chosen``; how many. ``above`` (rooms, int32) is work space."""
+    for room in range(len(above)):
+        above[room] = room
     count = 0
     for edge in order:
         one, other = edges[edge, 0], edges[edge, 1]
@@ -40,7 +41,21 @@ def spanning_tree(edges: NDArray[np.int32], order: NDArray[np.int64], n_rooms: i
             above[one] = other
             chosen[count] = edge
             count += 1
-    return chosen[:count]
+    return count
+
+
+def spanning_tree(edges: NDArray[np.int32], order: NDArray[np.int64], n_rooms: int) -> NDArray[np.int32]:
+    """Kruskal: which edges (rows of room pairs), tried in the given order, join what was apart before.
+
+    Returns indices of edges (int32), in the order of joining; rooms - 1 of them if the grid is connected.
+    """
+    edges, order = np.ascontiguousarray(edges, np.int32), np.ascontiguousarray(order, np.int64)
+    above, chosen = np.empty(n_rooms, np.int32), np.empty(max(n_rooms - 1, 0), np.int32)
+    n = _functions()["tree"](
+        edges.ctypes.data, len(edges), order.ctypes.data, len(order), above.ctypes.data, n_rooms,
+        chosen.ctypes.data, len(chosen),
+    )  # fmt: skip
+    return chosen[:n]
 
 
 @kernel
@@ -52,6 +67,7 @@ def _spread(
     distances: NDArray[np.int32],
     parents: NDArray[np.int32],
     branches: NDArray[np.int32],
+    queue: NDArray[np.int32],
 ) -> None:
     """Distance from root, next room towards it, and the root's neighbour on the way, of all rooms inside.
 
@@ -59,7 +75,6 @@ def _spread(
     """
     distances[:] = -1
     distances[root] = 0
-    queue = np.empty(len(distances), np.int32)
     queue[0] = root
     head, tail = 0, 1
     while head < tail:
@@ -77,6 +92,80 @@ def _spread(
 
 
 @kernel
+def place(
+    first_edge: NDArray[np.int32],
+    neighbors: NDArray[np.int32],
+    fewest: int,
+    most: int,
+    draws: NDArray[np.float64],
+    points: NDArray[np.int32],
+    doors: NDArray[np.int32],
+    work: NDArray[np.int32],
+) -> int:
+    """`rewind` into ``points`` and ``doors``; the moves. ``work`` (PLACING × rooms, int32) is work space."""
+    n_rooms = len(first_edge) - 1
+    n_doors = len(doors)
+    inside, on_path, distances, parents = work[0], work[1], work[2], work[3]
+    branches, candidates, queue = work[4], work[5], work[6]
+    inside[:] = 1
+    on_path[:] = 0
+    point = min(int(draws[0] * n_rooms), n_rooms - 1)
+    points[0] = point
+    on_path[point] = 1
+    hook = _ANYWHERE
+    moves = 0
+    # the length aimed at; where any will do, points are chosen without regard to distance
+    bounded = most < n_rooms * (n_doors + 1)
+    aim = fewest + draws[1] * (most - fewest)
+    for step in range(1, n_doors + 2):
+        far, which, where = draws[step * DRAWS_PER_POINT : (step + 1) * DRAWS_PER_POINT]
+        _spread(first_edge, neighbors, point, inside, distances, parents, branches, queue)
+        last = step == n_doors + 1
+        # an equal share of what is left, give or take a half
+        share = (aim - moves) / (n_doors + 2 - step) * (0.5 + far)
+        count = 0
+        closest = float(n_rooms)
+        for room in range(n_rooms):
+            distance = distances[room]
+            if distance < 1 or (hook != _ANYWHERE and branches[room] != hook):
+                continue
+            if last:
+                if not fewest <= moves + distance <= most:
+                    continue
+            elif distance < 2 or on_path[room]:
+                continue
+            elif bounded:
+                gap = abs(distance - share)
+                if gap > closest:
+                    continue
+                if gap < closest:
+                    closest = gap
+                    count = 0
+            candidates[count] = room
+            count += 1
+        if count == 0:
+            return 0
+        chosen = candidates[min(int(which * count), count - 1)]
+        distance = distances[chosen]
+        moves += distance
+        points[step] = chosen
+        if last:
+            break
+        # the door is not the first passage from the key: there the hook hangs
+        near = parents[chosen]
+        hook = near
+        on_path[chosen] = 1
+        for _ in range(min(int(where * (distance - 1)), distance - 2)):
+            on_path[near] = 1
+            near = parents[near]
+        behind = parents[near]
+        doors[step - 1, 0], doors[step - 1, 1] = near, behind
+        on_path[near] = 1
+        inside[behind] = 0
+        point = chosen
+    return moves
+
+
 def rewind(
     first_edge: NDArray[np.int32],
     neighbors: NDArray[np.int32],
@@ -110,73 +199,17 @@ def rewind(
         ``doors`` (n_doors × 2, int32): rooms on the key's and on the goal's side.
     """
     n_rooms = len(first_edge) - 1
-    points = np.empty(n_doors + 2, np.int32)
-    doors = np.empty((n_doors, 2), np.int32)
-    inside = np.ones(n_rooms, np.uint8)
-    on_path = np.zeros(n_rooms, np.uint8)
-    distances = np.empty(n_rooms, np.int32)
-    parents = np.empty(n_rooms, np.int32)
-    branches = np.empty(n_rooms, np.int32)
-    candidates = np.empty(n_rooms, np.int32)
-    point = min(int(draws[0] * n_rooms), n_rooms - 1)
-    points[0] = point
-    on_path[point] = 1
-    hook = _ANYWHERE
-    moves = 0
-    # the length aimed at; where any will do, points are chosen without regard to distance
-    bounded = most < n_rooms * (n_doors + 1)
-    aim = fewest + draws[1] * (most - fewest)
-    for step in range(1, n_doors + 2):
-        far, which, where = draws[step * DRAWS_PER_POINT : (step + 1) * DRAWS_PER_POINT]
-        _spread(first_edge, neighbors, point, inside, distances, parents, branches)
-        last = step == n_doors + 1
-        # an equal share of what is left, give or take a half
-        share = (aim - moves) / (n_doors + 2 - step) * (0.5 + far)
-        count = 0
-        closest = float(n_rooms)
-        for room in range(n_rooms):
-            distance = distances[room]
-            if distance < 1 or (hook != _ANYWHERE and branches[room] != hook):
-                continue
-            if last:
-                if not fewest <= moves + distance <= most:
-                    continue
-            elif distance < 2 or on_path[room]:
-                continue
-            elif bounded:
-                gap = abs(distance - share)
-                if gap > closest:
-                    continue
-                if gap < closest:
-                    closest = gap
-                    count = 0
-            candidates[count] = room
-            count += 1
-        if count == 0:
-            return 0, points, doors
-        chosen = candidates[min(int(which * count), count - 1)]
-        distance = distances[chosen]
-        moves += distance
-        points[step] = chosen
-        if last:
-            break
-        # the door is not the first passage from the key: there the hook hangs
-        near = parents[chosen]
-        hook = near
-        on_path[chosen] = 1
-        for _ in range(min(int(where * (distance - 1)), distance - 2)):
-            on_path[near] = 1
-            near = parents[near]
-        behind = parents[near]
-        doors[step - 1, 0], doors[step - 1, 1] = near, behind
-        on_path[near] = 1
-        inside[behind] = 0
-        point = chosen
+    points, doors = np.empty(n_doors + 2, np.int32), np.empty((n_doors, 2), np.int32)
+    work = np.empty((PLACING, n_rooms), np.int32)
+    first_edge, neighbors, draws = map(np.ascontiguousarray, (first_edge, neighbors, draws))
+    moves = _functions()["rewind"](
+        first_edge.ctypes.data, n_rooms, neighbors.ctypes.data, len(neighbors), n_doors, fewest, most,
+        draws.ctypes.data, len(draws), points.ctypes.data, doors.ctypes.data, work.ctypes.data,
+    )  # fmt: skip
     return moves, points, doors
 
 
-def warm_up() -> None:
-    """Compile everything here for the types that the generator uses."""
-    spanning_tree(np.array([[0, 1]], np.int32), np.array([0]), 2)
-    maze = corridor()
-    rewind(maze.first_edge, maze.neighbors, 0, 1, 1, np.zeros(2 * DRAWS_PER_POINT))
+def _functions() -> Any:
+    from relfast_kernels.compiled import native
+
+    return native.functions("maze")

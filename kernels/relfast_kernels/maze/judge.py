@@ -40,7 +40,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.maze.columns import NO_ROOM
 from relfast_kernels.maze.search import remaining
-from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables, corridor
+from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables
 
 
 @kernel
@@ -120,21 +120,22 @@ def first_violation(
 
 
 @kernel
-def validate_plans(
-    maze: MazeTables, kinds: NDArray[np.int32], arguments: NDArray[np.int32], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """First violation of each plan offsets[i]:offsets[i+1]: codes (LEGAL = none) and indices, int32."""
-    n_plans = len(offsets) - 1
-    violations = np.empty(n_plans, np.int32)
-    indices = np.empty(n_plans, np.int32)
-    opened = np.zeros(len(maze.door_keys), np.int32)
-    held = np.zeros(len(maze.key_rooms), np.int32)
-    for plan in range(n_plans):
+def first_violations(
+    maze: MazeTables,
+    kinds: NDArray[np.int32],
+    arguments: NDArray[np.int32],
+    offsets: NDArray[np.int64],
+    violations: NDArray[np.int32],
+    indices: NDArray[np.int32],
+    opened: NDArray[np.int32],
+    held: NDArray[np.int32],
+) -> None:
+    """`first_violation` of each plan ``offsets[i]:offsets[i+1]``; ``opened`` and ``held`` are zeros."""
+    for plan in range(len(violations)):
         low, high = offsets[plan], offsets[plan + 1]
         violations[plan], indices[plan], _, _ = first_violation(
             maze, kinds[low:high], arguments[low:high], opened, held, plan + 1
         )
-    return violations, indices
 
 
 @kernel
@@ -304,9 +305,3 @@ def judge_plan(
                 return False
         ratios[5] = progress_score(best, n_actions, index, rest)
     return True
-
-
-def warm_up() -> None:
-    """Compile everything here for the types that callers use."""
-    one = np.zeros(1, np.int32)
-    validate_plans(corridor(), one, one, np.array([0, 1]))

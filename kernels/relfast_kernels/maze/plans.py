@@ -3,16 +3,16 @@ memory of its own, and the way that it found."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import MOVE, NO_DOOR, NO_KEY, PICK_UP, RESCUE, START, UNLOCK, USE
-from relfast_kernels.maze.columns import MAX_PAIRS, NO_ROOM
-from relfast_kernels.maze.search import Found, remaining, shortest
-from relfast_kernels.maze.tables import MazeTables, corridor
+from relfast_kernels.layouts import MOVE, NO_DOOR, PICK_UP, RESCUE, START, UNLOCK, USE
+from relfast_kernels.maze.columns import HEADER, MAX_PAIRS, NO_ROOM, header_of
+from relfast_kernels.maze.search import Found, shortest
+from relfast_kernels.maze.tables import MazeTables
 
 _PER_PLACE: Final = 256
 """Numbers of work space that are tried first, for each room and each edge: enough for 32 pairs."""
@@ -33,13 +33,11 @@ class Search(NamedTuple):
 
 
 @kernel
-def _trace(maze: MazeTables, found: Found) -> Search:
-    """The plan that leads to the last state."""
+def _trace(maze: MazeTables, found: Found, kinds: NDArray[np.int32], arguments: NDArray[np.int32]) -> None:
+    """Write the plan that leads to the last state."""
     part, pairs = found.part, found.states.pairs
     width = len(part.rooms)
     length = found.length
-    kinds = np.empty(length, np.int32)
-    arguments = np.empty(length, np.int32)
     kinds[length - 1], arguments[length - 1] = RESCUE, 0
     kinds[0], arguments[0] = START, maze.start
     index = length - 2
@@ -65,60 +63,69 @@ def _trace(maze: MazeTables, found: Found) -> Search:
             index -= 1
         index -= 1
         state = previous
-    return Search(length, found.tree and found.states.several[found.last] == 0, kinds, arguments)
 
 
 @kernel
-def _first_size(maze: MazeTables) -> int:
-    return _PER_PLACE * (len(maze.first_edge) + len(maze.neighbors) + len(maze.key_rooms) + 1)
+def find_plan(
+    maze: MazeTables, numbers: NDArray[np.int32], pairs: NDArray[np.int64], plan: NDArray[np.int32]
+) -> tuple[int, bool]:
+    """Length of the shortest plan, which goes to ``plan`` (kinds and arguments), and whether it is unique.
+
+    ``numbers`` (int32) and ``pairs`` (int64, MAX_PAIRS × 2) are work space; the length is NO_ROOM where it
+    does not suffice. ``plan`` is half as wide as ``numbers`` at least: a state takes more of them.
+    """
+    n_keys = len(maze.key_rooms)
+    held = numbers[:n_keys]
+    held[:] = 0
+    found = shortest(maze, held, MAX_PAIRS, numbers[n_keys:], pairs)
+    if found.length <= 0:
+        return found.length, False
+    _trace(maze, found, plan[0], plan[1])
+    return found.length, found.tree and found.states.several[found.last] == 0
 
 
-@kernel
 def shortest_plan(maze: MazeTables) -> Search:
     """The shortest plan, exact for any maze within the limits."""
-    pairs = np.empty((MAX_PAIRS, 2), np.int64)
-    held = np.zeros(len(maze.key_rooms), np.int32)
-    size = _first_size(maze)
+    problem, pairs, told = _problem(maze), np.empty((MAX_PAIRS, 2), np.int64), np.empty(1, np.int64)
+    size = _PER_PLACE * (len(maze.first_edge) + len(maze.neighbors) + len(maze.key_rooms) + 1)
     while True:
-        found = shortest(maze, held, MAX_PAIRS, np.empty(size, np.int32), pairs)
-        if found.length != NO_ROOM:
+        numbers, plan = np.empty(size, np.int32), np.empty((2, size), np.int32)
+        length = _functions()["solve"](
+            problem.ctypes.data, problem.size, numbers.ctypes.data, size, pairs.ctypes.data, plan.ctypes.data,
+            told.ctypes.data,
+        )  # fmt: skip
+        if length != NO_ROOM:
             break
         size *= 8
-    if found.length <= 0:
-        nothing = np.empty(0, np.int32)
-        return Search(found.length, False, nothing, nothing)
-    return _trace(maze, found)
+    return Search(length, bool(told[0]), *(row[: max(length, 0)].copy() for row in plan))
 
 
-@kernel
-def remaining_actions(
-    maze: MazeTables,
-    room: int,
-    key_in_use: int,
-    opened: NDArray[np.int32],
-    held: NDArray[np.int32],
-    stamp: int,
-) -> int:
-    """Actions of the shortest way on from a state, the rescue included; UNSOLVABLE or TOO_LARGE without one.
-
-    Parameters
-    ----------
-    room, key_in_use
-        Where the agent is, and the key (or NO_KEY) that the action before put to use.
-    opened, held
-        Doors and keys: an entry equal to ``stamp`` says opened or held.
-    """
-    pairs = np.empty((MAX_PAIRS, 2), np.int64)
-    size = _first_size(maze)
-    while True:
-        length = remaining(maze, room, key_in_use, opened, held, stamp, np.empty(size, np.int32), pairs)
-        if length != NO_ROOM:
-            return length
-        size *= 8
+def validate_plans(
+    maze: MazeTables, kinds: NDArray[np.int32], arguments: NDArray[np.int32], offsets: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """First violation of each plan offsets[i]:offsets[i+1]: codes (LEGAL = none) and indices, int32."""
+    problem, n = _problem(maze), len(offsets) - 1
+    found = np.empty((2, n), np.int32)
+    state = np.zeros(len(maze.door_keys) + len(maze.key_rooms), np.int32)
+    kinds, arguments = np.ascontiguousarray(kinds, np.int32), np.ascontiguousarray(arguments, np.int32)
+    offsets = np.ascontiguousarray(offsets, np.int64)
+    _functions()["validate"](
+        problem.ctypes.data, problem.size, kinds.ctypes.data, arguments.ctypes.data, kinds.size,
+        offsets.ctypes.data, n, found.ctypes.data, state.ctypes.data,
+    )  # fmt: skip
+    return found[0], found[1]
 
 
-def warm_up() -> None:
-    """Compile everything here for the types that callers use."""
-    shortest_plan(corridor())
-    nothing = np.zeros(1, np.int32)
-    remaining_actions(corridor(), 0, NO_KEY, nothing, nothing, 1)
+def _problem(maze: MazeTables) -> NDArray[np.int32]:
+    """A maze alone, without names and gold, as `relfast_kernels.maze.packed.unpack` reads it."""
+    counts = len(maze.first_edge) - 1, len(maze.neighbors), len(maze.door_keys), len(maze.key_rooms)
+    size = HEADER + sum(map(len, maze[:5]))
+    header = header_of(*counts, maze.start, maze.goal, 0, 0, 0, 0, size)
+    problem = np.concatenate([header, [0] * (HEADER - len(header)), *maze[:5]], dtype=np.int32)
+    return problem
+
+
+def _functions() -> Any:
+    from relfast_kernels.compiled import native
+
+    return native.functions("maze")

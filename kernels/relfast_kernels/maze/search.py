@@ -255,7 +255,17 @@ def remaining(
     numbers: NDArray[np.int32],
     pairs: NDArray[np.int64],
 ) -> int:
-    """`relfast_kernels.maze.plans.remaining_actions`, done in work space as `shortest` has it."""
+    """Actions of the shortest way on from a state, the rescue included; UNSOLVABLE or TOO_LARGE without one.
+
+    Parameters
+    ----------
+    room, key_in_use
+        Where the agent is, and the key (or NO_KEY) that the action before put to use.
+    opened, held
+        Doors and keys: an entry equal to ``stamp`` says opened or held.
+    numbers, pairs
+        Work space as `shortest` has it; NO_ROOM where it does not suffice.
+    """
     room = int(room)  # as wide as the tables' start, so that nothing is compiled twice
     n_edges, n_keys = len(maze.doors), len(maze.key_rooms)
     first = 2 * n_edges + 2 * n_keys

@@ -66,16 +66,3 @@ def fill_slots(text: NDArray[np.uint8], ends: NDArray[np.int32], slots: NDArray[
             slot = (slot + 1) & mask
         slots[slot] = thing
         begin = int(ends[thing])
-
-
-def corridor() -> MazeTables:
-    """Two rooms, a locked door between them, and its key: the smallest maze with everything in it."""
-    return MazeTables(
-        first_edge=np.array([0, 1, 2], np.int32),
-        neighbors=np.array([1, 0], np.int32),
-        doors=np.array([0, 0], np.int32),
-        door_keys=np.array([0], np.int32),
-        key_rooms=np.array([0], np.int32),
-        start=0,
-        goal=1,
-    )

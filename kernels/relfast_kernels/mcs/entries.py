@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
 
+from relfast_kernels.compiled.jit import carray
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs.layouts import PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE
 from relfast_kernels.mcs.pairs import SEARCH_WORK, common, judge

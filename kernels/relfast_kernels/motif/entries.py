@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
+from relfast_kernels.compiled.jit import carray
 from relfast_kernels.motif.grow import largest_motifs
 from relfast_kernels.motif.rows import (
     DEPTHS,

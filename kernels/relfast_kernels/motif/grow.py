@@ -44,10 +44,8 @@ from relfast_kernels.motif.rows import (
     DEPTHS,
     FOUND_ATOMS,
     FOUND_BONDS,
-    FOUND_SIZE,
     FOUND_STEPS,
     FRAME_SIZE,
-    MAX_MOTIFS,
     PER_MOLECULE,
     SECTION,
     WORK_SIZE,
@@ -284,19 +282,3 @@ def largest_motifs(
             return False
         is_open &= ~(1 << root)
     return True
-
-
-def warm_up() -> None:
-    """Compile for the types that `relfast.chem.motif_rows` passes."""
-    largest_motifs(
-        np.zeros(1, np.int32),
-        np.zeros(2, np.int64),
-        1,
-        1,
-        np.zeros(WORK_SIZE + 1, np.int64),
-        np.zeros((1, PER_MOLECULE), np.int64),
-        np.zeros((DEPTHS, 1, SECTION), np.int8),
-        np.zeros((DEPTHS, FRAME_SIZE), np.int64),
-        np.zeros(FOUND_SIZE, np.int64),
-        np.zeros(MAX_MOTIFS, np.int64),
-    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
 
+from relfast_kernels.compiled.jit import carray
 from relfast_kernels.layouts import KIND_COLUMNS, SAMPLE_BYTES, SAMPLE_FURTHER, VOTE_COLUMNS
 from relfast_kernels.prompts.count import chain_samples, count_kinds, divide_samples
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
 
+from relfast_kernels.compiled.jit import carray
 from relfast_kernels.smiles.layouts import (
     CODE_COLUMNS,
     COMPARE_SIZE,

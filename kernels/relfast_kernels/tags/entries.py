@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
 
+from relfast_kernels.compiled.jit import carray
 from relfast_kernels.layouts import RECORD_COLUMNS
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.columns import GOLD_COLUMNS, TOLD_COLUMNS

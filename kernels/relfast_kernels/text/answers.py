@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from relfast_kernels.compiled.source import source
+from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.dress import (
     FENCED,
     MAX_FENCES,
@@ -59,7 +59,7 @@ TAXA: Final = 2 * MAX_FENCES
 """Where taxa are written to."""
 
 
-@source
+@kernel
 def _settle(
     text: Any, low: int, high: int, line: int, line_end: int, words: int, words_end: int, start: int, stop:
     int, value: int,
@@ -120,7 +120,7 @@ def _settle(
     return form, opens, joined_before(text, low, opens, value, kind), last, False
 
 
-@source
+@kernel
 def _is_said(
     text: Any, low: int, line: int, start: int, stop: int, high: int, nouned: bool, kind: int
 ) -> bool:
@@ -138,7 +138,7 @@ def _is_said(
     return behind >= high or text[behind] <= 46 or text[behind] == 58 or text[behind] == 59
 
 
-@source
+@kernel
 def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, numbers: Any) -> Any:
     """The value that text[start:end] commits to; UTF-8 without reasoning.
 
@@ -233,21 +233,21 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
     return said, said_place, said_first, said_last
 
 
-@source
+@kernel
 def read_choice(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> int:
     """REL-A's choice, 1 to 8, `NOTHING` or `SEVERAL`; see `find_value`."""
     value, _, _, _ = find_value(text, start, end, CHOICE, work, to, numbers)
     return value  # type: ignore[no-any-return]
 
 
-@source
+@kernel
 def read_label(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> int:
     """REL-C1's label: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`; see `find_value`."""
     value, _, _, _ = find_value(text, start, end, VERDICT, work, to, numbers)
     return value  # type: ignore[no-any-return]
 
 
-@source
+@kernel
 def _taxa_below(
     text: Any, start: int, end: int, work: Any, to: int, at: int, high: int, numbers: Any, n_fences: int
 ) -> int:
@@ -287,7 +287,7 @@ def _taxa_below(
         start = stop
 
 
-@source
+@kernel
 def _read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
     """`read_claim`, whose taxa may come more than once."""
     value, place, first, last = find_value(text, start, end, CLAIM, work, to, numbers)
@@ -325,7 +325,7 @@ def _read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: An
     return (NOTHING, 0) if value == 1 else (2, n)
 
 
-@source
+@kernel
 def read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
     """REL-B1's claim: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`, and how many taxa a yes comes with,
     which stand in

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from relfast_kernels.compiled.source import source
+from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.vocabulary import (
     ARROW,
     BREAK,
@@ -34,25 +34,25 @@ _MAX_DEPTH: Final = 60
 _MAX_INDENT: Final = 48
 
 
-@source
+@kernel
 def is_alnum(byte: int) -> bool:
     """Whether a byte is an ASCII letter or digit."""
     return 48 <= byte <= 57 or 97 <= byte <= 122 or 65 <= byte <= 90
 
 
-@source
+@kernel
 def is_space(byte: int) -> bool:
     """Whether a byte is a blank within a line."""
     return byte == 32 or byte == 9
 
 
-@source
+@kernel
 def is_feed(byte: int) -> bool:
     """Whether a byte ends a line."""
     return 10 <= byte <= 13
 
 
-@source
+@kernel
 def point_at(text: Any, at: int, end: int) -> Any:
     """The character at a place of UTF-8, and its bytes."""
     byte = int(text[at])
@@ -67,7 +67,7 @@ def point_at(text: Any, at: int, end: int) -> Any:
     return point, size
 
 
-@source
+@kernel
 def fold(point: int) -> int:
     """The character that stands for one beyond ASCII; `_DROP` and the like where none does."""
     if point < 0x300:
@@ -163,7 +163,7 @@ def fold(point: int) -> int:
     return _DROP if 0x1F000 <= point <= 0x1FAFF else point
 
 
-@source
+@kernel
 def put_point(point: int, out: Any, to: int) -> int:
     """Write a character as UTF-8; where the next byte goes."""
     if point < 0x80:
@@ -185,20 +185,20 @@ def put_point(point: int, out: Any, to: int) -> int:
     return to + 4
 
 
-@source
+@kernel
 def begins_at(text: Any, at: int, end: int, one: int, two: int, three: int) -> bool:
     """Whether three bytes stand at a place."""
     return at + 3 <= end and text[at] == one and text[at + 1] == two and text[at + 2] == three
 
 
-@source
+@kernel
 def _line_end(text: Any, at: int, end: int) -> int:
     while at < end and not is_feed(text[at]):
         at += 1
     return at
 
 
-@source
+@kernel
 def _fence_at(text: Any, at: int, end: int) -> Any:
     """Marks of the fence that a line which begins at ``at`` is, and whether it says more; 0: it is none."""
     steps = 0
@@ -223,7 +223,7 @@ def _fence_at(text: Any, at: int, end: int) -> Any:
     return (n if mark == 96 else -n), more
 
 
-@source
+@kernel
 def find_fences(text: Any, start: int, end: int, fences: Any) -> int:
     """Where the fences of a text are, closed ones only: first and last byte of the lines between their
     marks go to
@@ -258,7 +258,7 @@ def find_fences(text: Any, start: int, end: int, fences: Any) -> int:
     return n
 
 
-@source
+@kernel
 def is_fenced(at: int, fences: Any, n: int) -> bool:
     """Whether a place of the text is in a fence."""
     low, high = max(0, n - MAX_FENCES), n
@@ -271,7 +271,7 @@ def is_fenced(at: int, fences: Any, n: int) -> bool:
     return low > max(0, n - MAX_FENCES) and at < fences[2 * ((low - 1) % MAX_FENCES) + 1]
 
 
-@source
+@kernel
 def paragraph_before(text: Any, start: int, end: int) -> Any:
     """The last paragraph of text[start:end]: its first and last byte; the same where there is none."""
     while end > start and (is_space(text[end - 1]) or is_feed(text[end - 1])):
@@ -291,7 +291,7 @@ def paragraph_before(text: Any, start: int, end: int) -> Any:
     return start, end
 
 
-@source
+@kernel
 def _closing(text: Any, at: int, end: int, name: int, name_end: int) -> int:
     """Behind the closing tag of a name that stands at text[name:name_end]; -1: there is none."""
     size = name_end - name
@@ -306,7 +306,7 @@ def _closing(text: Any, at: int, end: int, name: int, name_end: int) -> int:
     return -1
 
 
-@source
+@kernel
 def _behind(text: Any, at: int, end: int, one: int, two: int) -> int:
     """Behind the next two bytes that are these; -1: they do not come."""
     while at + 1 < end:
@@ -316,7 +316,7 @@ def _behind(text: Any, at: int, end: int, one: int, two: int) -> int:
     return -1
 
 
-@source
+@kernel
 def _entity(text: Any, at: int, end: int) -> Any:
     """The character that an entity of HTML is, and its bytes; 0: it is none."""
     for size in range(3, 7):
@@ -338,7 +338,7 @@ def _entity(text: Any, at: int, end: int) -> Any:
     return 0, 0
 
 
-@source
+@kernel
 def _list_mark(text: Any, at: int, end: int) -> int:
     """Behind the mark of a list or quotation at a line's start; ``at``: there is none."""
     byte = text[at]
@@ -362,7 +362,7 @@ def _list_mark(text: Any, at: int, end: int) -> int:
     return at
 
 
-@source
+@kernel
 def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: Any, to: int) -> int:
     """Write the paragraph text[start:end] (UTF-8) to ``out`` from ``to`` on, without its dress.
 

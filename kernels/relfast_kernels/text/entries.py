@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import carray
 
-from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.compiled.pointers import pointer
+from relfast_kernels.compiled.jit import carray, kernel, pointer
 from relfast_kernels.layouts import (
     ASKED_COLUMNS,
     JOIN_COLUMNS,

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import config, types
 
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import BUILDING, kernel
 from relfast_kernels.text.vectors import WIDTH, copy_vector, lowest, places_of
 
 # Loops that LLVM should turn into vector code count in uint64: for a signed index numba adds the wrap-around
 # of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
 ONE, TWO = np.uint64(1), np.uint64(2)
 
-if config.DISABLE_JIT:
+if not BUILDING:
 
     def find_byte(data: Any, start: int, end: int, byte: int) -> int:
         """Index of a byte from ``start`` on, or ``end``."""
@@ -24,6 +23,8 @@ if config.DISABLE_JIT:
         return end
 
 else:
+    from numba import types
+
     _memchr = types.ExternalFunction("memchr", types.uintp(types.uintp, types.int32, types.uintp))
 
     @kernel

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from relfast_kernels.compiled.source import source
+from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.dress import FENCED, HASHES, is_alnum
 from relfast_kernels.text.vocabulary import (
     ADVERB,
@@ -53,13 +53,13 @@ _MAX_JOINED: Final = 8
 _MAX_NAME: Final = 24
 
 
-@source
+@kernel
 def is_wordy(byte: int) -> bool:
     """Whether a byte is of a word: of a letter, a digit, or an underscore."""
     return is_alnum(byte) or byte == 95 or byte >= 0x80
 
 
-@source
+@kernel
 def is_wide(text: Any, at: int) -> bool:
     """Whether the character whose last byte is before ``at`` is one of three bytes: Chinese, Japanese,
     Korean."""
@@ -71,7 +71,7 @@ def is_wide(text: Any, at: int) -> bool:
     )
 
 
-@source
+@kernel
 def word_before(text: Any, low: int, at: int) -> Any:
     """The word that ends before ``at``: where it begins, and its flags. Of writing without blanks the
     longest one of
@@ -97,7 +97,7 @@ def word_before(text: Any, low: int, at: int) -> Any:
     return first, flags_of(text, first, at)
 
 
-@source
+@kernel
 def word_end(text: Any, at: int, end: int) -> int:
     """Where the word that begins at ``at`` ends."""
     first = at
@@ -118,7 +118,7 @@ def word_end(text: Any, at: int, end: int) -> int:
     return at
 
 
-@source
+@kernel
 def _is_odd(text: Any, at: int, end: int) -> bool:
     """Whether a character beyond ASCII makes a value beside it a part of something else: letters of an
     alphabet,
@@ -132,7 +132,7 @@ def _is_odd(text: Any, at: int, end: int) -> bool:
     return after == 0x81 or after == 0x82 or after == 0x85 or 0x88 <= after <= 0x8B
 
 
-@source
+@kernel
 def _stands_left(text: Any, low: int, at: int) -> bool:
     """Whether what begins at ``at`` is no end of a longer word, number or expression."""
     if at == low:
@@ -155,7 +155,7 @@ def _stands_left(text: Any, low: int, at: int) -> bool:
     return byte != 36
 
 
-@source
+@kernel
 def _stands_right(text: Any, at: int, end: int) -> bool:
     """Whether what ends at ``at`` is no beginning of a longer word, number or expression, and no question."""
     if at >= end:
@@ -213,7 +213,7 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
     return not (here < end and text[here] == 63)
 
 
-@source
+@kernel
 def _word_ends(text: Any, at: int, end: int) -> bool:
     """Whether a yes or no that ends at ``at`` is a word, and no question."""
     if at < end:
@@ -240,7 +240,7 @@ def _word_ends(text: Any, at: int, end: int) -> bool:
     return not (at < end and text[at] == 63)
 
 
-@source
+@kernel
 def begins_command(text: Any, at: int, end: int) -> bool:
     """Whether a command of TeX begins here that is an operator: times, cdot, div, pm, frac."""
     return at + 2 < end and (
@@ -252,7 +252,7 @@ def begins_command(text: Any, at: int, end: int) -> bool:
     )
 
 
-@source
+@kernel
 def _named_tag(text: Any, low: int, at: int) -> Any:
     """The tag that ends before ``at``: where it begins and the flags of its name; -1: there is none."""
     name_end = at - 1
@@ -271,7 +271,7 @@ def _named_tag(text: Any, low: int, at: int) -> Any:
     return -1, 0
 
 
-@source
+@kernel
 def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
     """The form that a value which begins at ``at`` is in.
 
@@ -402,14 +402,14 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
     return NO_FORM, pos, seen | OPEN
 
 
-@source
+@kernel
 def _back(text: Any, low: int, at: int) -> int:
     while at > low and text[at - 1] == 32:
         at -= 1
     return at
 
 
-@source
+@kernel
 def _begins_line(text: Any, low: int, at: int) -> bool:
     """Whether nothing but qualifiers stands before a place on its line."""
     while at > low:
@@ -428,7 +428,7 @@ def _begins_line(text: Any, low: int, at: int) -> bool:
     return True
 
 
-@source
+@kernel
 def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
     """The value that begins at ``at``: the value (a choice from 1, or 1 for no and 2 for yes; 0: none),
     where it ends,
@@ -465,7 +465,7 @@ def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
     return 0, at, False
 
 
-@source
+@kernel
 def _noun_end(text: Any, at: int, end: int) -> int:
     """Where the noun behind an ordinal ends; 0: there is none, or it is asked."""
     while at < end and text[at] == 32:
@@ -479,7 +479,7 @@ def _noun_end(text: Any, at: int, end: int) -> int:
     return 0
 
 
-@source
+@kernel
 def _own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
     """Where the tag that a yes or no is begins and ends; -1: it is none."""
     first = start
@@ -494,7 +494,7 @@ def _own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
     return -1, -1
 
 
-@source
+@kernel
 def skip_closers(text: Any, at: int, end: int) -> int:
     """Behind blanks, closing brackets, quotation marks and closing tags."""
     while at < end:
@@ -513,7 +513,7 @@ def skip_closers(text: Any, at: int, end: int) -> int:
     return at
 
 
-@source
+@kernel
 def is_rest(text: Any, at: int, end: int) -> int:
     """Where the line ends, if nothing but closing marks stands before that; -1."""
     while True:
@@ -535,7 +535,7 @@ def is_rest(text: Any, at: int, end: int) -> int:
             return -1
 
 
-@source
+@kernel
 def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
     """Whether another value is joined to the one that ends at ``at``, and where the last one of them ends."""
     several = False
@@ -606,7 +606,7 @@ def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
     return several, at
 
 
-@source
+@kernel
 def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
     """Whether another value, in a form of its own, is joined to the form that opens at ``at``."""
     joined = False
@@ -655,7 +655,7 @@ def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
     return False
 
 
-@source
+@kernel
 def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: bool) -> bool:
     """Whether a choice is stated: a word of choosing right before it, or one of fitting right behind it."""
     if ordinal:
@@ -718,7 +718,7 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
     return False
 
 
-@source
+@kernel
 def has_word(text: Any, at: int, end: int) -> bool:
     """Whether there is a letter or digit."""
     while at < end:
@@ -728,7 +728,7 @@ def has_word(text: Any, at: int, end: int) -> bool:
     return False
 
 
-@source
+@kernel
 def line_start(text: Any, low: int, at: int) -> int:
     """Where the line begins that a place is in."""
     while at > low and text[at - 1] != 10:

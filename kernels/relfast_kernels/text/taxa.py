@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from relfast_kernels.compiled.source import source
+from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.dress import is_alnum
 
 NO_LIST: Final = -1
@@ -14,7 +14,7 @@ MAX_TAXA: Final = 1_000
 _MAX_DIGITS: Final = 9
 
 
-@source
+@kernel
 def _is_taxa(text: Any, at: int, end: int) -> int:
     """Behind the word taxon, taxons or taxa that begins at ``at``; 0: it is another."""
     if at + 4 > end or not (text[at] == 116 and text[at + 1] == 97 and text[at + 2] == 120):
@@ -26,7 +26,7 @@ def _is_taxa(text: Any, at: int, end: int) -> int:
     return 0
 
 
-@source
+@kernel
 def _joins(text: Any, at: int, stop: int) -> bool:
     """Whether text[at:stop] is *or*, *and* or *also*: naming more taxa is never passed over."""
     size = stop - at
@@ -43,7 +43,7 @@ def _joins(text: Any, at: int, stop: int) -> bool:
     )
 
 
-@source
+@kernel
 def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> int:
     """Write the numbers of the taxa in text[at:end], a line or its rest, to ``out`` from ``to`` on.
 
@@ -135,7 +135,7 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> i
     return n if n > 0 else NO_LIST
 
 
-@source
+@kernel
 def _labels(text: Any, at: int, end: int) -> bool:
     """Whether the words from ``at`` on come to taxa before they come to a number or the line's end."""
     end = min(end, at + 80)

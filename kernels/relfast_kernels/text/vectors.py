@@ -8,34 +8,32 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import llvmlite.binding as llvm
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
+
+from relfast_kernels.compiled.jit import BUILDING
 
 WIDTH: Final = 64
 """Bytes of a vector; also the place of a byte that is not in it."""
-
-_BYTE = ir.IntType(8)
-_PLACE = ir.IntType(64)
-_VECTOR = ir.VectorType(_BYTE, WIDTH)
-_MASK = ir.VectorType(ir.IntType(1), WIDTH)
 
 
 def _packs() -> bool:
     """Whether code is compiled for a processor that can close the gaps in a vector (AVX-512 VBMI2: Intel from
     Ice Lake, AMD from Zen 4 on) and look bytes up in a table of 128 (VBMI)."""
+    if not BUILDING:
+        return True
+    import llvmlite.binding as llvm
+    from numba import config
+
     if config.CPU_NAME or config.CPU_FEATURES:
         return False  # somebody has chosen another one than this
     there = llvm.get_host_cpu_features()
     return all(there.get(name, False) for name in ("avx512bw", "avx512vbmi", "avx512vbmi2"))
 
 
-PACKS: Final = bool(config.DISABLE_JIT) or _packs()
+PACKS: Final = _packs()
 """Whether there are `put_packed` and `places_listed`."""
 
-if config.DISABLE_JIT:
+if not BUILDING:
 
     def places_of(data: Any, at: int, one: int, other: int) -> Any:
         """A bit for each place in the vector at ``at`` that holds one of two bytes, the first one lowest."""
@@ -87,6 +85,14 @@ if config.DISABLE_JIT:
         return np.uint64((product ^ product >> 64) & 0xFFFF_FFFF_FFFF_FFFF)
 
 else:
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    _BYTE = ir.IntType(8)
+    _PLACE = ir.IntType(64)
+    _VECTOR = ir.VectorType(_BYTE, WIDTH)
+    _MASK = ir.VectorType(ir.IntType(1), WIDTH)
 
     def _pointer(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
         data = context.make_array(array_type)(context, builder, array).data

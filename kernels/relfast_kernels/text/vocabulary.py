@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 import relfast_kernels.text.form_table as table
-from relfast_kernels.compiled.source import source
+from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.form_table import LANGUAGES
 
 (
@@ -74,7 +74,7 @@ def _slots() -> tuple[Any, Any]:
 _KEYS, _VALUES = _slots()
 
 
-@source
+@kernel
 def flags_of(text: Any, start: int, end: int) -> int:
     """What the word text[start:end], in lower case but for ASCII, is; 0: none of the table."""
     key = 1

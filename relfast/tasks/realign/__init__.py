@@ -80,7 +80,6 @@ TASK: Final = Task(
     strict_needs=("question",),
     embeds=True,
     options=RealignOptions,
-    kernels=("align",),
     prompts=(Prompt("realign", 1, "relfast.tasks.realign:steps_and_box"),),
     forms="a box, a tag or a label with the final answer",
     mock="relfast.tasks.realign.blind:answer",

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.compiled.ready import functions
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.columns import (
     LEFT_TO_PYTHON,
@@ -145,7 +144,7 @@ def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
     list, or why there are none."""
     data = text.encode("utf-8", "surrogatepass")
     out, told = ctypes.create_string_buffer(len(data) + 1), (ctypes.c_int64 * 2)()
-    n_bytes = functions(UNIT, "read")["read"](data, len(data), one, out, told)
+    n_bytes = native.functions(UNIT)["read"](data, len(data), one, out, told)
     n, how = told
     found = out.raw[: max(0, n_bytes - 1)].decode("utf-8", "surrogatepass").split("\n") if n else []
     if how == READ_FORM and (said := _of_form(text)) is not None:

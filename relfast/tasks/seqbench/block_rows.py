@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
-from relfast_kernels.compiled.ready import functions
+from relfast_kernels.compiled import native
 from relfast_kernels.layouts import RATIOS, SAMPLE_BYTES, VIOLATIONS
 from relfast_kernels.maze import columns
 
@@ -90,7 +90,7 @@ class PlanRows:
 
     def __init__(self, setting: Setting) -> None:
         self._machine = machine()
-        unit = functions(UNIT, "write", "add")
+        unit = native.functions(UNIT)
         self._write, self._add = unit["write"], unit["add"]
         options = setting.options
         self._strict, self._details = options.strict, setting.details

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from relfast_kernels.compiled.ready import functions
+from relfast_kernels.compiled import native
 from relfast_kernels.layouts import ITEM_COLUMNS, JUDGED, RATIOS
 from relfast_kernels.maze.columns import (
     DESK_COLUMNS,
@@ -84,7 +84,7 @@ class Machine:
     """The kernels' functions, and work space that grows with what is asked."""
 
     def __init__(self) -> None:
-        unit = functions(UNIT, "judge", "settle", "scan")
+        unit = native.functions(UNIT)
         self._judge, self._settle, self._scan = unit["judge"], unit["settle"], unit["scan"]
         self._growing = threading.Lock()
         self._text = self._items = self._numbers = mmap.mmap(-1, 1)

@@ -223,7 +223,7 @@ def validate(maze: Maze, actions: object) -> Verdict:
         ``"action: param"`` strings or (action, param) pairs; a text, which is parsed; or None (unparsable).
     """
     import numpy as np
-    from relfast_kernels.maze.judge import validate_plans
+    from relfast_kernels.maze.plans import validate_plans
 
     plan = as_plan(actions)
     if plan is None:

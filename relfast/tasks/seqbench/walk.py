@@ -166,7 +166,7 @@ class Walk:
     def _tried(self, *ways: Sequence[Action | None]) -> list[str | None]:
         """What is wrong with each of some ways on."""
         import numpy as np
-        from relfast_kernels.maze.judge import validate_plans
+        from relfast_kernels.maze.plans import validate_plans
 
         plans = [[*map(as_action, self.plan), *way] for way in ways]
         kinds, arguments = self.maze.encode([action for plan in plans for action in plan])

@@ -4,10 +4,7 @@ says the same as plain code."""
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
-import sys
 import tomllib
 from functools import partial
 from pathlib import Path
@@ -15,8 +12,10 @@ from typing import Any, Final
 
 import pytest
 from growth import assert_linear
+from relfast_kernels.compiled import native
 
 import relfast
+from relfast.tasks.seqbench import machine
 
 DATA: Final = Path(__file__).resolve().parents[2] / "data"
 FACTS: Final = (
@@ -99,38 +98,18 @@ def test_the_end_decides() -> None:
         assert told == alone[form], (text, FORMS[form])
 
 
-PLAIN: Final = """
-import json, sys
-import numpy as np
-from relfast_kernels.maze.fold import fold
-from relfast_kernels.maze.steps import find_steps
-from relfast_kernels.text.plans import scan
-from relfast_kernels.layouts import ITEM_COLUMNS
-def read(text):
-    data = text.encode()
-    spare = np.frombuffer(data + bytes(len(data) + 64), np.uint8).copy()[: 2 * len(data)]
-    items = np.zeros((2, len(data) + 8, ITEM_COLUMNS), np.int32)
-    span = np.zeros((1, 3), np.int64)
-    fold(spare, 0, len(data), False)
-    n, _ = scan(spare, 0, len(data), items[0], items[1], span, True)
-    found = [int(n), span[0].tolist(), items[1][: int(n)].tolist()]
-    class Names: slots, ends, text = np.full(2, -1, np.int32), np.zeros(0, np.int32), np.zeros(1, np.uint8)
-    return found
-print(json.dumps([read(text) for text in json.load(sys.stdin)]))
-"""
-
-
-def test_the_kernel_says_what_plain_code_says() -> None:
+def test_the_kernel_says_what_plain_code_says(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [text for _, text in CASES] + [a + b for a in HOSTILE for b in FORMS[:2]]
 
-    def run(**more: str) -> Any:
-        found = subprocess.run(
-            [sys.executable, "-c", PLAIN], input=json.dumps(texts), capture_output=True, text=True, check=True,
-            env={**os.environ, **more},
-        )  # fmt: skip
-        return json.loads(found.stdout)
+    def said() -> list[float]:
+        scorer = relfast.Scorer(policy="strict", workers=0)
+        return [scorer.reward("SeqBench", {"actions": list(PLAN)}, text, FACTS) for text in texts]
 
-    assert run(NUMBA_DISABLE_JIT="1") == run()
+    compiled = said()
+    monkeypatch.setattr(native, "load", lambda unit: None)
+    monkeypatch.setattr(native, "_built", {})
+    monkeypatch.setattr(machine, "_machine", None)
+    assert said() == compiled
 
 
 @pytest.mark.parametrize(
