@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -14,6 +14,7 @@ from relfast.cli.examples import HelpedCommand
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
 from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
+from relfast.engine.text_setting import COMPILE_VARIABLE, compile_in_background, when_to_compile
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
 from relfast.json_text import encode_indented
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from relfast.engine.file_run.run import Progress
     from relfast.engine.job import Job
     from relfast.stats.summary import Summary
+
+_COMPILING: Final = (
+    "kernels that were missing are compiled in the background, for later runs"
+    f" (`relfast warmup` waits for them; {COMPILE_VARIABLE}=wait or off)"
+)
 
 
 @click.command(name="score", cls=HelpedCommand)
@@ -100,6 +106,10 @@ def score(
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
     _check_summary_path(summary_path, output)
     _check_engine(engine, ray_address, part_bytes, shard, lengths)
+    if when_to_compile() == "wait":
+        from relfast.cli.warmup import compile_kernels
+
+        compile_kernels()
     latest: Progress | None = None
     rows_before = 0
 
@@ -127,9 +137,11 @@ def score(
             if engine == "ray":
                 summary = _on_ray(inputs, output, job, ray_address, part_bytes, limit=limit, **how)
             else:
-                summary = score_files(
-                    inputs, output, job, limit=limit, shard=_shard(shard), lengths=lengths, **how
-                )
+                how |= {"shard": _shard(shard), "lengths": lengths, "outlives": True}
+                summary = score_files(inputs, output, job, limit=limit, **how)
+                # of one row it is not worth asking
+                if summary.rows > 1 and compile_in_background(outlives=True) and not quiet:
+                    say(_COMPILING)
     except signals.Interrupted as signal:
         goes_on = resume and _has_rows(inputs, output, engine)
         say(f"relfast: {signal} {_how_far(latest, goes_on=goes_on)}")

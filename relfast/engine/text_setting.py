@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Final
 
-from relfast_kernels.compiled import native
 from relfast_kernels.layouts import DIALECT_NUMBERS
 
 from relfast.engine.job import Job
 from relfast.engine.pool.launch import environment
 from relfast.engine.text_paths import can_hold
+from relfast.errors import UsageError
 
 
 def serves(job: Job) -> bool:
@@ -18,22 +19,47 @@ def serves(job: Job) -> bool:
     return can_hold(job.field_map) and job.dialect in DIALECT_NUMBERS
 
 
-def compile_in_background() -> None:
-    """Have the kernels compiled by a process of low priority that nobody waits for.
+COMPILE_VARIABLE: Final = "RELFAST_COMPILE"
 
-    It ends with this one: a command leaves nothing running behind its user's back, even if that means that
-    a run of a few seconds comes too early and ``relfast warmup`` or a longer one has to do it.
+
+def when_to_compile() -> str:
+    """What is done about kernels that are missing, by ``RELFAST_COMPILE``.
+
+    ``off``: nothing; ``wait``: a command compiles them first; ``background``, the default.
+
+    Raises
+    ------
+    UsageError
+        It is something else.
     """
-    if all(map(native.is_built, native.UNITS)) or not native.cache().usable(make=True):
-        return
+    chosen = os.environ.get(COMPILE_VARIABLE) or "background"
+    if chosen not in ("off", "wait", "background"):
+        raise UsageError(f"{COMPILE_VARIABLE} is off, wait or background, not {chosen!r}")
+    return chosen
+
+
+def compile_in_background(*, outlives: bool = False) -> bool:
+    """Have the kernels compiled by a process of low priority that nobody waits for, at most one a machine and
+    user; whether there was need and it was wanted.
+
+    It ends with this process, or ``outlives`` it: a command may leave it behind, a library call never does.
+    """
+    from relfast_kernels.compiled import native  # a run of one line does without
+
+    if when_to_compile() != "background" or all(map(native.is_built, native.UNITS)):
+        return False
+    if not native.cache().usable(make=True):
+        return False
     # workers look for the result from time to time
     import subprocess  # loads a dozen modules, and kernels are there as a rule
 
+    parent = "0" if outlives else str(os.getpid())
     subprocess.Popen(
-        ["nice", sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid()), "all"],
+        ["nice", "-n", "19", sys.executable, "-P", "-m", "relfast_kernels.compiled", parent, "all"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
         env=environment(),
     )
+    return True

@@ -60,8 +60,9 @@ def score_files(
     lengths: bool = False,
     progress: Callable[[Progress], None] | None = None,
     tell: Tell = tell_nobody,
+    outlives: bool = False,
 ) -> Summary:
-    """See `relfast.score_file`; ``tell`` is told what is done."""
+    """See `relfast.score_file`; ``tell`` is told what is done. ``outlives``: compiling may do so."""
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other")
     workers, shard = workers_of(workers), shard_of(shard)
@@ -100,7 +101,7 @@ def score_files(
         wait = COMPILE_LATER if ways.asked else COMPILE_AFTER
         if may_compile and time.monotonic() - state.started > wait:
             may_compile = False
-            _compile_for(job)
+            _compile_for(job, outlives)
         if progress is not None and (n_slow or state.slow):
             state.slow = n_slow
             progress(state)
@@ -138,12 +139,12 @@ def score_files(
     return summary
 
 
-def _compile_for(job: Job) -> None:
+def _compile_for(job: Job, outlives: bool) -> None:
     """Have the kernels compiled that are not, where the job's lines can take the fast path."""
     from relfast.engine.text_setting import compile_in_background, serves
 
     if serves(job):
-        compile_in_background()
+        compile_in_background(outlives=outlives)
 
 
 def _open_scoring(
