@@ -23,7 +23,7 @@ _OPTIONS = (
     click.option("--prompt", metavar="NAME|FILE", help="Prompt: a name of the task's, question (as it stands), boxed (asks for a form that strict reads), or a text file with {question} in it.  [default: the task's own]"),
     click.option("--samples", type=click.IntRange(1), default=1, show_default=True, metavar="K", help="Responses to each record; several make a list."),
     click.option("--system", metavar="TEXT", help="System message."),
-    click.option("--temperature", type=click.FloatRange(0), default=0.0, show_default=True),
+    click.option("--temperature", type=click.FloatRange(0), default=0.0, show_default=True, metavar="T", help="0 = the most likely token each time."),
     click.option("--max-tokens", type=click.IntRange(1), default=2048, show_default=True, metavar="N", help="Longest response, reasoning included."),
     click.option("--seed", type=int, metavar="S", help="Seed of each record's first sample, for servers that take one; the next samples have S + 1, S + 2, …"),
     click.option("--stop", multiple=True, metavar="TEXT", help="A text that ends a response; repeatable."),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relfast.cli.asking import Asking, asking_options, settings_of, tell_failures
+from relfast.cli.examples import HelpedCommand
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, say
 from relfast.cli.parameters import options_of
 from relfast.errors import UsageError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from relfast.inference.request_log import RequestCounts
 
 
-@click.command(name="bench")
+@click.command(name="bench", cls=HelpedCommand)
 @click.argument("models", nargs=-1, metavar="[MODEL[@URL[#KEY_VARIABLE]]]...")
 @click.option("--api", metavar="URL", help="Endpoint or base URL of models that name none (…/v1: chat).")
 @click.option(

@@ -43,6 +43,11 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = {
     "warmup": ("relfast warmup", "RELFAST_CACHE_DIR=/scratch/cache relfast warmup"),
 }  # fmt: skip
 
+_ANSWERS: Final = ("temperature", "max_tokens", "seed", "system", "stop", "extra_body", "truncated")
+_SERVER: Final = ("key_env", "concurrency", "requests_per_minute", "timeout", "attempts", "backoff")
+_OUTPUT: Final = ("output", "resume", "overwrite", "no_report", "fail_on_error", "workers", "quiet", "help")
+_ASKING: Final = {"How it answers": _ANSWERS, "The server": _SERVER, "The run": _OUTPUT}
+
 _GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "score": {
         "What is read": (
@@ -59,14 +64,42 @@ _GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "How it runs": ("workers", "timeout", "fail_on_error", "engine", "ray_address", "part_bytes"),
         "What is said": ("show", "quiet", "verbose", "help"),
     },
+    "bench": {"What is asked": ("api", "mock", "sets", "records", "limit", "samples", "prompt"), **_ASKING},
+    "run": {"What is asked": ("api", "model", "task", "limit", "samples", "prompt"), **_ASKING},
+    "realign": {"What is asked": ("model", "api", "mock", "data", "dataset", "subsets", "limit"), **_ASKING},
 }
 """Options by group, in the order they are shown; those of no group decide scores, and stand second."""
 
 _REST: Final = "What decides a score"
 
+_RARE: Final[Mapping[str, frozenset[str]]] = {
+    "score": frozenset({"filter", "max_line_bytes", "part_bytes", "b1_min_f1", "tautomers", "device"}),
+    "bench": frozenset({*_ANSWERS[3:], *_SERVER[2:], "reasoning", "b1_min_f1", "tautomers", "device"}),
+    "run": frozenset({*_ANSWERS[4:], *_SERVER[2:]}),
+    "realign": frozenset({*_SERVER[2:], "dataset", "device", "no_report"}),
+}
+"""Options that one user in a hundred needs: ``--help-all`` shows them."""
+
+
+SHOW_ALL: Final = "relfast.help-all"
+"""Key of a context's ``meta``: whether its help has the rare options too."""
+
+
+def _help_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        ctx.meta[SHOW_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
 
 class HelpedCommand(click.Command):
-    """A command whose options are shown by group."""
+    """A command whose options are shown by group, the rare ones by ``--help-all``."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        more = click.Option(
+            ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_help_all
+        )
+        return [*super().get_params(ctx), more] if self.name in _RARE else super().get_params(ctx)
 
     def make_parser(self, ctx: click.Context) -> Any:
         """click's own, which takes ``-o`` for a misspelt long option first: to look for what is meant, loads
@@ -86,15 +119,22 @@ class HelpedCommand(click.Command):
         first = next(iter(groups), _REST)
         for title in dict.fromkeys([first, _REST, *groups]):
             shown[title] = []
+        rare = frozenset() if ctx.meta.get(SHOW_ALL) else _RARE.get(self.name or "", frozenset())
+        left: list[str] = []
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
-            if record is not None:
-                name = "help" if "--help" in parameter.opts else parameter.name or ""
+            name = "help" if "--help" in parameter.opts else parameter.name or ""
+            if name in rare:
+                left.append(parameter.opts[-1])
+            elif record is not None and name != "help_all":
                 shown[of.get(name, _REST)].append(record)
         for title, records in shown.items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+        if left:
+            formatter.write_paragraph()
+            formatter.write_text(f"--help-all shows {len(left)} more: {', '.join(left)}")
 
 
 def with_examples(command: click.Command, name: str) -> click.Command:

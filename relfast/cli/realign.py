@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from relfast.cli.asking import tell_failures
+from relfast.cli.examples import HelpedCommand
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
 from relfast.errors import UsageError
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 DEFAULT_MODEL: Final = "deepseek-ai/deepseek-math-7b-instruct"
 
 
-@click.command(name="realign")
+@click.command(name="realign", cls=HelpedCommand)
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME", help="Model that solves the problems.")  # fmt: skip
 @click.option("--api", default=DEFAULT_LLM_API_ENDPOINT, show_default=True, metavar="URL", help="Endpoint (…/v1/completions or …/v1/chat/completions) or base URL (…/v1: chat).")  # fmt: skip
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Problems of each subset.  [default: all]")
@@ -36,8 +37,8 @@ DEFAULT_MODEL: Final = "deepseek-ai/deepseek-math-7b-instruct"
 @click.option("--judge-model", metavar="NAME", help="Model that judges answers.  [default: --model]")
 @click.option("--judge-api", metavar="URL", help="Where the judge is.  [default: --api]")
 @click.option("--no-judge", is_flag=True, help="Compare boxed answers only.")
-@click.option("--temperature", type=click.FloatRange(0), default=0.0, show_default=True)
-@click.option("--max-tokens", type=click.IntRange(1), default=2048, show_default=True, metavar="N")
+@click.option("--temperature", type=click.FloatRange(0), default=0.0, show_default=True, metavar="T", help="0 = the most likely token each time.")  # fmt: skip
+@click.option("--max-tokens", type=click.IntRange(1), default=2048, show_default=True, metavar="N", help="Longest response, reasoning included.")  # fmt: skip
 @click.option("--concurrency", type=click.IntRange(1), default=16, show_default=True, metavar="N", help="Requests in flight.")  # fmt: skip
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=300.0, show_default=True, metavar="SECONDS", help="Longest time of one attempt.")  # fmt: skip
 @click.option("--attempts", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Attempts of one request.")  # fmt: skip

@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from relfast.cli.asking import Asking, asking_options, settings_of, tell_result
+from relfast.cli.examples import HelpedCommand
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
 
 
-@click.command(name="run")
+@click.command(name="run", cls=HelpedCommand)
 @click.argument("records", nargs=-1, required=True, metavar="RECORDS...")
 @click.option("--api", required=True, metavar="URL", help="Endpoint (…/v1/completions or …/v1/chat/completions) or base URL (…/v1: chat).")  # fmt: skip
 @click.option("--model", required=True, metavar="NAME", help="Model to ask.")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from relfast.stats.intervals import Interval
 from relfast.tables.csv_text import csv_text
 from relfast.tables.latex import Cell, escape, number_cell, table
-from relfast.tables.numbers import percent, probability, signed, three_decimals
+from relfast.tables.numbers import percent, percent_points, probability, signed, three_decimals
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -49,12 +49,17 @@ def header_of(comparison: Comparison, called: Mapping[str, str] | None = None) -
     return ["task", *names, "difference", level, corrected, "win/loss/tie"]
 
 
-def rows_of(comparison: Comparison, called: Mapping[str, str] | None = None) -> list[list[str]]:
-    """A row of texts per task and pair of runs."""
+def rows_of(
+    comparison: Comparison, called: Mapping[str, str] | None = None, *, percents: bool = False
+) -> list[list[str]]:
+    """A row of texts per task and pair of runs; ``percents``: shares and their differences by the hundred."""
+    shown, change = (
+        (lambda share: f"{percent(share)} %", percent_points) if percents else (three_decimals, signed)
+    )
     rows = []
     for item in comparison:
-        middle = [f"{item.side_a.mean:.3f}", f"{item.side_b.mean:.3f}", signed(item.difference)]
-        middle += [bounds(item.interval), probability(item.p_holm)]
+        middle = [shown(item.side_a.mean), shown(item.side_b.mean), change(item.difference)]
+        middle += [bounds(item.interval, change), probability(item.p_holm)]
         if len(comparison.runs) > 2:
             rows.append([item.task, pair_of(item, called), *middle])
         else:
@@ -73,8 +78,8 @@ def text_columns(comparison: Comparison) -> int:
     return 1 if len(comparison.runs) == 2 else 2
 
 
-def bounds(interval: Interval | None) -> str:
-    return "–" if interval is None else f"[{signed(interval.low)}, {signed(interval.high)}]"
+def bounds(interval: Interval | None, change: Callable[[float], str] = signed) -> str:
+    return "–" if interval is None else f"[{change(interval.low)}, {change(interval.high)}]"
 
 
 def methods(comparison: Comparison) -> str:

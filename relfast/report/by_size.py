@@ -128,6 +128,5 @@ def _published(layout: Layout, display: Display, tables: dict[str, SizeTable]) -
         *([layout.axis_header] if axis is not None else []),
         *(["Count"] if layout.count else []),
     ]
-    return Table(
-        f"{layout.title} {PUBLISHED}", [*header, *(column.header for column in layout.columns)], rows
-    )
+    titles = [*header, *(column.header for column in layout.columns)]
+    return Table(f"{layout.title} {PUBLISHED}", titles, rows, folded=True)

@@ -46,7 +46,15 @@ def section(runs: Sequence[Scored], report: Report) -> Section | None:
     except (InputError, UsageError) as error:
         return Section(title, [f"They are not compared: {error}."], view=VIEW)
     words = text_columns(found)
-    tables = [Table("", header_of(found), rows_of(found), methods(found), text_columns=words)]
+    tables = [
+        Table(
+            "",
+            header_of(found),
+            rows_of(found, percents=True),
+            f"Differences in percentage points. {methods(found)}",
+            text_columns=words,
+        )
+    ]
     flips = _flips(found, runs)
     if flips is not None:
         tables.append(flips)

@@ -9,6 +9,12 @@ def signed(value: float) -> str:
     return text if float(f"{value:.3f}") else "0.000"
 
 
+def percent_points(value: float) -> str:
+    """A difference of shares in percentage points, as `signed`."""
+    text = f"{100 * value:+.1f}".replace("-", "−")
+    return text if float(f"{100 * value:.1f}") else "0.0"
+
+
 def probability(p: float) -> str:
     """A p: three decimals, or that it is smaller."""
     return f"{p:.3f}" if p >= 0.0005 else "<0.001"

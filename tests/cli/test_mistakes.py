@@ -550,20 +550,28 @@ def test_every_command_has_two_examples_and_one_group() -> None:
         assert command.summary.startswith(line.split(maxsplit=1)[1])
 
 
-def test_every_option_of_score_is_in_one_group_of_its_help() -> None:
-    command = cli.get_command(click.Context(cli), "score")
+@pytest.mark.parametrize("name", ["score", "bench", "run", "realign"])
+def test_every_option_is_in_one_group_of_the_whole_help(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
     assert command is not None
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
     for columns in (60, 80, 120):
-        said = CliRunner().invoke(cli, ["score", "--help"], terminal_width=columns).output
-        assert max(map(len, said.split("Examples:")[0].splitlines())) <= columns
-        for parameter in command.params:
-            if isinstance(parameter, click.Option):
-                names = sum(
-                    line.split()[0].rstrip(",") in parameter.opts
-                    for line in said.splitlines()
-                    if line.strip()
-                )
-                assert names == 1, parameter.opts
+        said, short = (
+            CliRunner().invoke(cli, [name, how], terminal_width=columns).output.split("Examples:")[0]
+            for how in ("--help-all", "--help")
+        )
+        assert max(map(len, said.splitlines())) <= columns
+        first = [line.split()[0].rstrip(",") for line in said.splitlines() if line.strip()]
+        for option in options:
+            assert sum(first.count(way) for way in option.opts) == 1, option.opts
+        # the short help names in one sentence what it leaves out
+        groups, _, more = short.partition("--help-all shows ")
+        rare = more.partition(": ")[2].replace("-\n", "-").replace(",", " ").split()
+        assert len(rare) == int(more.split()[0])
+        for option in options:
+            assert (option.opts[-1] in rare) != any(
+                line.split()[0].rstrip(",") in option.opts for line in groups.splitlines() if line.strip()
+            )
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ const COLUMNS = [
   ["model", (store, at) => store.runs[store.run[at]]],
   ["reward", (store, at) => (store.reward[at] === null ? Number.NaN : store.reward[at])],
   ["kind", (store, at) => store.kinds[store.kind[at]]],
-  ["characters", (store, at) => (store.length_of[at] === null ? Number.NaN : store.length_of[at])],
+  ["chars", (store, at) => (store.length_of[at] === null ? Number.NaN : store.length_of[at])],
 ];
 const CHOICES = { model: ["run", "runs"], task: ["task", "tasks"], kind: ["kind", "kinds"] };
 const FIELDS = ["find", "model", "task", "outcome", "kind", "text"];
