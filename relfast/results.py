@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from relfast.errors import MissingExtraError
 from relfast.records import Score
-from relfast.tables.frames import to_pandas
-from relfast.tables.html import html_table
+from relfast.tables import html_table, to_pandas
 
 SHOWN_ROWS: Final = 20
 """Rows of a batch that a notebook shows."""

@@ -195,7 +195,7 @@ def _plain(text: str) -> str:
 
 
 def _write_flips(result: Comparing, path: str, overwrite: bool) -> None:
-    from relfast.tables.csv_text import csv_line
+    from relfast.tables import csv_line
 
     written = 0
     with whole_file(path, overwrite=overwrite) as file:

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import relfast.comparison.tables as tables
 from relfast.stats.intervals import Interval
 from relfast.stats.paired import DifferenceMethod, TestMethod
-from relfast.tables.frames import to_arrow, to_pandas
-from relfast.tables.html import html_table
-from relfast.tables.numbers import signed
+from relfast.tables import html_table, signed, to_arrow, to_pandas
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -6,9 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from relfast.stats.intervals import Interval
-from relfast.tables.csv_text import csv_text
-from relfast.tables.latex import Cell, escape, number_cell, table
-from relfast.tables.numbers import percent, percent_points, probability, signed, three_decimals
+from relfast.tables import (
+    Cell,
+    csv_text,
+    latex_escape,
+    latex_table,
+    number_cell,
+    percent,
+    percent_points,
+    probability,
+    signed,
+    three_decimals,
+)
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -167,15 +176,15 @@ def to_latex(comparison: Comparison, caption: str | None = None, label: str | No
             row += _difference(of_task[task], share)
         rows.append(row)
     header = ["Task", *(f"{run}{unit}" for run in runs), *(["Difference", "$p$"] if two else [])]
-    cells = [Cell(escape(name)) if name != "$p$" else Cell(name) for name in header]
-    text = table(cells, rows, caption=caption, label=label)
+    cells = [Cell(latex_escape(name)) if name != "$p$" else Cell(name) for name in header]
+    text = latex_table(cells, rows, caption=caption, label=label)
     if two:
         return text + _footnote(comparison)
     pairs: list[list[str | Cell]] = [
         [item.task, pair_of(item), *_difference(item, share)] for item in comparison
     ]
     second: list[str | Cell] = ["Task", "Runs", f"Difference{unit}", Cell("$p$")]
-    return text + "\n" + table(second, pairs, text_columns=2) + _footnote(comparison)
+    return text + "\n" + latex_table(second, pairs, text_columns=2) + _footnote(comparison)
 
 
 def _footnote(comparison: Comparison) -> str:

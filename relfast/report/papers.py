@@ -8,8 +8,7 @@ from relfast.comparison.model import Side
 from relfast.comparison.tables import best_in_bold
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import Summary
-from relfast.tables.csv_text import csv_text
-from relfast.tables.latex import Cell, table
+from relfast.tables import Cell, csv_text, latex_table
 
 
 def side_by_side_latex(runs: Mapping[str, Summary]) -> str:
@@ -23,7 +22,7 @@ def side_by_side_latex(runs: Mapping[str, Summary]) -> str:
         [task, *best_in_bold([_side(summary, task) for summary in runs.values()], share=True)]
         for task in tasks
     ]
-    return table(["Task", *(f"{name} (%)" for name in runs)], rows)
+    return latex_table(["Task", *(f"{name} (%)" for name in runs)], rows)
 
 
 def _side(summary: Summary, task: str) -> Side | None:

@@ -8,9 +8,7 @@ from relfast.records import STATUSES
 from relfast.report.base import Report
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import Summary, TaskSummary
-from relfast.tables.csv_text import csv_text
-from relfast.tables.latex import Cell, percent_cell, table
-from relfast.tables.numbers import percent
+from relfast.tables import Cell, csv_text, latex_table, percent, percent_cell
 
 _COLUMNS: Final = ("prompts", "responses", "correct", "standard error", "reward", "parsed")
 
@@ -79,4 +77,4 @@ def summary_latex(summary: Summary) -> str:
             bounds = task.at_k_intervals()["pass@k"] if point is not None else {}
             row.append("--" if point is None else percent_cell(point.value, bounds.get(largest)))
         rows.append(row)
-    return table(header, rows)
+    return latex_table(header, rows)

@@ -13,7 +13,7 @@ from relfast.stats.samples import collapse, group_of
 from relfast.stats.tally import Tally
 from relfast.stats.task_summary import TaskSummary, add_majorities
 from relfast.stats.unusable import Cause, describe
-from relfast.tables.frames import to_arrow, to_pandas
+from relfast.tables import to_arrow, to_pandas
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
@@ -64,7 +64,7 @@ class Summary(Plain):
         return f"<Summary of {self.rows:,} responses: {', '.join(means) or 'no task'}{why}>"
 
     def _repr_html_(self) -> str:
-        from relfast.tables.html import html_table
+        from relfast.tables import html_table
 
         rows = [
             [

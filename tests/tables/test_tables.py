@@ -21,10 +21,19 @@ from relfast.records import Score
 from relfast.report.papers import side_by_side_csv, side_by_side_latex
 from relfast.report.scored_tables import metrics_csv, summary_csv, summary_latex
 from relfast.stats.summary import Summary, Tally, summarize
-from relfast.tables.csv_text import csv_text, safe_cell
-from relfast.tables.html import html_table
-from relfast.tables.latex import Cell, escape, number_cell, percent_cell, table
-from relfast.tables.numbers import percent, probability, signed
+from relfast.tables import (
+    Cell,
+    csv_text,
+    html_table,
+    latex_escape,
+    latex_table,
+    number_cell,
+    percent,
+    percent_cell,
+    probability,
+    safe_cell,
+    signed,
+)
 
 TEXTS = st.text(
     st.characters(exclude_categories=()) | st.sampled_from("\\{}$&#%_~^<>|\"=+-@\t\r\n,;'\u202e\0")
@@ -34,7 +43,7 @@ TEXTS = st.text(
 @given(text=TEXTS)
 @settings(max_examples=300, deadline=None)
 def test_escaped_latex_has_no_active_character(text: str) -> None:
-    shown = escape(text)
+    shown = latex_escape(text)
     plain = re.sub(r"\\(?:text[a-z]+|ldots)\{\}|\\[{}$&#%_]|\$-\$|\$\\pm\$", "", shown)
     assert not set(plain) & set("\\{}$&#%_~^\n\r\t\0")
     assert all(char.isprintable() for char in shown)
@@ -43,7 +52,7 @@ def test_escaped_latex_has_no_active_character(text: str) -> None:
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex: nightly's job `skipped` has it")
 def test_latex_compiles(tmp_path: Path) -> None:
     rows = [['a_b & 50% \\input{x} $y$ ~^ <>|" – ±', percent_cell(0.512, (0.49, 0.54), bold=True)]]
-    body = table(["Task", "Correct (%)"], rows, caption="C & D", label="tab:x")
+    body = latex_table(["Task", "Correct (%)"], rows, caption="C & D", label="tab:x")
     (tmp_path / "t.tex").write_text(
         f"\\documentclass{{article}}\\usepackage[T1]{{fontenc}}\\usepackage{{booktabs}}\\begin{{document}}\n{body}\\end{{document}}"
     )
@@ -51,7 +60,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
 
 
 def test_a_table() -> None:
-    text = table(
+    text = latex_table(
         ["Task", Cell("$p$")], [["x_1", Cell("1")], ["y", "0.5%"]], caption="A & B", label="tab:a", groups=[1]
     )
     assert text.splitlines() == [

@@ -1,0 +1,222 @@
+"""Tables for papers (LaTeX), spreadsheets (CSV) and notebooks (HTML, data frames)."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from relfast.errors import MissingExtraError
+
+
+def signed(value: float) -> str:
+    """A difference in three decimals, with its sign and a real minus."""
+    text = f"{value:+.3f}".replace("-", "−")
+    return text if float(f"{value:.3f}") else "0.000"
+
+
+def percent_points(value: float) -> str:
+    """A difference of shares in percentage points, as `signed`."""
+    text = f"{100 * value:+.1f}".replace("-", "−")
+    return text if float(f"{100 * value:.1f}") else "0.0"
+
+
+def probability(p: float) -> str:
+    """A p: three decimals, or that it is smaller."""
+    return f"{p:.3f}" if p >= 0.0005 else "<0.001"
+
+
+def percent(value: float) -> str:
+    """A share, in percent without the sign."""
+    return f"{100 * value:.1f}"
+
+
+def three_decimals(value: float) -> str:
+    """A number of any kind."""
+    return f"{value:.3f}"
+
+
+def to_pandas(columns: Mapping[str, Sequence[Any]], what: str) -> Any:
+    """A `pandas.DataFrame`; ``what`` is named by the `MissingExtraError` that is raised without pandas."""
+    try:
+        import pandas
+    except ImportError:
+        raise MissingExtraError(what, "report") from None
+    return pandas.DataFrame(dict(columns))
+
+
+def to_arrow(columns: Mapping[str, Sequence[Any]], what: str) -> Any:
+    """A `pyarrow.Table`; ``what`` is named by the `MissingExtraError` that is raised without pyarrow."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtraError(what, "parquet") from None
+    return pyarrow.table({name: pyarrow.array(list(values)) for name, values in columns.items()})
+
+
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a spreadsheet takes a cell for a formula by (OWASP, "CSV Injection"), in full width too."""
+
+
+def safe_cell(value: object) -> object:
+    """A cell's value; a text that a spreadsheet would run gets an apostrophe, which makes it text there.
+
+    Numbers stay numbers: ``-0.5`` is one, the text ``"-0.5"`` of a record's id is not.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return value
+    # lone surrogates have no UTF-8, NUL ends a cell for some readers, and a bare CR a line
+    text = str(value).encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) or text.startswith(_FORMULA) else text
+
+
+def csv_line(values: Iterable[object]) -> str:
+    """A line of a CSV file: UTF-8 without a mark, LF, everything quoted that needs to be."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerow([safe_cell(value) for value in values])
+    return stream.getvalue()
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """The text of a CSV file."""
+    return "".join(map(csv_line, (header, *rows)))
+
+
+def html_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    caption: str = "",
+    notes: Sequence[str] = (),
+    text_columns: int = 1,
+) -> str:
+    """A table of texts, all of them escaped; the first columns are words, the others numbers."""
+    parts = ["<table>"]
+    if caption:
+        parts.append(f'<caption style="text-align:left">{html.escape(caption)}</caption>')
+    parts.append(f"<thead>{_html_row('th', header, text_columns)}</thead>")
+    parts.append("<tbody>" + "".join(_html_row("td", row, text_columns) for row in rows) + "</tbody></table>")
+    parts += [f"<div><small>{html.escape(note)}</small></div>" for note in notes]
+    return "".join(parts)
+
+
+def _html_row(tag: str, cells: Sequence[str], text_columns: int) -> str:
+    sides = ("left" if place < text_columns else "right" for place in range(len(cells)))
+    texts = (html.escape(cell) for cell in cells)
+    return (
+        "<tr>"
+        + "".join(
+            f'<{tag} style="text-align:{side}">{text}</{tag}>'
+            for side, text in zip(sides, texts, strict=True)
+        )
+        + "</tr>"
+    )
+
+
+_ESCAPES: Final = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "–": "--",
+    "—": "---",
+    "−": r"$-$",
+    "±": r"$\pm$",
+    "…": r"\ldots{}",
+}
+"""Characters that mean something else to LaTeX, in text of any font encoding of ours (T1)."""
+
+
+def latex_escape(text: str) -> str:
+    """Text that LaTeX prints as it is: no command, no line break, no control character."""
+    shown = "".join(_ESCAPES.get(char, char if char.isprintable() else " ") for char in text)
+    return " ".join(shown.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What is LaTeX already, such as a number with its interval."""
+
+    text: str
+
+
+def number_cell(
+    value: float, interval: tuple[float, float] | None, *, shown: Callable[[float], str], bold: bool = False
+) -> Cell:
+    r"""``51.2 {\small$\pm$2.1}``, or both distances where they differ by more than rounding.
+
+    ``shown`` writes a number, ``interval`` are the bounds around ``value``.
+    """
+    text = shown(value)
+    step = 10.0 ** -len(text.partition(".")[2])
+    text = rf"\textbf{{{text}}}" if bold else text
+    if interval is None:
+        return Cell(text)
+    low, high = shown(value - interval[0]), shown(interval[1] - value)
+    if abs(float(high) - float(low)) < 1.5 * step:
+        return Cell(rf"{text} {{\small$\pm${max(low, high, key=float)}}}")
+    return Cell(rf"{text} {{\small$^{{+{high}}}_{{-{low}}}$}}")
+
+
+def percent_cell(share: float, interval: tuple[float, float] | None, *, bold: bool = False) -> Cell:
+    """A share in percent with its interval."""
+    return number_cell(share, interval, shown=percent, bold=bold)
+
+
+def latex_table(
+    header: Sequence[str | Cell],
+    rows: Sequence[Sequence[str | Cell]],
+    *,
+    text_columns: int = 1,
+    caption: str | None = None,
+    label: str | None = None,
+    groups: Sequence[int] = (),
+) -> str:
+    r"""A ``tabular`` with booktabs' rules, in a ``table`` where it has a caption.
+
+    Parameters
+    ----------
+    header, rows
+        Texts are escaped; a `Cell` is taken as it is.
+    text_columns
+        The first columns, which are words; the others are numbers, to the right.
+    groups
+        Row numbers before which a ``\midrule`` stands.
+    """
+    lines = ["% needs \\usepackage{booktabs}"]
+    if caption is not None:
+        lines += [r"\begin{table}", r"\centering", rf"\caption{{{latex_escape(caption)}}}"]
+        if label is not None:
+            lines.append(rf"\label{{{label}}}")
+    columns = "l" * text_columns + "r" * (len(header) - text_columns)
+    lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _latex_row(header), r"\midrule"]
+    for number, row in enumerate(rows):
+        if number in groups:
+            lines.append(r"\midrule")
+        lines.append(_latex_row(row))
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    if caption is not None:
+        lines.append(r"\end{table}")
+    return "\n".join(lines) + "\n"
+
+
+def _latex_row(cells: Sequence[str | Cell]) -> str:
+    return " & ".join(cell.text if isinstance(cell, Cell) else latex_escape(cell) for cell in cells) + r" \\"

@@ -1,1 +1,0 @@
-"""Tables as text for papers, spreadsheets and notebooks."""
