@@ -103,4 +103,4 @@ def test_compiled(processor: str) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert ("2 passed" if processor else " passed") in done.stdout, done.stdout
+    assert ("1 passed, 3 skipped" if processor else " passed") in done.stdout, done.stdout  # no packing there
